@@ -149,19 +149,19 @@ def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Itera
     """Yield accuracies of tables in their order, neighbours together that are counted alike."""
     block: list[Judged] = []
     tables: list[pa.Table] = []
-    kind: tuple[bool, int] | None = None
+    grouping: tuple[bool, int] | None = None
     rows = 0
     for number, judged in enumerate(judgements):
         table = _read(judged[2])
         # A table with nominal numbers of prompts is of no other's kind.
-        own = (judged[0] in one_more, number if NOMINAL in table.column_names else -1)
+        table_grouping = (judged[0] in one_more, number if NOMINAL in table.column_names else -1)
         rows += len(table)
-        if block and (own != kind or rows > BLOCK):
+        if block and (table_grouping != grouping or rows > BLOCK):
             yield _summary(block, tables, one_more)
             block, tables, rows = [], [], len(table)
         block.append(judged)
         tables.append(table)
-        kind = own
+        grouping = table_grouping
     yield _summary(block, tables, one_more)
 
 

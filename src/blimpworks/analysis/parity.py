@@ -271,7 +271,7 @@ def measure_parity(
             table.append({**row, **score_differences(result, first), **decisions})
     write_rows(table, PARITY, output / "parity.parquet")
     # Counts stay integers beside a variant that has none.
-    counts = [name for name, kind in PARITY.columns if kind in (INT, LONG)]
+    counts = [name for name, column_type in PARITY.columns if column_type in (INT, LONG)]
     frame = pd.DataFrame(table, columns=PARITY.names).astype(dict.fromkeys(counts, "Int64"))
     write_text(output / "parity.csv", frame.to_csv(index=False, lineterminator="\n"))
     scored = {name: result for name, result in compared.items() if isinstance(result, Compared)}

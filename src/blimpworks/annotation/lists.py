@@ -85,9 +85,9 @@ class Deal:
 
     def fill(self, waiting: Mapping[str, list[Pair]]) -> None:
         """Give each place the first waiting pair of its paradigm with the fewest clashes."""
-        for kind, group in self.places:
-            chosen = min(waiting[kind], key=partial(self._clashes, group=group))
-            waiting[kind].remove(chosen)
+        for level, group in self.places:
+            chosen = min(waiting[level], key=partial(self._clashes, group=group))
+            waiting[level].remove(chosen)
             self.pairs.append(chosen)
             self._count(chosen, group, 1)
 
@@ -98,16 +98,16 @@ class Deal:
 
     def _mended(self, number: int, waiting: Mapping[str, list[Pair]]) -> bool:
         """Exchange a pair for another one if that makes fewer clashes; return whether."""
-        before, kind = self._cost(number, self.pairs[number]), self.places[number][0]
+        before, level = self._cost(number, self.pairs[number]), self.places[number][0]
         if not before:
             return False
-        for pair in waiting[kind]:
+        for pair in waiting[level]:
             if self._cost(number, pair) < before:
-                waiting[kind].remove(pair)
-                waiting[kind].append(self._put(number, pair))
+                waiting[level].remove(pair)
+                waiting[level].append(self._put(number, pair))
                 return True
         for partner, (paradigm, _) in enumerate(self.places):
-            if paradigm == kind and partner != number:
+            if paradigm == level and partner != number:
                 exchanged = (number, partner)
                 cost = sum(self._cost(n, self.pairs[n]) for n in exchanged)
                 self._put(partner, self._put(number, self.pairs[partner]))
@@ -132,17 +132,17 @@ def deal(
     for pair in sorted(pairs, key=lambda pair: (pair.paradigm, pair.item_id)):
         waiting.setdefault(pair.paradigm, []).append(pair)
     taken = set[str]()
-    for kind in sorted(waiting, key=lambda kind: (len(waiting[kind]), kind)):
-        waiting[kind] = [pair for pair in waiting[kind] if pair.item_id not in taken]
-        taken |= {pair.item_id for pair in waiting[kind]}
+    for level in sorted(waiting, key=lambda kind: (len(waiting[kind]), kind)):
+        waiting[level] = [pair for pair in waiting[level] if pair.item_id not in taken]
+        taken |= {pair.item_id for pair in waiting[level]}
     order = sorted(waiting, key=lambda kind: (len(waiting[kind]), kind))
     shuffled = {k: [waiting[k][n] for n in random.permutation(len(waiting[k]))] for k in order}
-    kinds = [kind for kind in order for _ in shuffled[kind][:per_paradigm]]
-    places = [
-        (kind, tuple(slot % participants for slot in range(n * per_pair, (n + 1) * per_pair)))
-        for n, kind in enumerate(kinds)
+    levels = [level for level in order for _ in shuffled[level][:per_paradigm]]
+    places_of_lists = [
+        (level, tuple(slot % participants for slot in range(n * per_pair, (n + 1) * per_pair)))
+        for n, level in enumerate(levels)
     ]
-    dealt = Deal(places, participants)
+    dealt = Deal(places_of_lists, participants)
     dealt.fill(shuffled)
     dealt.mend(shuffled)
     return dealt
@@ -155,11 +155,11 @@ def _partners(keys: Sequence[Keys]) -> list[int | None]:
     for level in range(len(keys[0]) if keys else 0):
         alone: dict[Hashable, int] = {}
         for number in waiting:
-            other = alone.pop(keys[number][level], None)
-            if other is None:
+            partner = alone.pop(keys[number][level], None)
+            if partner is None:
                 alone[keys[number][level]] = number
             else:
-                partners[number], partners[other] = other, number
+                partners[number], partners[partner] = partner, number
         waiting = sorted(alone.values())
     return partners
 
@@ -177,11 +177,11 @@ def halve(left: Sequence[Keys], right: Sequence[Keys], random: np.random.Generat
         if sides[start] is not None:
             continue
         sides[start] = bool(random.integers(2))
-        for kind in (0, 1):
-            here, turn = start, kind
-            while (there := partners[turn][here]) is not None and sides[there] is None:
-                sides[there] = not sides[here]
-                here, turn = there, 1 - turn
+        for level in (0, 1):
+            pair_number, turn = start, level
+            while (partner := partners[turn][pair_number]) is not None and sides[partner] is None:
+                sides[partner] = not sides[pair_number]
+                pair_number, turn = partner, 1 - turn
     return [bool(side) for side in sides]
 
 
@@ -253,15 +253,15 @@ def read_pairs(items: Path) -> list[Pair]:
             f"{items} has items of conditions, whose predictions people cannot judge; expected "
             "pairs or single sentences."
         )
-    single = "acceptable" in table.column_names
+    is_single = "acceptable" in table.column_names
     pairs = {}
     same = 0
-    for row in table.select([*COLUMNS, *(["acceptable"] if single else [])]).to_pylist():
-        if row["good"] == row["bad"] and not single:
+    for row in table.select([*COLUMNS, *(["acceptable"] if is_single else [])]).to_pylist():
+        if row["good"] == row["bad"] and not is_single:
             same += 1
             continue
-        place = [row["treebank"], row["file"], row["sent_id"]]
-        source = json.dumps(place) if row["sent_id"] else None
+        location = [row["treebank"], row["file"], row["sent_id"]]
+        source = json.dumps(location) if row["sent_id"] else None
         fields = {name: row[name] for name in COLUMNS[:5]}
         pairs[row["item_id"], row["paradigm"]] = Pair(
             **fields, source=source, acceptable=row.get("acceptable")
@@ -296,20 +296,20 @@ def _parted(sentence: str) -> tuple[list[str], str]:
 
 def suits(sentence: str) -> bool:
     """Return whether a sentence has enough words to be scrambled beyond doubt."""
-    words, _ = _parted(sentence)
-    return len(words) >= FEWEST and len({*words}) >= FEWEST
+    sentence_words, _ = _parted(sentence)
+    return len(sentence_words) >= FEWEST and len({*sentence_words}) >= FEWEST
 
 
 def scrambled(sentence: str, random: np.random.Generator) -> str:
     """Shuffle the words of a sentence that ``suits``; the marks at its end stay."""
-    words, end = _parted(sentence)
+    sentence_words, end = _parted(sentence)
     for _ in range(TRIES):
-        order = [words[place] for place in random.permutation(len(words))]
+        order = [sentence_words[position] for position in random.permutation(len(sentence_words))]
         # Urdu sentences can survive the move of a phrase, but not that no word follows as before.
-        if order[-1] != words[-1] and not {*pairwise(words)} & {*pairwise(order)}:
+        if order[-1] != sentence_words[-1] and not {*pairwise(sentence_words)} & {*pairwise(order)}:
             return " ".join(order) + end
     # Of sentences with many repeated words.
-    return " ".join(reversed(words)) + end
+    return " ".join(reversed(sentence_words)) + end
 
 
 def _checks(
@@ -336,9 +336,9 @@ def _checks(
 def _practice(pairs: Collection[Pair], dealt: Deal, options: ValidationOptions) -> list[_Entry]:
     """Choose pairs to practise on: for all lists the same, from each paradigm in turn, unjudged."""
     random, judged = _stream(options, PRACTISED), {pair.item_id for pair in dealt.pairs}
-    rest = {pair.item_id: pair for pair in pairs if pair.item_id not in judged}
-    new = {pair.item_id for pair in _unrelated(rest.values(), dealt.pairs)}
-    shuffled = _shuffled(sorted(rest.values(), key=lambda pair: pair.item_id), random)
+    unjudged = {pair.item_id: pair for pair in pairs if pair.item_id not in judged}
+    new = {pair.item_id for pair in _unrelated(unjudged.values(), dealt.pairs)}
+    shuffled = _shuffled(sorted(unjudged.values(), key=lambda pair: pair.item_id), random)
     turns: Counter[str] = Counter()
     ranked = []
     for pair in sorted(shuffled, key=lambda pair: pair.item_id not in new):
@@ -364,14 +364,14 @@ def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]
 
     Raises UserError for too few pairs to practise on, or too few sentences for attention checks.
     """
-    people, each = options.participants, options.per_pair
-    dealt = deal(pairs, options.per_paradigm, people, each, _stream(options, DRAW))
+    people, per_pair = options.participants, options.per_pair
+    dealt = deal(pairs, options.per_paradigm, people, per_pair, _stream(options, DRAW))
     sizes = Counter(pair.paradigm for pair in dealt.pairs)
-    few = [f"{kind} ({n})" for kind, n in sorted(sizes.items()) if n < options.per_paradigm]
+    few = [f"{level} ({n})" for level, n in sorted(sizes.items()) if n < options.per_paradigm]
     if few:
         log.warning("fewer than %d pairs of %s", options.per_paradigm, ", ".join(few))
-    if again := len(dealt.clashing()):
-        log.warning("%d pairs share a list with another one of the same sentence", again)
+    if clashes := len(dealt.clashing()):
+        log.warning("%d pairs share a list with another one of the same sentence", clashes)
     practice = _practice(pairs, dealt, options)
     # The sentences that come first are balanced in every grouping.
     dealt_to = zip(dealt.pairs, dealt.places, strict=True)

@@ -85,8 +85,10 @@ def write_lists(
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("Group", "Item", "Part", "First", "Second"))
         for row in rows:
-            part = PRACTICE if row.part == PRACTICE else MAIN  # not that it is an attention check
-            writer.writerow((row.list, row.row, part, row.first, row.second))
+            list_part = (
+                PRACTICE if row.part == PRACTICE else MAIN
+            )  # not that it is an attention check
+            writer.writerow((row.list, row.row, list_part, row.first, row.second))
     write_rows([asdict(row) | {"lang": lang} for row in rows], VALIDATION_KEY, key)
     return len({row.item_id for row in rows if row.part == PAIR})
 

@@ -173,12 +173,12 @@ def _word(text: str) -> str:
 def refuse_repeated(labels: Iterable[Label], item: Callable[[Label], Hashable]) -> None:
     """Raise UserError for an ``item`` that one annotator judged twice."""
     before: dict[tuple[Hashable, str], str] = {}
-    again = []
+    repeated = []
     for label in labels:
         where = before.setdefault((item(label), label.annotator), label.where)
         if where != label.where:
-            again.append(
+            repeated.append(
                 f"{label.where}: {label.annotator} has judged the item of row {label.row} before, "
                 f"in {where}; keep one of the two."
             )
-    refuse(again)
+    refuse(repeated)

@@ -45,18 +45,20 @@ class Account:
         alike: dict[str, list[str]] = {}
         for fault in self.faults:
             alike.setdefault(PLACE.sub("", fault), []).append(fault)
-        told = []
+        messages = []
         for faults in alike.values():
-            places = [match[1] for fault in faults[1:] if (match := PLACE.match(fault))]
-            shown = ", ".join(places[: SHOWN - 1]) or "other rows"
+            locations = [match[1] for fault in faults[1:] if (match := PLACE.match(fault))]
+            listed_locations = ", ".join(locations[: SHOWN - 1]) or "other rows"
             more = f", and {len(faults) - SHOWN:,} more" if len(faults) > SHOWN else ""
-            told.append(faults[0] + (f" The same at {shown}{more}." if len(faults) > 1 else ""))
-        if len(told) > 1:
-            more = f"; the first {SHOWN} of them" if len(told) > SHOWN else ""
-            lines = "\n".join(f"  {fault}" for fault in told[:SHOWN])
-            raise UserError(f"{self.entry}: {len(told):,} faults{more}:\n{lines}")
-        if told:
-            raise UserError(told[0])
+            messages.append(
+                faults[0] + (f" The same at {listed_locations}{more}." if len(faults) > 1 else "")
+            )
+        if len(messages) > 1:
+            more = f"; the first {SHOWN} of them" if len(messages) > SHOWN else ""
+            lines = "\n".join(f"  {fault}" for fault in messages[:SHOWN])
+            raise UserError(f"{self.entry}: {len(messages):,} faults{more}:\n{lines}")
+        if messages:
+            raise UserError(messages[0])
 
     def record(self) -> dict[str, Any]:
         """Return the account for a job's record."""

@@ -287,11 +287,11 @@ def _summary(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFr
             "retrieve them again, or correct 'where' and 'files' of their entry."
         )
     printed = (judgements["n"] == 0) & (judgements["skipped"] == 0)
-    single = judgements.assign(printed=printed, n=judgements["n"] + printed)
+    with_printed = judgements.assign(printed=printed, n=judgements["n"] + printed)
     # Where only phenomena are known, their rows are those of the whole already.
-    phenomena = single[single["paradigm"] != ALL].assign(paradigm=ALL)
+    phenomena = with_printed[with_printed["paradigm"] != ALL].assign(paradigm=ALL)
     rows = (
-        pd.concat([single, phenomena, single.assign(paradigm=ALL, phenomenon=ALL)])
+        pd.concat([with_printed, phenomena, with_printed.assign(paradigm=ALL, phenomenon=ALL)])
         .groupby(["model", *LABELS], sort=False, as_index=False)
         .agg(
             correct=("correct", "sum"),

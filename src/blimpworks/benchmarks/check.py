@@ -84,13 +84,13 @@ def sentences_of(item: Thing) -> list[str]:
 
 def _shown(items: Sequence[Thing]) -> str:
     more = len(items) - TOGETHER
-    places = [*map(_at, items[:TOGETHER]), *([f"{more} more"] if more > 0 else [])]
-    return f"{', '.join(places)}: {' | '.join(sentences_of(items[0]))}"
+    locations = [*map(_at, items[:TOGETHER]), *([f"{more} more"] if more > 0 else [])]
+    return f"{', '.join(locations)}: {' | '.join(sentences_of(items[0]))}"
 
 
 def _texts(item: Thing) -> tuple[Hashable, ...]:
     if isinstance(item, Design):
-        return item.lang, *((each.name, each.sentence) for each in item.conditions)
+        return item.lang, *((condition.name, condition.sentence) for condition in item.conditions)
     return item.lang, item.good, item.bad
 
 
@@ -110,10 +110,10 @@ def _duplicates(items: Sequence[Thing], unit: str) -> Iterator[Finding]:
         [*{_texts(item): item for item in reversed(group)}.values()][::-1]
         for group in _alike(items, lambda item: (item.lang, *map(plain, sentences_of(item))))
     ]
-    places = [_shown(group) for group in near if len(group) > 1]
-    number = counted(len(places), unit)
+    duplicates = [_shown(group) for group in near if len(group) > 1]
+    number = counted(len(duplicates), unit)
     text = f"{number} with copies that differ only in spaces or normalisation"
-    yield Finding(WARNING, text, places)
+    yield Finding(WARNING, text, duplicates)
 
 
 def _pairs(pairs: Sequence[Item]) -> Iterator[Finding]:
@@ -125,10 +125,10 @@ def _pairs(pairs: Sequence[Item]) -> Iterator[Finding]:
         reason = same_but_for(item.good, item.bad) if item.good != item.bad else None
         if reason:
             differ.setdefault(reason, []).append(f"{_at(item)}: {item.good!r} | {item.bad!r}")
-    for reason, places in differ.items():
+    for reason, locations in differ.items():
         severity = WARNING if reason == "where words are parted" else ERROR
-        text = f"{counted(len(places), 'pair')} whose sentences differ only in {reason}"
-        yield Finding(severity, text, places)
+        text = f"{counted(len(locations), 'pair')} whose sentences differ only in {reason}"
+        yield Finding(severity, text, locations)
     real = [item for item in pairs if item.good != item.bad]
     by_good = {(item.lang, item.good): item for item in reversed(real)}
     by_pair = {_texts(item): item for item in reversed(real)}
@@ -150,17 +150,17 @@ def _pairs(pairs: Sequence[Item]) -> Iterator[Finding]:
 
 def _outliers(pairs: Sequence[Item], patterns: Sequence[str]) -> Finding:
     counts: dict[tuple[str, str, str], Counter[str]] = {}
-    for item, found in zip(pairs, patterns, strict=True):
-        counts.setdefault((item.lang, item.phenomenon, item.paradigm), Counter())[found] += 1
-    places = []
-    for item, found in zip(pairs, patterns, strict=True):
+    for item, change in zip(pairs, patterns, strict=True):
+        counts.setdefault((item.lang, item.phenomenon, item.paradigm), Counter())[change] += 1
+    locations = []
+    for item, change in zip(pairs, patterns, strict=True):
         count = counts[item.lang, item.phenomenon, item.paradigm]
         [(common, most)] = count.most_common(1)
         regular = count.total() >= REGULAR and most >= count.total() / 2
-        if item.good != item.bad and regular and count[found] < RARE * count.total():
-            places.append(f"{_shown([item])} ({found}; in {item.paradigm} mostly {common})")
-    text = f"{counted(len(places), 'pair')} with a difference that is rare in the paradigm"
-    return Finding(NOTE, text, places)
+        if item.good != item.bad and regular and count[change] < RARE * count.total():
+            locations.append(f"{_shown([item])} ({change}; in {item.paradigm} mostly {common})")
+    text = f"{counted(len(locations), 'pair')} with a difference that is rare in the paradigm"
+    return Finding(NOTE, text, locations)
 
 
 def _too_long(items: Sequence[Thing], count: CountTokens | None) -> Iterator[Finding]:
@@ -168,23 +168,25 @@ def _too_long(items: Sequence[Thing], count: CountTokens | None) -> Iterator[Fin
     sentences = [sentence for _, sentence in numbered]
     estimated = (round(PER_WORD * count_words(sentence)) for sentence in sentences)
     sizes = count(sentences) if count else [*estimated]
-    how = "" if count else f" (estimated, {PER_WORD} a word; --tokenizer counts them)"
+    estimate_note = "" if count else f" (estimated, {PER_WORD} a word; --tokenizer counts them)"
     most = float("inf")
     for limit in LENGTHS:
-        places = [
+        locations = [
             f"{_at(item)}: {size:,} tokens"
             for (item, _), size in zip(numbered, sizes, strict=True)
             if limit < size <= most
         ]
         yield Finding(
-            WARNING, f"{counted(len(places), 'sentence')} of over {limit:,} tokens{how}", places
+            WARNING,
+            f"{counted(len(locations), 'sentence')} of over {limit:,} tokens{estimate_note}",
+            locations,
         )
         most = limit
 
 
 def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
     """Find sentences with white space at their ends, which reading removes."""
-    places = []
+    locations = []
     for data in declared.declared.data:
         keys = [getattr(data, name, None) for name in SENTENCES]
         columns = [key for key in keys if isinstance(key, str)]
@@ -192,13 +194,15 @@ def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
         for row in rows_in(data, named, declared.folder, Account("")) if columns else ():
             # White space in what a template makes is not the file's.
             texts = {column: row.cells[column] for column in columns if column in row.cells}
-            places += [
+            locations += [
                 f"{row.place}: {column} {text!r}"
                 for column, text in texts.items()
                 if isinstance(text, str) and text != text.strip()
             ]
-    text = f"{counted(len(places), 'sentence')} with white space at the ends, which is taken away"
-    return Finding(WARNING, text, places)
+    text = (
+        f"{counted(len(locations), 'sentence')} with white space at the ends, which is taken away"
+    )
+    return Finding(WARNING, text, locations)
 
 
 def check(declared: Declared, sources: Path, count: CountTokens | None = None) -> Check:
@@ -206,12 +210,12 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
     named = local_files(declared.folder) | source_files(declared, sources)
     items = read_items(declared.declared, declared.folder, named, [])
     unit = declared.declared.unit
-    single = [item for item in items if isinstance(item, Item)]
+    pair_items = [item for item in items if isinstance(item, Item)]
     findings = [_space_at_ends(declared, named), *_duplicates(items, unit)]
     patterns: list[str] = []
     if unit == "pair":
-        patterns = [pattern(item.good, item.bad) for item in single]
-        findings += [*_pairs(single), _outliers(single, patterns)]
+        patterns = [pattern(item.good, item.bad) for item in pair_items]
+        findings += [*_pairs(pair_items), _outliers(pair_items, patterns)]
     elif unit == "sentence":
         both = [
             group

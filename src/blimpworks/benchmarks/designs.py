@@ -54,9 +54,9 @@ class Condition:
             return [*self.spans]
         spans = []
         end = 0
-        for words in self.texts:
-            start = end + len(self.joined_by) if words and end else end
-            end = start + len(words)
+        for region_text in self.texts:
+            start = end + len(self.joined_by) if region_text and end else end
+            end = start + len(region_text)
             spans.append((start, end))
         return spans
 
@@ -86,14 +86,14 @@ def _design(
 ) -> Design:
     """Make an item of conditions. Raises UserError if these lack a region of its formulas."""
     first = conditions[0].row
-    place = first.place
+    location = first.place
     labels = {**naming.labels(first, data), "id": name}
     predictions = data.predictions
     if isinstance(predictions, Mapping):
         if labels["paradigm"] not in predictions:
             raise UserError(
-                f"{place}: the paradigm {labels['paradigm']!r} has no predictions; those that have "
-                f"some are {', '.join(predictions)}. Add it to 'predictions'."
+                f"{location}: the paradigm {labels['paradigm']!r} has no predictions; those that "
+                f"have some are {', '.join(predictions)}. Add it to 'predictions'."
             )
         predictions = predictions[labels["paradigm"]]
     design = Design(
@@ -107,15 +107,16 @@ def _design(
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UserError(
-            f"{place}: item {design.id!r} has the condition {twice!r} twice; expected distinct "
+            f"{location}: item {design.id!r} has the condition {twice!r} twice; expected distinct "
             "ones. Correct the file, or 'item' and 'condition'."
         )
     for each in design.conditions:
         region = next((r for r in each.regions if each.regions.count(r) > 1), None)
         if region is not None:
             raise UserError(
-                f"{place}: condition {each.name!r} of item {design.id!r} has the region {region!r} "
-                "twice; expected distinct ones. Correct the file, or 'item' and 'region'."
+                f"{location}: condition {each.name!r} of item {design.id!r} has the region "
+                f"{region!r} twice; expected distinct ones. Correct the file, or 'item' and "
+                "'region'."
             )
     spans = {
         (region, each.name): span
@@ -127,13 +128,13 @@ def _design(
         formulas += map(Prediction.parse, design.predictions)
         formulas += map(Effect.parse, design.effects.values())
     except UserError as error:
-        raise UserError(f"{place}: {error}") from error
+        raise UserError(f"{location}: {error}") from error
     for formula in formulas:
         lacking = formula.places - spans.keys() - {(WHOLE, name) for name in names}
         for region, condition in sorted(lacking):
             regions = dict.fromkeys(name for each in design.conditions for name in each.regions)
             raise UserError(
-                f"{place}: {type(formula).__name__.lower()} {formula.text!r} names region "
+                f"{location}: {type(formula).__name__.lower()} {formula.text!r} names region "
                 f"{region!r} of condition {condition!r}, which item {design.id!r} lacks; it has "
                 f"the conditions {', '.join(names)} and the regions {', '.join(regions)}. Correct "
                 "one of them."
@@ -153,8 +154,10 @@ def conditions(rows: Iterable[Row], data: Conditions, naming: Naming) -> Iterato
         name = as_text(cell(row, data.condition)).strip()
         items.setdefault(key, {}).setdefault(name, []).append(row)
     for (*_, name), by_condition in items.items():
-        parts = [_condition(title, group, data, naming) for title, group in by_condition.items()]
-        yield _design(parts, name, data, naming)
+        condition_list = [
+            _condition(title, group, data, naming) for title, group in by_condition.items()
+        ]
+        yield _design(condition_list, name, data, naming)
 
 
 def _condition(name: str, rows: Sequence[Row], data: Conditions, naming: Naming) -> Condition:

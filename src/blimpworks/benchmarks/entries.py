@@ -147,14 +147,17 @@ class Files(PlainFiles):
     @property
     def every_pattern(self) -> tuple[str, ...]:
         """Patterns of names, with those of aligned files."""
-        return (*self.patterns, *(name for each in self.aligned for name in each.patterns))
+        return (
+            *self.patterns,
+            *(name for aligned_files in self.aligned for name in aligned_files.patterns),
+        )
 
     @property
     def tables(self) -> tuple[str, ...]:
         """Names of further tables in the benchmark's folder."""
-        every = [each for entry in (self, *self.aligned) for each in entry.rename.values()]
-        names = [each for each in every if isinstance(each, str)]
-        return (*names, *(each.table for each in self.lookup))
+        every = [column for entry in (self, *self.aligned) for column in entry.rename.values()]
+        names = [column for column in every if isinstance(column, str)]
+        return (*names, *(column.table for column in self.lookup))
 
 
 class Ratings(Files):

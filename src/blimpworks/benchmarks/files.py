@@ -39,10 +39,10 @@ def local_files(folder: Path) -> dict[str, Path]:
     """Return files in a folder by relative name, no hidden ones. UserError for links out of it."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     named = {path.relative_to(folder).as_posix(): path for path in files}
-    shown = {name: path for name, path in named.items() if not _is_hidden(name)}
-    for name in (name for name, path in shown.items() if path.is_symlink()):
+    visible = {name: path for name, path in named.items() if not _is_hidden(name)}
+    for name in (name for name, path in visible.items() if path.is_symlink()):
         below(folder, name, f"{folder}: a file")
-    return shown
+    return visible
 
 
 def new_names_table(folder: Path, name: str) -> Path:
@@ -71,7 +71,9 @@ def _members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _is_hidden(name: str) -> bool:
-    return any(part.startswith(".") and part not in (".", "..") for part in name.split("/"))
+    return any(
+        component.startswith(".") and component not in (".", "..") for component in name.split("/")
+    )
 
 
 def _uncompressed(name: str, content: bytes) -> bytes:
@@ -91,7 +93,11 @@ def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, d
         if not name.endswith(ARCHIVES):
             yield Table(plain_name(name), _uncompressed(name, content), how), columns
             return
-        members = [each for each in _members(name, content) if not _is_hidden(each[0])]
+        members = [
+            archive_member
+            for archive_member in _members(name, content)
+            if not _is_hidden(archive_member[0])
+        ]
         names = [member for member, _ in members]
         for member in names:
             try:
@@ -106,8 +112,8 @@ def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, d
             )
         for (member, data), captures in zip(members, inside, strict=True):
             if captures is not None:
-                whole = plain_name(f"{name}/{member}")
-                yield Table(whole, _uncompressed(member, data), how), {**columns, **captures}
+                member_path = plain_name(f"{name}/{member}")
+                yield Table(member_path, _uncompressed(member, data), how), {**columns, **captures}
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; retrieve it, or correct 'files'.") from error
     except BROKEN as error:

@@ -104,7 +104,11 @@ class Columns:
     def side(self, words: set[str], not_words: set[str]) -> list[str]:
         """List columns of sentences whose heading has one of ``words``, none of ``not_words``."""
         split = {name: {*_name(name).split("_")} for name in self.texts}
-        return [name for name, parts in split.items() if parts & words and not parts & not_words]
+        return [
+            name
+            for name, name_words in split.items()
+            if name_words & words and not name_words & not_words
+        ]
 
     @property
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:
@@ -121,8 +125,10 @@ class Columns:
     @property
     def two_valued(self) -> dict[str, list[str]]:
         """Columns with two values, and these."""
-        others = self.values.keys() - {*self.texts}
-        distinct = {name: sorted({*self.values[name]}) for name in self.values if name in others}
+        candidates = self.values.keys() - {*self.texts}
+        distinct = {
+            name: sorted({*self.values[name]}) for name in self.values if name in candidates
+        }
         return {name: values for name, values in distinct.items() if len(values) == 2}
 
 
@@ -149,23 +155,23 @@ def _is_data(headings: Sequence[str]) -> bool:
 
 
 def _reading(name: str, folder: Path) -> tuple[dict[str, Any], list[Mapping[str, Any]]]:
-    how: dict[str, Any] = {"files": name}
-    rows = _sample(Files(**how), folder)
+    keys: dict[str, Any] = {"files": name}
+    rows = _sample(Files(**keys), folder)
     suffix = Path(name).suffix.lower()
     if suffix == ".txt" and "\t" in rows[0]["text"]:
-        how["format"] = "tsv"
-        rows = _sample(Files(**how), folder)
+        keys["format"] = "tsv"
+        rows = _sample(Files(**keys), folder)
     headings = [*rows[0]]
-    table = suffix in (".csv", ".tsv", ".xlsx") or "format" in how
+    table = suffix in (".csv", ".tsv", ".xlsx") or "format" in keys
     if table and _is_data(headings):
         names = [f"column{number}" for number in range(1, len(headings) + 1)]
-        rows = _sample(Files(**how, columns=names), folder)
+        rows = _sample(Files(**keys, columns=names), folder)
         columns = Columns.of(rows)
         sentence, label = columns.sentences[:1], [*columns.labels][:1]
         roles = dict([*((c, "sentence") for c in sentence), *((c, "label") for c in label)])
-        how["columns"] = [roles.get(column, column) for column in names]
-        rows = _sample(Files(**how), folder)
-    return how, rows
+        keys["columns"] = [roles.get(column, column) for column in names]
+        rows = _sample(Files(**keys), folder)
+    return keys, rows
 
 
 def _in_turn(columns: Columns, label: str, right: Sequence[str]) -> bool:
@@ -194,7 +200,7 @@ def _labelled(columns: Columns) -> Guess:
         sides: dict[str, set[bool]] = {}
         for key, value in zip(columns.values[item], columns.values[label], strict=True):
             sides.setdefault(key, set()).add(value in right)
-        if not all(len(found) == 2 for found in sides.values()):
+        if not all(len(sides_found) == 2 for sides_found in sides.values()):
             item = None
     if item or _in_turn(columns, label, right):
         named = {"item": item} if item else {}
@@ -264,10 +270,10 @@ def _languages(values: Sequence[str]) -> dict[str, str] | None:
 
 
 def _entry(name: str, folder: Path) -> Guess:
-    how, rows = _reading(name, folder)
+    keys, rows = _reading(name, folder)
     columns = Columns.of(rows)
     guess = _layout(columns, rows)
-    guess.entry = {"layout": guess.entry.pop("layout"), **how, **guess.entry}
+    guess.entry = {"layout": guess.entry.pop("layout"), **keys, **guess.entry}
     taken = {value for value in guess.entry.values() if isinstance(value, str)}
     for key in ("paradigm", "phenomenon", "id"):
         column = columns.called(key)

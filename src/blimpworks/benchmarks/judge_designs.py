@@ -80,11 +80,11 @@ def _regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFram
     twice = regions[regions.duplicated(["item", "condition", "regions"])]
     if len(twice):
         first = twice.iloc[0]
-        place = "in several rows"
+        location = "in several rows"
         if first["regions"] != WHOLE:
-            place = f"with region {first['regions']!r} several times"
+            location = f"with region {first['regions']!r} several times"
         raise UserError(
-            f"{_label(items, first['item'])} has condition {first['condition']!r} {place}; "
+            f"{_label(items, first['item'])} has condition {first['condition']!r} {location}; "
             "expected it once. Correct the files or the declaration."
         )
     return regions
@@ -106,7 +106,8 @@ def _grouped(
         alike.setdefault(key, []).append(number)
     every = _regions(table, numbers, items)
     by_place = {
-        place: rows.set_index("item") for place, rows in every.groupby(["regions", "condition"])
+        group_key: rows.set_index("item")
+        for group_key, rows in every.groupby(["regions", "condition"])
     }
     groups: list[Group] = []
     taken: list[pd.DataFrame] = []
@@ -115,13 +116,13 @@ def _grouped(
         predictions = tuple(map(Prediction.parse, formulas))
         effects_of = tuple(map(Effect.parse, sums))
         named: dict[Place, Formula] = {
-            place: formula
+            group_key: formula
             for formula in (*effects_of, *predictions)
-            for place in sorted(formula.places)
+            for group_key in sorted(formula.places)
         }
         slices = {}
-        for place, formula in named.items():
-            rows = by_place.get(place, every[:0]).reindex(members)
+        for group_key, formula in named.items():
+            rows = by_place.get(group_key, every[:0]).reindex(members)
             lacking = rows["row"].isna().to_numpy()
             if lacking.any():
                 lacks = members[lacking.argmax()]
@@ -129,12 +130,12 @@ def _grouped(
                 has = zip(regions["regions"], regions["condition"], strict=True)
                 raise UserError(
                     f"{_label(items, lacks)}: the formula {formula.text!r} names region "
-                    f"{place[0]!r} of condition {place[1]!r}, which the item lacks; it has "
+                    f"{group_key[0]!r} of condition {group_key[1]!r}, which the item lacks; it has "
                     f"{', '.join(f'({region};%{name}%)' for region, name in has)}. Correct the "
                     "prediction or the items."
                 )
             taken.append(rows[["row", "region_starts", "region_ends"]].astype(np.int64))
-            slices[place] = slice(end, end + len(rows))
+            slices[group_key] = slice(end, end + len(rows))
             end += len(rows)
         groups.append(Group(np.array(members, np.int64), predictions, effects_of, by_mean, slices))
     return groups, pd.concat(taken)
@@ -166,8 +167,12 @@ def _columns(
     held: list[list[bool] | None] = [None] * len(usable)
     effects: list[list[float | None] | None] = [None] * len(usable)
     for group in groups:
-        values, bounds = ({p: each[where] for p, where in group.slices.items()} for each in regions)
-        margins = np.stack([each.margins(values, bounds) for each in group.predictions])
+        values, bounds = (
+            {p: pass_values[where] for p, where in group.slices.items()} for pass_values in regions
+        )
+        margins = np.stack(
+            [pass_values.margins(values, bounds) for pass_values in group.predictions]
+        )
         margin[group.items] = margins.min(axis=0)
         counted = margins if group.by_mean else margins.min(axis=0, keepdims=True)
         correct[group.items] = right_of(counted, ties).mean(axis=0)
@@ -176,7 +181,7 @@ def _columns(
         for item, column in zip(group.items.tolist(), (margins > 0).T.tolist(), strict=True):
             held[item] = column
         if group.effects:
-            sums = np.stack([each.values(values) for each in group.effects])
+            sums = np.stack([pass_values.values(values) for pass_values in group.effects])
             for item, column in zip(group.items.tolist(), sums.T.tolist(), strict=True):
                 effects[item] = [None if np.isnan(value) else value for value in column]
     missing = np.isnan(margin) | ~usable
@@ -214,7 +219,7 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     """
     for name in rules.methods:
         if not regional([name]):
-            expected = ", ".join(known for known in METHODS if regional([known]))
+            expected = ", ".join(method_name for method_name in METHODS if regional([method_name]))
             raise UserError(
                 f"method {name!r} takes tokens outside of regions, but predictions compare "
                 f"regions; expected {expected}, or one such as 'mean=mean(region)'."

@@ -32,7 +32,7 @@ def folds_of(ids: Sequence[str]) -> Integers:
     distinct, sentence = np.unique(np.asarray(ids, dtype=str), return_inverse=True)
     if len(distinct) < FEWEST:
         return np.asarray(sentence, dtype=np.int64)
-    folds = [int(item_id("fold", each), 16) % FOLDS for each in distinct.tolist()]
+    folds = [int(item_id("fold", sentence_id), 16) % FOLDS for sentence_id in distinct.tolist()]
     return np.array(folds, dtype=np.int64)[sentence]
 
 
@@ -70,8 +70,8 @@ def thresholds(
     chosen, moved = np.full((2, len(values)), np.nan)
     for fold in np.unique(folds):
         inside = folds == fold
-        others = (each[~inside] for each in (values, bounds, acceptable))
-        chosen[inside], moved[inside] = best_threshold(*others)
+        training = (column_values[~inside] for column_values in (values, bounds, acceptable))
+        chosen[inside], moved[inside] = best_threshold(*training)
     return chosen, moved
 
 

@@ -63,8 +63,8 @@ def number(row: Row, column: str) -> float:
     """Return a cell as a number. Raises UserError for no number."""
     value = as_text(cell(row, column)).strip()
     with suppress(ValueError):
-        if math.isfinite(found := float(value)):
-            return found
+        if math.isfinite(parsed := float(value)):
+            return parsed
     raise UserError(
         f"{row.place}: column {column!r} is {value!r}; expected a number. Correct the file, or "
         "name another column."
@@ -169,11 +169,11 @@ def region_in(row: Row, sentence: str, critical: Column | CriticalIndex, near: S
     """Return the span of a critical region; of several places the one next to ``near`` counts."""
     if isinstance(critical, CriticalIndex):
         return word_span(row, sentence, critical.word, critical.words)
-    words = text(row, critical)
-    span = span_of(sentence, words, near)
+    region_text = text(row, critical)
+    span = span_of(sentence, region_text, near)
     if span is None:
         raise UserError(
-            f"{row.place}: the critical region {words!r} (column {critical!r}) is no part of "
+            f"{row.place}: the critical region {region_text!r} (column {critical!r}) is no part of "
             f"{sentence!r}; correct the file, or leave 'critical' out, so that it is where the "
             "sentences differ."
         )
@@ -251,8 +251,8 @@ def _side(row: Row, column: str, first: object, second: object) -> bool:
 
 
 def _listed(values: object) -> str:
-    several = values if isinstance(values, tuple) else (values,)
-    return ", ".join(map(repr, several))
+    cell_values = values if isinstance(values, tuple) else (values,)
+    return ", ".join(map(repr, cell_values))
 
 
 def labelled_rows(rows: Iterable[Row], data: LabelledRows, naming: Naming) -> Iterator[Item]:

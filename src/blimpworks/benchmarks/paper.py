@@ -100,8 +100,8 @@ class Declared:
     def local_of(self, entries: Sequence[Files]) -> list[str]:
         """List files of the folder that some entries name, and tables that they need."""
         entries = [*files_of(entries)]
-        patterns = [pattern for each in entries for pattern in each.every_pattern]
-        tables = [table for each in entries for table in each.tables]
+        patterns = [pattern for files_entry in entries for pattern in files_entry.every_pattern]
+        tables = [table for files_entry in entries for table in files_entry.tables]
         files = local_files(self.folder)
         chosen = (path for name, path in files.items() if columns_in(patterns, name) is not None)
         return [*map(str, chosen), *(str(new_names_table(self.folder, t)) for t in tables)]
@@ -271,7 +271,7 @@ class Declared:
             "unit": declared.unit,
             "right": declared.right,
             "phenomena": [*declared.phenomena],
-            "people": " ".join(each.note for each in declared.people if each.note),
+            "people": " ".join(entry.note for entry in declared.people if entry.note),
         }
         return Paper(
             name=self.name,
@@ -328,8 +328,8 @@ class Declared:
                 people=bool(declared.people),
                 released=bool(declared.released) or any(printed.glob("*.csv")),
                 perplexities=bool(declared.perplexities),
-                effects=any(getattr(each, "effects", None) for each in declared.data),
-                ratings=any(each.rating is not None for each in declared.data),
+                effects=any(getattr(entry, "effects", None) for entry in declared.data),
+                ratings=any(entry.rating is not None for entry in declared.data),
             ),
             facts={"benchmark": lambda _campaign, _catalogue: facts, "sizes": sizes},
             tables=self.tables(),
@@ -365,16 +365,18 @@ def named_sizes(campaign: Campaign) -> list[float]:
 
 
 def _folders() -> Iterable[Path]:
-    here = Path.cwd()
+    working_directory = Path.cwd()
     named = map(Path, filter(None, os.environ.get(FOLDERS, "").split(os.pathsep)))
     folders = {
-        path.name: path.relative_to(here) if path.is_relative_to(here) else path
+        path.name: path.relative_to(working_directory)
+        if path.is_relative_to(working_directory)
+        else path
         for path in reversed([*named])
     }
     roots = dict.fromkeys((Path(), REPOSITORY)) if Path.cwd() != REPOSITORY else [Path()]
     for root in roots:
-        for place in PLACES:
-            for path in sorted((root / place).glob("*/benchmark.yaml")):
+        for folder in PLACES:
+            for path in sorted((root / folder).glob("*/benchmark.yaml")):
                 folders.setdefault(path.parent.name, path.parent)
     return folders.values()
 
@@ -431,4 +433,7 @@ def find_declared(text: str) -> Declared:
 def declared_papers() -> tuple[dict[Path, Paper], dict[str, str]]:
     """Return declared benchmarks as papers by folder, and faults of the others by name."""
     usable, faults = _read_all()
-    return {each.folder: each.paper() for each in usable.values()}, faults
+    return {
+        declared_benchmark.folder: declared_benchmark.paper()
+        for declared_benchmark in usable.values()
+    }, faults

@@ -66,8 +66,8 @@ class _Margins(Transformer[Token, Floats]):
         self.bounds = bounds
 
     def place(self, region: Token, condition: Token) -> _Sum:
-        place = _place(region, condition)
-        return _Sum(self.values[place], self.bounds.get(place, 0.0))
+        region_key = _place(region, condition)
+        return _Sum(self.values[region_key], self.bounds.get(region_key, 0.0))
 
     def constant(self, number: Token) -> _Sum:
         return _Sum(float(number), 0.0)
@@ -131,12 +131,14 @@ class Formula:
                 f"formula {text[:40]!r}… has more than {DEEPEST} levels; expected fewer. Make "
                 "several predictions of it."
             )
-        places = frozenset(_place(*each.children) for each in tree.find_data("place"))
-        if not places:
+        regions = frozenset(
+            _place(*region_node.children) for region_node in tree.find_data("place")
+        )
+        if not regions:
             raise UserError(
                 f"formula {text!r} names no region; expected one such as {_EXAMPLES[cls.start]}."
             )
-        return cls(text, places, tree)
+        return cls(text, regions, tree)
 
 
 class Effect(Formula):
@@ -194,7 +196,7 @@ def _depth(tree: Tree[Token]) -> int:
     while waiting:
         node, level = waiting.pop()
         deepest = max(deepest, level)
-        waiting += [(each, level + 1) for each in node.children if isinstance(each, Tree)]
+        waiting += [(child, level + 1) for child in node.children if isinstance(child, Tree)]
     return deepest
 
 
@@ -212,8 +214,8 @@ def chance_of(formulas: tuple[str, ...]) -> float:
     from scipy.stats import norm, qmc
 
     predictions = [*map(Prediction.parse, formulas)]
-    places = sorted(frozenset().union(*(prediction.places for prediction in predictions)))
-    points = norm.ppf(qmc.Sobol(len(places), seed=0).random(POINTS)).T
-    values = dict(zip(places, np.hstack([points, -points]), strict=True))
+    regions = sorted(frozenset().union(*(prediction.places for prediction in predictions)))
+    points = norm.ppf(qmc.Sobol(len(regions), seed=0).random(POINTS)).T
+    values = dict(zip(regions, np.hstack([points, -points]), strict=True))
     hold = [prediction.margins(values) > 0 for prediction in predictions]
     return float(np.all(hold, axis=0).mean())

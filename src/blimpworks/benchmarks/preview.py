@@ -51,11 +51,13 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     unit = declared.declared.unit
     for lang in declared.declared.languages:
         check_number(declared.declared, lang, sum(i.lang == lang for i in items), declared.folder)
-    read = {name: how for account in accounts for name, how in account.files.items()}
+    read = {
+        name: file_columns for account in accounts for name, file_columns in account.files.items()
+    }
     files = counted(len(read), "file")
     yield f"{declared.declared.label}: {counted(len(items), unit)} from {files}"
-    for how, n in Counter(read.values()).most_common(KINDS):
-        yield f"  {n} as {how}"
+    for file_columns, n in Counter(read.values()).most_common(KINDS):
+        yield f"  {n} as {file_columns}"
     yield from (line for account in accounts for line in account.lines())
     rows = declared.rows_of(declared.declared.data)
     licences = dict.fromkeys([declared.declared.licence, *(row.licence for row in rows)])

@@ -111,7 +111,11 @@ class Table:
         first = "".join(self.lines[self.how.header_row - 1 :][:1])
         if not self.how.columns or len(self.how.columns) == 1:
             return max(SEPARATORS, key=first.count)
-        fitting = [each for each in SEPARATORS if first.count(each) + 1 == len(self.how.columns)]
+        fitting = [
+            separator
+            for separator in SEPARATORS
+            if first.count(separator) + 1 == len(self.how.columns)
+        ]
         if len(fitting) > 1:
             raise UserError(
                 f"{self.name}: {' or '.join(map(repr, fitting))} may stand between the cells of a "

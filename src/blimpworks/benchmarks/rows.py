@@ -158,9 +158,10 @@ def _check_values(
     for value in expected:
         if (compared(value) if fold else value) not in seen:
             listed = ", ".join(map(repr, sorted(values)[:6]))
-            found = f"values of rows are {listed}" if values else "no row has such a column"
+            finding = f"values of rows are {listed}" if values else "no row has such a column"
             raise UserError(
-                f"{account.entry}: '{key}' names {value!r}, which no row has ({found}); correct it."
+                f"{account.entry}: '{key}' names {value!r}, which no row has ({finding}); "
+                "correct it."
             )
 
 

@@ -49,8 +49,8 @@ def has_column(row: Row, name: str, key: str, advice: str) -> bool:
 
 def is_one_of(value: object, among: object) -> bool:
     """Tell whether a cell equals one of some values, or a single one, as text without case."""
-    several = among if isinstance(among, tuple | list) else (among,)
-    return compared(value) in map(compared, several)
+    values = among if isinstance(among, tuple | list) else (among,)
+    return compared(value) in map(compared, values)
 
 
 def compared(value: object) -> str:

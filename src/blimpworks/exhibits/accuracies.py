@@ -19,9 +19,9 @@ Place = tuple[str, str]
 
 def by_method(rows: pd.DataFrame, method: str, fallback: str | None = None) -> pd.DataFrame:
     """Keep the rows of a method; models without it keep those of its ``fallback``."""
-    shown = rows["method"] == method
+    is_shown = rows["method"] == method
     instead = rows["method"] == fallback
-    return rows[shown | (instead & ~rows["model"].isin(rows["model"][shown]))]
+    return rows[is_shown | (instead & ~rows["model"].isin(rows["model"][is_shown]))]
 
 
 def read_accuracies(
@@ -48,7 +48,10 @@ def read_accuracies(
 def where_of(rows: pd.DataFrame, keys: Sequence[str] = KEYS) -> dict[str, Any]:
     """Return the filter that selects some ``rows`` of accuracies: single values, or lists."""
     values = {key: list(dict.fromkeys(map(str, rows[key]))) for key in keys}
-    return {key: one[0] if len(one) == 1 else one for key, one in values.items()}
+    return {
+        key: column_values[0] if len(column_values) == 1 else column_values
+        for key, column_values in values.items()
+    }
 
 
 def accuracy_cell(

@@ -101,8 +101,8 @@ class Exhibit:
         """Return the cells as a ``cells`` table."""
         names = ("row", "column", "value", "low", "high", "text", "n", "source")
         columns = {name: [getattr(cell, name) for cell in self.cells] for name in names}
-        for place, name in enumerate(("printed_row", "printed_column")):
-            columns[name] = [(c.stands_for or (c.row, c.column))[place] for c in self.cells]
+        for axis, name in enumerate(("printed_row", "printed_column")):
+            columns[name] = [(c.stands_for or (c.row, c.column))[axis] for c in self.cells]
         columns["formula"] = [cell.formula.sentence for cell in self.cells]
         columns["filter"] = [
             json.dumps(dict(c.where), ensure_ascii=False, sort_keys=True) for c in self.cells

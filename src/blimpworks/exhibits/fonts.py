@@ -53,8 +53,12 @@ def letters_of(texts: Iterable[str]) -> frozenset[int]:
 def script_of(letters: Iterable[int]) -> str:
     """Return the most frequent script of some letters, as in their Unicode names: "ARABIC"."""
     scripts = [unicodedata.name(chr(letter), "").split(" ")[0] for letter in sorted(letters)]
-    known = [name for name in scripts if name in PREFERRED]
-    return max(known, key=known.count, default=max(scripts, key=scripts.count, default=""))
+    preferred_scripts = [name for name in scripts if name in PREFERRED]
+    return max(
+        preferred_scripts,
+        key=preferred_scripts.count,
+        default=max(scripts, key=scripts.count, default=""),
+    )
 
 
 @lru_cache(maxsize=512)
@@ -70,12 +74,12 @@ def font_for(texts: Iterable[str], default: str = "DejaVu Sans") -> str | None:
     letters = letters_of(texts)
     script = script_of(letters)
     ranks = {family: rank for rank, family in enumerate((*PREFERRED.get(script, ()), default))}
-    for again in (False, True):
-        if again:
+    for is_second_try in (False, True):
+        if is_second_try:
             # Make matplotlib know fonts that were installed since it last listed them.
-            known = {font.fname for font in font_manager.fontManager.ttflist}
+            font_files = {font.fname for font in font_manager.fontManager.ttflist}
             for path in font_manager.findSystemFonts():
-                if path not in known and Path(path).suffix.lower() in (".ttf", ".otf"):
+                if path not in font_files and Path(path).suffix.lower() in (".ttf", ".otf"):
                     try:
                         font_manager.fontManager.addfont(path)
                     except (OSError, RuntimeError, ValueError) as error:

@@ -31,8 +31,10 @@ def formula_modules() -> Iterator[ModuleType]:
 def declared() -> tuple[Formula | Template[Any], ...]:
     """Return all formulas and templates once, without formulas made from templates."""
     values = [value for module in formula_modules() for value in vars(module).values()]
-    own = {id(v): v for v in values if isinstance(v, Formula | Template)}
-    return tuple(v for v in own.values() if isinstance(v, Template) or not v.arguments)
+    declared_formulas = {id(v): v for v in values if isinstance(v, Formula | Template)}
+    return tuple(
+        v for v in declared_formulas.values() if isinstance(v, Template) or not v.arguments
+    )
 
 
 @cache

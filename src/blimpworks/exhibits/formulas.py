@@ -80,10 +80,14 @@ class Template(Generic[Arguments]):
         bound.apply_defaults()
         _, *values = bound.arguments.items()
         arguments = dict(values)
-        words = {name: self.notations.get(name, PLAIN).write(value) for name, value in values}
+        notation_texts = {
+            name: self.notations.get(name, PLAIN).write(value) for name, value in values
+        }
         nested = (value for value in arguments.values() if isinstance(value, Formula))
-        as_printed = self.takes_as_printed or any(each.takes_as_printed for each in nested)
-        return Formula(self.text.format(**words), self.function, arguments, as_printed)
+        as_printed = self.takes_as_printed or any(
+            nested_formula.takes_as_printed for nested_formula in nested
+        )
+        return Formula(self.text.format(**notation_texts), self.function, arguments, as_printed)
 
 
 def formula(

@@ -59,30 +59,30 @@ def table_html(exhibit: Exhibit) -> str:
     cells = {(cell.row, cell.column): (i, cell) for i, cell in enumerate(exhibit.cells)}
     printed_sheets = list(sheets(exhibit, escape, lambda text: f"<strong>{text}</strong>"))
     width = max(len(sheet.columns) for sheet in printed_sheets)
-    parts = [f"<thead>{''.join(_head_rows(printed_sheets[0].columns, width))}</thead>"]
+    html_parts = [f"<thead>{''.join(_head_rows(printed_sheets[0].columns, width))}</thead>"]
     for number, sheet in enumerate(printed_sheets):
         rows = [*_head_rows(sheet.columns, width)] if number and sheet.headed else []
-        for texts, places in zip(sheet.body, sheet.places, strict=True):
+        for texts, cell_keys in zip(sheet.body, sheet.places, strict=True):
             cells_html = []
-            for text, place, column in zip(texts, places, sheet.columns, strict=True):
-                if place is None:
+            for text, cell_key, column in zip(texts, cell_keys, sheet.columns, strict=True):
+                if cell_key is None:
                     heading = f'<th scope="row" dir="auto">{text}</th>'
                     cells_html.append(heading if text else "<td></td>")
                     continue
                 marks: dict[str, object] = {"class_": "n" if column.right else None}
-                if place in cells:
-                    index, cell = cells[place]
-                    row, name = cell.stands_for or place
+                if cell_key in cells:
+                    index, cell = cells[cell_key]
+                    row, name = cell.stands_for or cell_key
                     marks |= {"data_cell": index, "data_row": row, "data_column": name}
-                language = exhibit.written_in.get(place)
+                language = exhibit.written_in.get(cell_key)
                 auto = None if column.right else "auto"
                 marks |= {"dir": direction(text) if language else auto, "lang": language}
                 cells_html.append(f"<td{_attributes(**marks)}>{text}</td>")
             # Sections may have fewer columns than the widest one.
             rest = "<td></td>" * (width - len(texts))
             rows.append(f"<tr>{''.join(cells_html)}{rest}</tr>")
-        parts.append("<tbody>" + "\n".join(rows) + "</tbody>")
-    return "<table>" + "\n".join(parts) + "</table>"
+        html_parts.append("<tbody>" + "\n".join(rows) + "</tbody>")
+    return "<table>" + "\n".join(html_parts) + "</table>"
 
 
 def html_text(exhibit: Exhibit, picture: str = "") -> str:

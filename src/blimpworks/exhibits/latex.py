@@ -119,11 +119,16 @@ def latex_text(exhibit: Exhibit) -> str:
     broad = len(widest) > NARROW or any(column.width for column in widest)
     # How the columns of a table are aligned: decimal numbers at the point.
     alignments = []
-    for place, column in enumerate(widest):
+    for column_number, column in enumerate(widest):
         if column.width:
             alignments.append(rf">{{\raggedright\arraybackslash}}p{{{column.width:g}\linewidth}}")
         elif column.right:
-            texts = (row[place] for sheet in printed_sheets for row in sheet.body if row[place:])
+            texts = (
+                row[column_number]
+                for sheet in printed_sheets
+                for row in sheet.body
+                if row[column_number:]
+            )
             alignments.append(_decimal_column(texts) or "r")
         else:
             alignments.append("l")
@@ -132,29 +137,34 @@ def latex_text(exhibit: Exhibit) -> str:
     name, width = ("table*", r"\textwidth") if broad else ("table", r"\columnwidth")
     size = r"\small" if len(alignments) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
     decimals = [DECIMALS] if any(a.startswith("S") for a in alignments) else []
-    parts = list(_parts(printed_sheets))
+    sheet_groups = list(_parts(printed_sheets))
     lines = []
-    for number, part in enumerate(parts, start=1):
+    for number, sheet_group in enumerate(sheet_groups, start=1):
         lines += [rf"\begin{{{name}}}", r"\centering" + size, *decimals]
         lines += [rf"\begin{{adjustbox}}{{max width={width},max totalheight=0.8\textheight}}"]
-        lines += [rf"\begin{{tabular}}{{{''.join(alignments)}}}", *_latex_body(part, alignments)]
+        lines += [
+            rf"\begin{{tabular}}{{{''.join(alignments)}}}",
+            *_latex_body(sheet_group, alignments),
+        ]
         lines += [r"\end{tabular}", r"\end{adjustbox}"]
-        continued = rf"\par\smallskip (continued: part {number} of {len(parts)})"
+        continued = rf"\par\smallskip (continued: part {number} of {len(sheet_groups)})"
         lines += [rf"\caption{{{caption}}}" if number == 1 else continued, rf"\end{{{name}}}"]
     return (SCRIPTS if exhibit.textual else "") + "\n".join(lines) + "\n"
 
 
 def _parts(printed_sheets: Sequence[Sheet]) -> Iterator[list[Sheet]]:
     """Split sections into parts of at most ``LONG`` rows, each with headings."""
-    part: list[Sheet] = []
+    sheet_group: list[Sheet] = []
     room = LONG
     for sheet in printed_sheets:
         rows = sheet.body
         while len(rows) > room:
             if room:
-                part.append(replace(sheet, body=rows[:room], headed=sheet.headed or not part))
-            yield part
-            part, rows, room = [], rows[room:], LONG
-        part.append(replace(sheet, body=rows, headed=sheet.headed or not part))
+                sheet_group.append(
+                    replace(sheet, body=rows[:room], headed=sheet.headed or not sheet_group)
+                )
+            yield sheet_group
+            sheet_group, rows, room = [], rows[room:], LONG
+        sheet_group.append(replace(sheet, body=rows, headed=sheet.headed or not sheet_group))
         room -= len(rows)
-    yield part
+    yield sheet_group

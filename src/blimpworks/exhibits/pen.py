@@ -87,9 +87,11 @@ class Run:
 def words_of(run: Run) -> list[Run]:
     """Split a run into words; signs around a right-to-left word become runs."""
     # Other spaces than plain ones, such as that before a percent sign, are no place for a break.
-    words = filter(None, run.text.split(" "))
-    parts = ((number, part) for word in words for number, part in enumerate(_parts(word)))
-    runs = [replace(run, text=part, glued=number > 0) for number, part in parts]
+    run_words = filter(None, run.text.split(" "))
+    word_parts = (
+        (number, word_part) for word in run_words for number, word_part in enumerate(_parts(word))
+    )
+    runs = [replace(run, text=word_part, glued=number > 0) for number, word_part in word_parts]
     if runs:
         runs[0] = replace(runs[0], glued=run.glued)
     return runs
@@ -104,7 +106,7 @@ def _parts(word: str) -> tuple[str, ...]:
         return (word,)
     first, after = at[0], at[-1] + 1
     ends = (word[:first].translate(MIRRORED), word[first:after], word[after:].translate(MIRRORED))
-    return tuple(part for part in ends if part)
+    return tuple(word_part for word_part in ends if word_part)
 
 
 def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:

@@ -22,10 +22,10 @@ def read_plain(
     schema: TableSchema, paths: Path | Sequence[Path] | None, columns: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Read all rows of some tables, labels as plain strings; raise UserError for another table."""
-    several = [paths] if isinstance(paths, Path) else [*(paths or ())]
-    if not several:
+    path_list = [paths] if isinstance(paths, Path) else [*(paths or ())]
+    if not path_list:
         return pd.DataFrame(columns=[*(columns or schema.names)])
-    frames = [read_table(schema, path, columns).to_pandas() for path in several]
+    frames = [read_table(schema, path, columns).to_pandas() for path in path_list]
     rows: pd.DataFrame = pd.concat(frames, ignore_index=True)
     return rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
 
@@ -109,9 +109,9 @@ def best_of_each(
 
     ``among`` names the columns (or rows) that compete, ``digits`` the printed decimals.
     """
-    other = "column" if by == "row" else "row"
+    other_axis = "column" if by == "row" else "row"
     top: dict[str, float] = {}
-    taking = [cell for cell in cells if cell.printed and getattr(cell, other) in among]
+    taking = [cell for cell in cells if cell.printed and getattr(cell, other_axis) in among]
     for cell in taking:
         key = getattr(cell, by)
         top[key] = max(top.get(key, 0.0), round(cell.value, digits))

@@ -33,7 +33,7 @@ class Recomputation:
 
     def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
         """Compute a row from other numbers; raise UserError for a faulty recomputation."""
-        place: Place = (row["row"], row["column"])
+        cell_key: Place = (row["row"], row["column"])
         subject = "printed number " + "/".join(row[key] for key in KEYS)
         formulas = {formula.sentence: formula for formula in self.formats}
         if row["formula"] not in formulas:
@@ -60,7 +60,7 @@ class Recomputation:
             raise UserError(f"{subject} is of {row['of']!r}, where nothing is printed.")
         value = formula(rows)
         text = self.formats[formula].format(value, text=rows["text"].iloc[0])
-        return Cell(title, AGAIN, value, text, formula, "published", where, stands_for=place)
+        return Cell(title, AGAIN, value, text, formula, "published", where, stands_for=cell_key)
 
 
 def printed_statements(
@@ -77,10 +77,10 @@ def printed_statements(
     cells: list[Cell] = []
     faults = []
     for _, row in printed[(printed["exhibit"] == exhibit) & printed["value"].notna()].iterrows():
-        place: Place = (row["row"], row["column"])
-        title = row["title"] or ": ".join(place)
+        cell_key: Place = (row["row"], row["column"])
+        title = row["title"] or ": ".join(cell_key)
         computed = (
-            recomputation.cell(row, title, printed) if row["formula"] else other(place, title)
+            recomputation.cell(row, title, printed) if row["formula"] else other(cell_key, title)
         )
         cells += [printed_cell(row, (title, PRINTED)), *filter(None, [computed])]
         faults += [f"{title}: {row['note']}"] if row["fault"] else []

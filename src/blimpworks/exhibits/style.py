@@ -85,10 +85,10 @@ def colours(count: int) -> list[str]:
 
 def family_looks(families: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Return colour and marker of each family; those without a fixed look take unused ones."""
-    known = dict.fromkeys([*FAMILIES, *families])
+    family_names = dict.fromkeys([*FAMILIES, *families])
     return {
         name: (PALETTE[i % len(PALETTE)], MARKERS[i // len(PALETTE) % len(MARKERS)])
-        for i, name in enumerate(known)
+        for i, name in enumerate(family_names)
     }
 
 
@@ -96,13 +96,15 @@ def mark_chance(axes: Axes, at: float, upright: bool = False) -> None:
     """Draw a broken line at chance, level or upright, named at its end."""
     line = axes.axvline if upright else axes.axhline
     line(at, color=GREY, lw=0.8, ls="--", zorder=2.5)
-    place: dict[str, Any] = (
+    text_position: dict[str, Any] = (
         {"xy": (at, 1), "xycoords": ("data", "axes fraction"), "xytext": (0, 2), "ha": "center"}
         if upright
         else {"xy": (1, at), "xycoords": ("axes fraction", "data"), "xytext": (2, 0)}
     )
     side = "bottom" if upright else "center"
-    axes.annotate("chance", textcoords="offset points", va=side, size=SMALL, color=GREY, **place)
+    axes.annotate(
+        "chance", textcoords="offset points", va=side, size=SMALL, color=GREY, **text_position
+    )
 
 
 def label_ends(axes: Axes, ends: Mapping[str, tuple[float, str]], gap: float) -> None:

@@ -25,8 +25,8 @@ def language_tag(lang: str) -> str:
 
 def is_rtl(text: str) -> bool:
     """Return whether most letters of a text are written from right to left."""
-    kinds = [unicodedata.bidirectional(letter) for letter in text]
-    return kinds.count("R") + kinds.count("AL") > kinds.count("L")
+    directions = [unicodedata.bidirectional(letter) for letter in text]
+    return directions.count("R") + directions.count("AL") > directions.count("L")
 
 
 def one_line(text: str) -> str:
@@ -36,8 +36,8 @@ def one_line(text: str) -> str:
 
 def isolated(text: str, before: str, after: str) -> str:
     """Put a text between two marks if it is written from right to left."""
-    kinds = (unicodedata.bidirectional(c) for c in text)
-    first = next((kind for kind in kinds if kind in ("L", "R", "AL")), "L")
+    directions = (unicodedata.bidirectional(c) for c in text)
+    first = next((direction for direction in directions if direction in ("L", "R", "AL")), "L")
     return text if first == "L" else f"{before}{text}{after}"
 
 

@@ -39,7 +39,7 @@ def collect_answers(
     keys = ResponseStore.keys(shards.described.engine, set(requests))
     rows = shards.rows
     positions = pc.index_in(
-        pa.array([keys[each] for each in requests], pa.string()), value_set=rows["key"]
+        pa.array([keys[request] for request in requests], pa.string()), value_set=rows["key"]
     )
     if positions.null_count:
         prompt = requests[pc.is_null(positions).to_pylist().index(True)].prompt

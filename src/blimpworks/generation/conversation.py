@@ -77,7 +77,9 @@ def pin_date(template: str) -> str:
 
 def _ids(value: Any) -> set[int]:
     return {
-        int(each) for each in (value if isinstance(value, list) else [value]) if each is not None
+        int(token_id)
+        for token_id in (value if isinstance(value, list) else [value])
+        if token_id is not None
     }
 
 
@@ -97,7 +99,7 @@ def stop_ids(directory: Path, own: int | None) -> tuple[int, ...]:
     """
     files = ("config.json", "generation_config.json")
     values = (_settings(directory / name).get("eos_token_id") for name in files)
-    return tuple(sorted({*_ids(own), *(each for value in values for each in _ids(value))}))
+    return tuple(sorted({*_ids(own), *(token_id for value in values for token_id in _ids(value))}))
 
 
 def before_and_text(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]:
@@ -130,10 +132,10 @@ class Conversation:
         loaded = load_tokenizer(directory)
         self.tokenizer: Any = loaded.tokenizer
         self._variant = loaded.variant
-        own = self.tokenizer.chat_template if mode == "template" else None
-        if isinstance(own, dict):  # several, by what they are for
-            own = own.get("default")
-        self.template: str | None = pin_date(own) if own else None
+        template = self.tokenizer.chat_template if mode == "template" else None
+        if isinstance(template, dict):  # several, by what they are for
+            template = template.get("default")
+        self.template: str | None = pin_date(template) if template else None
         self.stops = stop_ids(directory, self.tokenizer.eos_token_id)
 
     @property
@@ -161,10 +163,10 @@ class Conversation:
         Raises UserError for one that renders a user's text in neither form.
         """
         reason = ""
-        for parts in (False, True):
+        for as_parts in (False, True):
             try:
-                if PROBE in self._render([("user", PROBE)], parts=parts):
-                    return parts
+                if PROBE in self._render([("user", PROBE)], parts=as_parts):
+                    return as_parts
                 reason = reason or "drops or changes a user's text"
             except REFUSALS as error:
                 reason = reason or f"refuses a user's message ({error})"
@@ -178,9 +180,9 @@ class Conversation:
         """Place of system prompts. Raises UserError as ``parts`` does."""
         if not self.chat:
             return "nowhere"
-        parts = self.parts
+        as_parts = self.parts
         try:
-            if PROBE in self._render([("system", PROBE), ("user", "x")], parts=parts):
+            if PROBE in self._render([("system", PROBE), ("user", "x")], parts=as_parts):
                 return "role"
             reason = "leaves system prompts out or changes them"
         except REFUSALS as error:
@@ -212,18 +214,18 @@ class Conversation:
         Raw prompts keep what the tokenizer puts before a text, but not what it appends.
         """
         requests = list(requests)
-        texts = [self.text(each) for each in requests]
+        texts = [self.text(request) for request in requests]
         if not texts:
             return []
-        whole = [text or "" for text in texts]
+        whole_texts = [text or "" for text in texts]
         # A template writes the special tokens itself.
-        rows = self.tokenizer(whole, add_special_tokens=False)["input_ids"]
+        rows = self.tokenizer(whole_texts, add_special_tokens=False)["input_ids"]
         if not self.chat:
-            full = self.tokenizer(whole)["input_ids"]
+            full = self.tokenizer(whole_texts)["input_ids"]
             rows = [before_and_text(*pair) for pair in zip(full, rows, strict=True)]
         return [
-            self._ready(each, text, row, most)
-            for each, text, row in zip(requests, texts, rows, strict=True)
+            self._ready(request, text, row, most)
+            for request, text, row in zip(requests, texts, rows, strict=True)
         ]
 
     def _ready(
@@ -246,7 +248,7 @@ class Conversation:
     def name(self) -> str:
         """Return all that decides a model's input and stops, for an engine's key."""
         template = self.template or ""
-        place = self.system_place
+        system_place = self.system_place
         mode = f"chat {sha256(template.encode()).hexdigest()[:16]}" if self.chat else "raw"
         stops = ",".join(map(str, self.stops))
-        return f"{mode} system {place} stops {stops}{self._variant}"
+        return f"{mode} system {system_place} stops {stops}{self._variant}"

@@ -62,10 +62,10 @@ def response_shard(
     latter two. ``opened``: see ``Ready``.
     """
     ready = engine.conversation.ready(keys, most)
-    asked = [each for each in ready if each.unfit is None]
-    answers = iter(engine.generate(asked) if asked else [])
-    outcomes = [next(answers) if each.unfit is None else each.unfit for each in ready]
-    altered = sum(each.unfit == "altered" for each in ready)
+    to_ask = [prompt for prompt in ready if prompt.unfit is None]
+    answers = iter(engine.generate(to_ask) if to_ask else [])
+    outcomes = [next(answers) if prompt.unfit is None else prompt.unfit for prompt in ready]
+    altered = sum(prompt.unfit == "altered" for prompt in ready)
     if altered:
         log.warning(
             "%s: %d prompts are not asked, because its chat template drops or changes their text; "
@@ -73,15 +73,15 @@ def response_shard(
             engine.conversation.directory,
             altered,
         )
-    said = [each if isinstance(each, Response) else None for each in outcomes]
+    responses = [prompt if isinstance(prompt, Response) else None for prompt in outcomes]
     columns = [
         pa.array(keys.values(), pa.string()),
-        pa.array([each.system for each in keys], pa.string()),
-        pa.array([each.prompt for each in keys], pa.string()),
-        pa.array([each and each.text for each in said], pa.string()),
-        pa.array([each and each.finish for each in said], pa.string()),
-        pa.array([each and each.tokens for each in said], pa.int32()),
-        pa.array([each.opened for each in ready], pa.bool_()),
+        pa.array([prompt.system for prompt in keys], pa.string()),
+        pa.array([prompt.prompt for prompt in keys], pa.string()),
+        pa.array([prompt and prompt.text for prompt in responses], pa.string()),
+        pa.array([prompt and prompt.finish for prompt in responses], pa.string()),
+        pa.array([prompt and prompt.tokens for prompt in responses], pa.int32()),
+        pa.array([prompt.opened for prompt in ready], pa.bool_()),
         pa.array([OK if isinstance(e, Response) else e for e in outcomes], pa.string()),
     ]
     return pa.table(columns, schema=SCHEMA)

@@ -49,7 +49,7 @@ COMPANY = {
 
 def read_row(tokenizer: Any, row: Sequence[int], stops: Sequence[int]) -> Response:
     """Read the answer in generated ids, up to the first that ends it."""
-    end = next((place for place, token in enumerate(row) if token in stops), None)
+    end = next((position for position, token in enumerate(row) if token in stops), None)
     kept = list(row if end is None else row[: end + 1])
     text: str = tokenizer.decode(kept, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     return Response(text, "length" if end is None else "stop", len(kept))
@@ -78,7 +78,9 @@ class TransformersGenerator:
             self._directory, options.chat, self._context, self._vocabulary
         )
         pads = (self.conversation.tokenizer.pad_token_id, *self.conversation.stops, 0)
-        self._pad: int = next(each for each in pads if each is not None and each < self._vocabulary)
+        self._pad: int = next(
+            pad_id for pad_id in pads if pad_id is not None and pad_id < self._vocabulary
+        )
         # How prompts share batches decides padded widths, and so the last digits.
         software = (
             f"{versions()} {device_name(self._device)} batch {options.batch} shard {options.shard}"
@@ -134,11 +136,11 @@ class TransformersGenerator:
         draw = torch.Generator().manual_seed(0)
         drawn = torch.randint(self._vocabulary, (4, longest), generator=draw)
         width = longest // 4 + 1
-        row, other = drawn[0, :width].tolist(), drawn[1].tolist()
+        row, second_row = drawn[0, :width].tolist(), drawn[1].tolist()
 
         def logits(pads: torch.Tensor, *rows: list[int]) -> torch.Tensor:
             begun = len(pads)
-            forcing = {"prefix_allowed_tokens_fn": lambda _, ids: [other[len(ids) - begun]]}
+            forcing = {"prefix_allowed_tokens_fn": lambda _, ids: [second_row[len(ids) - begun]]}
             result = self._run(rows, pads, FORCED, **forcing)
             return torch.stack(result.logits)[:, 0].float()
 
@@ -151,10 +153,10 @@ class TransformersGenerator:
         full = in_float32(tensors) if fits_in_float32(tensors) else nullcontext()
         with loading(self._directory), full:
             exact = self._model.dtype == torch.float32
-            ahead = (head(*other[:width]) - head(*other[width:][:width])).abs().max()
+            ahead = (head(*second_row[:width]) - head(*second_row[width:][:width])).abs().max()
             alone = logits(drawn[2, :width], row)
-            beside = logits(drawn[2, :width], row, other[:width])
-            padded, padded_otherwise = (logits(pads, row, other) for pads in drawn[2:])
+            beside = logits(drawn[2, :width], row, second_row[:width])
+            padded, padded_otherwise = (logits(pads, row, second_row) for pads in drawn[2:])
         limit = alone.std() * (SAME if exact else SAME_IN_HALF)
         if ahead > limit:
             raise UserError(
@@ -179,9 +181,9 @@ class TransformersGenerator:
         A prompt near the context's limit leaves less room, which decides when its batch ends.
         """
         alike: dict[tuple[int, int], list[int]] = {}
-        for number, each in enumerate(ready):
-            apart = {"any": 0, "length": len(each.ids), "none": number}[self._company]
-            alike.setdefault((each.room, apart), []).append(number)
+        for number, prompt in enumerate(ready):
+            apart = {"any": 0, "length": len(prompt.ids), "none": number}[self._company]
+            alike.setdefault((prompt.room, apart), []).append(number)
         size = self._batch
         return [rows[a : a + size] for rows in alike.values() for a in range(0, len(rows), size)]
 

@@ -61,13 +61,15 @@ def make_generation_setup(
     vllm = options.vllm
     room = vllm.model_copy(update={"longest": vllm.longest + options.max_tokens - 1})
     setup = make_setup(model, dtype, room)
-    return GenerationSetup(**{each.name: getattr(setup, each.name) for each in fields(setup)})
+    return GenerationSetup(
+        **{setup_field.name: getattr(setup, setup_field.name) for setup_field in fields(setup)}
+    )
 
 
 def write_request(ready: Ready, stops: Sequence[int]) -> bytes:
     """Return the body of the HTTP request for one answer."""
-    how = {"prompt": ready.ids, "max_tokens": ready.room, "stop_token_ids": [*stops]}
-    return json.dumps(SHARED | how).encode()
+    request = {"prompt": ready.ids, "max_tokens": ready.room, "stop_token_ids": [*stops]}
+    return json.dumps(SHARED | request).encode()
 
 
 def read_response(body: bytes) -> list[int]:
@@ -105,19 +107,19 @@ class LoadedGenerator(Loaded[Ready, Response]):
         from vllm import SamplingParams
 
         tokenizer, stops = self._conversation.tokenizer, self._conversation.stops
-        how = [
+        sampling = [
             SamplingParams(
                 temperature=0,
                 seed=SEED,
-                max_tokens=each.room,
+                max_tokens=prompt.room,
                 stop_token_ids=list(stops),
                 detokenize=False,
             )
-            for each in batch
+            for prompt in batch
         ]
-        inputs = [{"prompt_token_ids": list(each.ids)} for each in batch]
-        outputs = model.generate(inputs, how, use_tqdm=False)
-        return [read_row(tokenizer, each.outputs[0].token_ids, stops) for each in outputs]
+        inputs = [{"prompt_token_ids": list(prompt.ids)} for prompt in batch]
+        outputs = model.generate(inputs, sampling, use_tqdm=False)
+        return [read_row(tokenizer, prompt.outputs[0].token_ids, stops) for prompt in outputs]
 
 
 class VllmGenerator:

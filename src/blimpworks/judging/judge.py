@@ -108,8 +108,8 @@ def without_unknown(side: Side, ids: pa.ListArray, which: str) -> Mask:
     unknown = flat == UNKNOWN_ID
     if which == "critical":
         unknown &= critical_region(side)
-    known: Mask = np.bincount(side.row[unknown], minlength=len(side.characters)) == 0
-    return known
+    has_no_unknown: Mask = np.bincount(side.row[unknown], minlength=len(side.characters)) == 0
+    return has_no_unknown
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,11 @@ def write_judgements(tables: Sequence[pa.Table], output: Path) -> int:
 def labels_of(rows: pa.Table, item: str = "item_id") -> dict[str, pa.ChunkedArray]:
     """Return the columns of items that judgements keep; ``item`` names the id's column."""
     columns = {"item_id": item, **{name: name for name in ("phenomenon", "paradigm", RATING)}}
-    return {name: rows[own] for name, own in columns.items() if own in rows.column_names}
+    return {
+        name: rows[label_column]
+        for name, label_column in columns.items()
+        if label_column in rows.column_names
+    }
 
 
 def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:

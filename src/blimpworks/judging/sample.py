@@ -36,13 +36,13 @@ def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
     rest. A larger limit takes no fewer of any.
     """
     taken = dict.fromkeys(sizes, 0)
-    left, turns = min(limit, sum(sizes.values())), _turns(sizes)
-    while left:
+    remaining, turns = min(limit, sum(sizes.values())), _turns(sizes)
+    while remaining:
         turns = [paradigm for paradigm in turns if sizes[paradigm] > taken[paradigm]]
-        rounds = min(left // len(turns), *(sizes[each] - taken[each] for each in turns))
-        for paradigm in turns if rounds else turns[:left]:
+        rounds = min(remaining // len(turns), *(sizes[each] - taken[each] for each in turns))
+        for paradigm in turns if rounds else turns[:remaining]:
             taken[paradigm] += max(rounds, 1)
-            left -= max(rounds, 1)
+            remaining -= max(rounds, 1)
     return taken
 
 
@@ -59,8 +59,14 @@ def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
     members: dict[Paradigm, list[str]] = {}
     for item in sorted(homes, key=lambda item: (_drawn(item), item)):
         members.setdefault(homes[item], []).append(item)
-    numbers = shares({paradigm: len(each) for paradigm, each in members.items()}, limit)
-    return {item for paradigm, each in members.items() for item in each[: numbers[paradigm]]}
+    numbers = shares(
+        {paradigm: len(member_rows) for paradigm, member_rows in members.items()}, limit
+    )
+    return {
+        item
+        for paradigm, member_rows in members.items()
+        for item in member_rows[: numbers[paradigm]]
+    }
 
 
 def _strings(table: pa.Table, column: str) -> list[str]:
@@ -70,12 +76,18 @@ def _strings(table: pa.Table, column: str) -> list[str]:
 
 def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:
     templates, chosen = (
-        [*zip(_strings(each, "phenomenon"), each["template"].to_pylist(), strict=True)]
-        for each in (table, kept)
+        [
+            *zip(
+                _strings(prompt_table, "phenomenon"),
+                prompt_table["template"].to_pylist(),
+                strict=True,
+            )
+        ]
+        for prompt_table in (table, kept)
     )
-    all_prompts, left = Counter(templates), Counter(chosen)
+    all_prompts, remaining = Counter(templates), Counter(chosen)
     for template, nominal in zip(chosen, kept["nominal"].to_pylist(), strict=True):
-        yield max(1, round(nominal * left[template] / all_prompts[template]))
+        yield max(1, round(nominal * remaining[template] / all_prompts[template]))
 
 
 def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> dict[str, int]:
@@ -93,9 +105,9 @@ def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> 
     chosen = choose_items(zip(keys, paradigms, strict=True), limit)
     kept = table.filter(pa.array([key in chosen for key in keys], pa.bool_()))
     if unit == "prompt":
-        place = kept.column_names.index("nominal")
+        column_number = kept.column_names.index("nominal")
         nominal = pa.array(_nominal(table, kept), kept["nominal"].type)
-        kept = kept.set_column(place, "nominal", nominal)
+        kept = kept.set_column(column_number, "nominal", nominal)
     write_table(kept, schema, output)
     return {
         "items": len(chosen),

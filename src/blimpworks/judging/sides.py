@@ -157,8 +157,8 @@ def with_common_scores(good: Side, bad: Side) -> Side:
     differs = good.id[inside] != bad.id[same[bad.row]]
     same[good.row[inside][differs]] = False
     values = bad.value.copy()
-    taken, own = good.value[same[good.row]], values[same[bad.row]]
-    values[same[bad.row]] = np.where(np.isnan(taken), own, taken)
+    taken, bad_values = good.value[same[good.row]], values[same[bad.row]]
+    values[same[bad.row]] = np.where(np.isnan(taken), bad_values, taken)
     offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(bad.logprobs))])
     shared = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
     return replace(bad, logprobs=shared)

@@ -97,8 +97,8 @@ def trained_checkpoint(
 
 
 def _is_model_file(path: Path, directory: Path) -> bool:
-    kinds = (*TRANSFORMERS_FILES, *NGRAM_FILES)
-    return path.parent == directory and any(fnmatch(path.name, kind) for kind in kinds)
+    patterns = (*TRANSFORMERS_FILES, *NGRAM_FILES)
+    return path.parent == directory and any(fnmatch(path.name, pattern) for pattern in patterns)
 
 
 def clear(directory: Path) -> None:

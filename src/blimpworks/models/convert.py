@@ -56,17 +56,17 @@ def convert_weights(folder: Path, output: Path) -> int:
     if output.exists():
         raise UserError(f"{output} exists; expected a new directory. Name another one.")
     output.mkdir(parents=True)
-    places: dict[str, str] = {}
+    file_of_tensor: dict[str, str] = {}
     for number, path in enumerate(weights, start=1):
         name = f"model-{number:05}-of-{len(weights):05}.safetensors"
         name = name if len(weights) > 1 else "model.safetensors"
         tensors = _tensors(path)
         save_file(tensors, output / name, metadata={"format": "pt"})
-        places |= dict.fromkeys(tensors, name)
+        file_of_tensor |= dict.fromkeys(tensors, name)
     if len(weights) > 1:
-        (output / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": places}))
+        (output / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": file_of_tensor}))
     for path in folder.iterdir():
-        kept = any(fnmatch(path.name, kind) for kind in TRANSFORMERS_FILES)
+        kept = any(fnmatch(path.name, pattern) for pattern in TRANSFORMERS_FILES)
         if path.is_file() and kept and not path.name.endswith(".index.json"):
             shutil.copyfile(path, output / path.name)
-    return len(places)
+    return len(file_of_tensor)

@@ -91,26 +91,28 @@ def sentences_of(path: Path) -> Iterator[list[str]]:
     A final ``<eos>``, which some released corpora spell out, is no word.
     """
     for line in read_lines(path):
-        words = line.split()
-        if words and words[-1] == END:
-            words.pop()
-        if words:
-            yield words
+        line_words = line.split()
+        if line_words and line_words[-1] == END:
+            line_words.pop()
+        if line_words:
+            yield line_words
 
 
 def read_words(path: Path) -> list[str]:
     """Read a vocabulary file's words by id. Raises UserError for a malformed file."""
-    words = list(read_lines(path))
-    if tuple(words[: len(SPECIALS)]) != SPECIALS:
+    word_list = list(read_lines(path))
+    if tuple(word_list[: len(SPECIALS)]) != SPECIALS:
         raise UserError(
-            f"{path}:1: starts with {words[:2]}, expected the words {', '.join(SPECIALS)}; "
+            f"{path}:1: starts with {word_list[:2]}, expected the words {', '.join(SPECIALS)}; "
             "build the corpus again."
         )
-    odd = next((n for n, word in enumerate(words, 1) if word.strip("\0").split() != [word]), None)
-    if odd or len({*words}) < len(words):
-        what = f"line {odd} is no single word" if odd else "a word stands there twice"
-        raise UserError(f"{path}: {what}; expected a word a line. Build the corpus again.")
-    return words
+    odd = next(
+        (n for n, word in enumerate(word_list, 1) if word.strip("\0").split() != [word]), None
+    )
+    if odd or len({*word_list}) < len(word_list):
+        fault = f"line {odd} is no single word" if odd else "a word stands there twice"
+        raise UserError(f"{path}: {fault}; expected a word a line. Build the corpus again.")
+    return word_list
 
 
 def encode(sentences: Iterable[Sequence[str]], ids: dict[str, int]) -> Ids:
@@ -125,15 +127,19 @@ def encode(sentences: Iterable[Sequence[str]], ids: dict[str, int]) -> Ids:
 
 def count(sentences: Iterable[Sequence[str]]) -> SplitCounts:
     """Count sentences, words and unknown words."""
-    words: Counter[str] = Counter()
+    word_counts: Counter[str] = Counter()
     number = 0
     for sentence in sentences:
-        words.update(sentence)
+        word_counts.update(sentence)
         number += 1
-    tokens, unknown = words.total(), words.pop(UNKNOWN, 0)
+    tokens, unknown = word_counts.total(), word_counts.pop(UNKNOWN, 0)
     share = round(unknown / tokens, 6) if tokens else 0.0
     return SplitCounts(
-        sentences=number, tokens=tokens, types=len(words), unknown=unknown, unknown_share=share
+        sentences=number,
+        tokens=tokens,
+        types=len(word_counts),
+        unknown=unknown,
+        unknown_share=share,
     )
 
 
@@ -254,8 +260,8 @@ def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
             for corpus in corpora:
                 with (corpus.parent / f"{split}.txt").open("rb") as source:
                     shutil.copyfileobj(source, target)
-    words = (word for c in corpora for word in read_words(c.parent / VOCABULARY))
-    write_vocabulary(directory, words)
+    all_words = (word for c in corpora for word in read_words(c.parent / VOCABULARY))
+    write_vocabulary(directory, all_words)
     return seal(joined, described[0].words, None)
 
 
@@ -285,19 +291,27 @@ def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corp
 
     Raises UserError when the corpus is missing or altered, or has too few tokens.
     """
-    whole = read_corpus(corpus)
-    there = whole.splits["train"].tokens
+    original = read_corpus(corpus)
+    available_tokens = original.splits["train"].tokens
     text = corpus.parent / "train.txt"
-    if tokens > there:
+    if tokens > available_tokens:
         raise UserError(
-            f"{text} has {there:,} tokens, but a sample of {tokens:,} is asked for; take that size "
-            "out of 'tokens' of the recipe, or give the corpus more text."
+            f"{text} has {available_tokens:,} tokens, but a sample of {tokens:,} is asked for; "
+            "take that size out of 'tokens' of the recipe, or give the corpus more text."
         )
     directory = begin(sample)
-    chosen = {*draw_sentences([len(words) for words in sentences_of(text)], tokens, seed)}
-    sentences = (words for number, words in enumerate(sentences_of(text)) if number in chosen)
+    chosen = {
+        *draw_sentences(
+            [len(sentence_words) for sentence_words in sentences_of(text)], tokens, seed
+        )
+    }
+    sentences = (
+        sentence_words
+        for number, sentence_words in enumerate(sentences_of(text))
+        if number in chosen
+    )
     write_sentences(directory / "train.txt", sentences)
     for name in SHARED:
         with atomic(directory / name) as temporary:
             shutil.copyfile(corpus.parent / name, temporary)
-    return seal(sample, whole.words, whole.options)
+    return seal(sample, original.words, original.options)

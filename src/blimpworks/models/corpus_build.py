@@ -86,9 +86,9 @@ def _of_treebank(tokens: Path, options: CorpusOptions, lang: str) -> Iterator[Ca
             yield Candidate(text, tuple(word for word, _ in split_words(text)))
         return
     syntactic = lang in options.segmented
-    for number, words in treebank_words(tokens, syntactic=syntactic).items():
+    for number, sentence_words in treebank_words(tokens, syntactic=syntactic).items():
         # A token with a space inside is several words, as any line of a corpus is read.
-        yield Candidate(texts[number], tuple(word for word, _ in split_at_spaces(words)))
+        yield Candidate(texts[number], tuple(word for word, _ in split_at_spaces(sentence_words)))
 
 
 def _key(text: str) -> str:
@@ -96,8 +96,8 @@ def _key(text: str) -> str:
 
     Released evaluation sets lack the full stop in their files, and have it when scored.
     """
-    words = [word for word, _ in split_words(text)]
-    return " ".join(words[:-1] if words[-1:] == ["."] else words)
+    text_words = [word for word, _ in split_words(text)]
+    return " ".join(text_words[:-1] if text_words[-1:] == ["."] else text_words)
 
 
 def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split, list[Words]]:
@@ -108,10 +108,10 @@ def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split
     starts = [0, *accumulate(map(len, sentences))]
     total = starts.pop()
     bounds = [shares.train * total, (shares.train + shares.valid) * total]
-    parts = np.searchsorted(bounds, starts, side="right")
+    split_numbers = np.searchsorted(bounds, starts, side="right")
     splits: dict[Split, list[Words]] = {split: [] for split in SPLITS}
-    for sentence, part in zip(sentences, parts.tolist(), strict=True):
-        splits[SPLITS[part]].append(sentence)
+    for sentence, split_number in zip(sentences, split_numbers.tolist(), strict=True):
+        splits[SPLITS[split_number]].append(sentence)
     return splits
 
 
@@ -154,13 +154,13 @@ def build_corpus(
             candidates += _of_treebank(tokens, options, lang)
     dropped = Counter(held_out=0, repeated=0, beyond=0, unknown=0)
     distinct: dict[Words, None] = {}
-    for text, words in candidates:
-        if _key(text) in forbidden or _key(" ".join(words)) in forbidden:
+    for text, sentence_words in candidates:
+        if _key(text) in forbidden or _key(" ".join(sentence_words)) in forbidden:
             dropped["held_out"] += 1
-        elif words in distinct:
+        elif sentence_words in distinct:
             dropped["repeated"] += 1
-        elif words:
-            distinct[words] = None
+        elif sentence_words:
+            distinct[sentence_words] = None
     gathered = [*distinct]
     if not gathered:
         raise UserError(
@@ -177,7 +177,8 @@ def build_corpus(
     directory, frequent = begin(corpus), {*vocabulary}
     for name, shuffled in splits.items():
         replaced = [
-            tuple(word if word in frequent else UNKNOWN for word in words) for words in shuffled
+            tuple(word if word in frequent else UNKNOWN for word in sentence_words)
+            for sentence_words in shuffled
         ]
         written = [s for s in replaced if s.count(UNKNOWN) <= options.unknown_share * len(s)]
         dropped["unknown"] += len(replaced) - len(written)

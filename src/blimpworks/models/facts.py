@@ -140,9 +140,9 @@ def first_token_of(
 
 def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
     """Return the format of most of a model's numbers, else that of its configuration."""
-    known = [name for name in FORMATS if counts.get(name)]
-    if known:
-        return FORMATS[max(known, key=lambda name: counts[name])]
+    known_formats = [name for name in FORMATS if counts.get(name)]
+    if known_formats:
+        return FORMATS[max(known_formats, key=lambda name: counts[name])]
     named = config.get("dtype") or config.get("torch_dtype")
     return named if named in BYTES else "float32"
 
@@ -161,9 +161,9 @@ def _sealed(folder: Path, start: FirstToken | None) -> ModelFacts:
     described = read_description(folder / FILE_NAME)
     files = [path for path in model_files(folder.iterdir(), str(folder)) if is_weights(path)]
     model = folder / NGRAM_FILES[0]
-    first_token, words = described.first_token, ""
+    first_token, start_note = described.first_token, ""
     if start:
-        first_token, words = first_token_of(folder, described.architecture, str(folder), start)
+        first_token, start_note = first_token_of(folder, described.architecture, str(folder), start)
     return ModelFacts(
         architecture=described.architecture,
         engine=ENGINES.get(described.architecture, "transformers"),
@@ -174,7 +174,7 @@ def _sealed(folder: Path, start: FirstToken | None) -> ModelFacts:
         scope=described.scope,
         file_gb=gigabytes([model] if model.exists() else files),
         quantisation=quantisation_of(folder),
-        start=words,
+        start=start_note,
     )
 
 
@@ -197,7 +197,7 @@ def described_facts(
     config = read_json(folder / "config.json", "a model's configuration")
     architecture = architecture_of(config, f"{where}: config.json", given)
     quantisation = quantisation_of(folder)
-    first_token, words = first_token_of(folder, architecture, where, start)
+    first_token, start_note = first_token_of(folder, architecture, where, start)
     return ModelFacts(
         architecture=architecture,
         engine="transformers",
@@ -208,7 +208,7 @@ def described_facts(
         scope="multi",
         file_gb=file_gb,
         quantisation=quantisation,
-        start=words,
+        start=start_note,
     )
 
 

@@ -94,7 +94,7 @@ def hub_facts(
         files = {file.rfilename: file.size or 0 for file in info.siblings or []}
         _check_weights(files, hf_id)
         commit = info.sha or revision
-        small = [kind for kind in TRANSFORMERS_FILES if kind != WEIGHTS]
+        small = [pattern for pattern in TRANSFORMERS_FILES if pattern != WEIGHTS]
         patterns = {"allow_patterns": small, "ignore_patterns": [*LEFT_OUT, WEIGHTS]}
         download = partial(snapshot_download, hf_id, revision=commit, **patterns)
         folder = Path(patiently(download))
@@ -147,7 +147,11 @@ def _announced(info: ModelInfo, size: int) -> Counter[str]:
     """
     counts = Counter(info.safetensors.parameters if info.safetensors else {})
     bits = ((n, re.search(r"\d+", name)) for name, n in counts.items())
-    return counts if sum(n * int(found[0]) for n, found in bits if found) <= 8 * size else Counter()
+    return (
+        counts
+        if sum(n * int(size_match[0]) for n, size_match in bits if size_match) <= 8 * size
+        else Counter()
+    )
 
 
 def _counted(hf_id: str, commit: str, names: list[str]) -> Counter[str]:

@@ -26,11 +26,11 @@ def sample_texts(count: int = 120) -> list[str]:
     texts = []
     for number in range(count):
         scripts = [LETTERS[number % len(LETTERS)], draw.choice(LETTERS)]
-        words = [
+        sample_words = [
             "".join(draw.choices(draw.choice(scripts), k=draw.randint(1, 8)))
             for _ in range(draw.randint(1, 6))
         ]
-        texts.append(" ".join(words) + draw.choice(["", ".", "!", "?"]))
+        texts.append(" ".join(sample_words) + draw.choice(["", ".", "!", "?"]))
     return texts
 
 
@@ -38,9 +38,11 @@ def _settings(state: bytes | None) -> Any:
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
-            kept = ((key, plain(each)) for key, each in value.items() if key != "trim_offsets")
-            return {key: each for key, each in kept if each not in (None, False, "")}
-        return [plain(each) for each in value] if isinstance(value, list) else value
+            kept = (
+                (key, plain(setting)) for key, setting in value.items() if key != "trim_offsets"
+            )
+            return {key: setting for key, setting in kept if setting not in (None, False, "")}
+        return [plain(setting) for setting in value] if isinstance(value, list) else value
 
     return plain(json.loads(state)) if state else None
 
@@ -109,12 +111,12 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
             lost = [] if explicit else ["post_processor"]
     except Exception as error:  # classes that are made anew may raise anything
         lost = [f"everything ({' '.join(str(error).split())[:80]})"]
-    words = f"ids are those of {FILE}"
+    note = f"ids are those of {FILE}"
     if lost:
         tokenizer = PreTrainedTokenizerFast.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
         )
-        words += f", loaded itself, because transformers changes its {', '.join(lost)}"
+        note += f", loaded itself, because transformers changes its {', '.join(lost)}"
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -132,7 +134,7 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
                 f"transformers loads from there {mine.tokens[:8]}; expected the same. Remove "
                 "settings from tokenizer_config.json that contradict tokenizer.json."
             )
-    return LoadedTokenizer(tokenizer, words, f" {FILE}" if lost else "")
+    return LoadedTokenizer(tokenizer, note, f" {FILE}" if lost else "")
 
 
 def _checked_by_sentencepiece(tokenizer: PreTrainedTokenizerBase, folder: Path) -> str:

@@ -41,8 +41,8 @@ PIECES = 2048
 
 def written(system: str, prompt: str, answer: str) -> str:
     """Write a dialogue as ``TEMPLATE`` does."""
-    said = "".join(map(str.__add__, ROLES, (system, prompt, answer)))
-    return f"{BOS}{said}{EOS}"
+    dialogue = "".join(map(str.__add__, ROLES, (system, prompt, answer)))
+    return f"{BOS}{dialogue}{EOS}"
 
 
 def read_dialogues(path: Path) -> list[str]:
@@ -115,10 +115,10 @@ def encode_dialogues(
         chosen = order[start : start + PIECES].tolist()
         texts = [dialogues[i] for i in chosen]
         encoded = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        for i, each in zip(chosen, encoded, strict=True):
-            if len(each.ids) <= context and (most is None or tokens < most):
-                fitting[i] = np.array(each.ids, dtype=np.int32)
-                tokens += len(each.ids)
+        for i, encoding in zip(chosen, encoded, strict=True):
+            if len(encoding.ids) <= context and (most is None or tokens < most):
+                fitting[i] = np.array(encoding.ids, dtype=np.int32)
+                tokens += len(encoding.ids)
         if most is not None and tokens >= most:
             break
     return [fitting[i] for i in sorted(fitting)]
@@ -167,5 +167,5 @@ def train_instruct(
     """
     # Padding fills the rest of a batch, so no more tokens than these are ever looked at.
     most = recipe.max_steps * recipe.batch_tokens
-    kind = replace(INSTRUCT, encode=partial(encode_dialogues, most=most, seed=seed))
-    return train_kind(kind, text, checkpoint, recipe=recipe, seed=seed, **names)
+    model_kind = replace(INSTRUCT, encode=partial(encode_dialogues, most=most, seed=seed))
+    return train_kind(model_kind, text, checkpoint, recipe=recipe, seed=seed, **names)

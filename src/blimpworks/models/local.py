@@ -64,30 +64,30 @@ def take_local(
     (``multi``), with a warning. Raises UserError for a place without such a model, or one for
     another language.
     """
-    place = Path(address).expanduser()
-    facts = facts_of(place, described.architecture)
+    folder = Path(address).expanduser()
+    facts = facts_of(folder, described.architecture)
     if scope == "multi" and facts.scope != "multi":
         log.warning(
-            "%s: %s was trained for %s, and is run on any language.", name, place, facts.scope
+            "%s: %s was trained for %s, and is run on any language.", name, folder, facts.scope
         )
     suits = scope == "multi" or facts.scope in ("multi", scope)
     if facts.architecture != described.architecture or not suits:
         raise UserError(
-            f"model {name!r}: {place} is a {facts.architecture} model ({facts.scope}); expected "
+            f"model {name!r}: {folder} is a {facts.architecture} model ({facts.scope}); expected "
             f"{described.architecture} ({scope}). Correct its row in the table of models."
         )
     clear(checkpoint.parent)
-    if place.is_file():
-        _take_ngram(place, checkpoint.parent)
+    if folder.is_file():
+        _take_ngram(folder, checkpoint.parent)
     else:
-        if (place / FILE_NAME).exists():
-            files = [place / name for name in sorted(read_checkpoint(place / FILE_NAME).files)]
+        if (folder / FILE_NAME).exists():
+            files = [folder / name for name in sorted(read_checkpoint(folder / FILE_NAME).files)]
         else:
-            files = model_files((path for path in place.iterdir() if path.is_file()), str(place))
+            files = model_files((path for path in folder.iterdir() if path.is_file()), str(folder))
         for path in files:
             place_file(path, checkpoint.parent / path.name)
     sealed = seal(checkpoint, described)
     names = "\n".join(f"{name} {digest}" for name, digest in sealed.files.items())
     digest = hashlib.sha256(names.encode()).hexdigest()
-    source = Copied(directory=place.resolve().name, sha256=digest)
+    source = Copied(directory=folder.resolve().name, sha256=digest)
     return seal(checkpoint, described.model_copy(update={"source": source}))

@@ -116,15 +116,15 @@ def words_of(text: str, rule: Literal["split", "whitespace"]) -> list[tuple[str,
 def load_lstm(directory: Path) -> tuple[LstmModel, list[str], LstmSettings]:
     """Load model in float32, words by id, and settings. Raises UserError if they disagree."""
     settings = LstmSettings.model_validate_json((directory / SETTINGS).read_bytes())
-    words = (directory / VOCABULARY).read_text(encoding="utf-8").rstrip("\n").split("\n")
-    if len(words) != settings.vocabulary:
+    vocabulary = (directory / VOCABULARY).read_text(encoding="utf-8").rstrip("\n").split("\n")
+    if len(vocabulary) != settings.vocabulary:
         raise UserError(
-            f"{directory / VOCABULARY} has {len(words)} words, but {SETTINGS} beside it says "
+            f"{directory / VOCABULARY} has {len(vocabulary)} words, but {SETTINGS} beside it says "
             f"{settings.vocabulary}; train the model again."
         )
     model = LstmModel(settings)
     model.load_state_dict(load_file(directory / WEIGHTS))
-    return model.eval(), words, settings
+    return model.eval(), vocabulary, settings
 
 
 def columns(flat: Ids, width: int) -> torch.Tensor:
@@ -298,8 +298,8 @@ def train_lstm(
     files, or the training diverges.
     """
     rule = read_corpus(corpus).words
-    words = read_vocabulary(corpus.parent / CORPUS_VOCABULARY)
-    ids = {word: number for number, word in enumerate(words)}
+    vocabulary = read_vocabulary(corpus.parent / CORPUS_VOCABULARY)
+    ids = {word: number for number, word in enumerate(vocabulary)}
     flat = [encode(sentences_of(corpus.parent / f"{split}.txt"), ids) for split in SPLITS]
     if len(flat[0]) < 2 * recipe.batch or min(map(len, flat)) < 2:
         lengths = ", ".join(f"{len(text):,}" for text in flat)
@@ -313,7 +313,7 @@ def train_lstm(
     clear(directory)
     source = training_of(recipe_name, recipe, seed, corpus)
     shape = recipe.model_dump(include={"layers", "hidden", "embedding"})
-    settings = LstmSettings(words=rule, vocabulary=len(words), **shape)
+    settings = LstmSettings(words=rule, vocabulary=len(vocabulary), **shape)
     device = training_device()
     with repeatable(seed):
         # Drawn on the CPU, so that the first weights are the same everywhere.
@@ -322,11 +322,11 @@ def train_lstm(
         course = _Course(model, train, valid, recipe, seed)
         fit(course, source, scratch_of(directory), recipe.checkpoint_steps)
         perplexity = float(np.exp(mean_loss(model, test, recipe.bptt)))
-    _save(model, words, settings, directory)
+    _save(model, vocabulary, settings, directory)
     described = trained_checkpoint(name, scope, "lstm", source, first_token="eos")
     trained = TrainedLstm(seal(checkpoint, described), perplexity, device_name(device))
     shutil.rmtree(scratch_of(directory), ignore_errors=True)
-    log.info("%s: %d words, test perplexity %.2f", directory, len(words), perplexity)
+    log.info("%s: %d words, test perplexity %.2f", directory, len(vocabulary), perplexity)
     return trained
 
 

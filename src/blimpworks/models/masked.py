@@ -51,8 +51,8 @@ def corrupt(row: Ids, share: float, vocabulary: int, draw: np.random.Generator) 
     labels = np.full_like(row, IGNORED)
     labels[chosen] = row[chosen]
     fate = draw.random(count)
-    others = draw.integers(len(BERT), vocabulary, count)
-    new = np.where(fate < KEPT, row[chosen], np.where(fate < KEPT + REPLACED, others, MASK))
+    random_ids = draw.integers(len(BERT), vocabulary, count)
+    new = np.where(fate < KEPT, row[chosen], np.where(fate < KEPT + REPLACED, random_ids, MASK))
     corrupted = row.copy()
     corrupted[chosen] = new
     return corrupted, labels

@@ -87,15 +87,15 @@ def train_ngram(
     clear(directory)
     with tempfile.TemporaryDirectory(dir=directory, prefix=SCRATCH) as folder:
         corpus, arpa = Path(folder, "corpus.txt"), Path(folder, "model.arpa")
-        words: set[str] = set()
+        seen_words: set[str] = set()
         with corpus.open("w", encoding="utf-8", newline="\n") as handle:
             for sentence in read_sentences(text):
                 pieces = [word for word, _ in split_words(sentence)]
-                words.update(pieces)
+                seen_words.update(pieces)
                 handle.write(" ".join(pieces) + "\n")
-        if not words:
+        if not seen_words:
             raise UserError(f"{text} holds no word; expected training text, one sentence per line.")
-        vocabulary = (UNKNOWN, END, *sorted(words))
+        vocabulary = (UNKNOWN, END, *sorted(seen_words))
         write_text(directory / VOCABULARY, "".join(f"{word}\n" for word in vocabulary))
         settings = ("-o", str(recipe.order), "--discount_fallback", "-S", MEMORY, "-T", folder)
         _run("lmplz", *settings, "--text", str(corpus), "--arpa", str(arpa))

@@ -41,7 +41,7 @@ def values_of(content: Any, key: str) -> Iterator[Any]:
         yield content.get(key)
         content = [*content.values()]
     if isinstance(content, list):
-        yield from chain.from_iterable(values_of(each, key) for each in content)
+        yield from chain.from_iterable(values_of(element, key) for element in content)
 
 
 def refuse_named_code(files: Iterable[Path], where: str | None = None) -> None:

@@ -105,7 +105,9 @@ def pin_models(table: Path, names: Sequence[str] = ()) -> Iterator[LockedModel]:
 
     Raises UserError for a name with nothing to pin, and as ``explained_errors`` does.
     """
-    locked = {key: each.row for key, each in locked_models(model_tables(table)).items()}
+    locked = {
+        key: locked_model.row for key, locked_model in locked_models(model_tables(table)).items()
+    }
     for row in _open_rows(table, names):
         for hf_id in _ids(row, locked):
             before = locked.get((hf_id, row.revision))

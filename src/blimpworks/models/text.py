@@ -64,7 +64,7 @@ def split_sentences(paragraph: str) -> list[str]:
         if not follows.islower() and not ABBREVIATION.search(before):
             sentences.append(paragraph[start : match.end()])
             start = match.end()
-    return [part for part in map(str.strip, [*sentences, paragraph[start:]]) if part]
+    return [sentence for sentence in map(str.strip, [*sentences, paragraph[start:]]) if sentence]
 
 
 def detokenise_wikitext(line: str) -> str:
@@ -99,7 +99,7 @@ Row = tuple[int, str, str, int | None, bool]
 
 def _surface(rows: Iterable[Row]) -> str:
     """Return one sentence; ranges replace their words, empty nodes go."""
-    parts: list[str] = []
+    pieces: list[str] = []
     covered = 0
     for _, form, token, word, space in rows:
         if word is None and "-" not in token:
@@ -108,8 +108,8 @@ def _surface(rows: Iterable[Row]) -> str:
             covered = int(token.partition("-")[2])
         elif word <= covered:
             continue
-        parts.append(f"{form} " if space else form)
-    return clean("".join(parts))
+        pieces.append(f"{form} " if space else form)
+    return clean("".join(pieces))
 
 
 def _treebank_rows(tokens: Path) -> Iterator[tuple[int, Iterator[Row]]]:
@@ -144,8 +144,8 @@ def treebank_words(tokens: Path, *, syntactic: bool) -> dict[int, str]:
 
 
 def _keys(table: pa.Table) -> pa.Array:
-    parts = [pc.cast(table[c].combine_chunks(), pa.string()) for c in ("treebank", "file")]
-    return pc.binary_join_element_wise(*parts, table["sent_id"].combine_chunks(), "\t")
+    columns = [pc.cast(table[c].combine_chunks(), pa.string()) for c in ("treebank", "file")]
+    return pc.binary_join_element_wise(*columns, table["sent_id"].combine_chunks(), "\t")
 
 
 def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:

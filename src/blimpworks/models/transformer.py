@@ -196,8 +196,8 @@ def of_words(corpus: Path) -> Kind[TransformerRecipe]:
 
     ``corpus`` is its ``corpus.json``. Raises UserError when it is missing or altered.
     """
-    rule, words = read_corpus(corpus).words, read_words(corpus.parent / VOCABULARY)
-    ids = {word: number for number, word in enumerate(words)}
+    rule, vocabulary = read_corpus(corpus).words, read_words(corpus.parent / VOCABULARY)
+    ids = {word: number for number, word in enumerate(vocabulary)}
     unknown, end = (ids[word] for word in SPECIALS)
 
     def encode(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
@@ -206,13 +206,13 @@ def of_words(corpus: Path) -> Kind[TransformerRecipe]:
 
     return Kind(
         architecture="causal",
-        tokenizer=lambda sentences, size: word_tokenizer(words, rule),
+        tokenizer=lambda sentences, size: word_tokenizer(vocabulary, rule),
         specials={"bos_token": END, "eos_token": END, "unk_token": UNKNOWN},
         model=partial(new_model, bos=end),
         encode=encode,
         batch=_next_tokens,
         sentences=lambda path: [
-            " ".join(words) for words in sentences_of(path.parent / "train.txt")
+            " ".join(vocabulary) for vocabulary in sentences_of(path.parent / "train.txt")
         ],
     )
 
@@ -232,8 +232,8 @@ def hidden_matrices(model: PreTrainedModel) -> list[torch.nn.Parameter]:
     """
     outer = [module for module in model.modules() if isinstance(module, torch.nn.Embedding)]
     outer.append(model.get_output_embeddings())  # type: ignore[no-untyped-call]
-    others = {id(parameter) for module in outer for parameter in module.parameters()}
-    return [each for each in model.parameters() if each.dim() == 2 and id(each) not in others]
+    outer_ids = {id(parameter) for module in outer for parameter in module.parameters()}
+    return [each for each in model.parameters() if each.dim() == 2 and id(each) not in outer_ids]
 
 
 def optimisers_of(model: PreTrainedModel, recipe: NetworkRecipe) -> list[torch.optim.Optimizer]:
@@ -243,8 +243,8 @@ def optimisers_of(model: PreTrainedModel, recipe: NetworkRecipe) -> list[torch.o
     """
     muon = hidden_matrices(model) if recipe.optimiser == "muon" else []
     chosen = {id(parameter) for parameter in muon}
-    others = [each for each in model.parameters() if id(each) not in chosen]
-    adamw = torch.optim.AdamW(others, betas=BETAS, weight_decay=WEIGHT_DECAY)
+    other_parameters = [each for each in model.parameters() if id(each) not in chosen]
+    adamw = torch.optim.AdamW(other_parameters, betas=BETAS, weight_decay=WEIGHT_DECAY)
     return [Muon(muon, weight_decay=WEIGHT_DECAY), adamw] if muon else [adamw]
 
 
@@ -338,5 +338,5 @@ def train_transformer(
     If the recipe names a corpus, ``text`` is its ``corpus.json``, or that of a sample of it, and
     the model is one of its words.
     """
-    kind = CAUSAL if recipe.corpus is None else of_words(text)
-    return train_kind(kind, text, checkpoint, recipe=recipe, seed=seed, **names)
+    model_kind = CAUSAL if recipe.corpus is None else of_words(text)
+    return train_kind(model_kind, text, checkpoint, recipe=recipe, seed=seed, **names)

@@ -89,7 +89,7 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
     kept = {
         path.name: path
         for path in sorted(files)
-        if any(fnmatch(path.name, kind) for kind in TRANSFORMERS_FILES)
+        if any(fnmatch(path.name, pattern) for pattern in TRANSFORMERS_FILES)
         and not fnmatch(path.name, REPEATED)
     }
     weights = {name for name, path in kept.items() if is_weights(path)}
@@ -101,10 +101,12 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
         weights |= {INDEX} if indexed == weights else set()
     elif WHOLE in weights:
         weights = {WHOLE}
-    elif (found := SHARD.search(max(weights, default=""))) and int(found[1]) > len(weights):
+    elif (shard_match := SHARD.search(max(weights, default=""))) and int(shard_match[1]) > len(
+        weights
+    ):
         raise UserError(
-            f"{where} has {len(weights)} of the {found[1]} files of weights of which "
-            f"{found.string} is one; add the others, or download the model again."
+            f"{where} has {len(weights)} of the {shard_match[1]} files of weights of which "
+            f"{shard_match.string} is one; add the others, or download the model again."
         )
     return [path for name, path in kept.items() if ".safetensors" not in name or name in weights]
 

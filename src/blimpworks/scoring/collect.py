@@ -76,8 +76,8 @@ class Shards(Generic[M]):
             raise broken(f"{self.manifest} names no shards", self.manifest)
         rows = pa.concat_tables([self._checked(name) for name in self.described.shards])
         failed = pc.is_in(rows["status"], value_set=pa.array(sorted(self._failed)))
-        parts = [rows.filter(pc.invert(failed)), rows.filter(failed)]
-        return pa.concat_tables(parts).combine_chunks()
+        ok_and_failed = [rows.filter(pc.invert(failed)), rows.filter(failed)]
+        return pa.concat_tables(ok_and_failed).combine_chunks()
 
     def _checked(self, name: str) -> pa.Table:
         shard, expected = self.store / name, self.described.shards[name]

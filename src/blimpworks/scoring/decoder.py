@@ -82,17 +82,17 @@ class Decoder:
             torch.cuda.empty_cache()
         if len(batch.ids) == 1:
             return [(batch.place, None)]
-        return [part for half in batch.halves() for part in self._attempt(half)]
+        return [half_result for half in batch.halves() for half_result in self._attempt(half)]
 
     def run(self, passes: Iterable[Pass], count: int) -> tuple[LogProbs, Mask]:
         """Return the passes' results [count], NaN at other places, and where memory ran out."""
         values = np.full(count, np.nan, dtype=np.float32)
         lost = np.zeros(count, dtype=bool)
-        for place, logprobs in chain.from_iterable(self._workers.map(self._attempt, passes)):
+        for position, logprobs in chain.from_iterable(self._workers.map(self._attempt, passes)):
             if logprobs is None:
-                lost[place] = True
+                lost[position] = True
             else:
-                values[place] = logprobs.cpu().numpy()
+                values[position] = logprobs.cpu().numpy()
         return values, lost
 
     def _uses_position_ids(self) -> bool:

@@ -40,9 +40,9 @@ def loading(directory: Path) -> Iterator[None]:
     except Exception as error:
         if type(error).__name__ == "OutOfMemoryError":
             raise
-        said = " ".join(str(error).split()) or type(error).__name__
+        message = " ".join(str(error).split()) or type(error).__name__
         raise UserError(
-            f"{directory}: the model cannot be loaded ({said[:300]}); "
+            f"{directory}: the model cannot be loaded ({message[:300]}); "
             "train or retrieve it again, or choose another engine."
         ) from error
 
@@ -134,8 +134,8 @@ def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], optio
         refuse_quantised(quantisation_of(checkpoint.parent), str(checkpoint.parent))
     for reason in choice.unmet:
         log.info("%s: %s", described.name, reason)
-    module, _, kind = choice.address.partition(":")
-    build = getattr(importlib.import_module(module), kind)
+    module, _, class_name = choice.address.partition(":")
+    build = getattr(importlib.import_module(module), class_name)
     with loading(checkpoint.parent):
         return build(checkpoint, described.model_copy(update=choice.settings), options)
 
@@ -170,5 +170,5 @@ def engine_key(
     chosen = entries or (f"{kind.__module__}:{kind.__name__}",)
     rows = ("blimpworks.scoring.store:encode_requests", "blimpworks.scoring.store:score_shard")
     code = number_digest(*chosen, *rows)
-    parts = (version, code, described.dtype, sha256_of(checkpoint), described.first_token)
-    return "|".join(parts)
+    key_fields = (version, code, described.dtype, sha256_of(checkpoint), described.first_token)
+    return "|".join(key_fields)

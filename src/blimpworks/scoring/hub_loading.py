@@ -47,13 +47,13 @@ def positions(settings: Any) -> int | None:
 def auto_class(settings: Any, architecture: str, directory: Path) -> Any:
     """Find the class of transformers that loads a model. Raises UserError if there is none."""
     for name in CLASSES[architecture]:
-        found = getattr(transformers, name, None)  # some versions lack some
-        if found is not None and type(settings) in found._model_mapping:
-            return found
+        model_class = getattr(transformers, name, None)  # some versions lack some
+        if model_class is not None and type(settings) in model_class._model_mapping:
+            return model_class
     for name in settings.architectures or ():
-        found = getattr(transformers, name, None)
-        if isinstance(found, type) and issubclass(found, PreTrainedModel):
-            return found
+        model_class = getattr(transformers, name, None)
+        if isinstance(model_class, type) and issubclass(model_class, PreTrainedModel):
+            return model_class
     raise UserError(
         f"{directory / 'config.json'} is of a {settings.model_type} model, of which transformers "
         f"{transformers.__version__} has no {architecture} language model; name another model."
@@ -79,15 +79,17 @@ def load_model(
             dtype=dtype,
         )
     unused = sorted(info["unexpected_keys"])
-    missing = sorted({*info["missing_keys"], *(each[0] for each in info["mismatched_keys"])})
+    missing = sorted(
+        {*info["missing_keys"], *(mismatched[0] for mismatched in info["mismatched_keys"])}
+    )
     if missing or info["error_msgs"]:
         raise UserError(_without_weights(directory, type(model).__name__, missing, unused))
     torch.nn.Module.to(model, device)
-    words = WHOLE
+    weights_note = WHOLE
     if unused:
         more = f" and {len(unused) - 2} more" if len(unused) > 2 else ""
-        words += f"; not used: {', '.join(unused[:2])}{more}"
-    return model.eval(), words
+        weights_note += f"; not used: {', '.join(unused[:2])}{more}"
+    return model.eval(), weights_note
 
 
 def check_names(directory: Path) -> str:
@@ -98,8 +100,8 @@ def check_names(directory: Path) -> str:
     """
     settings = read_settings(directory)
     with loading(directory), torch.device("meta"):
-        kind = auto_class(settings, "causal", directory)
-        model = kind.from_config(settings, trust_remote_code=False)
+        causal_class = auto_class(settings, "causal", directory)
+        model = causal_class.from_config(settings, trust_remote_code=False)
     if get_model_conversion_mapping(model, add_legacy=False):
         return "not compared by name, because transformers renames them when it loads them"
     names: set[str] = set()
@@ -158,7 +160,7 @@ def tensors_of(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
 
 def fits_in_float32(tensors: Sequence[torch.Tensor]) -> bool:
     """Whether memory suffices for a model's half precision tensors at twice their size."""
-    more = sum(each.numel() * 2 for each in tensors if each.dtype in HALVES)
+    more = sum(tensor.numel() * 2 for tensor in tensors if tensor.dtype in HALVES)
     device = tensors[0].device
     if device.type == "cuda":
         return bool(1.2 * more < torch.cuda.mem_get_info(device)[0])
@@ -169,14 +171,14 @@ def fits_in_float32(tensors: Sequence[torch.Tensor]) -> bool:
 @contextmanager
 def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
     """Run a block with a model's half precision tensors in float32."""
-    halves = [(each, each.dtype) for each in tensors if each.dtype in HALVES]
-    for each, _ in halves:
-        each.data = each.data.float()
+    halves = [(tensor, tensor.dtype) for tensor in tensors if tensor.dtype in HALVES]
+    for tensor, _ in halves:
+        tensor.data = tensor.data.float()
     try:
         yield
     finally:
-        for each, dtype in halves:
-            each.data = each.data.to(dtype)
+        for tensor, dtype in halves:
+            tensor.data = tensor.data.to(dtype)
 
 
 def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
@@ -227,7 +229,10 @@ class HubTokenizer:
         """Return tokens without special ones; see ``Engine``."""
         # Without the layer above, which makes further lists of every text.
         encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
-        rows, spans = [each.ids for each in encodings], [each.offsets for each in encodings]
+        rows, spans = (
+            [encoding.ids for encoding in encodings],
+            [encoding.offsets for encoding in encodings],
+        )
         lengths = np.array([len(row) for row in rows], dtype=np.int32)
         ids = np.fromiter(chain.from_iterable(rows), np.int32, lengths.sum())
         offsets = np.array([*chain.from_iterable(spans)], dtype=np.int32).reshape(-1, 2)

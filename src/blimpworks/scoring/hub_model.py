@@ -226,11 +226,11 @@ class HubEngine(ABC):
             yield
         except FOREIGN as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            other = "" if self._dtype == torch.float32 else ", or dtype float32"
+            dtype_hint = "" if self._dtype == torch.float32 else ", or dtype float32"
             raise UserError(
                 f"{self._directory}: {type(self._loaded.model).__name__} cannot be run on text "
                 f"alone by transformers {transformers.__version__} in {str(self._dtype)[6:]} "
-                f"({reason}); name another model{other}."
+                f"({reason}); name another model{dtype_hint}."
             ) from error
         finally:
             self._testing = False
@@ -241,7 +241,7 @@ class HubEngine(ABC):
         checks = {"weights": self._loaded.weights, "tokenizer": self.tokenizer.source}
         with self._foreign_code():
             size = self._vocabulary
-        beyond = [each for each in self._frame() if each >= size]
+        beyond = [frame_id for frame_id in self._frame() if frame_id >= size]
         if beyond:
             token = self.tokenizer.hub.convert_ids_to_tokens(beyond[0])
             raise UserError(
@@ -256,26 +256,30 @@ class HubEngine(ABC):
             frame = ("".join(self.tokenizer.hub.convert_ids_to_tokens(ids)) for ids in sides)
             checks["first token"] = " … ".join(frame).strip()
         special = {*self.tokenizer.hub.all_special_ids}
-        ids = np.array([each for each in range(size) if each not in special], dtype=np.int32)
+        ids = np.array(
+            [frame_id for frame_id in range(size) if frame_id not in special], dtype=np.int32
+        )
         ids = ids if len(ids) else np.arange(size, dtype=np.int32)
         # Of small models longer sequences take no time, and show more.
-        longest = self.probe * (3 if sum(each.numel() for each in tensors) < SMALL else 1)
+        longest = self.probe * (3 if sum(frame_id.numel() for frame_id in tensors) < SMALL else 1)
         rows = probe_rows(ids, min(longest, self.limit or longest))
         with self._foreign_code():
             with in_float32(tensors) if fits_in_float32(tensors) else nullcontext():
                 decisions = self._examine(rows, checks)
             native, same = (self.logprobs(encoded(rows)) for _ in range(2))
-            again = largest_gap(native, same)
+            repeat_gap = largest_gap(native, same)
             moved = 0.0
             if self._dtype != torch.float32:
                 moved = gap_of_batches(self.logprobs, rows)
         # Some tokens may overflow in half precision: their sentences have a status.
-        if not any(isinstance(each, str) or np.isfinite(each[1:]).all() for each in native):
+        if not any(
+            isinstance(frame_id, str) or np.isfinite(frame_id[1:]).all() for frame_id in native
+        ):
             raise UserError(
                 f"{self._directory}: log-probabilities are no numbers in {str(self._dtype)[6:]}; "
                 "expected finite ones. Choose another dtype, or correct the weights."
             )
-        if not again <= TOLERANCE[self._dtype] or not self._loads_alike(tensors):
+        if not repeat_gap <= TOLERANCE[self._dtype] or not self._loads_alike(tensors):
             raise UserError(
                 f"{self._directory}: {type(model).__name__} gives other scores each time (its code "
                 "draws at random when it is loaded or run); expected the same. Name another model."
@@ -289,13 +293,13 @@ class HubEngine(ABC):
 
     def _loads_alike(self, tensors: list[torch.Tensor]) -> bool:
         """Whether a second load gives the same tensors; not tried above 1 GB."""
-        if sum(each.nbytes for each in tensors) > 1e9:
+        if sum(tensor.nbytes for tensor in tensors) > 1e9:
             return True
         model, _ = load_model(self._directory, self.architecture, self._dtype, self._device)
-        others = tensors_of([*model.modules()])
-        return len(others) == len(tensors) and all(
+        reloaded = tensors_of([*model.modules()])
+        return len(reloaded) == len(tensors) and all(
             a.shape == b.shape and torch.equal(a.nan_to_num(), b.nan_to_num())
-            for a, b in zip(tensors, others, strict=True)
+            for a, b in zip(tensors, reloaded, strict=True)
         )
 
     def _tolerance(self) -> float:
@@ -311,14 +315,14 @@ class HubEngine(ABC):
             gaps.append(gap_of_batches(self.logprobs, rows))
             if gaps[-1] <= self._tolerance():
                 break
-        words = {
+        findings = {
             "padded": "a padded row equals the row alone",
             "equal": "only rows of one length share a pass",
             "alone": "each row is computed alone",
         }[self._rows]
         if self._rows != "padded":
-            words += f", because a row beside others changes by up to {gaps[0]:.2g} nats"
-        checks["padding"] = words
+            findings += f", because a row beside others changes by up to {gaps[0]:.2g} nats"
+        checks["padding"] = findings
         return {} if self._rows == "padded" else {"rows": self._rows}
 
     def follow(self, decisions: Mapping[str, str]) -> None:

@@ -70,8 +70,8 @@ class LstmEngine:
     @once
     def _loaded(self) -> tuple[LstmModel, dict[str, int], LstmSettings]:
         with loading(self._directory):
-            model, words, settings = load_lstm(self._directory)
-        ids = {word: number for number, word in enumerate(words)}
+            model, vocabulary, settings = load_lstm(self._directory)
+        ids = {word: number for number, word in enumerate(vocabulary)}
         return model.to(self._device), ids, settings
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
@@ -108,12 +108,12 @@ class LstmEngine:
             group, hidden = step
             widths = [run.token.size for run in group]
             shifts = np.cumsum([0, *widths[:-1]])
-            place = np.concatenate([run.edge_node for run in group])
+            node_of_edge = np.concatenate([run.edge_node for run in group])
             parent = [shift + run.edge_parent for shift, run in zip(shifts, group, strict=True)]
-            target = torch.from_numpy(trie.token[place]).to(self._device)
+            target = torch.from_numpy(trie.token[node_of_edge]).to(self._device)
             row = torch.from_numpy(np.concatenate(parent))
             values = target_logprobs(hidden, self._loaded[0].head, target, row)
-            logprobs[place] = values.cpu().numpy()
+            logprobs[node_of_edge] = values.cpu().numpy()
 
         # The output layer takes most of the time, and needs no state.
         self._workers.map(normalise, self._groups(runs(trie, self._batch_tokens)))
@@ -143,12 +143,12 @@ class LstmEngine:
         ``state`` is that after the run before.
         """
         width = max(1, self._batch_tokens // len(run.token))
-        parts = []
+        states = []
         for start in range(0, len(run.parent), width):
             ids = torch.from_numpy(run.token[:, start : start + width]).to(self._device)
             parent = torch.from_numpy(run.parent[start : start + width]).to(self._device)
-            parts.append(self._loaded[0](ids, (state[0][:, parent], state[1][:, parent])))
-        hidden, after = zip(*parts, strict=True)
+            states.append(self._loaded[0](ids, (state[0][:, parent], state[1][:, parent])))
+        hidden, after = zip(*states, strict=True)
         cells = [torch.cat(tables, dim=1) for tables in zip(*after, strict=True)]
         return torch.cat(hidden, dim=1), (cells[0], cells[1])
 

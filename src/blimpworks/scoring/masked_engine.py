@@ -93,11 +93,11 @@ class MaskedEngine(HubEngine):
         """Return the model's base, or the whole; its head; and the width of logits."""
         model = self._loaded.model
         ids = torch.arange(8, device=self._device)[None]
-        given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        model_inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         with torch.inference_mode():
-            logits = model(**given).logits[0]
+            logits = model(**model_inputs).logits[0]
             base = model.base_model
-            head = split_model(model, base, lambda: base(**given)[0][0], logits)
+            head = split_model(model, base, lambda: base(**model_inputs)[0][0], logits)
         return (base if head else model), head, int(logits.shape[1])
 
     def _width(self) -> int:
@@ -113,8 +113,8 @@ class MaskedEngine(HubEngine):
         encoding = self._framed.hub(
             text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )
-        words = word_numbers(text, encoding.word_ids(), encoding["offset_mapping"])
-        return WordsEncoded(encoded.ids, encoded.ends, encoded.to_score, words=words)
+        word_of_token = word_numbers(text, encoding.word_ids(), encoding["offset_mapping"])
+        return WordsEncoded(encoded.ids, encoded.ends, encoded.to_score, words=word_of_token)
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         return score_rows(batch, self._masked, self._forward, self._most, self._workers, self._rows)
@@ -123,8 +123,8 @@ class MaskedEngine(HubEngine):
         ids = encoded.ids.copy()
         ids[token] = self._mask
         if isinstance(encoded, WordsEncoded):
-            words = encoded.words
-            ids[token:][words[token:] == words[token]] = self._mask
+            word_of_token = encoded.words
+            ids[token:][word_of_token[token:] == word_of_token[token]] = self._mask
         return [*self._framed.before, *ids.tolist(), *self._framed.after]
 
     @torch.inference_mode()
@@ -134,8 +134,8 @@ class MaskedEngine(HubEngine):
         ids = self._on_device(padded(lists, self._framed.pad))
         real = self._on_device(padded([[1] * len(ids) for ids in lists], 0))
         hidden = base(input_ids=ids, attention_mask=real)[0]
-        places = torch.tensor([len(self._framed.before) + row.token for row in rows])
-        at = hidden[torch.arange(len(rows)), places]
+        mask_positions = torch.tensor([len(self._framed.before) + row.token for row in rows])
+        at = hidden[torch.arange(len(rows)), mask_positions]
         targets, parent = Row.edges(rows)
         logprobs = target_logprobs(at, head or (lambda x: x), targets.to(self._device), parent)
         return Row.split(rows, logprobs)

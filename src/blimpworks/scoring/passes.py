@@ -83,8 +83,8 @@ def make_batches(
     batch: list[int] = []
     for number in order:
         full = batch and (len(batch) + 1) * lengths[number] > most
-        other = batch and rows != "padded" and lengths[number] != lengths[batch[0]]
-        if full or other or (batch and rows == "alone"):
+        has_other_length = batch and rows != "padded" and lengths[number] != lengths[batch[0]]
+        if full or has_other_length or (batch and rows == "alone"):
             yield batch
             batch = []
         batch.append(number)
@@ -105,10 +105,10 @@ def padded_passes(flat: Ids, lengths: Numbers, most: int, rows: Rows = "padded")
     for group in make_batches((lengths - 1).tolist(), order.tolist(), most, rows):
         counts = lengths[group] - 1
         shift = starts[group] - np.cumsum(counts) + counts
-        place = np.arange(counts.sum()) + np.repeat(shift, counts)
-        ids, read = rectangle(flat[place], counts)
-        parent = np.arange(len(place))
-        yield Pass(ids, read, parent, flat[place + 1].astype(np.int64), place + 1)
+        cell_of_token = np.arange(counts.sum()) + np.repeat(shift, counts)
+        ids, read = rectangle(flat[cell_of_token], counts)
+        parent = np.arange(len(cell_of_token))
+        yield Pass(ids, read, parent, flat[cell_of_token + 1].astype(np.int64), cell_of_token + 1)
 
 
 def packed_passes(trie: Trie, plan: Plan, most: int) -> Iterator[Pass]:
@@ -122,7 +122,7 @@ def packed_passes(trie: Trie, plan: Plan, most: int) -> Iterator[Pass]:
         cells = plan.cells[a : a + step]
         first, after = plan.first[a], plan.first[a + len(cells)]
         edges = slice(*np.searchsorted(plan.edge_parent, (first, after)))
-        place = plan.edge_node[edges]
+        node_of_edge = plan.edge_node[edges]
         padding = cells < 0
         # Padding sees itself alone: attention to nothing at all is not a number.
         number = np.where(padding, len(plan.token) + np.arange(width), cells)
@@ -130,8 +130,8 @@ def packed_passes(trie: Trie, plan: Plan, most: int) -> Iterator[Pass]:
             ids=np.where(padding, 0, plan.token[cells]),
             read=cells >= plan.first[a : a + len(cells), None],
             parent=plan.edge_parent[edges] - first,
-            token=trie.token[place],
-            place=place,
+            token=trie.token[node_of_edge],
+            place=node_of_edge,
             depth=np.where(padding, 0, plan.depth[cells]),
             number=number,
             end=np.where(padding, number + 1, plan.end[cells]),

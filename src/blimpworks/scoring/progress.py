@@ -86,8 +86,8 @@ class Progress(Watch):
         for lang, requests in sentences.items():
             # In these steps, hashes of the sentences are not computed anew.
             shared = seen.intersection(requests)
-            others = {request: (*self._languages[request], lang) for request in shared}
-            self._languages |= dict.fromkeys(requests, (lang,)) | others
+            shared_requests = {request: (*self._languages[request], lang) for request in shared}
+            self._languages |= dict.fromkeys(requests, (lang,)) | shared_requests
             seen.update(requests)
         self._sentences = {lang: len(requests) for lang, requests in sentences.items()}
         self._total, self._left = len(seen), len(missing)

@@ -56,8 +56,8 @@ def run_self_test(engine: Engine, store: Path, texts: Sequence[str]) -> Findings
         store.mkdir(parents=True, exist_ok=True)
         write_text(path, findings.model_dump_json(indent=1) + "\n")
     engine.follow(findings.decisions)
-    for name, words in findings.checks.items():
-        log.info("checked %s: %s", name, words)
+    for name, finding in findings.checks.items():
+        log.info("checked %s: %s", name, finding)
     return findings
 
 
@@ -102,14 +102,19 @@ def gap_behind(score: Score, ids: Ids, longest: int) -> float:
     Scores a sequence of ``longest`` ids, its beginnings, and others with the same beginning, one a
     call.
     """
-    whole, other = np.random.default_rng(1).choice(ids, size=(2, longest)).astype(np.int32)
+    full_sequence, other_sequence = (
+        np.random.default_rng(1).choice(ids, size=(2, longest)).astype(np.int32)
+    )
     cuts = sorted({max(1, n) for n in (longest // 8, longest // 4, longest // 2, longest - 1)})
-    rows = [whole[:cut] for cut in cuts]
-    rows += [np.concatenate([whole[:cut], other[cut:]]) for cut in cuts[1::2]]
-    reference, *results = (score(encoded([row]))[0] for row in (whole, *rows))
+    rows = [full_sequence[:cut] for cut in cuts]
+    rows += [np.concatenate([full_sequence[:cut], other_sequence[cut:]]) for cut in cuts[1::2]]
+    reference, *results = (score(encoded([row]))[0] for row in (full_sequence, *rows))
     gap = 0.0
     for cut, result in zip((*cuts, *cuts[1::2]), results, strict=True):
-        heads = [each if isinstance(each, str) else each[:cut] for each in (reference, result)]
+        heads = [
+            head_scores if isinstance(head_scores, str) else head_scores[:cut]
+            for head_scores in (reference, result)
+        ]
         gap = max(gap, largest_gap(heads[:1], heads[1:]))
     return gap
 

@@ -132,19 +132,19 @@ class Seq2seqEngine(HubEngine):
         ``source``: the encoder's ids by row; ``target`` [rows, width]: the decoder's; ``read``
         [rows, width]: the cells.
         """
-        parts = self._parts
+        model_parts = self._parts
         ids = self._on_device(padded(source, self._framed.pad))
         real = self._on_device(padded([[1] * len(row) for row in source], 0))
-        states = parts.encoder(input_ids=ids, attention_mask=real)
-        if parts.head:
-            hidden = parts.decoder(
+        states = model_parts.encoder(input_ids=ids, attention_mask=real)
+        if model_parts.head:
+            hidden = model_parts.decoder(
                 input_ids=target,
                 encoder_hidden_states=states[0],
                 encoder_attention_mask=real,
                 use_cache=False,
             )[0]
         else:
-            hidden = parts.decoder(
+            hidden = model_parts.decoder(
                 encoder_outputs=states,
                 attention_mask=real,
                 decoder_input_ids=target,

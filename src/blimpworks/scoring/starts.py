@@ -60,7 +60,7 @@ def measure(
 
     Refused starts and failed texts are left out. Empty where no text has two tokens.
     """
-    own = engine.prefix
+    engine_prefix = engine.prefix
     # Some of the texts, the same in any order, that fit behind each start.
     count = SAMPLE if engine.tokenizer.policy == "likeliest" else SAMPLE // 8
     digests = sorted({*texts}, key=lambda text: blake2b(text.encode()).digest())
@@ -73,14 +73,18 @@ def measure(
         engine.prefix = ids
         results = engine.logprobs(batch)
         rows[policy] = [NONE if isinstance(row, str) else row[1:] for row in results]
-    engine.prefix = own
-    scored = {policy: each for policy, each in rows.items() if any(map(len, each))}
-    whole = [i for i in range(len(batch)) if all(len(each[i]) for each in scored.values())]
-    if not whole or not scored:
+    engine.prefix = engine_prefix
+    scored = {
+        policy: policy_rows for policy, policy_rows in rows.items() if any(map(len, policy_rows))
+    }
+    complete_rows = [
+        i for i in range(len(batch)) if all(len(policy_rows[i]) for policy_rows in scored.values())
+    ]
+    if not complete_rows or not scored:
         return {}
     return {
-        policy: -float(np.concatenate([each[i] for i in whole]).mean(dtype=float))
-        for policy, each in scored.items()
+        policy: -float(np.concatenate([policy_rows[i] for i in complete_rows]).mean(dtype=float))
+        for policy, policy_rows in scored.items()
     }
 
 
@@ -106,16 +110,16 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
         chosen = _likeliest(hub, starts, nats)
     else:
         chosen = next(each for each, ids in starts.items() if ids == engine.prefix)
-    words = {each: start_text(hub, each, ids) for each, ids in starts.items()}
+    policy_texts = {each: start_text(hub, each, ids) for each, ids in starts.items()}
     best = min(nats, key=lambda each: nats[each], default=chosen)
     note = ""
     if nats.get(best, 0) < nats.get(chosen, 0) - WORSE:
-        where = words | {"skip": "with nothing before them"}
+        where = policy_texts | {"skip": "with nothing before them"}
         note = (
             f"Sentences are likelier {where[best]} ({nats[best]:.2f} nats a token) than "
             f"{where[chosen]} ({nats[chosen]:.2f}): --sensitivity measures the accuracy by each."
         )
         log.warning(note)
-    log.info("first token %s", words[chosen])
-    by_words = {words[each]: value for each, value in nats.items()}
-    return StartFinding(chosen, words[chosen], by_words, note)
+    log.info("first token %s", policy_texts[chosen])
+    by_words = {policy_texts[each]: value for each, value in nats.items()}
+    return StartFinding(chosen, policy_texts[chosen], by_words, note)

@@ -59,15 +59,18 @@ class Store(ShardStore[Request]):
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
     """Return each request's tokens, with those of its stretch as the ones to score."""
     encoded = engine.encode([request.text for request in requests])
-    return [request.restrict(each) for request, each in zip(requests, encoded, strict=True)]
+    return [
+        request.restrict(encoded_request)
+        for request, encoded_request in zip(requests, encoded, strict=True)
+    ]
 
 
 def encoded_ahead(engine: Engine, parts: Sequence[Sequence[Request]]) -> Iterator[list[Encoded]]:
     """Yield each part's tokens; while one is scored, the next is tokenized."""
     with ThreadPoolExecutor(1) as thread:
-        coming = [thread.submit(encode_requests, engine, part) for part in parts[:1]]
-        for part in parts[1:]:
-            coming.append(thread.submit(encode_requests, engine, part))
+        coming = [thread.submit(encode_requests, engine, shard) for shard in parts[:1]]
+        for shard in parts[1:]:
+            coming.append(thread.submit(encode_requests, engine, shard))
             yield coming.pop(0).result()
         for last in coming:
             yield last.result()
@@ -77,9 +80,9 @@ def one_by_one(
     engine: Engine, parts: Sequence[Part], keys: Mapping[Request, str], watch: Watch
 ) -> Iterator[tuple[Part, pa.Table]]:
     """Yield each part and its scores."""
-    for part, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
+    for shard, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
         watch.before()
-        yield part, score_shard(engine, {request: keys[request] for request in part}, encoded)
+        yield shard, score_shard(engine, {request: keys[request] for request in shard}, encoded)
 
 
 def side_by_side(
@@ -94,7 +97,7 @@ def side_by_side(
     ending: Exception | None = None
     with ThreadPoolExecutor(engine.abreast) as threads:
         try:
-            for part, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
+            for shard, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
                 if len(begun) == engine.abreast:
                     first, scores = begun.popleft()
                     yield first, scores.result()
@@ -103,10 +106,10 @@ def side_by_side(
                 except Exception as error:
                     ending = error
                     break
-                chosen = {request: keys[request] for request in part}
-                begun.append((part, threads.submit(score_shard, engine, chosen, encoded)))
-            for part, scores in begun:
-                yield part, scores.result()
+                chosen = {request: keys[request] for request in shard}
+                begun.append((shard, threads.submit(score_shard, engine, chosen, encoded)))
+            for shard, scores in begun:
+                yield shard, scores.result()
         except BaseException:
             engine.close()
             raise

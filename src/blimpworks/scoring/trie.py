@@ -76,8 +76,8 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     Without ``merge`` only equal sequences share a path.
     """
     order = sorted_numbers(flat, lengths)
-    arrived, there = rectangle(flat, lengths)
-    rows, real = arrived[order], there[order]
+    arrived, is_token = rectangle(flat, lengths)
+    rows, real = arrived[order], is_token[order]
     columns = np.arange(rows.shape[1])
     # How many first tokens each row shares with the row before.
     differ = np.ones((len(rows), rows.shape[1] + 1), dtype=bool)
@@ -92,14 +92,14 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     node = np.where(new, np.cumsum(new).reshape(new.shape) - 1, -1)
     node = np.maximum.accumulate(node, axis=0)
     before = np.column_stack([np.full(len(node), -1, dtype=np.int64), node])[:, :-1]
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
     return Trie(
         token=rows[new],
         parent=before[new],
         depth=np.broadcast_to(columns, new.shape)[new],
         end=_ends(node, real, new),
-        paths=node[place][there],
+        paths=node[rank][is_token],
     )
 
 

@@ -33,8 +33,8 @@ def read_response(body: bytes, prompts: Sequence[Prompt]) -> list[LogProbs]:
     return [
         np.array(
             [
-                place[str(number)]["logprob"]
-                for number, place in zip(prompt[1:], choice["prompt_logprobs"][1:], strict=True)
+                position[str(number)]["logprob"]
+                for number, position in zip(prompt[1:], choice["prompt_logprobs"][1:], strict=True)
             ],
             dtype=np.float32,
         )
@@ -176,7 +176,7 @@ class VllmEngine:
         """
         checks = {"weights": check_names(self._directory), "tokenizer": self.tokenizer.source}
         checks["limit"] = str(self._longest - 1)
-        beyond = [each for each in self.prefix if each >= self._vocabulary]
+        beyond = [frame_id for frame_id in self.prefix if frame_id >= self._vocabulary]
         if beyond:
             raise UserError(
                 f"{self._directory}: the first token has the id {beyond[0]}, but the model knows "

@@ -42,8 +42,8 @@ class Loaded(ABC, Generic[P, R]):
     @cached_property
     def _model(self) -> Any:
         # Read when vLLM is imported. One process ends cleanly, several do not always.
-        own = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
-        os.environ.update(self._setup.environment() | own)
+        environment = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
+        os.environ.update(self._setup.environment() | environment)
         if not self._setup.gpus:  # torch, if imported before, has chosen its own number
             torch.set_num_threads(self._setup.options.threads)
         from vllm import LLM
@@ -52,10 +52,10 @@ class Loaded(ABC, Generic[P, R]):
             return LLM(**self._setup.arguments())
         except Exception as error:
             # Anything from OSError to pydantic's ValidationError, by what is wrong.
-            said = " ".join(str(error).split())[:300]
+            message = " ".join(str(error).split())[:300]
             raise UserError(
-                f"{self._setup.model}: vLLM cannot load the model ({said}); correct the cause, or "
-                "choose the engine transformers."
+                f"{self._setup.model}: vLLM cannot load the model ({message}); correct the cause, "
+                "or choose the engine transformers."
             ) from error
 
     def _attempt(self, batches: list[list[P]]) -> list[Outcome[R]]:

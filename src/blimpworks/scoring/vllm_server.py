@@ -50,13 +50,13 @@ def telling_line(text: str) -> str:
     """Return the log line that best says why a server failed: its last error of its own."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [match[1] for line in lines if (match := ERROR.search(line))]
-    own = [error for error in errors if not any(part in error for part in SECOND_HAND)]
-    return (own or errors or lines or ["it wrote nothing"])[-1][:300]
+    first_hand = [error for error in errors if not any(phrase in error for phrase in SECOND_HAND)]
+    return (first_hand or errors or lines or ["it wrote nothing"])[-1][:300]
 
 
 def is_full(text: str) -> bool:
     """Whether an answer or a log says that memory ran out."""
-    return any(part in text.lower() for part in FULL)
+    return any(phrase in text.lower() for phrase in FULL)
 
 
 def node_address(host: str) -> str:
@@ -147,13 +147,13 @@ class VllmServer:
         Raises UserError, with the telling line of its log, when it dies first, and TransientError
         when it takes too long.
         """
-        for left in (2, 1, 0):
+        for tries_left in (2, 1, 0):
             self.port = free_port(self.address)
             self._launch()
             if self._await_answer():
                 return
             # Somebody else was quicker to take the port.
-            if not left or "Address already in use" not in self.read_log():
+            if not tries_left or "Address already in use" not in self.read_log():
                 error = self.failure("did not start")
                 self.stop()
                 raise error
@@ -230,10 +230,10 @@ class VllmServer:
         self._failed = True
         with suppress(OSError):
             (self.log.parent / KEPT).touch()
-        said = self.read_log()
-        log.error("end of %s:\n%s", self.log, "\n".join(said.splitlines()[-40:]))
+        log_text = self.read_log()
+        log.error("end of %s:\n%s", self.log, "\n".join(log_text.splitlines()[-40:]))
         return kind(
-            f"{self._setup.model}: the vLLM server {what} ({telling_line(said)}); its log is "
+            f"{self._setup.model}: the vLLM server {what} ({telling_line(log_text)}); its log is "
             f"{self.log}. Correct the cause, or choose the engine transformers."
         )
 

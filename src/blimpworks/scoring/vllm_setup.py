@@ -75,11 +75,11 @@ class Setup:
 
     def name(self) -> str:
         """Return versions, and all else that can move a log-probability."""
-        parts = [self.machine.build, f"torch {version('torch')}", self.machine.device]
-        parts += [f"{name} {version(name)}" for name in ("transformers", "tokenizers")]
-        parts += [f"gpus {self.gpus}"] if self.gpus else [f"threads {self.options.threads}"]
-        parts += [f"longest {self.longest}", f"batched_tokens {self.options.batched_tokens}"]
-        return " ".join(parts)
+        name_parts = [self.machine.build, f"torch {version('torch')}", self.machine.device]
+        name_parts += [f"{name} {version(name)}" for name in ("transformers", "tokenizers")]
+        name_parts += [f"gpus {self.gpus}"] if self.gpus else [f"threads {self.options.threads}"]
+        name_parts += [f"longest {self.longest}", f"batched_tokens {self.options.batched_tokens}"]
+        return " ".join(name_parts)
 
     def arguments(self) -> dict[str, str | int | float | bool]:
         """Return the engine's arguments, by their names in vLLM's offline API.
@@ -155,12 +155,12 @@ def make_setup(model: Path, dtype: str, options: VllmOptions) -> Setup:
     """
     machine = find_machine()
     check_weights(model)
-    whole = AutoConfig.from_pretrained(model, local_files_only=True, trust_remote_code=False)
-    settings = whole.get_text_config()
-    multimodal = settings is not whole
+    config = AutoConfig.from_pretrained(model, local_files_only=True, trust_remote_code=False)
+    settings = config.get_text_config()
+    multimodal = settings is not config
     if multimodal and not machine.gpus:
         raise UserError(
-            f"{model} holds a multimodal model ({whole.model_type}), which vLLM's build for CPUs "
+            f"{model} holds a multimodal model ({config.model_type}), which vLLM's build for CPUs "
             "cannot load; choose the engine transformers."
         )
     context = positions(settings)

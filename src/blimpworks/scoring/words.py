@@ -30,9 +30,9 @@ class Column(TypedDict):
 
 
 def _spans(text: str, ends: Sequence[int]) -> list[Span]:
-    words = [match.span() for match in re.finditer(r"\S+", text)]
-    if len(words) > 1:
-        return words
+    word_spans = [match.span() for match in re.finditer(r"\S+", text)]
+    if len(word_spans) > 1:
+        return word_spans
     edges = [0, *dict.fromkeys(end for end in ends if end > 0)]
     edges = edges if edges[-1] == len(text) else [*edges, len(text)]
     return list(pairwise(edges))
@@ -57,15 +57,15 @@ def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -
     last = np.where(bare > starts, bare, after)
     first_with = np.searchsorted(edges, last, side="left")
     behind = np.searchsorted(edges, after, side="right")
-    places: Integers = np.minimum(np.where(empty, behind, first_with), len(spans) - 1)
+    word_of_token: Integers = np.minimum(np.where(empty, behind, first_with), len(spans) - 1)
     values = np.array([np.nan if value is None else value for value in logprobs], np.float64)
     closing = len(after) > 1 and after[-1] == after[-2] == len(text)
     inside = slice(None, -1) if closing else slice(None)
-    words = [
-        _word(text[start:end], values[inside][places[inside] == number])
+    word_scores = [
+        _word(text[start:end], values[inside][word_of_token[inside] == number])
         for number, (start, end) in enumerate(spans)
     ]
-    return [*words, _word(END, values[-1:])] if closing else words
+    return [*word_scores, _word(END, values[-1:])] if closing else word_scores
 
 
 def _word(text: str, values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> Word:
@@ -77,9 +77,9 @@ def align(first: Sequence[Word], second: Sequence[Word]) -> list[Column]:
     """Put the words of two sentences in columns: equal ones together, others side by side."""
     good, bad = ([word["text"] for word in side] for side in (first, second))
     columns: list[Column] = []
-    for kind, a, b, c, d in SequenceMatcher(None, good, bad, autojunk=False).get_opcodes():
+    for operation, a, b, c, d in SequenceMatcher(None, good, bad, autojunk=False).get_opcodes():
         pairs = zip_longest(first[a:b], second[c:d])
-        columns += [{"words": [*pair], "differs": kind != "equal"} for pair in pairs]
+        columns += [{"words": [*pair], "differs": operation != "equal"} for pair in pairs]
     return columns
 
 

@@ -120,8 +120,8 @@ def phenomenon_cells(view: View) -> Iterator[Cell]:
     for lang in view.languages:
         for phenomenon in (*view.phenomena, ALL):
             for column, models in view.columns.items():
-                place = (row_of(view, lang, phenomenon), column)
-                cell = view.cell(view.behind(lang, phenomenon, models), place)
+                cell_key = (row_of(view, lang, phenomenon), column)
+                cell = view.cell(view.behind(lang, phenomenon, models), cell_key)
                 if cell:
                     yield with_interval(cell)
 
@@ -131,7 +131,12 @@ def _counts(view: View) -> dict[str, dict[str, str]]:
     counts = {}
     for lang in view.languages:
         for phenomenon in (*view.phenomena, ALL):
-            models = [model for each in view.columns.values() for model in each if model != HUMAN]
+            models = [
+                model
+                for column_models in view.columns.values()
+                for model in column_models
+                if model != HUMAN
+            ]
             rows = view.behind(lang, phenomenon, models)
             total = view.of(lang, phenomenon, ALL, models)
             n = rows.groupby("model")["n"].sum() if lang in view.partial else total["n"]
@@ -145,11 +150,11 @@ def _sections(
 ) -> Iterator[Section]:
     """Repeat the rows of each language for each block of models, after the columns ``always``."""
     names = [name for name in view.columns if name not in always]
-    parts = [*blocks(names)]
-    if more and len(parts[-1]) > FEW:
-        parts.append([])
-    parts[-1] += more
-    for block in parts:
+    row_blocks = [*blocks(names)]
+    if more and len(row_blocks[-1]) > FEW:
+        row_blocks.append([])
+    row_blocks[-1] += more
+    for block in row_blocks:
         columns = [COUNT, *always, *block]
         for lang, language in view.languages.items():
             prefix = view.prefix(lang)
@@ -189,8 +194,8 @@ def phenomena(tables: Tables, labels: Labels) -> Exhibit:
 
 def means_of_seeds(view: View) -> str:
     """Write a caption's sentence on columns that are means of several models; empty without any."""
-    several = any(len(models) > 1 for models in view.columns.values())
-    return " Of a model with several seeds the mean of these, without an interval." * several
+    has_seeds = any(len(models) > 1 for models in view.columns.values())
+    return " Of a model with several seeds the mean of these, without an interval." * has_seeds
 
 
 # People
@@ -216,8 +221,8 @@ def likeness(view: View, lang: str) -> dict[str, list[Cell]]:
         for coefficient in (PEARSON, SPEARMAN) if numbers[unit] >= FEWEST else ():
             row, formula = f"{coefficient} over {UNITS[unit]}", correlation(coefficient, unit)
             for name, rows in rows_of.items():
-                place, within = (f"{view.prefix(lang)}{row}", name), lang in view.partial
-                cell = correlation_cell(both[unit][name], rows, place, formula, within)
+                cell_key, within = (f"{view.prefix(lang)}{row}", name), lang in view.partial
+                cell = correlation_cell(both[unit][name], rows, cell_key, formula, within)
                 if cell:
                     cells.setdefault(unit, []).append(cell)
     return cells
@@ -242,7 +247,7 @@ def correlation_cell(
     ends: tuple[float | None, float | None] = (None, None)
     if coefficient == PEARSON:
         ends = correlation_interval(value, n)
-    where = {key: each for key, each in where_of(rows).items() if within or key not in UNITS}
+    where = {key: values for key, values in where_of(rows).items() if within or key not in UNITS}
     text = number_text(value, ".2f")
     return Cell(*place, value, text, formula, SOURCE, where, n=n, low=ends[0], high=ends[1])
 

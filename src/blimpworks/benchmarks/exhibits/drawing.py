@@ -56,7 +56,11 @@ class Names:
     @property
     def listed(self) -> str:
         """Caption's sentence on numbers that replace names, or nothing."""
-        numbered = [f"{shown} {name}" for name, shown in self.shown.items() if shown != name]
+        numbered = [
+            f"{numbered_name} {name}"
+            for name, numbered_name in self.shown.items()
+            if numbered_name != name
+        ]
         return f" Numbers stand for names: {', '.join(numbered)}." if numbered else ""
 
     def width(self, texts: Iterable[str], heading: bool = False) -> float:
@@ -130,7 +134,7 @@ def name_points(axes: Axes, points: Mapping[str, Place], others: Sequence[Place]
             )  # fmt: skip
             box = text.get_window_extent()
             fits = all(inside.contains(*corner) for corner in box.corners())
-            if fits and not any(box.overlaps(other) for other in taken):
+            if fits and not any(box.overlaps(taken_box) for taken_box in taken):
                 taken.append(box)
                 break
             text.remove()

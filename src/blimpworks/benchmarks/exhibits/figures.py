@@ -121,8 +121,8 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
         set_row_names(axes, [cell.row for cell, _ in rows], names)
         if len(ranked) > 1:
             axes.set_title(names.shown[view.languages[lang]], fontfamily=[*names.families])
-    several = any(seeds for rows in ranked.values() for _, seeds in rows)
-    key = "models_seeds" if several else "models"
+    has_seeds = any(seeds for rows in ranked.values() for _, seeds in rows)
+    key = "models_seeds" if has_seeds else "models"
     description = view.described(key, chance=view.chance, listed=names.listed)
     return Exhibit(**description, cells=cells, figure=figure)
 
@@ -166,8 +166,8 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
             for cell in group:
                 if cell.low is not None and cell.high is not None:
                     axes.vlines(billions[cell.row], cell.low, cell.high, color=FAINT, linewidth=1.5)
-            places = [billions[cell.row] for cell in group]
-            axes.plot(places, [cell.value for cell in group], "o", color=BLUE, markersize=4)
+            x_values = [billions[cell.row] for cell in group]
+            axes.plot(x_values, [cell.value for cell in group], "o", color=BLUE, markersize=4)
             if view.chance:
                 axes.axhline(CHANCE, color=GREY, linewidth=0.8, linestyle="--")
             _scale(axes, [billions[cell.row] for cell in cells])
@@ -229,8 +229,8 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
         text = f"{value:.1f}"
         cells.append(Cell(str(model), ACCURACY, value, text, OF_PARADIGMS, SOURCE, where))
         keys, text = [key for key in NAMED if pd.notna(row[key])], f"{row['perplexity']:.1f}"
-        place = (str(model), TEST)
-        cells.append(row_cell(PERPLEXITIES, row, keys, "perplexity", place, text))
+        cell_key = (str(model), TEST)
+        cells.append(row_cell(PERPLEXITIES, row, keys, "perplexity", cell_key, text))
         # The corpus, where none is named, is what the model's name has after the first "_".
         family, _, corpus = family_of(row["model"]).partition("_")
         if pd.notna(row["corpus"]):
@@ -290,13 +290,14 @@ def _draw_phenomena(
         human = column == PEOPLE
         above = 3 if human else 2
         shown = [cell for cell in cells if cell.column == column and cell.row in rows]
-        places = [rows.index(cell.row) + shift for cell in shown]
-        for cell, y in zip(shown, places, strict=True):
+        y_values = [rows.index(cell.row) + shift for cell in shown]
+        for cell, y in zip(shown, y_values, strict=True):
             if few or human:
                 draw_interval(axes, cell, y, hue, linewidth=0.8, zorder=above)
         values = [cell.value for cell in shown]
         size, opacity = 18 if human else 11, 1 if few or human else 0.5
-        axes.scatter(values, places, s=size, marker="D" if human else "o", color=hue, alpha=opacity,
+        marker = "D" if human else "o"
+        axes.scatter(values, y_values, s=size, marker=marker, color=hue, alpha=opacity,
                      linewidths=0, zorder=above)  # fmt: skip
     axes.set(ylim=(len(rows) - 0.5, -0.5), xlabel=PERCENT)
     lines = [y + 0.5 for y in range(len(rows) - 1)]

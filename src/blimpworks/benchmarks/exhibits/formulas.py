@@ -18,11 +18,15 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
     A phenomenon has its own row's accuracy if every model has such rows, else its paradigms' mean.
     """
-    single = rows[rows[PARADIGM] != ALL]
+    by_paradigm = rows[rows[PARADIGM] != ALL]
     if unit == PHENOMENON:
-        whole = rows[(rows[PARADIGM] == ALL) & (rows[PHENOMENON] != ALL)]
-        single = whole if {*whole["model"]} == {*rows["model"]} else single
-    wide = single.pivot_table(index=UNITS[unit], columns="model", values="accuracy", aggfunc="mean")
+        by_phenomenon = rows[(rows[PARADIGM] == ALL) & (rows[PHENOMENON] != ALL)]
+        by_paradigm = (
+            by_phenomenon if {*by_phenomenon["model"]} == {*rows["model"]} else by_paradigm
+        )
+    wide = by_paradigm.pivot_table(
+        index=UNITS[unit], columns="model", values="accuracy", aggfunc="mean"
+    )
     return wide.reindex(columns=sorted({*rows["model"]}))
 
 
@@ -83,7 +87,9 @@ def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:
     """Return the values of an effect [nats], of the rows that have one."""
     named = zip(rows["effect_names"], rows["effects"], strict=True)
     pairs = ((names, values) for names, values in named if names is not None and values is not None)
-    values = [dict(zip(names, each, strict=True)).get(name) for names, each in pairs]
+    values = [
+        dict(zip(names, effect_values, strict=True)).get(name) for names, effect_values in pairs
+    ]
     return pd.Series(values, dtype=float).dropna()
 
 

@@ -192,13 +192,13 @@ def _parts(groups: Groups, count: int) -> list[list[Line]]:
     """Divide rows under their headings into ``count`` parts of about equal length."""
     lists = [[*([Line(heading)] if heading else []), *lines] for heading, lines in groups]
     length = math.ceil(sum(map(len, lists)) / count)
-    parts: list[list[Line]] = [[]]
-    for lines in (part for each in lists for part in blocks(each, length)):
-        ends_nearer = len(parts[-1]) + len(lines) / 2 > length
-        if parts[-1] and ends_nearer and len(parts) < count:
-            parts.append([])
-        parts[-1] += lines
-    return parts
+    blocks_of_columns: list[list[Line]] = [[]]
+    for lines in (block for line_list in lists for block in blocks(line_list, length)):
+        ends_nearer = len(blocks_of_columns[-1]) + len(lines) / 2 > length
+        if blocks_of_columns[-1] and ends_nearer and len(blocks_of_columns) < count:
+            blocks_of_columns.append([])
+        blocks_of_columns[-1] += lines
+    return blocks_of_columns
 
 
 def paradigms(tables: Tables, labels: Labels) -> Exhibit:

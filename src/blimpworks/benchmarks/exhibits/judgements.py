@@ -138,10 +138,10 @@ def _items(
         if key in table.column_names:
             chosen = pc.is_in(table[key], value_set=pa.array(ids, pa.string()))
             for item in table.filter(chosen).to_pylist():
-                place = item["lang"], item["paradigm"], item[key]
+                item_key = item["lang"], item["paradigm"], item[key]
                 # Released files have some pairs twice.
-                if "condition" in item or place not in rows:
-                    rows.setdefault(place, []).append(item)
+                if "condition" in item or item_key not in rows:
+                    rows.setdefault(item_key, []).append(item)
     return rows
 
 
@@ -181,7 +181,7 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
             judged = {**numbers[PLACE], "method": labels.method}
             of_item = select_rows(of_chosen, judged)
             n, margin = int(JUDGED(of_item)), mean_of("margin")
-            shown = {
+            shown_items = {
                 MISTAKES: (WRONG, f"{WRONG(of_item):.0f} of {n}"),
                 MARGIN: (margin, number_text(margin(of_item), ".2f")),
             }
@@ -194,7 +194,7 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
                 cells.append(Cell(row, layout.text, 1, text, TEXT, "items", where, n=1))
                 # Further conditions of an item have its numbers in the files of values alone.
                 first = item is items[key][0]
-                for column, (formula, printed) in shown.items():
+                for column, (formula, printed) in shown_items.items():
                     text, value = printed if first else "", formula(of_item)
                     cells.append(Cell(row, column, value, text, formula, SOURCE, judged, n=n))
                 stub[row] = beside if first else dict.fromkeys(beside, "")

@@ -135,8 +135,10 @@ class View:
 
         def by_number(pair: tuple[str, str]) -> tuple[int, list[tuple[int, str]]]:
             # As people sort names with numbers: 2 before 10.
-            parts = re.split(r"(\d+)", pair[1])
-            return rank[pair[0]], [(int(n), "") if n.isdecimal() else (-1, n) for n in parts]
+            text_and_numbers = re.split(r"(\d+)", pair[1])
+            return rank[pair[0]], [
+                (int(n), "") if n.isdecimal() else (-1, n) for n in text_and_numbers
+            ]
 
         return sorted(((str(p), str(paradigm)) for p, paradigm in pairs), key=by_number)
 
@@ -152,14 +154,14 @@ class View:
 
     def behind(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
         """Return the rows of models on a phenomenon or ``all``, else those of its paradigms."""
-        whole = self.of(lang, phenomenon, ALL, models)
-        if not whole.empty:
-            return whole
+        phenomenon_rows = self.of(lang, phenomenon, ALL, models)
+        if not phenomenon_rows.empty:
+            return phenomenon_rows
         inside = self.rows["phenomenon"] == phenomenon if phenomenon != ALL else True
-        single = (self.rows["lang"] == lang) & (
+        is_single = (self.rows["lang"] == lang) & (
             (self.rows["paradigm"] != ALL) | (lang in self.partial)
         )
-        return self.rows[single & inside & self.rows["model"].isin(models)]
+        return self.rows[is_single & inside & self.rows["model"].isin(models)]
 
     def cell(self, rows: pd.DataFrame, place: Place) -> Cell | None:
         """Average ``rows`` in percent without weights; None without any.
@@ -228,9 +230,9 @@ def with_people(view: View, tables: Tables) -> View:
 
 
 def _units(rows: pd.DataFrame) -> set[tuple[str, str]]:
-    places = {*zip(rows["phenomenon"], rows["paradigm"], strict=True)}
-    single = {place for place in places if place[1] != ALL}
-    return single or {place for place in places if place[0] != ALL}
+    unit_keys = {*zip(rows["phenomenon"], rows["paradigm"], strict=True)}
+    single_keys = {unit_key for unit_key in unit_keys if unit_key[1] != ALL}
+    return single_keys or {unit_key for unit_key in unit_keys if unit_key[0] != ALL}
 
 
 def _over_common(view: View) -> View:
@@ -252,8 +254,8 @@ def _over_common(view: View) -> View:
         numbers.update({unit: len(common), f"all {unit}": len(models)})
         if common < models:
             partial.add(lang)
-            places = [*zip(rows["phenomenon"], rows["paradigm"], strict=True)]
-            rows = rows[[place in common for place in places]]
+            unit_keys = [*zip(rows["phenomenon"], rows["paradigm"], strict=True)]
+            rows = rows[[unit_key in common for unit_key in unit_keys]]
         kept.append(rows)
     if not kept:
         return view

@@ -60,9 +60,11 @@ def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataF
     columns = (*keys, *numbers)
     with reading(path, f"BLiMP's released results ({', '.join(columns)})", "Retrieve them again."):
         frame = pd.DataFrame([row for _, row in table_rows(path, columns)])
-        again = frame.index[frame.duplicated(keys)]
-        if len(again):
-            raise BadLine(again[0] + 2, f"{' '.join(frame.loc[again[0], keys])} stands there twice")
+        repeated = frame.index[frame.duplicated(keys)]
+        if len(repeated):
+            raise BadLine(
+                repeated[0] + 2, f"{' '.join(frame.loc[repeated[0], keys])} stands there twice"
+            )
     for column, most in numbers.items():
         values = pd.to_numeric(frame[column], errors="coerce")
         for line in frame.index[~(values.between(0, most) & values.lt(float("inf")))]:
@@ -105,12 +107,12 @@ def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
         row = row if isinstance(row, dict) else {}
         uid = row.get("UID")
         # A mean stands there for each phenomenon, and one for all.
-        place = (uid, row.get("linguistics_term") if uid == RERUN_MEAN else None)
-        if uid not in [*PHENOMENON_OF, RERUN_MEAN] or place in seen:
+        cell_key = (uid, row.get("linguistics_term") if uid == RERUN_MEAN else None)
+        if uid not in [*PHENOMENON_OF, RERUN_MEAN] or cell_key in seen:
             raise UserError(
                 f"{path}:{number}: UID is {uid!r}; expected a paradigm of BLiMP, each once."
             )
-        seen.add(place)
+        seen.add(cell_key)
         for key, model in RERUN_MODELS.items() if uid != RERUN_MEAN else ():
             share = row.get(key)
             if not isinstance(share, int | float) or not 0 <= share <= 1:
@@ -179,17 +181,17 @@ def _fields(slot: int) -> tuple[str, str, str, str]:
 
 
 def _rating(row: Row, slot: int, where: str) -> dict[str, object]:
-    condition, first, second, given = (row[name] for name in _fields(slot))
+    condition, first, second, choice = (row[name] for name in _fields(slot))
     uid, separator, right = condition.rpartition("ans")
     if not separator or right not in SIDES or uid not in {**PHENOMENON_OF, **OTHERS}:
         raise UserError(
             f"{where}: the condition of item {slot} is {condition!r}; expected a paradigm, or "
             f"attnchk, and ans1 or ans2. Retrieve BLiMP's released responses again."
         )
-    answer = given[:1]
-    if answer not in SIDES and given not in ("", "NA"):
+    answer = choice[:1]
+    if answer not in SIDES and choice not in ("", "NA"):
         raise UserError(
-            f"{where}: choice {slot} is {given!r}; expected 1. or 2. and a sentence, or nothing. "
+            f"{where}: choice {slot} is {choice!r}; expected 1. or 2. and a sentence, or nothing. "
             "Retrieve BLiMP's released responses again."
         )
     good, bad = (first, second) if right == "1" else (second, first)
@@ -235,8 +237,8 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     ]
     pairs: dict[object, dict[object, int]] = {}
     for row in rows:
-        known = pairs.setdefault(row["paradigm"], {})
-        row["pair"] = known.setdefault((row["good"], row["bad"]), len(known) + 1)
+        known_pairs = pairs.setdefault(row["paradigm"], {})
+        row["pair"] = known_pairs.setdefault((row["good"], row["bad"]), len(known_pairs) + 1)
     write_rows(rows, RATINGS, output)
     counts = {name: sum(bool(row[name]) for row in rows) for name in ("published", "corrected")}
     return {"ratings": len(rows), **counts}

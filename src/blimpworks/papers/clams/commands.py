@@ -101,9 +101,9 @@ def try_grammar(
     from blimpworks.papers.clams.items.grammar import preview
     from blimpworks.papers.clams.items.grammar.model import common_beside, read_grammar
 
-    words = preview.read_vocabulary(vocabulary) if vocabulary else None
+    vocabulary_words = preview.read_vocabulary(vocabulary) if vocabulary else None
     common = common or common_beside(grammar)
     parsed = read_grammar(grammar, common, variant)
     typer.echo(f"{grammar}" + (f", after {common}" if common else ""))
-    for line in preview.preview(parsed, variant, show, words):
+    for line in preview.preview(parsed, variant, show, vocabulary_words):
         typer.echo(line)

@@ -72,11 +72,15 @@ def _prompts(path: Path, pack: Pack | None) -> pd.DataFrame:
     golds, notes = [], []
     for row in frame.to_dict("records"):
         gold, note = row["gold"], ""
-        if other := asks.get(f"{task_of(row['phenomenon'])}.{row['template']}"):
-            gold, note = "", f"the prompt asks for {other}"
+        if asked_task := asks.get(f"{task_of(row['phenomenon'])}.{row['template']}"):
+            gold, note = "", f"the prompt asks for {asked_task}"
             arguments = json.loads(row["arguments"] or "{}")
-            if pack.yes_no and other in (ANY_WORDS, ALL_WORDS) and "num_distractors" in arguments:
-                gold = pack.yes_no[0 if is_yes(other, arguments) else 1]
+            if (
+                pack.yes_no
+                and asked_task in (ANY_WORDS, ALL_WORDS)
+                and "num_distractors" in arguments
+            ):
+                gold = pack.yes_no[0 if is_yes(asked_task, arguments) else 1]
         golds.append(gold)
         notes.append(note)
     return frame.assign(gold=golds, note=notes)
@@ -226,15 +230,15 @@ def measure_agreement(
     labels = read_labels(sheets, key)
     # A column for each method and each annotator; NaN where it has no label.
     wide = labels.pivot_table(index="row", columns="annotator", values="correct")
-    parts = []
+    frames = []
     for (lang, model), rows in key[key["row"].isin(wide.index)].groupby(["lang", "model"]):
         path = judgements / str(lang) / f"{model}.parquet"
         table = read_table(JUDGEMENTS, path, ["item_id", "method", "correct"])
         selected = pc.is_in(table["item_id"], value_set=pa.array(rows["item_id"], pa.string()))
         verdicts = table.filter(selected).to_pandas().astype({"method": str})
         by_method = verdicts.pivot_table(index="item_id", columns="method", values="correct")
-        parts.append(rows.merge(by_method.reindex(columns=[*VARIANTS]), on="item_id", how="left"))
-    judged = pd.concat(parts).merge(wide, left_on="row", right_index=True)
+        frames.append(rows.merge(by_method.reindex(columns=[*VARIANTS]), on="item_id", how="left"))
+    judged = pd.concat(frames).merge(wide, left_on="row", right_index=True)
     unjudged = int(judged[[*VARIANTS]].isna().any(axis=1).sum())
     if unjudged:
         log.warning("%d labelled answers have no verdict of both methods", unjudged)

@@ -48,13 +48,13 @@ def judge_answers(
     from blimpworks.papers.lmentry.judging import judge as library
 
     params = {"variant": variant}
-    for table, given, language, target in zip(items, answers, pack, output, strict=True):
-        inputs = [table, given, *pack_files(language)]
+    for table, answer_table, language, target in zip(items, answers, pack, output, strict=True):
+        inputs = [table, answer_table, *pack_files(language)]
         with (
             suppress(Planned),
             judge_answers.job(inputs=inputs, outputs=[target], params=params) as job,
         ):
-            job.note(unjudged=library.judge_answers(table, given, language, variant, target))
+            job.note(unjudged=library.judge_answers(table, answer_table, language, variant, target))
 
 
 @command(calls=f"{PAPER}.items.prompts:build_prompts", packages=("jamo", "pyarrow"))
@@ -74,8 +74,8 @@ def build_lmentry_items(
 
 def _by_language(files: Sequence[LanguageFile]) -> dict[str, list[Path]]:
     paths: dict[str, list[Path]] = {}
-    for each in files:
-        paths.setdefault(each.lang, []).append(each.path)
+    for language_file in files:
+        paths.setdefault(language_file.lang, []).append(language_file.path)
     return paths
 
 

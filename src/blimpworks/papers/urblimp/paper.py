@@ -38,8 +38,8 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     """Return the campaign's languages that have rules, or those of them that its settings name."""
     named = _options(campaign).languages
     folders = {path.name for path in campaign.folder("urblimp").glob("*")}
-    there = (lang for lang in catalogue.languages if lang in folders)
-    having = (lang for lang in there if has_rules(campaign, lang))
+    with_folder = (lang for lang in catalogue.languages if lang in folders)
+    having = (lang for lang in with_folder if has_rules(campaign, lang))
     return tuple(lang for lang in having if named == "all" or lang in named)
 
 

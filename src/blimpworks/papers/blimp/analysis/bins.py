@@ -53,9 +53,9 @@ def bins_of(values: pd.Series, most: int) -> pd.Series:
     ordered = np.sort(values.to_numpy())
     # Positions of the quantiles as whole numbers and parts of `most`: a float such as 0.6 * 10
     # lies a little above the value that it stands for, which would then change its bin.
-    whole, part = np.divmod(np.arange(most + 1) * (len(ordered) - 1), most)
-    after = ordered[np.minimum(whole + 1, len(ordered) - 1)]
-    edges = np.unique(ordered[whole] + part / most * (after - ordered[whole]))
+    quotients, remainders = np.divmod(np.arange(most + 1) * (len(ordered) - 1), most)
+    after = ordered[np.minimum(quotients + 1, len(ordered) - 1)]
+    edges = np.unique(ordered[quotients] + remainders / most * (after - ordered[quotients]))
     numbers = np.searchsorted(edges[1:-1], values.to_numpy(), side="right")
     return pd.Series(pd.factorize(numbers, sort=True)[0], index=values.index)
 
@@ -66,10 +66,10 @@ def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
     ``rows`` have the factors and ``correct``; those without a factor's value are left out.
     """
     for factor in FACTORS:
-        known = rows[np.isfinite(rows[factor].astype(float)) & rows["correct"].notna()]
-        if known.empty:
+        measured = rows[np.isfinite(rows[factor].astype(float)) & rows["correct"].notna()]
+        if measured.empty:
             continue
-        for number, inside in known.groupby(bins_of(known[factor], most)):
+        for number, inside in measured.groupby(bins_of(measured[factor], most)):
             values, correct, n = inside[factor], float(inside["correct"].sum()), len(inside)
             low, high = wilson(correct, n)
             yield {

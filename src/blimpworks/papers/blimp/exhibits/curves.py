@@ -138,9 +138,11 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
                 "row": [row["row"], HUMAN, WHOLE[row["row"]]],
                 "column": [row["column"], key, "training tokens"],
             }
-            place = (NAMES[key], f"printed {name} {TOKENS}")
+            cell_key = (NAMES[key], f"printed {name} {TOKENS}")
             rows = select_rows(printed, where)
-            cells.append(acc.formula_cell(rows, place, EXTRAPOLATED, "published", where, "{:.1f}"))
+            cells.append(
+                acc.formula_cell(rows, cell_key, EXTRAPOLATED, "published", where, "{:.1f}")
+            )
     return cells
 
 
@@ -155,13 +157,16 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
             column = {DOUBLING: SLOPE, TO_HUMAN: TOKENS}.get(term["term"])
             if column is None or term["analysis"] not in ROWS:
                 continue
-            value, place = term["coefficient"], (ROWS[term["analysis"]], f"{curve.label} {column}")
+            value, cell_key = (
+                term["coefficient"],
+                (ROWS[term["analysis"]], f"{curve.label} {column}"),
+            )
             fields, text = {}, f"{value:.1f}"
             if column == SLOPE:
                 fields = {"n": int(term["n"]), "low": term["low"], "high": term["high"]}
                 text = f"{value:.4f} ± {term['high'] - value:.4f}".replace("-", "−")
             keys = ("analysis", "model", "term")
-            cell = row_cell("regressions", term, keys, "coefficient", place, text)
+            cell = row_cell("regressions", term, keys, "coefficient", cell_key, text)
             slope_cells.append(replace(cell, **fields))
     slope_cells += _printed_slopes(printed, extrapolated=not measured)
     order = [*ROWS.values()]
@@ -175,14 +180,14 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
             where = {"lang": LANG, "model": models}
             rows = select_rows(perplexities, where)
             if not rows.empty:
-                place = (f"{size:,} tokens", f"{curve.label} {PERPLEXITIES_AT}")
-                cell = acc.formula_cell(rows, place, PERPLEXITY, "perplexities", where, "{:.1f}")
+                cell_key = (f"{size:,} tokens", f"{curve.label} {PERPLEXITIES_AT}")
+                cell = acc.formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, "{:.1f}")
                 sized.append((size, _with_spread(cell, rows["perplexity"])))
     for size, name in PRINTED_AT.items():
         where = {"exhibit": "text", "row": "curve", "column": f"perplexity at {name}"}
         for _, row in select_rows(printed, where).iterrows():
-            place = (f"{size:,} tokens", f"printed {PERPLEXITIES_AT}")
-            sized.append((size, printed_cell(row, place)))
+            cell_key = (f"{size:,} tokens", f"printed {PERPLEXITIES_AT}")
+            sized.append((size, printed_cell(row, cell_key)))
     sized.sort(key=lambda sized_cell: sized_cell[0])
 
     cells_of = {"Phenomenon": slope_cells, "Training text": [cell for _, cell in sized]}

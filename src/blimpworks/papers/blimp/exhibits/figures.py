@@ -50,7 +50,7 @@ def name_groups(axes: Axes, names: Sequence[str], room: float | None = None, at:
             share = len(spec.colspan) / spec.get_gridspec().ncols
             room = float((share * figure.get_size_inches()[0] - BESIDE_INCHES) / LETTER_INCHES)
     lines = [name.replace(" (", "\n(") for name in names]
-    longest = max((len(part) for line in lines for part in line.split("\n")), default=0)
+    longest = max((len(text_line) for line in lines for text_line in line.split("\n")), default=0)
     aslant = len(names) * longest > room
     axes.set_xticks([at + i for i in range(len(names))], names if aslant else lines)
     if aslant:

@@ -165,11 +165,13 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
             sections.append(Section(title, inside, COLUMNS))
     if counts:
         sections.append(Section("Counts", {c.row: c.row for c in counts}, [NUMBER]))
-    shown = [cells[column] for cells in rows.values() for column in COLUMNS if column in cells]
+    shown_cells = [
+        cells[column] for cells in rows.values() for column in COLUMNS if column in cells
+    ]
     remarks = {key: {DIFFERS: "; ".join(differences[key])} for key in rows if rows[key]}
     return Exhibit(
         **describe("humans", comparison=comparison),
-        cells=[*shown, *counts],
+        cells=[*shown_cells, *counts],
         sections=sections,
         remarks=remarks | {cell.row: {DIFFERS: ""} for cell in counts},
         heads=HEADS,

@@ -140,8 +140,8 @@ def _cells(rows: pd.DataFrame, model: str) -> list[Cell]:
         if not both.empty:
             cells.append(acc.mean_cell(both[both["benchmark"] == benchmark], (OVERALL, column)))
     if common(both, "benchmark") >= acc.ENOUGH:
-        place = (OVERALL, f"{model}: r")
-        cells.append(acc.pearson_cell(both, place, SETS_PEARSON, "benchmark"))
+        cell_key = (OVERALL, f"{model}: r")
+        cells.append(acc.pearson_cell(both, cell_key, SETS_PEARSON, "benchmark"))
     return cells
 
 

@@ -95,8 +95,8 @@ def _table3_cells(
             inside = acc.rows_of_model(rows, model, acc.of_phenomenon(key))
             if not inside.empty:
                 stands_for = (model, key) if stand else None
-                place = (f"{name}{suffix}", heading)
-                yield acc.mean_cell(inside, place, source, stands_for=stands_for)
+                cell_key = (f"{name}{suffix}", heading)
+                yield acc.mean_cell(inside, cell_key, source, stands_for=stands_for)
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
@@ -119,8 +119,8 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(cell)
             chosen = {"model": cell.where["model"], "phenomenon": phenomena[cell.column]}
             for _, row in select_rows(pooled, chosen).iterrows():
-                place, keys = (cell.row, f"{cell.column}, by pair"), (*acc.KEYS, "phenomenon")
-                by_pair = acc.row_accuracy_cell(row, place, acc.OWN, keys)
+                cell_key, keys = (cell.row, f"{cell.column}, by pair"), (*acc.KEYS, "phenomenon")
+                by_pair = acc.row_accuracy_cell(row, cell_key, acc.OWN, keys)
                 cells.append(replace(by_pair, printed=by_pair.column == BY_PAIR))
         best = best_of_each(cells, {*labels.models.values()}, by="column")
         cells += _table3_cells(acc.read_humans(tables, labels), acc.RELEASED, labels)
@@ -150,10 +150,10 @@ def _table4_cells(
     names = acc.model_names(rows, labels)
     for uid in PHENOMENON_OF:
         for model, name in names.items():
-            single = acc.rows_of_model(rows, model, [uid])
-            if not single.empty:
-                place = (uid, f"{name}{suffix}")
-                cell = acc.mean_cell(single, place, source, stands_for=(uid, model))
+            paradigm_rows = acc.rows_of_model(rows, model, [uid])
+            if not paradigm_rows.empty:
+                cell_key = (uid, f"{name}{suffix}")
+                cell = acc.mean_cell(paradigm_rows, cell_key, source, stands_for=(uid, model))
                 yield replace(cell, text=f"{cell.value + acc.HALF_UP:.0f}")
 
 
@@ -222,19 +222,21 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
     printed = read_printed(tables, exhibit="table3")
     rows = acc.read_released(tables, [*RUNS.values()])
     names = {m: n for m, n in labels.models.items() if m in set(printed["row"]) and m != HUMAN}
-    kinds = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, AGAIN, MOVED)
-    keys = [f"{name}, {kind}" for name in names.values() for kind in kinds]
+    versions = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, AGAIN, MOVED)
+    keys = [f"{name}, {version}" for name in names.values() for version in versions]
     sections = [Section("Model", dict(zip(keys, keys, strict=True)), [*HEADINGS.values()])]
     cells: list[Cell] = []
     wrong = set[tuple[str, str]]()
     for model, name in names.items():
         for _, row in printed[printed["row"] == model].iterrows():
-            place = (f"{name}, {PRINTED}", HEADINGS[row["column"]])
-            cells.append(printed_cell(row, place))
-            wrong |= {place} if row["fault"] else set()
+            cell_key = (f"{name}, {PRINTED}", HEADINGS[row["column"]])
+            cells.append(printed_cell(row, cell_key))
+            wrong |= {cell_key} if row["fault"] else set()
         for key, heading in HEADINGS.items() if len(rows) else ():
             inside = acc.rows_of_model(rows, model, acc.of_phenomenon(key))
-            cells += _compare_runs(inside, *((f"{name}, {kind}", heading) for kind in kinds[1:]))
+            cells += _compare_runs(
+                inside, *((f"{name}, {version}", heading) for version in versions[1:])
+            )
     description = describe("erratum_without_results")
     if len(rows):
         wide = rows.pivot(index=["model", "paradigm"], columns="method", values="accuracy")
@@ -244,12 +246,14 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
         moved = ", ".join(f"{name} {counts[model]}" for model, name in names.items())
         description = describe("erratum", moved=moved, most=MOST)
         change = change[change > 0].sort_values(ascending=False, kind="stable")
-        shown: dict[str, str] = {}
+        shown_texts: dict[str, str] = {}
         for number, (model, uid) in enumerate(change.index):
             title = f"{names[model]}: {uid}"
-            single = acc.rows_of_model(rows, model, [uid])
-            for cell in _compare_runs(single, *((title, column) for column in (*RUNS, CHANGED))):
+            paradigm_rows = acc.rows_of_model(rows, model, [uid])
+            for cell in _compare_runs(
+                paradigm_rows, *((title, column) for column in (*RUNS, CHANGED))
+            ):
                 cells.append(replace(cell, printed=number < MOST))
-            shown |= {title: title} if number < MOST else {}
-        sections.append(Section("What moved most", shown, [*RUNS, CHANGED]))
+            shown_texts |= {title: title} if number < MOST else {}
+        sections.append(Section("What moved most", shown_texts, [*RUNS, CHANGED]))
     return Exhibit(**description, cells=cells, sections=sections, heads=HEADS, bold=wrong)

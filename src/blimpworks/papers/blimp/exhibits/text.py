@@ -125,11 +125,18 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "measured":
         rows = acc.read_all(tables, labels)
         names = acc.model_names(rows, labels)
-        places = [key for key in STATEMENTS if key[1] not in CONTRASTS]
-        majority = [place for place in places if STATEMENTS[place].majority]
-        places = [place for place in places if place not in majority]
-        places += [(model, name) for model in names for name in CONTRASTS] + majority
-        measured = (_stated(place, VALUE, rows, acc.OWN, tables, labels) for place in places)
+        statement_keys = [key for key in STATEMENTS if key[1] not in CONTRASTS]
+        majority = [
+            statement_key for statement_key in statement_keys if STATEMENTS[statement_key].majority
+        ]
+        statement_keys = [
+            statement_key for statement_key in statement_keys if statement_key not in majority
+        ]
+        statement_keys += [(model, name) for model in names for name in CONTRASTS] + majority
+        measured = (
+            _stated(statement_key, VALUE, rows, acc.OWN, tables, labels)
+            for statement_key in statement_keys
+        )
         contrasts = {name: contrast.what for name, contrast in CONTRASTS.items()}
         return Exhibit(**describe("text", **contrasts), cells=[*filter(None, measured)])
 

@@ -105,8 +105,8 @@ class Noun(Strict):
         """Forms by number."""
         if self.plural == NOTHING:
             return {"sg": self.noun}
-        other = self.noun if self.plural == SAME else self.plural or plural(self.noun)
-        return {"sg": self.noun, "pl": other}
+        other_form = self.noun if self.plural == SAME else self.plural or plural(self.noun)
+        return {"sg": self.noun, "pl": other_form}
 
     @property
     def marked(self) -> bool:
@@ -243,10 +243,10 @@ class Sounds(Strict):
     def article(self, word: str) -> str:
         """Return the indefinite article before a word; the longest matching beginning decides."""
         word = word.lower()
-        kinds = {**dict.fromkeys(self.vowel, "an"), **dict.fromkeys(self.consonant, "a")}
-        beginnings = [beginning for beginning in kinds if word.startswith(beginning)]
+        articles = {**dict.fromkeys(self.vowel, "an"), **dict.fromkeys(self.consonant, "a")}
+        beginnings = [beginning for beginning in articles if word.startswith(beginning)]
         if beginnings:
-            return kinds[max(beginnings, key=len)]
+            return articles[max(beginnings, key=len)]
         return "an" if word[:1] in VOWELS else "a"
 
 

@@ -51,7 +51,7 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
     Raises UserError for a value without a category of its feature, and for unknown categories.
     """
     # Features and numbers of categories, by WALS's internal key.
-    known: dict[str, tuple[str, int]] = {}
+    by_code: dict[str, tuple[str, int]] = {}
     for element_at, element in _read(elements, ("pk", "id", "number")):
         element_feature = element["id"].partition("-")[0]
         if element_feature in SCALES:
@@ -62,13 +62,13 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
                     f"expected 1 to {len(SCALES[element_feature])} of feature {element_feature}. "
                     "Is it another release of WALS?"
                 )
-            known[element["pk"]] = element_feature, number
+            by_code[element["pk"]] = element_feature, number
     by_language: dict[str, dict[str, int]] = {}
     for where, row in _read(values, ("id", "domainelement_pk")):
         feature, _, language = row["id"].partition("-")
         if feature not in SCALES:
             continue
-        defined, number = known.get(row["domainelement_pk"], ("", 0))
+        defined, number = by_code.get(row["domainelement_pk"], ("", 0))
         if not language or defined != feature:
             raise UserError(
                 f"{where}: value {row['id']!r} has domainelement_pk {row['domainelement_pk']!r}, "

@@ -271,5 +271,5 @@ def table_of(
 def shown_languages(labels: Labels) -> dict[str, str]:
     """Return names of the languages that have a label, the paper's first."""
     order = [lang for lang in LANGUAGES if lang in labels.languages]
-    others = [] if labels.source == "published" else [*labels.languages]
-    return {lang: labels.languages[lang] for lang in dict.fromkeys([*order, *others])}
+    further_languages = [] if labels.source == "published" else [*labels.languages]
+    return {lang: labels.languages[lang] for lang in dict.fromkeys([*order, *further_languages])}

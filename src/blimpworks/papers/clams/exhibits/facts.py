@@ -29,18 +29,19 @@ PRINTED = {
 
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
     """Group models by part: the paper's own, else the campaign's first LSTM or masked model."""
-    parts: dict[str, dict[str, list[str]]] = {part: {} for part in PRINTED}
+    models_of_series: dict[str, dict[str, list[str]]] = {series: {} for series in PRINTED}
     for name, row in catalogue.models.items():
         if (not row.papers or BENCHMARK in row.papers) and row.architecture in ("lstm", "masked"):
             monolingual = row.scope == "monolingual"
             if row.architecture == "masked":
-                part = BERT if monolingual else MBERT
+                series = BERT if monolingual else MBERT
             else:
-                part = MONO if monolingual else MULTI
-            parts[part].setdefault(catalogue.row_of(name), []).append(name)
+                series = MONO if monolingual else MULTI
+            models_of_series[series].setdefault(catalogue.row_of(name), []).append(name)
     # Only the first of several rows of ours: models of two rows are no seeds of one model.
     return {
-        part: rows.get(PRINTED[part], next(iter(rows.values()), [])) for part, rows in parts.items()
+        series: rows.get(PRINTED[series], next(iter(rows.values()), []))
+        for series, rows in models_of_series.items()
     }
 
 
@@ -56,11 +57,11 @@ def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
     if available and options.released and options.words == "whitespace":
         return "the authors' Wikipedia text"
     most = options.max_sentences
-    parts = [f"{most:,} sentences a language at most"] if most else []
+    limits = [f"{most:,} sentences a language at most"] if most else []
     for lang, number in options.max_sentences_of.items():
         if lang in catalogue.languages:
-            parts.append(f"{number:,} of {catalogue.languages[lang].name}")
-    return ", ".join(["treebanks and plain text", *parts])
+            limits.append(f"{number:,} of {catalogue.languages[lang].name}")
+    return ", ".join(["treebanks and plain text", *limits])
 
 
 def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:

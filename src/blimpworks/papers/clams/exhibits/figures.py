@@ -101,8 +101,8 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 2: mean and standard deviation over languages of the LSTMs' accuracy."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     cells = []
-    for (key, row), (part, (series, _)) in product(CONSTRUCTIONS.items(), LSTMS.items()):
-        selection = accuracies.of(part, languages, key)
+    for (key, row), (series_key, (series, _)) in product(CONSTRUCTIONS.items(), LSTMS.items()):
+        selection = accuracies.of(series_key, languages, key)
         if not selection.rows.empty:
             cells.append(selection.cell((row, f"{series} {MEAN}"), mean_over(LANGUAGE)))
             cells.append(selection.cell((row, f"{series} {SD}"), sd_over(LANGUAGE)))
@@ -162,19 +162,19 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     placed = [lang for tied in order for lang in tied]
     cells = []
     for lang in [lang for lang in languages if lang in placed]:
-        where, place = {"lang": lang}, (languages[lang], COLUMN)
-        cell = formula_cell(morphology, place, COMPLEXITY, "morphology", where, ".3f")
+        where, cell_key = {"lang": lang}, (languages[lang], COLUMN)
+        cell = formula_cell(morphology, cell_key, COMPLEXITY, "morphology", where, ".3f")
         n = int(select_rows(morphology, where)["value"].notna().sum())
         cells.append(replace(cell, n=n))
     # Averages are over the constructions that all of a series' languages have.
-    for part, (name, *_) in SERIES.items():
-        scored = {*accuracies.of(part, languages, CONSTRUCTIONS).rows["lang"]}
+    for series_key, (name, *_) in SERIES.items():
+        scored = {*accuracies.of(series_key, languages, CONSTRUCTIONS).rows["lang"]}
         langs = [lang for lang in languages if lang in scored]
-        shared = accuracies.shared(part, langs)
+        shared = accuracies.shared(series_key, langs)
         if shared is None:
             continue
         for lang in langs:
-            selection = accuracies.of(part, lang, shared.constructions)
+            selection = accuracies.of(series_key, lang, shared.constructions)
             cells.append(selection.cell((languages[lang], name), mean_over(CONSTRUCTION)))
     figure = new_figure(COLUMN_INCHES, 2.5)
     axes = figure.add_subplot()
@@ -183,8 +183,8 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     else:
         _draw_points(axes, cells)
     values = []
-    for part, (name, *_) in SERIES.items():
-        shared = accuracies.shared(part, placed) if len(placed) > 2 else None
+    for series_key, (name, *_) in SERIES.items():
+        shared = accuracies.shared(series_key, placed) if len(placed) > 2 else None
         value = rho(order)(shared.rows) if shared else math.nan
         values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
     correlations = f" Spearman's ρ: {', '.join(values)}." if values else ""
@@ -254,32 +254,34 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     correlations: list[Cell] = []
     for claim in CLAIMS:
-        place, langs = (claim.title, column), {*claim.langs}
+        cell_key, langs = (claim.title, column), {*claim.langs}
         selected = (claim.part, claim.langs, claim.constructions, claim.phenomena)
         if claim.formula:
             inside, formula = accuracies.of(*selected), FORMULAS[claim.formula]
             if {*inside.rows["lang"]} == langs:
                 form = FORMATS[formula]
-                cells.append(inside.cell(place, formula, form, stands_for=claim.place))
+                cells.append(inside.cell(cell_key, formula, form, stands_for=claim.place))
         elif len(langs) >= ENOUGH and langs <= {*complexity}:
             shared = accuracies.shared(*selected)
             if shared and {*claim.phenomena} <= {*shared.rows["phenomenon"]}:
                 order = in_order({lang: complexity[lang] for lang in langs})
                 formula = rho(order, mixed=len(claim.phenomena) > 1)
-                cell = shared.cell(place, formula, ".1f", stands_for=claim.place)
+                cell = shared.cell(cell_key, formula, ".1f", stands_for=claim.place)
                 # NaN: equal languages have no ranks.
                 if not math.isnan(cell.value):
                     correlations.append(replace(cell, text=cell.text.replace("-", "−")))
     where = {"lang": sorted({*morphology["lang"]})}
     for key, (title, formula) in CWALS.items() if where["lang"] else ():
-        place, source = (title, column), "morphology"
-        cells.append(formula_cell(morphology, place, formula, source, where, ".0f", stands_for=key))
+        cell_key, source = (title, column), "morphology"
+        cells.append(
+            formula_cell(morphology, cell_key, formula, source, where, ".0f", stands_for=key)
+        )
     cells += correlations
     without = "" if not morphology.empty else " Without WALS there are no correlations."
     description = describe("text", without=without)
     if labels.source == "published":
         stated, faults = printed_statements(read_printed(tables), RECOMPUTATION)
-        again = [cell for cell in stated if cell.column == AGAIN]
-        cells = [*(cell for cell in stated if cell.column == PRINTED), *cells, *again]
+        recomputed = [cell for cell in stated if cell.column == AGAIN]
+        cells = [*(cell for cell in stated if cell.column == PRINTED), *cells, *recomputed]
         description = describe("text_published", faults=faults, without=without)
     return Exhibit(**description, cells=cells)

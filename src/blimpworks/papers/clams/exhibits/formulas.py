@@ -49,18 +49,20 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
 
 
 def _gain(rows: pd.DataFrame) -> float:
-    kinds = sorted(rows["phenomenon"].astype(str).unique())
-    before, after = (rows[rows["phenomenon"] == kind] for kind in kinds)
+    constructions = sorted(rows["phenomenon"].astype(str).unique())
+    before, after = (rows[rows["phenomenon"] == construction] for construction in constructions)
     by = (accuracies_by(of_kind, CONSTRUCTION).mean() for of_kind in (after, before))
     return float(next(by) - next(by))
 
 
 def _printed_gain(rows: pd.DataFrame) -> float:
     averages = rows["row"] == AVERAGE_ROW
-    parts = rows[~averages]
+    without_averages = rows[~averages]
     before = rows[averages & (rows["exhibit"] == TABLE_1)]["value"].item()
     # Values are hundredths: a floating-point remainder would look like a gain.
-    return round(float(parts["value"].sum() / parts["row"].nunique() - before), 9)
+    return round(
+        float(without_averages["value"].sum() / without_averages["row"].nunique() - before), 9
+    )
 
 
 def _lead(rows: pd.DataFrame) -> float:
@@ -122,8 +124,8 @@ def with_more(rows: pd.DataFrame, sets: int) -> float:
 def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
     """Compute accuracy with ``ties`` added per tie, and ``more`` correct items in each set."""
     right = rows["correct"] + ties * rows["ties"] + more
-    again = rows.assign(accuracy=right / (rows["n"] + more))
-    return float(accuracies_by(again, CONSTRUCTION).mean())
+    with_accuracy = rows.assign(accuracy=right / (rows["n"] + more))
+    return float(accuracies_by(with_accuracy, CONSTRUCTION).mean())
 
 
 CORRECT = column_mean("correct")

@@ -106,21 +106,24 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     """
     accuracies = read_accuracies(tables, labels)
     published = labels.source == "published"
-    columns = [Column(ENG, part, ("", HEADINGS[part]), PRINTED[part]) for part in (BERT, MBERT)]
+    columns = [
+        Column(ENG, model_key, ("", HEADINGS[model_key]), PRINTED[model_key])
+        for model_key in (BERT, MBERT)
+    ]
     grids = by_phenomenon(columns, ENGLISH_PARTS)
     cells: list[Cell] = []
     for grid in grids:
         key = f"{grid.phenomenon} average"
         if published:
             cells += grid.printed(tables, "table3", {**grid.rows, key: AVERAGE})
-            other = (ENG, "Multi, Table 2", PRINTED[MBERT])
-            cells += _printed_elsewhere(tables, "table2", grid, *other)
+            multilingual_column = (ENG, "Multi, Table 2", PRINTED[MBERT])
+            cells += _printed_elsewhere(tables, "table2", grid, *multilingual_column)
             cells += grid.cells(accuracies, average, {key: AGAIN})
             continue
         for column in grid.columns:
-            single = replace(grid, columns=[column])
-            cells += single.cells(accuracies, accuracy)
-            cells += single.cells(accuracies, average, {key: AVERAGE})
+            one_column_grid = replace(grid, columns=[column])
+            cells += one_column_grid.cells(accuracies, accuracy)
+            cells += one_column_grid.cells(accuracies, average, {key: AVERAGE})
     return table_of(
         describe("table3_published" if published else "table3", none="" if cells else NO_MASKED),
         cells,
@@ -141,10 +144,10 @@ def lstm_grid(labels: Labels, only: Collection[str] | None = None) -> Grid:
     """Make the grid by language and part, of all languages shown or ``only`` some."""
     return Grid(
         [
-            Column(lang, part, (name, HEADINGS[part]))
+            Column(lang, model_key, (name, HEADINGS[model_key]))
             for lang, name in shown_languages(labels).items()
             if only is None or lang in only
-            for part in PARTS
+            for model_key in PARTS
         ]
     )
 
@@ -191,8 +194,8 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
             rows = select_rows(perplexities, where)
             if not rows.empty:
                 where["model"] = plain_or_list([*rows["model"]])
-                place, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
-                cell = formula_cell(rows, place, PERPLEXITY, "perplexities", where, ".2f")
+                cell_key, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
+                cell = formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, ".2f")
                 cells.append(replace(cell, stands_for=key))
         cells += grid.cells(accuracies, accuracy)
         cells += grid.cells(accuracies, average, AVERAGE_ROW)
@@ -241,8 +244,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         of_table4 = numbers["exhibit"] == "table4"
         gains = numbers[of_table4 & (numbers["row"] != AVERAGE_KEY)]
         if (~of_table4).sum() == len(keys) and len(gains) == len(CONSTRUCTIONS):
-            place = (AGAIN, column.name)
-            cell = formula_cell(numbers, place, PRINTED_GAIN, "published", where, ".2f")
+            cell_key = (AGAIN, column.name)
+            cell = formula_cell(numbers, cell_key, PRINTED_GAIN, "published", where, ".2f")
             cells.append(signed(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
     return lstm_table(grid, describe("table4_published"), cells, CONSTRUCTIONS, last)
 
@@ -287,29 +290,33 @@ def _paradigms(accuracies: Accuracies, phenomenon: str, names: Mapping[str, str]
     named: dict[str, str] = {}
     for construction, name in names.items():
         endings = [ending for ending in nouns if construction + ending in scored_sets]
-        several = len(endings) > 1
-        named |= {construction + e: name + (nouns[e] if several else "") for e in endings}
+        has_several = len(endings) > 1
+        named |= {construction + e: name + (nouns[e] if has_several else "") for e in endings}
     return named
 
 
 def english(tables: Tables, labels: Labels) -> Exhibit:
     """Accuracy of the LSTMs on each English set: agreement, reflexives, polarity items."""
     accuracies = read_accuracies(tables, labels)
-    columns = [Column(ENG, part, ("", HEADINGS[part]), suffix=f", {AGREEMENT}") for part in PARTS]
+    columns = [
+        Column(ENG, model_key, ("", HEADINGS[model_key]), suffix=f", {AGREEMENT}")
+        for model_key in PARTS
+    ]
     sets = [
         (phenomenon, title, _paradigms(accuracies, phenomenon, names))
         for phenomenon, title, names in ENGLISH_SETS
     ]
     grids = by_phenomenon(columns, sets)
-    parts = {grid.title: grid.cells(accuracies, accuracy) for grid in grids}
-    cells = [cell for part in parts.values() for cell in part]
+    cells_of_grid = {grid.title: grid.cells(accuracies, accuracy) for grid in grids}
+    cells = [cell for model_key in cells_of_grid.values() for cell in model_key]
     return table_of(
         describe(
             "english", trained=trained(labels), scored=scored(labels), none="" if cells else NO_LSTM
         ),
         cells,
         grids,
-        [grid.section() for grid in grids if parts[grid.title]] or [Section("", CONSTRUCTIONS, [])],
+        [grid.section() for grid in grids if cells_of_grid[grid.title]]
+        or [Section("", CONSTRUCTIONS, [])],
     )
 
 
@@ -334,11 +341,11 @@ def variants(tables: Tables, labels: Labels) -> Exhibit:
             continue
         accuracies = read_accuracies(tables, replace(labels, method=method))
         formula = counted(TIES[ties] - TIES[policies[method]], more)
-        for (lang, language), part in product(languages.items(), PARTS):
-            selection = accuracies.of(part, lang, CONSTRUCTIONS)
+        for (lang, language), model_key in product(languages.items(), PARTS):
+            selection = accuracies.of(model_key, lang, CONSTRUCTIONS)
             if selection.complete:
-                place = (f"{language}, {HEADINGS[part]}", name)
-                cells.append(selection.cell(place, formula, ".3f"))
+                cell_key = (f"{language}, {HEADINGS[model_key]}", name)
+                cells.append(selection.cell(cell_key, formula, ".3f"))
     rows = dict.fromkeys(cell.row for cell in cells)
     return Exhibit(
         **describe("variants", trained=trained(labels), none="" if cells else NO_LSTM),

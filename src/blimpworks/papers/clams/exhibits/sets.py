@@ -91,8 +91,8 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
             sizes = {}
             for (key, row), column in product(grid.rows.items(), grid.columns):
                 where = {"lang": column.lang, "paradigm": paradigms(key, inanimate=False)}
-                place, stands_for = (row, f"{column.name}, released"), (key, column.key)
-                size = formula_cell(sets, place, TOTAL, "evaluation_sets", where, ".0f")
+                cell_key, stands_for = (row, f"{column.name}, released"), (key, column.key)
+                size = formula_cell(sets, cell_key, TOTAL, "evaluation_sets", where, ".0f")
                 sizes[stands_for] = replace(size, stands_for=stands_for, printed=False)
             same = sum(sizes[c.stands_for].value == c.value for c in cells if c.stands_for in sizes)
             caption += f" Of the released evaluation sets {same} of {len(cells)} have this size."
@@ -105,9 +105,11 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
             where |= {"paradigm": paradigms(key, inanimate=False)}
             rows = select_rows(items, where)
             if not rows.empty:
-                place, n, number = (row, column.name), len(rows), (key, column.key)
+                cell_key, n, number = (row, column.name), len(rows), (key, column.key)
                 where = narrowed(rows, where)
-                cells.append(Cell(*place, n, str(n), COUNT, "items", where, n, stands_for=number))
+                cells.append(
+                    Cell(*cell_key, n, str(n), COUNT, "items", where, n, stands_for=number)
+                )
     return table_of(describe("table6", caption="Of the campaign's pairs."), cells, [grid])
 
 
@@ -117,7 +119,9 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
     columns = []
     for lang, name in shown_languages(labels).items():
         if lang == ENG:
-            columns += [Column(lang, part, (name, HEADINGS[part])) for part in (BERT, MBERT)]
+            columns += [
+                Column(lang, model_key, (name, HEADINGS[model_key])) for model_key in (BERT, MBERT)
+            ]
         else:
             columns.append(Column(lang, MBERT, ("", name)))
     agreement, reflexives = by_phenomenon(columns, ENGLISH_PARTS)
@@ -151,8 +155,8 @@ def _from_words(
     focus = infer_vocabulary(sets, sizes)
     for key in sizes:
         where = {"lang": column.lang, "paradigm": paradigms(key, inanimate=True), "focus": focus}
-        place = (names[key], f"{column.name}, from the vocabulary")
-        cell = formula_cell(sets, place, TOTAL, "evaluation_sets", where, ".0f")
+        cell_key = (names[key], f"{column.name}, from the vocabulary")
+        cell = formula_cell(sets, cell_key, TOTAL, "evaluation_sets", where, ".0f")
         yield replace(cell, stands_for=(key, column.key), printed=False)
 
 
@@ -168,8 +172,8 @@ def _from_share(printed: pd.DataFrame, column: Column, names: Mapping[str, str])
     for key in ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES:
         if ("table6", key, column.lang) in values.index:
             where = {"exhibit": "table6", "row": key, "column": column.lang}
-            place = (names[key], f"{column.name}, from the vocabulary")
-            cell = formula_cell(printed, place, formula, "published", where, ".0f")
+            cell_key = (names[key], f"{column.name}, from the vocabulary")
+            cell = formula_cell(printed, cell_key, formula, "published", where, ".0f")
             yield replace(cell, stands_for=(key, column.key), printed=False)
 
 
@@ -182,13 +186,13 @@ def infer_vocabulary(sets: pd.DataFrame, left: Mapping[str, int]) -> list[str]:
     """
     wide = sets.pivot_table(index="construction", columns="focus", values="n", aggfunc="sum")
     counts = wide.reindex([*left]).fillna(0).to_numpy(np.int64)
-    words = [str(word) for word in wide.columns]
-    if len(words) > WORDS_AT_MOST:
-        raise ValueError(f"{len(words)} focus words are more than {WORDS_AT_MOST}")
-    n = len(words)
+    column_words = [str(word) for word in wide.columns]
+    if len(column_words) > WORDS_AT_MOST:
+        raise ValueError(f"{len(column_words)} focus words are more than {WORDS_AT_MOST}")
+    n = len(column_words)
     bits = np.arange(2**n)[:, None] >> np.arange(n)
     chosen = (bits & 1).astype(np.int64)
     matched = (chosen @ counts.T == np.array([*left.values()])).sum(axis=1)
     # lexsort: the last key decides first; the subsets' own order breaks ties.
     best = np.lexsort((chosen.sum(axis=1), -matched))[0]
-    return [word for word, taken in zip(words, chosen[best], strict=True) if taken]
+    return [word for word, taken in zip(column_words, chosen[best], strict=True) if taken]

@@ -54,8 +54,8 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
 def _check_last(path: Path, lines: Sequence[str], pair: Pair) -> None:
     """Raise UserError for a last sentence that has fewer words than its pair or an unknown word."""
     good, bad = (sentence.split(" ") for sentence in pair)
-    known = {word for line in lines[:-1] for word in line.partition("\t")[2].split(" ")}
-    if len(bad) < len(good) or not known.issuperset(bad):
+    line_words = {word for line in lines[:-1] for word in line.partition("\t")[2].split(" ")}
+    if len(bad) < len(good) or not line_words.issuperset(bad):
         raise UserError(
             f"{path}:{len(lines)}: the file ends in mid-line, with {pair[1]!r:.90}; expected a "
             "line end. Retrieve or generate it again, or end the line if it is whole."
@@ -67,7 +67,9 @@ def focus_of(pair: Pair) -> str | None:
     good, bad = (sentence.split() for sentence in pair)
     if len(good) != len(bad):
         return None
-    differing = [words for words in zip(good, bad, strict=True) if words[0] != words[1]]
+    differing = [
+        word_pair for word_pair in zip(good, bad, strict=True) if word_pair[0] != word_pair[1]
+    ]
     return "/".join(sorted(differing[0])) if len(differing) == 1 else None
 
 

@@ -42,9 +42,14 @@ def _between_cases(
 ) -> list[float]:
     """Return each task's gap between templates or answers, their prompts pooled."""
     case = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){kind}=([^/]+)", expand=False)
-    known = rows[case.notna() & rows["phenomenon"].isin(tasks)]
-    keys = [known["phenomenon"].astype(str), case[known.index]]
-    sums = known[["n"]].assign(hits=known["accuracy"] * known["n"]).groupby(keys).sum()
+    rows_with_case = rows[case.notna() & rows["phenomenon"].isin(tasks)]
+    keys = [rows_with_case["phenomenon"].astype(str), case[rows_with_case.index]]
+    sums = (
+        rows_with_case[["n"]]
+        .assign(hits=rows_with_case["accuracy"] * rows_with_case["n"])
+        .groupby(keys)
+        .sum()
+    )
     if kind == "template" and "method" in rows:
         # In tasks on two arguments the release divides templates by the settings' numbers of
         # prompts, while these accuracies are of judged prompts. A whole task is a share of the
@@ -73,17 +78,21 @@ def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
     """
     of_templates, of_tasks = (OF_TEMPLATES, OF_TASKS) if rounded else (None, None)
     rows = rows.reset_index(drop=True)
-    whole = rows[rows["paradigm"] == WHOLE].set_index("phenomenon")["accuracy"].to_dict()
+    task_accuracies = rows[rows["paradigm"] == WHOLE].set_index("phenomenon")["accuracy"].to_dict()
     content = [
-        [whole[f"{task}_{name}"] for name in names if f"{task}_{name}" in whole]
+        [task_accuracies[f"{task}_{name}"] for name in names if f"{task}_{name}" in task_accuracies]
         for task, names in SUBSETS.items()
     ]
-    adjacent = [[whole[a], whole[b]] for a, b in ADJACENT if a in whole and b in whole]
+    adjacent = [
+        [task_accuracies[a], task_accuracies[b]]
+        for a, b in ADJACENT
+        if a in task_accuracies and b in task_accuracies
+    ]
     return {
         "order": _mean(_between_cases(rows, "answer", ORDERED, of_tasks)),
-        "content": _mean([_gap(each, of_tasks) for each in content]),
+        "content": _mean([_gap(task_pair, of_tasks) for task_pair in content]),
         "template": _mean(_between_cases(rows, "template", TASKS, of_templates)),
-        "adjacent": _mean([_gap(each, of_tasks) for each in adjacent]),
+        "adjacent": _mean([_gap(task_pair, of_tasks) for task_pair in adjacent]),
     }
 
 
@@ -95,8 +104,8 @@ def robustness(rows: pd.DataFrame, *, rounded: bool = False) -> float:
 
 def mean_accuracy(rows: pd.DataFrame) -> float:
     """Return the unweighted mean over the language's tasks, in percent."""
-    whole = rows[(rows["paradigm"] == WHOLE) & rows["phenomenon"].isin(TASKS)]
-    return float(100 * whole["accuracy"].mean())
+    whole_tasks = rows[(rows["paradigm"] == WHOLE) & rows["phenomenon"].isin(TASKS)]
+    return float(100 * whole_tasks["accuracy"].mean())
 
 
 def lmentry_score(rows: pd.DataFrame, *, rounded: bool = False) -> float:

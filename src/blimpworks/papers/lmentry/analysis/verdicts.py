@@ -63,9 +63,11 @@ def _both(path: Path) -> pd.DataFrame:
         )
     right = sides[CORRECTED][["item_id", "correct", "rule"]]
     joined = sides[PUBLISHED].merge(right, on="item_id", suffixes=("_published", "_corrected"))
-    kinds = ("phenomenon", "paradigm", "rule_published", "rule_corrected")
-    whole: pd.DataFrame = joined.astype(dict.fromkeys(kinds, object))
-    return whole[whole["correct_published"].notna() & whole["correct_corrected"].notna()]
+    text_columns = ("phenomenon", "paradigm", "rule_published", "rule_corrected")
+    both_verdicts: pd.DataFrame = joined.astype(dict.fromkeys(text_columns, object))
+    return both_verdicts[
+        both_verdicts["correct_published"].notna() & both_verdicts["correct_corrected"].notna()
+    ]
 
 
 def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
@@ -79,11 +81,11 @@ def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
         selected = pc.is_in(table["item_id"], value_set=pa.array(changed["item_id"], pa.string()))
         joined = joined.merge(table.filter(selected).to_pandas(), on="item_id", how="left")
     texts = [strip_reasoning(text, METHODS[PUBLISHED]) for text in joined["text"].fillna("")]
-    asked = []
+    prompt_rows = []
     for _, row in joined[["answer", "arguments"]].replace(np.nan, None).iterrows():
         values = {"answer": row["answer"]} | json.loads(row["arguments"] or "{}")
-        asked.append(next((str(values[name]) for name in SUBJECTS if values.get(name)), ""))
-    return joined.assign(text=texts, asked=asked)
+        prompt_rows.append(next((str(values[name]) for name in SUBJECTS if values.get(name)), ""))
+    return joined.assign(text=texts, asked=prompt_rows)
 
 
 def reasons(changed: pd.DataFrame) -> pd.Series:
@@ -122,9 +124,9 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     for column, count in WRITTEN.items():
         flags = both[column].astype("Int32").groupby(both["phenomenon"])
         known[count] = flags.sum().where(flags.count() == flags.size())
-    parts = {ALL: both} | {name: changed[changed["reason"] == name] for name in REASONS}
+    rows_of_reason = {ALL: both} | {name: changed[changed["reason"] == name] for name in REASONS}
     rows = []
-    for reason, answers in parts.items():
+    for reason, answers in rows_of_reason.items():
         by_task = answers.groupby("phenomenon")
         right = {side: by_task[f"correct_{side}"].sum() for side in (PUBLISHED, CORRECTED)}
         counted = known.join(pd.DataFrame(right)).fillna(dict.fromkeys(right, 0))
@@ -139,9 +141,9 @@ def compare_verdicts(results: Sequence[Evaluation], output: Path) -> dict[str, A
     """
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
-    frame = pd.concat([compare_evaluation(each) for each in results], ignore_index=True)
+    frame = pd.concat([compare_evaluation(evaluation) for evaluation in results], ignore_index=True)
     numbers = dict.fromkeys(("n", "nominal", "published", "corrected"), "int32")
     write_frame(frame.astype(numbers), VERDICTS, output)
-    whole, parts = frame[frame["reason"] == ALL], frame[frame["reason"] != ALL]
-    changed = parts[[PUBLISHED, CORRECTED]].sum().sum()
-    return {"answers": int(whole["n"].sum()), "changed": int(changed)}
+    all_reasons, single_reasons = frame[frame["reason"] == ALL], frame[frame["reason"] != ALL]
+    changed = single_reasons[[PUBLISHED, CORRECTED]].sum().sum()
+    return {"answers": int(all_reasons["n"].sum()), "changed": int(changed)}

@@ -204,8 +204,8 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     cells = []
     for task in tasks_of(rows).get(lang, []):
         where = selection(lang, models, labels, phenomenon=task, paradigm=ALL)
-        place, n = (task_name(task), "Accuracy"), len(models)
-        cells.append(formula_cell(rows, place, UNWEIGHTED, "accuracies", where, ".1f", n=n))
+        cell_key, n = (task_name(task), "Accuracy"), len(models)
+        cells.append(formula_cell(rows, cell_key, UNWEIGHTED, "accuracies", where, ".1f", n=n))
     cells.sort(key=lambda cell: -cell.value)
     figure = new_figure(COLUMN_INCHES, 3.6 if cells else 1.5)
     axes = figure.subplots()

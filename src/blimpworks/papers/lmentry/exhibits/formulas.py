@@ -25,7 +25,7 @@ def rank_of(rows: pd.DataFrame, name: str, by: tuple[str, str]) -> float:
 @formula("mean over models of {formula}")
 def mean_over_models(rows: pd.DataFrame, formula: Formula) -> float:
     """Average a formula's values for the rows of each model."""
-    values = [formula(part) for _, part in rows.groupby("model", observed=True)]
+    values = [formula(model_rows) for _, model_rows in rows.groupby("model", observed=True)]
     return float(sum(values) / len(values))
 
 

@@ -103,8 +103,8 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
                 arguments = _arguments_of(template, as_typed(row["text"]))
                 if arguments is not None:
                     text = prompt_of(pack, task, number, arguments, corrected=False)
-                    place = (name, "From the template")
-                    cell = pack_cell(pack.lang, f"{task}.{number}", place, text)
+                    cell_key = (name, "From the template")
+                    cell = pack_cell(pack.lang, f"{task}.{number}", cell_key, text)
                     cells.append(replace(cell, printed=False, stands_for=(task, row["column"])))
                     break
         description = describe("table1_published", wording=unlike_print(cells))
@@ -139,11 +139,11 @@ def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
 
     Space around an argument, and the joining of lists, are ignored.
     """
-    parts = [
+    argument_texts = [
         re.escape(before) + (f"(?P<{name}>.+?)" if name else "")
         for before, name, _, _ in string.Formatter().parse(template)
     ]
-    match = re.fullmatch("".join(parts), text)
+    match = re.fullmatch("".join(argument_texts), text)
     if match is None:
         return None
     arguments: dict[str, Any] = {name: value.strip() for name, value in match.groupdict().items()}
@@ -200,8 +200,8 @@ def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
                 cells.append(template_cell(lang, number, TEMPLATE))
                 if f"{task}.{number}" in packs[lang].corrected:
                     cells.append(template_cell(lang, number, CORRECTED))
-                place = (row_name(lang, number), SAMPLES)
-                cells.append(count_of(items, place, lang=lang, phenomenon=task, template=number))
+                cell_key = (row_name(lang, number), SAMPLES)
+                cells.append(count_of(items, cell_key, lang=lang, phenomenon=task, template=number))
         both = any(cell.column == CORRECTED for cell in cells)
         columns = [TEMPLATE, CORRECTED, SAMPLES] if both else [TEMPLATE, SAMPLES]
         without = ", ".join(language_name(lang, labels) for lang in packs if not numbers[lang])
@@ -216,8 +216,8 @@ def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     for lang in langs:
         name = language_name(lang, labels)
         rows = {row_name(lang, number): str(number) for number in numbers[lang]}
-        for place in product(rows, (TEMPLATE, CORRECTED)):
-            written_in[place] = language_tag(lang)
+        for cell_key in product(rows, (TEMPLATE, CORRECTED)):
+            written_in[cell_key] = language_tag(lang)
         sections.append(Section("No.", {name: name} | rows if len(langs) > 1 else rows, columns))
     width = 0.32 if CORRECTED in columns else 0.64
     return Exhibit(
@@ -254,9 +254,11 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         own_rows = {"exhibit": "table2", "row": languages, "column": "samples"}
         sums[EVERY, "Sum of the rows"] = own_rows
         for (lang, column), where in sums.items():
-            place = (name_of(lang), column)
+            cell_key = (name_of(lang), column)
             more: dict[str, Any] = {"stands_for": (lang, "samples"), "printed": False}
-            cells.append(formula_cell(printed, place, VALUES, "published", where, ",.0f", **more))
+            cells.append(
+                formula_cell(printed, cell_key, VALUES, "published", where, ",.0f", **more)
+            )
     else:
         items, key = read_plain(PROMPTS, tables["items"], ["lang"]), "table2"
         languages = sorted(languages_of(items), key=name_of)
@@ -284,19 +286,22 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
         cells = printed_cells(tables, "table54", task_name, code_of)
         for _, row in read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]).iterrows():
             task, lang = row["phenomenon"], row["lang"]
-            place = task_name(task), f"{code_of(lang)}, by {row['basis']}"
+            cell_key = task_name(task), f"{code_of(lang)}, by {row['basis']}"
             keys, text = ("phenomenon", "lang"), f"{row['prompts']:,}"
-            cell = row_cell("prompt_counts", row, keys, "prompts", place, text)
+            cell = row_cell("prompt_counts", row, keys, "prompts", cell_key, text)
             cells.append(replace(cell, stands_for=(task, lang), printed=False))
     else:
         items, key = read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table54"
-        order, asked = languages_of(items), {*zip(items["phenomenon"], items["lang"], strict=True)}
+        order, task_languages = (
+            languages_of(items),
+            {*zip(items["phenomenon"], items["lang"], strict=True)},
+        )
         cells = [
             count_of(
                 items, (task_name(task), code_of(lang)), (task, lang), lang=lang, phenomenon=task
             )
-            for task, lang in product(sorted({task for task, _ in asked}), order)
-            if (task, lang) in asked
+            for task, lang in product(sorted({task for task, _ in task_languages}), order)
+            if (task, lang) in task_languages
         ]
     heads = {code_of(lang): ("", code_of(lang)) for lang in order}
     return Exhibit(**describe(key), cells=cells, heads=heads)
@@ -401,8 +406,8 @@ def table8(tables: Tables, labels: Labels) -> Exhibit:
             langs = sorted(rows["column"][rows["value"].notna()])
             where = {"exhibit": "table54", "row": subset, "column": langs}
             for column, formula in ((SAMPLES, VALUES), ("Languages", COUNT)):
-                place = (subset, column)
-                cells.append(formula_cell(rows, place, formula, "published", where, ",.0f"))
+                cell_key = (subset, column)
+                cells.append(formula_cell(rows, cell_key, formula, "published", where, ",.0f"))
     else:
         items, key = read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table8"
         arguments = {subset: TASK_NAMES[subset].words for subset in PARENTS}
@@ -410,8 +415,8 @@ def table8(tables: Tables, labels: Labels) -> Exhibit:
             count = count_of(items, (subset, SAMPLES), phenomenon=subset)
             where = {"benchmark": BENCHMARK, "phenomenon": subset}
             if count.n:
-                place = (subset, "Languages")
-                cells += [count, formula_cell(items, place, KINDS, "items", where, ".0f")]
+                cell_key = (subset, "Languages")
+                cells += [count, formula_cell(items, cell_key, KINDS, "items", where, ".0f")]
     return Exhibit(
         **describe(key),
         cells=cells,

@@ -118,8 +118,8 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             where = {"benchmark": BENCHMARK, "model": model, "method": labels.method}
             where |= of_whole_tasks(HEADS)
             for column, formula in (("Answers", TOTAL), ("Languages", KINDS)):
-                place = (name, column)
-                cells.append(formula_cell(rows, place, formula, "accuracies", where, ",.0f"))
+                cell_key = (name, column)
+                cells.append(formula_cell(rows, cell_key, formula, "accuracies", where, ",.0f"))
     sections = sections_of(models, labels, columns)
     return Exhibit(**describe(key), cells=cells, stub=stub, remarks=remarks, sections=sections)
 
@@ -153,12 +153,12 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         description = describe(table, judged=judged)
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
-    shown = [column for column in columns.values() if column in shown_columns]
+    shown_names = [column for column in columns.values() if column in shown_columns]
     return Exhibit(
         **description,
         cells=cells,
-        heads={name: (name.split()[0], name.split()[1]) for name in shown if " " in name},
-        sections=sections_of(models, labels, shown, averages),
+        heads={name: (name.split()[0], name.split()[1]) for name in shown_names if " " in name},
+        sections=sections_of(models, labels, shown_names, averages),
     )
 
 
@@ -173,15 +173,15 @@ def _measured_scores(
         formula = as_released(FORMULAS[metric], labels.method)
         scored = []
         for model in models_of(in_language):
-            place, where = (model_name(model, labels), column), selection(lang, model, labels)
-            cell = formula_cell(in_language, place, formula, "accuracies", where, ".1f")
+            cell_key, where = (model_name(model, labels), column), selection(lang, model, labels)
+            cell = formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
             if not pd.isna(cell.value):
                 scored.append(model)
                 cells.append(replace(cell, stands_for=(model, key)))
         if scored:
-            place, where = (AVERAGE_ROW, column), selection(lang, scored, labels)
+            cell_key, where = (AVERAGE_ROW, column), selection(lang, scored, labels)
             mean = mean_over_models(formula)
-            cell = formula_cell(in_language, place, mean, "accuracies", where, ".1f")
+            cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
             cells.append(replace(cell, stands_for=(AVERAGE, key)))
     return cells
 
@@ -202,15 +202,15 @@ def _published_scores(
     cells = printed_cells(tables, table, row_name, names.__getitem__)
     for key, column in names.items():
         where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": key}
-        place = (AVERAGE_OF_ROWS, column)
-        cell = formula_cell(printed, place, MEAN, "published", where, ".1f")
+        cell_key = (AVERAGE_OF_ROWS, column)
+        cell = formula_cell(printed, cell_key, MEAN, "published", where, ".1f")
         cells.append(replace(cell, stands_for=(AVERAGE, key)))
     metric, formula, origin, exhibits, factors = FACTORS[table]
     for lang, model in product(LANGUAGES, MODELS):
         where = {"exhibit": exhibits, "row": model}
         where |= {"column": [factor.format(lang) for factor in factors]}
-        place = (row_name(model), f"{columns[lang, metric]}, from {origin}")
-        cell = formula_cell(printed, place, formula, "published", where, ".1f", printed=False)
+        cell_key = (row_name(model), f"{columns[lang, metric]}, from {origin}")
+        cell = formula_cell(printed, cell_key, formula, "published", where, ".1f", printed=False)
         cells.append(replace(cell, stands_for=(model, f"{lang} {metric}".strip())))
     if table == "table5":
         return cells
@@ -221,9 +221,9 @@ def _published_scores(
         for model in models_of(in_language):
             of_tasks = in_language[in_language["model"] == model]
             if len(of_tasks) == len(tasks):
-                place = (row_name(model), f"{columns[lang, 'accuracy']}, mean of the tasks")
+                cell_key = (row_name(model), f"{columns[lang, 'accuracy']}, mean of the tasks")
                 where = selection(lang, model, labels, **of_whole_tasks(tasks))
-                cell = formula_cell(of_tasks, place, UNWEIGHTED, "accuracies", where, ".1f")
+                cell = formula_cell(of_tasks, cell_key, UNWEIGHTED, "accuracies", where, ".1f")
                 stands_for, n = (model, f"{lang} accuracy"), int(of_tasks["n"].sum())
                 cells.append(replace(cell, stands_for=stands_for, n=n, printed=False))
     return cells
@@ -310,17 +310,17 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
         for (lang, group), ranks in by_group.items():
             ranked = sorted(ranks, key=lambda cell: cell.value)
             for rank, cell in enumerate(ranked, start=1):
-                place = _place(lang, group, rank, len(ranked), labels)
-                if place and cell.stands_for:
+                cell_key = _place(lang, group, rank, len(ranked), labels)
+                if cell_key and cell.stands_for:
                     text = task_name(cell.stands_for[1])
-                    row, column = place
+                    row, column = cell_key
                     cells.append(replace(cell, row=row, column=column, text=text, printed=True))
     else:
         for _, printed in read_printed(tables, exhibit="table6").iterrows():
             lang, group = printed["row"].split()
-            place = _place(lang, group, int(printed["value"]), 25, labels)
-            assert place is not None
-            cells.append(printed_cell(printed, place))
+            cell_key = _place(lang, group, int(printed["value"]), 25, labels)
+            assert cell_key is not None
+            cells.append(printed_cell(printed, cell_key))
         listed = {cell.stands_for for cell in cells}
         for ranks in by_group.values():
             cells += [cell for cell in ranks if cell.stands_for in listed]
@@ -339,14 +339,14 @@ def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterato
     tasks = tasks_of(inside).get(lang, [])
     where = selection(lang, models, labels, **of_whole_tasks(tasks))
     for task in tasks:
-        place = (f"{language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
+        cell_key = (f"{language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
         formula = rank_of(task, TASKS_BY_ACCURACY)
         more: dict[str, Any] = {
             "stands_for": (f"{lang} {group}", task),
             "n": len(models),
             "printed": False,
         }
-        yield formula_cell(inside, place, formula, "accuracies", where, ".1f", **more)
+        yield formula_cell(inside, cell_key, formula, "accuracies", where, ".1f", **more)
 
 
 def _place(lang: str, group: str, rank: int, n: int, labels: Labels) -> tuple[str, str] | None:

@@ -101,9 +101,9 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         printed = read_printed(tables, exhibit=table)
         where: dict[str, Any] = {"exhibit": table, "row": _tasks_in(printed["row"])}
         where |= {"column": "agreement"}
-        place = (f"{OVERALL}, mean of the tasks", AGREEMENT)
+        cell_key = (f"{OVERALL}, mean of the tasks", AGREEMENT)
         more: dict[str, Any] = {"stands_for": ("global_accuracy", "agreement")}
-        cells.append(formula_cell(printed, place, MEAN, "published", where, ".2f", **more))
+        cells.append(formula_cell(printed, cell_key, MEAN, "published", where, ".2f", **more))
         return Exhibit(**describe("tables52_53_published", language=language), cells=cells)
     rows = read_plain(ANNOTATION_AGREEMENT, tables["annotation_agreement"][0])
     rows = select_rows(rows, {"lang": lang, "method": labels.method})
@@ -283,9 +283,11 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
                 changes[task] = (change, cells)
         for _, cells in sorted(changes.values(), key=lambda change: -change[0])[:SHOWN]:
             of_tasks += cells
-    shown = {cell.column for cell in of_languages}
+    shown_languages = {cell.column for cell in of_languages}
     heads = {" ".join(head): head for head in COLUMNS}
-    heads = {name: head for name, head in heads.items() if name not in WRITTEN or name in shown}
+    heads = {
+        name: head for name, head in heads.items() if name not in WRITTEN or name in shown_languages
+    }
     named = dict.fromkeys(cell.row for cell in of_languages)
     sections = [named_section("Language", named, [*heads])]
     if of_tasks:
@@ -311,8 +313,8 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
             where = {"lang": lang, "model": models_of(inside), "phenomenon": tasks, "reason": ALL}
             for method, formula in zip(VARIANTS, (BY_PUBLISHED, BY_CORRECTED), strict=True):
                 if tasks:
-                    place = (language_name(lang, labels), f"{group}, {method}")
-                    cells.append(formula_cell(inside, place, formula, "verdicts", where, ".1f"))
+                    cell_key = (language_name(lang, labels), f"{group}, {method}")
+                    cells.append(formula_cell(inside, cell_key, formula, "verdicts", where, ".1f"))
     figure = new_figure(COLUMN_INCHES, 1.1 + 3 * (0.25 + 0.115 * len(langs)))
     panels = figure.subplots(3, 2, sharex=True, sharey=True)
     values = {(cell.row, cell.column): cell.value for cell in cells}

@@ -57,10 +57,10 @@ def category_name(
         case: Case = "absolutive_singular" if category in abstract else "absolutive_plural"
         return decline(category, case)
     either = category.replace(" eta ", " edo ")
-    known = (category if correct else either) in abstract
+    is_abstract = (category if correct else either) in abstract
     if task == "all_words_from_category":
-        return decline(_related(either, "duten") if known else either, "absolutive_plural")
-    name = _related(either, "duen") if known else either
+        return decline(_related(either, "duten") if is_abstract else either, "absolutive_plural")
+    name = _related(either, "duen") if is_abstract else either
     return decline(name, "genitive") if number == 3 else name
 
 
@@ -79,10 +79,12 @@ def spelled(number: int) -> str:
     """
     if not 0 <= number < 1000:
         raise ValueError(f"Basque number {number}: expected 0 to 999")
-    hundreds, rest = divmod(number, 100)
+    hundreds, remainder = divmod(number, 100)
     if hundreds:
-        return f"{_HUNDREDS[hundreds]} eta {spelled(rest)}" if rest else _HUNDREDS[hundreds]
-    scores, units = divmod(rest, 20)
+        return (
+            f"{_HUNDREDS[hundreds]} eta {spelled(remainder)}" if remainder else _HUNDREDS[hundreds]
+        )
+    scores, units = divmod(remainder, 20)
     if not scores:
         return _UNITS[units]
     return f"{_SCORES[scores]}ta {_UNITS[units]}" if units else _SCORES[scores]

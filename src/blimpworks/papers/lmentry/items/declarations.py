@@ -112,12 +112,12 @@ def read_declarations(path: Path) -> Declarations:
     Raises UserError, with the file and the key, for a fault.
     """
     declarations = parse_yaml(Declarations, path, "declarations of tasks")
-    for part, known in (("tasks", TASKS), ("subsets", tuple(PARENTS))):
-        wrong = set(getattr(declarations, part)) ^ set(known)
+    for section, allowed_names in (("tasks", TASKS), ("subsets", tuple(PARENTS))):
+        wrong = set(getattr(declarations, section)) ^ set(allowed_names)
         if wrong:
             raise UserError(
-                f"{path}: {part}: {min(wrong)!r} is missing or unknown; expected exactly "
-                f"{', '.join(known)}."
+                f"{path}: {section}: {min(wrong)!r} is missing or unknown; expected exactly "
+                f"{', '.join(allowed_names)}."
             )
     named = {key for decision in declarations.decisions.values() for key in decision.tasks}
     strange = named - {ALL, *TASKS, *PARENTS}

@@ -54,14 +54,14 @@ class Pool:
     @classmethod
     def of(cls, rows: Iterable[Row]) -> "Pool":
         """Collect words and sentences from arguments of prompts."""
-        words, sentences = set[str](), set[str]()
+        word_set, sentences = set[str](), set[str]()
         for row in rows:
             arguments = row["arguments"]
             if text := arguments.get("sentence"):
                 sentences.add(text)
-            words.update(arguments[role] for role in ("word", "query") if arguments.get(role))
-        words.update(word.strip(MARKS) for text in sentences for word in text.split())
-        usable = (word for word in words if word.isalpha() and len(word) > 1)
+            word_set.update(arguments[role] for role in ("word", "query") if arguments.get(role))
+        word_set.update(word.strip(MARKS) for text in sentences for word in text.split())
+        usable = (word for word in word_set if word.isalpha() and len(word) > 1)
         split = (tuple(t.rstrip(".").split()) for t in sorted(sentences, key=lambda t: (len(t), t)))
         frames = [frame for frame in split if len(frame) > 2][:FRAMES]
         return cls(tuple(sorted(usable, key=lambda word: (len(word), word))), tuple(frames))
@@ -87,8 +87,8 @@ def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
     frame = list(draw.choice(frames))
     if task != "sentence_not_containing":
         # The word stands in the place of one of the frame.
-        places = {"starts_with_word": 0, "ends_with_word": -1}
-        frame[places.get(task, len(frame) // 2)] = word
+        word_positions = {"starts_with_word": 0, "ends_with_word": -1}
+        frame[word_positions.get(task, len(frame) // 2)] = word
     return f"{' '.join(frame)}."
 
 
@@ -99,24 +99,26 @@ def _varied_arguments(
     task, arguments = row["phenomenon"], row["arguments"]
     if task in FROM_SENTENCES:
         # A part of the sentence, with the words that are asked about.
-        words = arguments["sentence"].split()
-        bare = [word.strip(MARKS) for word in words]
-        first, last = 0, len(words) - 1
+        sentence_words = arguments["sentence"].split()
+        bare = [word.strip(MARKS) for word in sentence_words]
+        first, last = 0, len(sentence_words) - 1
         if (query := arguments.get("query")) is not None:
             if bare.count(query) != 1:
                 return None
-            place = bare.index(query)
-            first, last = (place, place + 1) if task == "word_after" else (place - 1, place)
-            if first < 0 or last == len(words):
+            position = bare.index(query)
+            first, last = (
+                (position, position + 1) if task == "word_after" else (position - 1, position)
+            )
+            if first < 0 or last == len(sentence_words):
                 return None
-            start, end = draw.randint(0, first), draw.randint(last, len(words) - 1)
+            start, end = draw.randint(0, first), draw.randint(last, len(sentence_words) - 1)
         else:
             start = draw.randint(0, last // 2)
             end = draw.randint(start + last // 2, last)
         answers = {"first_word": start, "last_word": end, "word_after": last, "word_before": first}
         answer = bare[answers[task]]
-        part = " ".join(words[start : end + 1]).strip(",;:")
-        return ({"sentence": part}, answer) if answer and end > start else None
+        phrase = " ".join(sentence_words[start : end + 1]).strip(",;:")
+        return ({"sentence": phrase}, answer) if answer and end > start else None
     word = draw.choice(pool.words)
     if task in LETTERS:
         # Letters that follow one another in some word; one letter is asked for in upper case.
@@ -124,8 +126,8 @@ def _varied_arguments(
         start = draw.randint(0, max(0, len(word) - size))
         if task in ("starts_with_letter", "ends_with_letter"):
             start = 0 if task == "starts_with_letter" else max(0, len(word) - size)
-        part = word[start : start + size]
-        return {"letter": part.upper() if size == 1 else part.lower()}, None
+        phrase = word[start : start + size]
+        return {"letter": phrase.upper() if size == 1 else phrase.lower()}, None
     if task == "homophones":
         taken = word in (arguments["query"], arguments["answer"])
         return None if taken else ({"distractor": word}, row["answer"])
@@ -134,8 +136,8 @@ def _varied_arguments(
 
 def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
     """Return a row with another argument in its prompt, and its answer; None if impossible."""
-    known = row["phenomenon"] in VARIED and pool.words
-    variation = _varied_arguments(row, pool, draw) if known else None
+    has_words = row["phenomenon"] in VARIED and pool.words
+    variation = _varied_arguments(row, pool, draw) if has_words else None
     if variation is None:
         return None
     new, answer = variation

@@ -58,8 +58,8 @@ class Source:
         chosen = {"nouns": self.resources.nouns, "categories": self.resources.categories}
         groups = chosen.get(self.task.resource, usual)
         named = self.task.rename
-        kept = {name: words for name, words in groups.items() if name not in named}
-        renamed = {named[name]: words for name, words in groups.items() if name in named}
+        kept = {name: members for name, members in groups.items() if name not in named}
+        renamed = {named[name]: members for name, members in groups.items() if name in named}
         return {name: w for name, w in (kept | renamed).items() if len(w) >= self.task.fewest}
 
 

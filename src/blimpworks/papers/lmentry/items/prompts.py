@@ -124,9 +124,9 @@ def build_prompts(
     files: Sequence[Path], pack: Path, declarations: Path, output: Path, options: LmentryOptions
 ) -> dict[str, int]:
     """Write a language's prompts; return the number of prompts, and of tasks and subsets."""
-    known = read_declarations(declarations)
+    task_declarations = read_declarations(declarations)
     language = read_pack(pack)
-    rows = [*prompts_of(read_resources(files), language, known, options)]
+    rows = [*prompts_of(read_resources(files), language, task_declarations, options)]
     write_rows(rows, PROMPTS, output)
     return {"prompts": len(rows), "tasks": len({row["phenomenon"] for row in rows})}
 
@@ -152,13 +152,13 @@ def count_prompts(
 
     ``resources``: files by language; without them, tasks that depend on them are left out.
     """
-    known = read_declarations(declarations)
+    task_declarations = read_declarations(declarations)
     rows: list[dict[str, Any]] = []
     for pack in map(read_pack, packs):
         files = resources.get(pack.lang)
         released = read_resources(files) if files else None
         for name in names_of(pack):
-            task = declaration_of(known, name, pack.lang, "published")
+            task = declaration_of(task_declarations, name, pack.lang, "published")
             nominal, basis = settled(task, pack), SETTINGS
             if nominal is None and task.made and released is not None:
                 n = len(draw(Source(released, pack, task), LmentryOptions().seed))

@@ -104,15 +104,15 @@ def _mapping(path: Path) -> dict[str, Any]:
 
 
 def _words(path: Path) -> dict[str, Word]:
-    words = {}
+    by_word = {}
     for word, facts in _mapping(path).items():
         if not word or not isinstance(facts, dict) or "pos" not in facts:
             raise UserError(
                 f"{path}: {word!r} is {facts!r}; expected a word with an object such as "
                 '{"pos": "NOUN"}.'
             )
-        words[word] = Word(facts["pos"], tuple(facts.get("levels", ())))
-    return words
+        by_word[word] = Word(facts["pos"], tuple(facts.get("levels", ())))
+    return by_word
 
 
 def _groups(path: Path) -> dict[str, list[str]]:
@@ -149,9 +149,9 @@ def _tidy(word: str) -> str:
 
 def cleaned(resources: Resources) -> Resources:
     """Return resources without the faults that this module names."""
-    words, forms = (
-        {_tidy(word): facts for word, facts in known.items()}
-        for known in (resources.words, resources.forms)
+    cleaned_words, forms = (
+        {_tidy(word): facts for word, facts in word_table.items()}
+        for word_table in (resources.words, resources.forms)
     )
     categories, nouns, rhymes = (
         {name: [*dict.fromkeys(map(_tidy, members))] for name, members in groups.items()}
@@ -160,13 +160,13 @@ def cleaned(resources: Resources) -> Resources:
     homophones = []
     for row in resources.homophones:
         pair = (_tidy(row.word), _tidy(row.homophone))
-        tidied = ((kind, _tidy(word)) for kind, word in row.distractors)
-        distractors = tuple((kind, word) for kind, word in tidied if word not in pair)
+        tidied = ((relation, _tidy(word)) for relation, word in row.distractors)
+        distractors = tuple((relation, word) for relation, word in tidied if word not in pair)
         homophones.append(Homophone(*pair, distractors))
     sentences = [s for s in dict.fromkeys(resources.sentences) if s not in PLACEHOLDERS]
     return replace(
         resources,
-        words=words,
+        words=cleaned_words,
         forms=forms,
         categories=categories,
         nouns=nouns,

@@ -47,14 +47,16 @@ def draw_words(source: Source, rng: Random) -> list[Arguments]:
 
 def draw_letters(source: Source, rng: Random) -> list[Arguments]:
     """Return every letter of the task; the release's by code point, since its order is unknown."""
-    kind = source.task.letters
-    listed = source.pack.letters.get(kind)
+    letter_kind = source.task.letters
+    listed = source.pack.letters.get(letter_kind)
     if listed and source.task.letters_of == "release":
         return [{"letter": letter} for letter in sorted(listed)]
-    fits = {"starts": str.startswith, "ends": str.endswith, "contains": str.__contains__}[kind]
-    words = [*map(spell, source.words)]
+    fits = {"starts": str.startswith, "ends": str.endswith, "contains": str.__contains__}[
+        letter_kind
+    ]
+    spelled_words = [*map(spell, source.words)]
     letters = (*source.alphabet.letters, *source.pack.also)
-    return [{"letter": c} for c in letters if any(fits(word, c) for word in words)]
+    return [{"letter": c} for c in letters if any(fits(word, c) for word in spelled_words)]
 
 
 def draw_numbers(source: Source, rng: Random) -> list[Arguments]:
@@ -113,29 +115,29 @@ def draw_associated(source: Source, rng: Random) -> list[Arguments]:
     names, task = [*groups], source.task
 
     def attempt() -> Drawn:
-        own, other = rng.sample(names, 2)
-        answers, others = groups[own], groups[other]
+        answer_group, distractor_group = rng.sample(names, 2)
+        answers, distractors_pool = groups[answer_group], groups[distractor_group]
         if not task.ambiguous:
-            answers, others = (
-                [word for word in answers if word not in others],
-                [word for word in others if word not in answers],
+            answers, distractors_pool = (
+                [word for word in answers if word not in distractors_pool],
+                [word for word in distractors_pool if word not in answers],
             )
-            if not answers or len(others) < LISTED - 1:
+            if not answers or len(distractors_pool) < LISTED - 1:
                 return None
         answer = rng.choice(answers)
         number = rng.choice((LISTED - 1,))  # a draw of the release
-        distractors = rng.sample(others, number)
+        distractors = rng.sample(distractors_pool, number)
         index = rng.choice(range(number + 1))
-        category = other if task.opposite else own
-        words = [*distractors[:index], answer, *distractors[index:]]
+        category = distractor_group if task.opposite else answer_group
+        listed_words = [*distractors[:index], answer, *distractors[index:]]
         arguments = {
             "category": category,
             "answer": answer,
             "distractors": distractors,
-            "distractor_category": other,
-            "answer_category": own,
+            "distractor_category": distractor_group,
+            "answer_category": answer_group,
             "answer_index": index,
-            "words": words,
+            "words": listed_words,
         }
         return (category, answer, tuple(distractors), index), arguments
 
@@ -161,25 +163,25 @@ def draw_category(source: Source, rng: Random) -> list[Arguments]:
         strangers = rng.choice(task.distractors)
         number = rng.choice((LISTED,))  # a draw of the release
         members = rng.sample(groups[category], number - strangers)
-        distractors, places = [], []
+        distractors, positions = [], []
         if strangers:
             distractors = rng.sample(pools[category], strangers)
-            places = sorted(rng.sample(range(number), strangers))
-        words = [*members]
-        for place, word in zip(places, distractors, strict=True):
-            words.insert(place, word)
+            positions = sorted(rng.sample(range(number), strangers))
+        listed_words = [*members]
+        for position, word in zip(positions, distractors, strict=True):
+            listed_words.insert(position, word)
         holds = strangers == 0 if task.opposite else strangers < number
         arguments = {
             "category": category,
             "num_words": number,
-            "words": words,
+            "words": listed_words,
             "category_words": members,
             "distractors": distractors,
             "num_distractors": strangers,
-            "distractor_indices": places,
+            "distractor_indices": positions,
             "answer": yes if holds else no,
         }
-        return (tuple(members), tuple(distractors), tuple(places)), arguments
+        return (tuple(members), tuple(distractors), tuple(positions)), arguments
 
     return gather(task.size, attempt)
 
@@ -193,15 +195,17 @@ def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
     """Draw a word, one of its rhyme group and one that does not rhyme with it."""
     task, groups = source.task, source.resources.rhymes
     names, sizes = [*groups], [*map(len, groups.values())]
-    known = source.resources.unambiguous if task.resource == "unambiguous" else source.words
+    usable_words = source.resources.unambiguous if task.resource == "unambiguous" else source.words
 
     @cache
     def strangers(name: str, query: str) -> list[str]:
         rhyming = {*groups[name]}
         if not task.ambiguous:
-            rhyming = rhyming.union(*(each for each in groups.values() if query in each))
+            rhyming = rhyming.union(
+                *(group_words for group_words in groups.values() if query in group_words)
+            )
         # Words that are spelt like the query exactly if the answer is not.
-        words = sorted({*known} - rhyming)
+        words = sorted({*usable_words} - rhyming)
         if task.relation == "similar":
             return [word for word in words if not {*word[-2:]} & {*query[-2:]}]
         if task.relation == "different":
@@ -221,10 +225,10 @@ def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
         if not answers:
             return None
         answer = rng.choice(answers)
-        others = strangers(name, query)
-        if not others:
+        distractor_pool = strangers(name, query)
+        if not distractor_pool:
             return None
-        distractor, index = rng.choice(others), rng.choice((0, 1))
+        distractor, index = rng.choice(distractor_pool), rng.choice((0, 1))
         # Of these the release takes no two that differ in the distractor alone.
         middle = () if task.relation == "different" else (distractor,)
         named = {"query": query, **pair(answer, distractor, index)}
@@ -236,9 +240,9 @@ def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
 def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
     """Return every pair of homophones with each distractor (easy ones first), in both orders."""
     return [
-        {"query": row.word, **pair(row.homophone, word, index), "distractor_type": kind}
+        {"query": row.word, **pair(row.homophone, word, index), "distractor_type": relation}
         for row in source.resources.homophones
-        for kind, word in row.distractors
+        for relation, word in row.distractors
         for index in (0, 1)
     ]
 

@@ -21,9 +21,9 @@ def number_forms(number: int, language: str | None) -> tuple[str, ...]:
     digits = str(number)
     if language is None:
         return (digits,)
-    own = SPELLED.get(language)
-    words = own(number) if own else str(num2words(number, lang=language)).lower()
-    return tuple(dict.fromkeys((digits, words, words.replace("-", " "))))
+    speller = SPELLED.get(language)
+    spelled_number = speller(number) if speller else str(num2words(number, lang=language)).lower()
+    return tuple(dict.fromkeys((digits, spelled_number, spelled_number.replace("-", " "))))
 
 
 def taken(text: str, role: str) -> Iterator[Argument]:
@@ -62,15 +62,15 @@ def arguments_of(
         roles = [ROLE[name] for name in LISTED]
     else:
         roles = [ROLE["other"]] * len(listed)
-    words = zip(listed, roles, strict=False)
-    named += (Argument(lower(str(word)), role) for word, role in words)
+    word_roles = zip(listed, roles, strict=False)
+    named += (Argument(lower(str(word)), role) for word, role in word_roles)
     # A question mark lets the release leave out the one letter that stands before it.
     return [argument for argument in named if argument.text or published]
 
 
 def in_order(named: Sequence[Argument]) -> list[Argument]:
     """Sort arguments by length, the longest first; of equal texts keep the first role."""
-    first = {each.text: each.role for each in reversed(named)}
+    first = {argument.text: argument.role for argument in reversed(named)}
     return [Argument(text, first[text]) for text in sorted(first, key=lambda t: (-len(t), t))]
 
 
@@ -82,19 +82,19 @@ def changed_roles(
         (role, old)
         for old in rewrites
         for role in ("answer", "distractor")
-        if any(old in each.text for each in named if each.role == ROLE[role])
+        if any(old in argument.text for argument in named if argument.role == ROLE[role])
     )
 
 
 def rewritten(named: Sequence[Argument], rewrites: Mapping[str, str]) -> list[Argument]:
     """Return the changed arguments as they are in the release's converses."""
     return [
-        Argument(each.text.replace(old, form), ROLE[f"{role}_rewritten"])
+        Argument(argument.text.replace(old, form), ROLE[f"{role}_rewritten"])
         for old, new in rewrites.items()
         for form in new.strip("()").split("|")
         for role in ("answer", "distractor")
-        for each in named
-        if each.role == ROLE[role] and old in each.text
+        for argument in named
+        if argument.role == ROLE[role] and old in argument.text
     ]
 
 

@@ -127,15 +127,15 @@ class ChoiceJudge:
                 ordered.append(Argument(gold.lower().translate(self._plain), ANSWER))
             # Arguments that are words of patterns too, such as the first word "the", and roles
             # whose text another role has, with that other.
-            role_of = {each.text: each.role for each in reversed(ordered)}
-            words = [each[:2] for each in ordered if each.text in self._words]
+            role_of = {argument.text: argument.role for argument in reversed(ordered)}
+            word_roles = [argument[:2] for argument in ordered if argument.text in self._words]
             lost = [
-                (each.role, role_of[each.text])
-                for each in named
-                if role_of.get(each.text, each.role) != each.role
+                (argument.role, role_of[argument.text])
+                for argument in named
+                if role_of.get(argument.text, argument.role) != argument.role
             ]
-            named, special = ordered, tuple(dict.fromkeys((*words, *lost)))
-        forms = [each.text for each in named if each.role in self._answers]
+            named, special = ordered, tuple(dict.fromkeys((*word_roles, *lost)))
+        forms = [argument.text for argument in named if argument.role in self._answers]
         articles = () if published or self._numbers else (f for f in forms if f in self._articles)
         difference = 1
         if self._counted:
@@ -172,8 +172,10 @@ class ChoiceJudge:
         """Return the rule that makes an answer certainly wrong, or an empty text."""
         rules, forms = self._rules, question.forms
         if rules.absent:
-            gold = (each for each in question.named if each.role == ANSWER)
-            if question.hidden or not any(True for each in gold for _ in places(answer, each)):
+            gold = (argument for argument in question.named if argument.role == ANSWER)
+            if question.hidden or not any(
+                True for argument in gold for _ in places(answer, argument)
+            ):
                 return "absent"
         if rules.echo:
             bare = "".join(c for c in answer if c.isalnum() or c in " _")
@@ -211,7 +213,7 @@ class ChoiceJudge:
             if verdict:
                 return Verdict(verdict.correct, False, "begins", verdict.pattern)
         verdict = question.patterns.unopposed(masked.replace("\n", " "))
-        if not verdict and self._words & words_of(each.text for each in question.named):
+        if not verdict and self._words & words_of(argument.text for argument in question.named):
             # Words of a pattern are arguments: in "L'última lletra és l" the first l is no answer.
             marked = bracketed(answer, question.named, self._particles)
             verdict = self._compiled(question.difference, (), True).whole(marked)
@@ -231,8 +233,8 @@ class ChoiceJudge:
         form, named = question.article, question.named
         if not form:
             return mask(answer, named, self._marks, self._particles)
-        longer = [each for each in named if len(each.text) > len(form)]
-        shorter = [each for each in named if len(each.text) <= len(form)]
+        longer = [argument for argument in named if len(argument.text) > len(form)]
+        shorter = [argument for argument in named if len(argument.text) <= len(form)]
         masked = mask(answer, longer, self._marks, self._particles)
         masked = normalise.article_uses(form, self._follow).sub(HIDDEN, masked)
         return mask(masked, shorter, self._marks, self._particles).replace(HIDDEN, form)

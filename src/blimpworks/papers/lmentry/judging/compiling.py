@@ -57,7 +57,9 @@ def introduced(article: str, expression: str, words: Roles | None = None) -> str
 
 def words_of(patterns: Iterable[str]) -> frozenset[str]:
     """Return the words in patterns."""
-    return frozenset(word for each in patterns for word in _WORD.findall(_ROLE.sub(" ", each)))
+    return frozenset(
+        word for pattern in patterns for word in _WORD.findall(_ROLE.sub(" ", pattern))
+    )
 
 
 def role_expressions(
@@ -118,8 +120,8 @@ def bracketed_expressions(
     passed = {"~": PASSED}
     joined = f"(?:{_translate(conjunction, passed)}{SPACE}+)?"
     if endings is None:
-        *words, last = [f"{between(ROLE[name])}{PASSED}{SPACE}+" for name in LISTED]
-        listed = "".join([f"{PASSED}{SPACE}*", *words, joined, last])
+        *word_expressions, last = [f"{between(ROLE[name])}{PASSED}{SPACE}+" for name in LISTED]
+        listed = "".join([f"{PASSED}{SPACE}*", *word_expressions, joined, last])
     else:
         named = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
         listed = f"{PASSED}{SPACE}*(?:{named}{PASSED}{SPACE}+{joined})+"
@@ -143,12 +145,12 @@ def counts_of(
     [numbers from one]: words for each, separated by ``|``. ``written``: other words for ``true``,
     which make all ``numerals`` wrong. ``wrong``: words that are never right.
     """
-    named = [[re2.escape(word) for word in each.split("|")] for each in numerals]
+    named = [[re2.escape(word) for word in numeral.split("|")] for numeral in numerals]
     right = named[true - 1] if 0 < true <= len(named) else []
     if written is not None:
         right = [re2.escape(word) for word in written]
-    others = [word for words in named for word in words if word not in right]
-    others += [re2.escape(word) for word in wrong]
+    wrong_forms = [word for number_forms in named for word in number_forms if word not in right]
+    wrong_forms += [re2.escape(word) for word in wrong]
     # All other numbers in digits, by where they part from the right one.
     digits = str(true)
     longer = [rf"{digits[:i]}[^\D{digits[i]}]\d*" for i in range(len(digits))]
@@ -156,28 +158,28 @@ def counts_of(
     in_digits = [*longer, *shorter, rf"{digits}\d+"]
     return {
         "n": f"(?:{'|'.join([digits, *right])})",
-        "m": f"(?:{'|'.join([*in_digits, *others])})",
+        "m": f"(?:{'|'.join([*in_digits, *wrong_forms])})",
         "d": f"(?:{'|'.join(in_digits)})",
         "w": f"(?:{'|'.join(right or [NEVER])})",
     }
 
 
 def _translate(pattern: str, roles: Roles) -> str:
-    parts, passed = [], roles.get("~", "")
+    fragments, passed = [], roles.get("~", "")
     for token in _TOKEN.findall(pattern):
         role = _ROLE.fullmatch(token)
         if token == r"\s":
-            parts.append(rf"[\s{BRACKETS}]+" if passed else " ")
+            fragments.append(rf"[\s{BRACKETS}]+" if passed else " ")
         elif token == r"\w":
-            parts.append(rf"[\pL\pN{BRACKETS}]+")
+            fragments.append(rf"[\pL\pN{BRACKETS}]+")
         elif role:
-            parts.append(roles[role[1]])
+            fragments.append(roles[role[1]])
         elif token in "()|?":
-            parts.append("(?:" if token == "(" else token)
+            fragments.append("(?:" if token == "(" else token)
         else:
             plain = token.removeprefix("\\")
-            parts.append(roles.get(f"={plain}") or literal(plain, passed))
-    return "".join(parts)
+            fragments.append(roles.get(f"={plain}") or literal(plain, passed))
+    return "".join(fragments)
 
 
 def literal(text: str, passed: str) -> str:
@@ -191,9 +193,9 @@ def expression_of(pattern: str, roles: Roles) -> str:
     """Return a pattern as an RE2 expression. Raises UserError with a faulty one."""
     unknown = [name for name in _ROLE.findall(pattern) if name not in roles]
     if unknown:
-        known = ", ".join(sorted(role for role in roles if role.isalnum()))
+        role_names = ", ".join(sorted(role for role in roles if role.isalnum()))
         raise UserError(
-            f"pattern {pattern!r} has the role {{{unknown[0]}}}; expected one of {known}."
+            f"pattern {pattern!r} has the role {{{unknown[0]}}}; expected one of {role_names}."
         )
     if "~" not in roles and _TOUCHED.search(pattern):
         raise UserError(
@@ -254,9 +256,9 @@ class Compiled:
         if published and not rules.inside:
             declared = declared.model_copy(update={"shared": ()})
         patterns = task_patterns(declared, task, variant, arguments if published else ())
-        sentences = [each for f in patterns.accept for each in (f.pattern, *f.after)]
+        sentences = [sentence for f in patterns.accept for sentence in (f.pattern, *f.after)]
         self.followers = normalise.followers([*patterns.exact, *patterns.reject, *sentences])
-        before = [each for framed in patterns.accept for each in framed.before]
+        before = [sentence for framed in patterns.accept for sentence in framed.before]
         self.words = words_of(
             (
                 *patterns.exact,
@@ -272,21 +274,23 @@ class Compiled:
         else:
             # In answers the role stands for the word there too ("the first word is *the*"), or for
             # another role with the same text.
-            words = {f"={text}": f"(?:{re2.escape(text)}|{role})" for text, role in arguments}
-            roles = {**masked_expressions(declared, rules.kinds, words), **counts}
+            argument_expressions = {
+                f"={text}": f"(?:{re2.escape(text)}|{role})" for text, role in arguments
+            }
+            roles = {**masked_expressions(declared, rules.kinds, argument_expressions), **counts}
             alone = wrong = roles
-        whole = []
+        whole_answers = []
         for pattern in patterns.reject:
             if "{m}" in pattern or "{d}" in pattern:
                 # A wrong difference is wrong whatever follows.
                 compiled = _compiled(pattern, wrong, "reject")
-                whole.append(compiled._replace(expression=compiled.expression + r"(?s:.*)"))
+                whole_answers.append(compiled._replace(expression=compiled.expression + r"(?s:.*)"))
             else:
-                whole.append(_compiled(pattern, roles, "reject"))
+                whole_answers.append(_compiled(pattern, roles, "reject"))
         # What is a sentence of the release too has the marks that its sentences have.
         marked = {framed.pattern for framed in patterns.accept} if published else set()
         exact = [pattern for pattern in ("{answer}", *patterns.exact) if pattern not in marked]
-        whole += [_compiled(pattern, alone, "whole") for pattern in exact]
+        whole_answers += [_compiled(pattern, alone, "whole") for pattern in exact]
         accept = []
         for framed in patterns.accept:
             compiled = _compiled(framed.pattern, roles)
@@ -298,7 +302,7 @@ class Compiled:
             )
             accept.append(compiled._replace(expression=f"{start}(?:{compiled.expression}){end}"))
         self._either = normalise.either_of(declared.corrected.either)
-        self._whole = PatternSet([*whole, *accept], whole=True, end=END[variant])
+        self._whole = PatternSet([*whole_answers, *accept], whole=True, end=END[variant])
         self._inside = PatternSet(accept if rules.inside else [], whole=False)
 
     def whole(self, masked: str) -> Verdict | None:
@@ -343,7 +347,7 @@ def _bracketed(
     once = task in declared.published_unbounded
     inside = {} if once else articles
     # It looks for wrong differences in lower case, for articles with a capital.
-    uncased = {kind: x for kind, x in inside.items() if x.upper() == x}
+    uncased = {bracket_kind: x for bracket_kind, x in inside.items() if x.upper() == x}
     return (
         {**expressions(inside, marks=some, once=once), **numbers},
         {**expressions(articles, marks=marks), **numbers},

@@ -230,11 +230,11 @@ class TaskPatterns(NamedTuple):
 
 def exchange(pattern: str, roles: Sequence[str]) -> str:
     """Exchange two roles in ``pattern``, in every case."""
-    other = dict(zip(roles, reversed(roles), strict=True))
+    converse = dict(zip(roles, reversed(roles), strict=True))
     for name, (base, case) in INFLECTED.items():
         if base in roles:
-            other[name] = f"{other[base]}_{case}"
-    return _ROLE.sub(lambda match: "{" + other.get(match[1], match[1]) + "}", pattern)
+            converse[name] = f"{converse[base]}_{case}"
+    return _ROLE.sub(lambda match: "{" + converse.get(match[1], match[1]) + "}", pattern)
 
 
 def fill(pattern: str, family: Family, number: int) -> str:

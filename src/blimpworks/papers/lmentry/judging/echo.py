@@ -64,10 +64,12 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
         clause = sentence.find("¿")
         if clause > 0:
             yield from _sentences(sentence[clause:], quoted)
-        shown = sentence.replace(HIDDEN, quoted)
-        if len(shown) >= LEAST:
+        quoted_sentence = sentence.replace(HIDDEN, quoted)
+        if len(quoted_sentence) >= LEAST:
             hint = _PLAIN.search(sentence)
-            yield Sentence(hint[0] if hint else "", shown, sentence.rstrip('" ').endswith("?"))
+            yield Sentence(
+                hint[0] if hint else "", quoted_sentence, sentence.rstrip('" ').endswith("?")
+            )
 
 
 def without_prompt(answer: str, prompt: Prompt) -> str:
@@ -78,19 +80,19 @@ def without_prompt(answer: str, prompt: Prompt) -> str:
     hinted = [sentence for sentence in prompt.sentences if sentence.hint in answer]
     spans = [match.span() for match in normalise.WORD.finditer(answer)] if hinted else []
     text = f" {' '.join(answer[start:end] for start, end in spans)} "
-    found = ((*span, x.question) for x in hinted for span in _found(text, x))
-    parts, done = [], 0
-    for first, last, question in sorted(found):
+    echoes = ((*span, x.question) for x in hinted for span in _found(text, x))
+    remaining_texts, done = [], 0
+    for first, last, question in sorted(echoes):
         start, end = spans[first][0], spans[last][1]
         if start < done or (question and _STATED.match(answer, end)):
             continue
         # No run of marks is read again and again: hostile answers are long.
         before = _BEFORE.search(answer, max(done, start - LABEL), start)
-        parts.append(answer[done : before.start() if before else start])
+        remaining_texts.append(answer[done : before.start() if before else start])
         behind = _BEHIND.match(answer, end)
         done = behind.end() if behind else end
     if done:
-        lines = (line.strip() for line in "\n".join([*parts, answer[done:]]).split("\n"))
+        lines = (line.strip() for line in "\n".join([*remaining_texts, answer[done:]]).split("\n"))
         answer = "\n".join(line for line in lines if line and not _LABEL.fullmatch(line))
     if prompt.opening and prompt.opening[2] in answer:
         return _instruction(prompt.opening[1], prompt.opening[2]).sub("", answer).strip()
@@ -99,8 +101,8 @@ def without_prompt(answer: str, prompt: Prompt) -> str:
 
 def _found(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
     """Yield first and last word of each occurrence, also of one that the text's end cuts off."""
-    wanted = normalise.WORD.findall(sentence.text)
-    joined, size = f" {' '.join(wanted)} ", len(wanted)
+    sentence_words = normalise.WORD.findall(sentence.text)
+    joined, size = f" {' '.join(sentence_words)} ", len(sentence_words)
     number = done = count = 0
     start = text.find(joined)
     if start < 0:
@@ -112,6 +114,8 @@ def _found(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
         done, start = start, text.find(joined, start + len(joined) - 1)
     total, ends = text.count(" ") - 1, text.split()[1 - size :]
     for length in range(len(ends), 0 if count > 1 else MORE - 1, -1):
-        if ends[-length:-1] == wanted[: length - 1] and wanted[length - 1].startswith(ends[-1]):
+        if ends[-length:-1] == sentence_words[: length - 1] and sentence_words[
+            length - 1
+        ].startswith(ends[-1]):
             yield total - length, total - 1
             return

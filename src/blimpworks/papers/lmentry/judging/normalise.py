@@ -56,7 +56,7 @@ def corrected(text: str) -> str:
 
 def plain_letters(accents: str) -> dict[int, str]:
     """Return a table for ``str.translate`` that removes accents."""
-    return {ord(each): unicodedata.normalize("NFD", each)[0] for each in accents}
+    return {ord(accented): unicodedata.normalize("NFD", accented)[0] for accented in accents}
 
 
 # No run of digits is read twice: hostile answers are long.
@@ -81,24 +81,27 @@ def whole_numbers(text: str) -> str:
 
 def followers(patterns: Iterable[str]) -> frozenset[str]:
     """Return words that follow the answer in patterns."""
-    return frozenset(word for each in patterns for word in _FOLLOWER.findall(each))
+    return frozenset(word for pattern in patterns for word in _FOLLOWER.findall(pattern))
 
 
 @lru_cache(maxsize=4096)
 def article_uses(form: str, follow: frozenset[str]) -> re.Pattern[str]:
     """Find ``form`` as an article: unquoted in a clause before a word that is not in ``follow``."""
-    known = "|".join(map(re.escape, sorted(follow))) or "(?!)"
-    before, after = rf"(?<=[\w{ANY_ROLE}] )", rf"(?= [\"{ANY_ROLE}]| (?!(?:{known})\b)\w)"
+    followers_pattern = "|".join(map(re.escape, sorted(follow))) or "(?!)"
+    before, after = (
+        rf"(?<=[\w{ANY_ROLE}] )",
+        rf"(?= [\"{ANY_ROLE}]| (?!(?:{followers_pattern})\b)\w)",
+    )
     return re.compile(before + re.escape(form) + after)
 
 
 def reason_of(words: Sequence[str]) -> re.Pattern[str]:
     """Find the start of a reason, a bracketed remark or a remark after a dash."""
-    said = "|".join(map(re.escape, words)) or "(?!)"
-    return re.compile(rf" ?[(–—]| - |[,;]?\s(?:{said})\b")
+    word_pattern = "|".join(map(re.escape, words)) or "(?!)"
+    return re.compile(rf" ?[(–—]| - |[,;]?\s(?:{word_pattern})\b")
 
 
 def either_of(words: Sequence[str]) -> re.Pattern[str]:
     """Find two arguments joined by "or"."""
-    said = "|".join(map(re.escape, words)) or "(?!)"
-    return re.compile(rf"[{_GIVEN}]\s*(?:{said})\s(?:\w+ ){{0,2}}?[{_GIVEN}]")
+    word_pattern = "|".join(map(re.escape, words)) or "(?!)"
+    return re.compile(rf"[{_GIVEN}]\s*(?:{word_pattern})\s(?:\w+ ){{0,2}}?[{_GIVEN}]")

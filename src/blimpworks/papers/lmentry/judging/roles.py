@@ -104,7 +104,7 @@ def replace_word(text: str, argument: Argument, marks: str, particles: tuple[str
     start = text.find(word)
     if start < 0:
         return text
-    parts, done = [], 0
+    fragments, done = [], 0
     while start >= 0:
         end = start + len(word)
         if role != ROLE["sentence"] and bounded(text, start, end, particles) < 0:
@@ -114,17 +114,17 @@ def replace_word(text: str, argument: Argument, marks: str, particles: tuple[str
             start -= 1
         while end < len(text) and text[end] in marks:
             end += 1
-        parts += [text[done:start], role]
+        fragments += [text[done:start], role]
         done, start = end, text.find(word, end)
-    return "".join([*parts, text[done:]])
+    return "".join([*fragments, text[done:]])
 
 
 def without_particle(text: str, particles: tuple[str, ...]) -> str:
     """Remove a leading particle from the text after a word."""
     for particle in particles:
-        rest = text.removeprefix(particle)
-        if rest != text and not rest[:1].isalnum():
-            return rest
+        stem = text.removeprefix(particle)
+        if stem != text and not stem[:1].isalnum():
+            return stem
     return text
 
 
@@ -134,8 +134,8 @@ def mask(
     """Replace arguments by their roles, in the given order."""
     for argument in arguments:
         # Nothing is said of the other words: they need no particles.
-        known = () if argument.role == ROLE["other"] else particles
-        text = replace_word(text, argument, marks, known)
+        removable = () if argument.role == ROLE["other"] else particles
+        text = replace_word(text, argument, marks, removable)
     return text
 
 
@@ -211,11 +211,11 @@ def bracketed(
     if not edges and not empty:
         return text
     closing = [(end, chr(ord(opening) - len(NAMES))) for (_, opening), end in edges.items()]
-    parts, done = [], 0
-    for place, bracket in sorted([*edges, *closing, *empty]):
-        parts += [text[done:place], bracket]
-        done = place
-    return "".join([*parts, text[done:]])
+    fragments, done = [], 0
+    for position, bracket in sorted([*edges, *closing, *empty]):
+        fragments += [text[done:position], bracket]
+        done = position
+    return "".join([*fragments, text[done:]])
 
 
 def between(role: str) -> str:

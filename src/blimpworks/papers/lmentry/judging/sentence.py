@@ -129,8 +129,8 @@ class EdgeJudge:
         self._first, self._variant = task == "starts_with_word", variant
         self._anywhere = declared.published_anywhere
         self._particles = declared.particles
-        single = declared.published_single.get(task, declared.single)
-        named, listed, short = WORD, BREAK, [f"[{single}]"] if single else []
+        single_patterns = declared.published_single.get(task, declared.single)
+        named, listed, short = WORD, BREAK, [f"[{single_patterns}]"] if single_patterns else []
         roles: dict[str, str] = {}
         if variant == "published":
             named, listed, roles = between(WORD), SPACE, {"~": PASSED}
@@ -192,17 +192,17 @@ class EdgeJudge:
             return Verdict(False, True, "absent")
         lines = answer.split("\n")
         # A label, such as "A:", is no word of a sentence.
-        parts = [line for line in lines if not _LABEL.match(line)]
-        parts += (line.partition(":")[2] for line in lines if ":" in line)
-        for part in parts:
-            masked = replace_word(part, Argument(word, WORD), "", self._particles)
+        answer_lines = [line for line in lines if not _LABEL.match(line)]
+        answer_lines += (line.partition(":")[2] for line in lines if ":" in line)
+        for answer_line in answer_lines:
+            masked = replace_word(answer_line, Argument(word, WORD), "", self._particles)
             before, role, after = (masked.partition if self._first else masked.rpartition)(WORD)
             after = without_particle(after, self._particles)
             outside, inside = (before, after) if self._first else (after, before)
             # The word again is no other word.
             speaks = normalise.LETTER_OR_DIGIT.search
             if role and speaks(inside) and not speaks(outside):
-                return Verdict(True, part == answer, "made")
+                return Verdict(True, answer_line == answer, "made")
         match = self._patterns.first(replace_word(answer, Argument(word, WORD), ""))
         if match:
             return Verdict(True, True, "pattern", match.source)

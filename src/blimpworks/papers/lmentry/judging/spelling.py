@@ -58,9 +58,9 @@ def right_word(task: str, letter: str, single: str, *, twice: bool) -> str:
     if task == "ends_with_letter":
         return f"{ANY}{more}{character}"
     if task == "word_not_containing":
-        others = string.ascii_lowercase.replace(letter, "")
+        other_letters = string.ascii_lowercase.replace(letter, "")
         short = "".join(f"|{x}" for x in single if x != letter)
-        return f"(?:[{others}]{{2,}}{short})"
+        return f"(?:[{other_letters}]{{2,}}{short})"
     if not letter.isalnum():
         # The release wants a word's boundary on either side, which an apostrophe has inside words.
         return f"{ANY}+{character}{ANY}+"
@@ -81,14 +81,16 @@ class LetterPatterns:
         if corrected and task == "word_not_containing":
             right = rf"[^\PL{letter}]{{2,}}"
         else:
-            known = {} if corrected else declared.published_single
-            single = known.get(task, declared.single)
+            published_patterns = {} if corrected else declared.published_single
+            single_patterns = published_patterns.get(task, declared.single)
             twice = declared.published_twice and not corrected
-            right = right_word(task, letter, single, twice=twice)
+            right = right_word(task, letter, single_patterns, twice=twice)
         bounded = letter.isalnum() or corrected
         word, named = (
-            introduced(self._spell(declared.article.get(kind, "{}")), f"{_MARKS}{text}{_MARKS}")
-            for kind, text in (
+            introduced(
+                self._spell(declared.article.get(pattern_kind, "{}")), f"{_MARKS}{text}{_MARKS}"
+            )
+            for pattern_kind, text in (
                 ("word", right),
                 ("letter", re2.escape(letter) if bounded else NEVER),
             )
@@ -204,8 +206,8 @@ class SpellingJudge:
     def _by_pattern(patterns: LetterPatterns, answer: str) -> Verdict:
         if patterns.whole.fullmatch(answer):
             return Verdict(True, True, "whole", "{word}")
-        whole, inside = patterns.accept
-        match = whole.first(answer)
+        whole_answer, inside = patterns.accept
+        match = whole_answer.first(answer)
         if match:
             return Verdict(True, True, "pattern", match.source)
         match = inside.first(answer)
@@ -220,10 +222,10 @@ class SpellingJudge:
             return Verdict(False, True, "empty")
         if _echoes(answer, prompt, letter):
             return Verdict(False, True, "echo")
-        words = normalise.WORD.findall(answer)
-        distinct = set(words)
+        answer_words = normalise.WORD.findall(answer)
+        distinct = set(answer_words)
         if len(distinct) == 1:
-            right = self._right(words[0], letter, spell)
+            right = self._right(answer_words[0], letter, spell)
             return Verdict(right, True, "whole" if right else "absent", "{word}" if right else None)
         if self._without:
             lacking = any(map(_is_babble, distinct))

@@ -34,12 +34,14 @@ class YesNoJudge:
         """Compile the patterns. Raises UserError for a faulty one."""
         self._task, self._variant = task, variant
         known_names = declared.published_categories if task != ANY_WORDS else {}
-        self._categories = {name.lower(): other for name, other in known_names.items()}
+        self._categories = {
+            name.lower(): category_names for name, category_names in known_names.items()
+        }
         self._declined, self._particles = bool(declared.endings), declared.particles
         yes, no = declared.yes_words, declared.no_words
         if variant == "published":
-            known = declared.published_yes_no or (yes[0], no[0])
-            yes, no = known[:1], known[1:]
+            published_words = declared.published_yes_no or (yes[0], no[0])
+            yes, no = published_words[:1], published_words[1:]
         self._forms = {True: tuple(map(str.lower, yes)), False: tuple(map(str.lower, no))}
         self._spoken = {
             gold: sorted(
@@ -51,7 +53,7 @@ class YesNoJudge:
         }
         joins = [declared.conjunction, *declared.corrected.either]
         joined = "|".join(rf"{re.escape(word)}\s" for word in joins)
-        forms = "|".join(re.escape(each[0].lower()) for each in (yes, no))
+        forms = "|".join(re.escape(answer_words[0].lower()) for answer_words in (yes, no))
         self._both = re.compile(rf"\W*(?:{forms})\W*(?:/|{joined})\W*(?:{forms})\b")
         published = variant == "published"
         # The release puts yes or no into its sentences alone, without articles or marks.
@@ -86,10 +88,10 @@ class YesNoJudge:
         if category and self._declined:
             names = categories(category, prompt)
         named = [
-            each._replace(bare=True)
+            argument._replace(bare=True)
             for name, role in zip(names, _NAMES, strict=False)
             if name
-            for each in taken(name, role)
+            for argument in taken(name, role)
         ]
         return partial(self._published, gold, named)
 

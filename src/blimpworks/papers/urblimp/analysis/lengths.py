@@ -97,22 +97,22 @@ def words_of(
     token belongs to the word with its last character; white space alone belongs to the word after
     it. Tokens after the text, if any, make a last row whose word is None.
     """
-    words = text.split()
+    text_words = text.split()
     after, at = [], 0
-    for word in words:
+    for word in text_words:
         at = text.index(word, at) + len(word)
         after.append(at)
-    counts, bits = [0] * (len(words) + 1), [0.0] * (len(words) + 1)
+    counts, bits = [0] * (len(text_words) + 1), [0.0] * (len(text_words) + 1)
     before = 0
     for end, value in zip(ends, logprobs, strict=True):
         # An empty token is part of the next character, or the end of the text.
         reached = end if text[before:end].strip() else end + 1
-        index = next((i for i, last in enumerate(after) if reached <= last), len(words))
+        index = next((i for i, last in enumerate(after) if reached <= last), len(text_words))
         if value is not None and not np.isnan(value):
             counts[index] += 1
             bits[index] -= value / log(2)
         before = end
-    rows = list(zip([*words, None], counts, bits, strict=True))
+    rows = list(zip([*text_words, None], counts, bits, strict=True))
     return rows if counts[-1] else rows[:-1]
 
 
@@ -128,7 +128,7 @@ def compare_lengths(
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
     counts: list[Item] = []
-    words: list[Item] = []
+    word_items: list[Item] = []
     for evaluation in results:
         items = read_table(ITEMS, evaluation.items, [*ITEMS.names, "change"])
         if "change" not in items.column_names:
@@ -149,7 +149,7 @@ def compare_lengths(
             of_side = words_of(pair[side], row[f"{side}_ends"], row[f"{side}_logprobs"])
             for position, (word, tokens, bits) in enumerate(of_side, start=1):
                 values = {"position": position, "word": word, "tokens": tokens, "bits": bits}
-                words.append({**keys, "side": side, **values})
+                word_items.append({**keys, "side": side, **values})
     write_rows(counts, LENGTHS, output)
-    write_rows(words, SURPRISALS, surprisals)
+    write_rows(word_items, SURPRISALS, surprisals)
     return {name: sum(row[name] for row in counts) for name in ("n", "differently")}

@@ -108,9 +108,11 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         cells += [total, kinds_cell(rows, (name, KINDS), (BENCHMARK, "paradigms"))]
     else:
         items = _items(tables)
-        kinds = kinds_cell(items, (name, KINDS), (BENCHMARK, "paradigms"))
-        total = formula_cell(items, (name, SIZE), COUNT, "items", kinds.where, stands_for=size)
-        cells += [total, kinds]
+        paradigm_count = kinds_cell(items, (name, KINDS), (BENCHMARK, "paradigms"))
+        total = formula_cell(
+            items, (name, SIZE), COUNT, "items", paradigm_count.where, stands_for=size
+        )
+        cells += [total, paradigm_count]
     names = {cell.row for cell in cells}
     about = {name: facts for name, *facts in DATASETS.values() if name in names}
     return Exhibit(
@@ -179,14 +181,16 @@ def table10(tables: Tables, labels: Labels) -> Exhibit:
         printed = acc.printed_of(tables, labels, "table10")
         implied = 0.0
         for paradigm, name in PARADIGMS.items():
-            key, place = (paradigm, "n"), (name, "N, implied")
+            key, cell_key = (paradigm, "n"), (name, "N, implied")
             if key in printed:
                 cells.append(printed_cell(printed[key], (name, "N")))
             inside = rows[rows["paradigm"] == paradigm]
             if not isnan(n := IMPLIED(inside)):
                 where = where_of(inside)
                 cells.append(
-                    formula_cell(inside, place, IMPLIED, "accuracies", where, "d", stands_for=key)
+                    formula_cell(
+                        inside, cell_key, IMPLIED, "accuracies", where, "d", stands_for=key
+                    )
                 )
                 implied += int(n)
         return Exhibit(**describe("table10_published", implied=int(implied)), cells=cells)

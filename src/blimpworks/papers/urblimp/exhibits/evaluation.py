@@ -56,20 +56,20 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         of_model = rows[rows["model"] == model]
         as_printed = {p: printed[model, p] for p in paradigms if (model, p) in printed}
         for phenomenon, judged in paradigms.items():
-            place, key = (name, PHENOMENA[phenomenon][0]), (model, phenomenon)
+            cell_key, key = (name, PHENOMENA[phenomenon][0]), (model, phenomenon)
             inside = of_model[of_model["phenomenon"] == phenomenon]
             if len(inside) == len(judged):
-                cells.append(accuracy_cell(inside, place, labels, key))
+                cells.append(accuracy_cell(inside, cell_key, labels, key))
             elif phenomenon in as_printed:
-                cells.append(printed_cell(as_printed[phenomenon], place))
-        place, key = (name, AVERAGE_HEAD), (model, AVERAGE)
+                cells.append(printed_cell(as_printed[phenomenon], cell_key))
+        cell_key, key = (name, AVERAGE_HEAD), (model, AVERAGE)
         if model in complete:
-            cells.append(macro_cell(of_model, place, key))
+            cells.append(macro_cell(of_model, cell_key, key))
         elif as_printed:
             where = {"exhibit": "table4", "row": model, "column": [*as_printed]}
             value = sum(float(row["value"]) for row in as_printed.values()) / len(as_printed)
             text = acc.percent_text(value)
-            cells.append(Cell(*place, value, text, MEAN, "published", where, stands_for=key))
+            cells.append(Cell(*cell_key, value, text, MEAN, "published", where, stands_for=key))
     published = labels.source == "published"
     models = [cell for cell in cells if cell.row != names.get(HUMAN)]
     best = set() if published else _best(models, "column")
@@ -97,18 +97,20 @@ def _paradigm_table(
         title = PARADIGMS[str(paradigm)]
         by_model = inside.set_index("model", drop=False)
         for model, name in names.items():
-            place, key = (title, name), (str(paradigm), model)
+            cell_key, key = (title, name), (str(paradigm), model)
             if key in printed:
-                cells.append(printed_cell(printed[key], place))
+                cells.append(printed_cell(printed[key], cell_key))
             elif model in by_model.index:
-                cells.append(accuracy_cell(by_model.loc[[model]], place, labels, key))
-        place, key = (title, AVERAGE_HEAD), (str(paradigm), AVERAGE)
-        cells.append(accuracy_cell(inside, place, labels, key))
+                cells.append(accuracy_cell(by_model.loc[[model]], cell_key, labels, key))
+        cell_key, key = (title, AVERAGE_HEAD), (str(paradigm), AVERAGE)
+        cells.append(accuracy_cell(inside, cell_key, labels, key))
     # Names in two lines, the lower with the size; in one if all have the same upper line.
     heads = {}
     for name in names.values():
-        parts = name.rsplit("-", 2)
-        heads[name] = (parts[0], "-".join(parts[1:])) if len(parts) > 2 else ("", name)
+        name_parts = name.rsplit("-", 2)
+        heads[name] = (
+            (name_parts[0], "-".join(name_parts[1:])) if len(name_parts) > 2 else ("", name)
+        )
     if len({upper for upper, _ in heads.values()}) < 2:
         heads = {}
     none = "" if names else " The campaign has judged with no such model."
@@ -132,7 +134,7 @@ def table8(tables: Tables, labels: Labels) -> Exhibit:
 
 def table9(tables: Tables, labels: Labels) -> Exhibit:
     """Table 9: accuracy of people on each paradigm, and the mean."""
-    place, key = (AVERAGE_HEAD, PEOPLE), (AVERAGE, "accuracy")
+    cell_key, key = (AVERAGE_HEAD, PEOPLE), (AVERAGE, "accuracy")
     if labels.source == "published":
         rows = acc.read_paradigms(tables, labels)
         cells = [
@@ -140,14 +142,14 @@ def table9(tables: Tables, labels: Labels) -> Exhibit:
             for (row, _), number in acc.printed_of(tables, labels, "table9").items()
             if row != AVERAGE
         ]
-        cells.append(accuracy_cell(rows[rows["model"] == HUMAN], place, labels, key))
+        cells.append(accuracy_cell(rows[rows["model"] == HUMAN], cell_key, labels, key))
         return Exhibit(**describe("table9_published"), cells=cells)
     rows = acc.read_people(tables)
     cells = [
         accuracy_cell(inside, (PARADIGMS[str(name)], PEOPLE), labels, (str(name), "accuracy"))
         for name, inside in rows.groupby("paradigm", sort=False)
     ]
-    cells.append(accuracy_cell(rows, place, labels, key))
+    cells.append(accuracy_cell(rows, cell_key, labels, key))
     cells.append(macro_cell(rows, (MACRO_HEAD, PEOPLE)))
     intervals = {c.row: "" if c.low is None else f"{c.low:.1f} to {c.high:.1f}" for c in cells}
     return Exhibit(

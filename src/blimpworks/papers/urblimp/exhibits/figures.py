@@ -60,12 +60,12 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 2: a small model against two larger ones, paradigm by paradigm."""
     rows = read_models(tables, labels)
     models, names = chosen(RIVALS, complete(rows)), names_of(labels.models)
-    single = rows.set_index(["paradigm", "model"], drop=False)
+    by_paradigm = rows.set_index(["paradigm", "model"], drop=False)
     cells = [
-        accuracy_cell(single.loc[[(paradigm, model)]], (title, names[model]), labels)
+        accuracy_cell(by_paradigm.loc[[(paradigm, model)]], (title, names[model]), labels)
         for model in models
         for paradigm, title in PARADIGMS.items()
-        if (paradigm, model) in single.index
+        if (paradigm, model) in by_paradigm.index
     ]
     titles = [title for title in PARADIGMS.values() if any(cell.row == title for cell in cells)]
     figure = style.new_figure(style.COLUMN_INCHES, 1.1 + 0.21 * max(len(titles), 3))
@@ -86,10 +86,10 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
             tick = tick.replace(long, short)
         ticks.append(tick)
     axes.set_yticks(range(len(titles)), ticks)
-    left = min(CHANCE, *(cell.value if cell.low is None else cell.low for cell in cells)) - 2
-    axes.set(xlabel="accuracy (%)", ylabel=None, ylim=(len(titles) - 0.4, -0.6), xlim=(left, 102))
+    lowest = min(CHANCE, *(cell.value if cell.low is None else cell.low for cell in cells)) - 2
+    axes.set(xlabel="accuracy (%)", ylabel=None, ylim=(len(titles) - 0.4, -0.6), xlim=(lowest, 102))
     axes.grid(visible=True, axis="y")
-    axes.set_xticks(range(10 * math.ceil(left / 10), 101, 10))
+    axes.set_xticks(range(10 * math.ceil(lowest / 10), 101, 10))
     style.mark_chance(axes, CHANCE, upright=True)
     axes.legend().remove()  # it stands above the axes
     figure.legend(loc="outside upper center", ncols=3, handletextpad=0.1, columnspacing=0.8)

@@ -171,9 +171,9 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     language is the paper's if there is a pair in it.
     """
     table = read_plain(SURPRISALS, tables[OF_WORDS][0]).fillna({"word": END})
-    shown = [model for model in labels.models if (table["model"] == model).any()]
-    causal = [model for model in shown if model in labels.facts["urblimp_left_to_right"]]
-    rows = table[table["model"] == next(iter([*causal, *shown]), "")]
+    shown_models = [model for model in labels.models if (table["model"] == model).any()]
+    causal = [model for model in shown_models if model in labels.facts["urblimp_left_to_right"]]
+    rows = table[table["model"] == next(iter([*causal, *shown_models]), "")]
     if rows.empty:
         figure = empty_figure("no pair is decided differently", height=1.2)
         return Exhibit(**describe("examples_fig_empty"), cells=[], figure=figure)
@@ -188,10 +188,10 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     for _, a, b, c, d in matcher.get_opcodes():
         for span in zip_longest(good.index[a:b], bad.index[c:d]):
             columns.append(dict(zip(SIDES, span, strict=True)))
-    words = []
+    sentence_words = []
     for indices in columns:
         differing = dict.fromkeys(rows["word"][at] for at in indices.values() if at is not None)
-        words.append(" / ".join(differing))
+        sentence_words.append(" / ".join(differing))
 
     keys = {key: str(rows[key].iloc[0]) for key in ("model", "lang", "paradigm", "item_id")}
     cells: dict[tuple[str, str], Cell] = {}
@@ -203,8 +203,10 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
                     "side": side,
                     "position": int(rows["position"][at]),
                 }
-                place = (str(number), SIDES[side])
-                cells[place] = formula_cell(rows.loc[[at]], place, BITS, OF_WORDS, where, ".1f")
+                cell_key = (str(number), SIDES[side])
+                cells[cell_key] = formula_cell(
+                    rows.loc[[at]], cell_key, BITS, OF_WORDS, where, ".1f"
+                )
     for side, name in SIDES.items():
         of_side, where = rows[rows["side"] == side], {**keys, "side": side}
         n = int(of_side["tokens"].sum())
@@ -216,18 +218,21 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     figure = new_figure(PAGE_INCHES, 2.6)
     axes = figure.subplots()
     for shift, (side, name) in zip((-0.5, 0.5), SIDES.items(), strict=True):
-        places = [at for at in range(len(words)) if (str(at + 1), name) in cells]
-        bits = [cells[str(at + 1), name].value for at in places]
+        word_positions = [at for at in range(len(sentence_words)) if (str(at + 1), name) in cells]
+        bits = [cells[str(at + 1), name].value for at in word_positions]
         total, mean = cells[IN_ALL, name], cells[PER_TOKEN, name]
         label = f"{name}: {total.text} bits in {total.n} tokens, {mean.text} per token"
-        heights = [at + shift * WIDTH for at in places]
+        heights = [at + shift * WIDTH for at in word_positions]
         axes.bar(heights, bits, WIDTH, color=COLOURS[side], label=label)
     # Without a font of the script the axis has numbers, and the caption lists the words.
-    family = font_for(words)
-    axes.set_xticks(range(len(words)), words if family else [str(n + 1) for n in range(len(words))])
+    family = font_for(sentence_words)
+    axes.set_xticks(
+        range(len(sentence_words)),
+        sentence_words if family else [str(n + 1) for n in range(len(sentence_words))],
+    )
     for tick in axes.get_xticklabels():
         tick.set(fontfamily=family or "sans-serif", fontsize=9 if family else 7)
-    if direction(" ".join(words)) == "rtl":
+    if direction(" ".join(sentence_words)) == "rtl":
         axes.invert_xaxis()
         axes.yaxis.tick_right()
         axes.yaxis.set_label_position("right")
@@ -236,7 +241,7 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     axes.grid(visible=False, axis="x")
     figure.legend(loc="outside upper center", ncols=2)
 
-    numbered = {str(number): word for number, word in enumerate(words, start=1)}
+    numbered = {str(number): word for number, word in enumerate(sentence_words, start=1)}
     listed = ", ".join(f"{number} {word}" for number, word in numbered.items())
     return Exhibit(
         **describe(

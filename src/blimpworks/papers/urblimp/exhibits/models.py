@@ -39,8 +39,10 @@ FIRST = 4
 
 def names_of(models: Mapping[str, str]) -> dict[str, str]:
     """Return names of the models that have a label: the paper's in its order, then others."""
-    known = {name: printed for name, printed in NAMES.items() if name in models}
-    return known | {name: label for name, label in models.items() if name not in known}
+    printed_names = {name: printed for name, printed in NAMES.items() if name in models}
+    return printed_names | {
+        name: label for name, label in models.items() if name not in printed_names
+    }
 
 
 def chosen(preferred: Sequence[str], models: Sequence[str]) -> list[str]:

@@ -102,10 +102,10 @@ def _language(
                     replace(shared.printed_cell(number, (row, PRINTED)), stands_for=None)
                 )
             if not pd.isna(number["corrected"]):
-                keys, place = ("exhibit", "row", "column"), (row, IMPLIED)
+                keys, cell_key = ("exhibit", "row", "column"), (row, IMPLIED)
                 text = f"{float(number['corrected']):,.0f}"
                 of_paper.append(
-                    shared.row_cell("published", number, keys, "corrected", place, text)
+                    shared.row_cell("published", number, keys, "corrected", cell_key, text)
                 )
         yield from _counts(matches, pairs, row, where, of_paper)
         for rule in dict.fromkeys(matches["rule"]):

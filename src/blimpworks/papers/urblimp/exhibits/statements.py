@@ -107,10 +107,10 @@ def _claims(
 ) -> Iterator[Cell]:
     """Count the models or paradigms that claims without a number are about."""
     for paradigm, formula, level in LEVELS:
-        single = _on(rows, complete, [paradigm])
-        if len(single):
+        paradigm_rows = _on(rows, complete, [paradigm])
+        if len(paradigm_rows):
             title = f"{PARADIGMS[paradigm]}, models {level}"
-            yield _count((title, VALUE), None, single, formula)
+            yield _count((title, VALUE), None, paradigm_rows, formula)
     if {*models.RIVALS} <= {*complete}:
         rivals = _on(rows, models.RIVALS, [*PARADIGMS])
         small, *large = (names[model] for model in models.RIVALS)
@@ -145,15 +145,15 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
 
     def recomputed(key: Place, title: str) -> Cell | None:
         """Make a printed number's cell from the paper's accuracies, if they give it."""
-        place = (title, AGAIN)
+        cell_key = (title, AGAIN)
         if key == ("dataset", "paradigms"):
-            return kinds_cell(table_models(tables, labels), place, key)
+            return kinds_cell(table_models(tables, labels), cell_key, key)
         if key == ("human", "accuracy"):
-            return acc.accuracy_cell(_on(rows, [HUMAN], [*PARADIGMS]), place, labels, key)
+            return acc.accuracy_cell(_on(rows, [HUMAN], [*PARADIGMS]), cell_key, labels, key)
         if key in measured and (key in TITLES or key[0] in models.TOP):
             return replace(measured[key], row=title, column=AGAIN)
         return None
 
     cells, _ = printed_statements(read_printed(tables), RECOMPUTATION, recomputed)
-    again = [replace(cell, column=AGAIN) for cell in claims]
-    return Exhibit(**describe("text_published"), cells=[*cells, *again])
+    recomputed_cells = [replace(cell, column=AGAIN) for cell in claims]
+    return Exhibit(**describe("text_published"), cells=[*cells, *recomputed_cells])

@@ -74,9 +74,9 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
         person = people[people["participant"].astype(str) == name]
         if n := int(person["n"].item()):
             low, high = (float(100 * person[end].item()) for end in ("low", "high"))
-            fields, place = {"n": n, "low": low, "high": high}, (row, ACCURACY)
+            fields, cell_key = {"n": n, "low": low, "high": high}, (row, ACCURACY)
             participants.append(
-                formula_cell(person, place, UNWEIGHTED, PEOPLE, where, ".1f", **fields)
+                formula_cell(person, cell_key, UNWEIGHTED, PEOPLE, where, ".1f", **fields)
             )
         for column, formula in columns.items():
             participants.append(formula_cell(person, (row, column), formula, PEOPLE, where, ",.0f"))

@@ -47,10 +47,10 @@ class Attested:
         self.sentences: set[tuple[str, ...]] = set()
         forms: set[str] = set()
         for tree in trees:
-            words = [word.form for word in tree.words]
-            forms.update(words)
-            self.sentences.add(tuple(words))
-            self.neighbours.update(zip([BEGINNING, *words], [*words, END], strict=True))
+            tree_forms = [word.form for word in tree.words]
+            forms.update(tree_forms)
+            self.sentences.add(tuple(tree_forms))
+            self.neighbours.update(zip([BEGINNING, *tree_forms], [*tree_forms, END], strict=True))
         if lexicon is not None:
             table = read_table(LEXICON, lexicon, ["form"])
             forms.update(map(orthography.word, set(table["form"].to_pylist())))
@@ -58,10 +58,10 @@ class Attested:
             try:
                 forms.update(map(orthography.word, wordfreq.get_frequency_dict(code, LIST)))
             except (LookupError, ValueError):
-                known = ", ".join(sorted(wordfreq.available_languages(LIST)))
+                available = ", ".join(sorted(wordfreq.available_languages(LIST)))
                 raise UserError(
                     f"the language pack's key 'attestation.wordfreq' is {code!r}, for which "
-                    f"wordfreq has no list; expected one of {known}, or null to do without."
+                    f"wordfreq has no list; expected one of {available}, or null to do without."
                 ) from None
         self.forms = {word for form in forms for word in form.split()}
 
@@ -145,9 +145,9 @@ class Draft:
 
     def move(self, indices: Iterable[int], after: int) -> None:
         """Put words, in their order, after another one."""
-        words = list(indices)
-        moved = [replace(self.slots[self._position_of(index)], space=True) for index in words]
-        self.slots = [slot for slot in self.slots if slot.word not in words]
+        moved_words = list(indices)
+        moved = [replace(self.slots[self._position_of(index)], space=True) for index in moved_words]
+        self.slots = [slot for slot in self.slots if slot.word not in moved_words]
         position = self._position_of(after)
         self._add_space(position)
         self.slots[position + 1 : position + 1] = moved
@@ -236,8 +236,8 @@ class Revision:
             elif of_word := draft.tree.words[self.match[node]].features.get(name):
                 to[name] = of_word
         indices = draft.tree.complex_of(self.match[operation.inflect], operation.along)
-        words = [draft.word(index) for index in indices]
-        followed = [*zip(words, [*words[1:], None], strict=True)]
+        draft_words = [draft.word(index) for index in indices]
+        followed = [*zip(draft_words, [*draft_words[1:], None], strict=True)]
         readings = [inflection.readings(word, following) for word, following in followed]
         certain = shared(readings)
         if operation.agreeing:

@@ -151,8 +151,8 @@ class _Reader(Transformer[Token, Any]):
 
     def listed(self, name: Token) -> Value:
         if name not in self.lists:
-            known = ", ".join(self.lists) or "none, for it has none"
-            raise UserError(f"pattern names the list {str(name)!r}; the pack has {known}.")
+            list_names = ", ".join(self.lists) or "none, for it has none"
+            raise UserError(f"pattern names the list {str(name)!r}; the pack has {list_names}.")
         return expression(self.lists[name])
 
     def word(self, name: Token) -> Value:

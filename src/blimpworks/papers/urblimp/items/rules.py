@@ -278,9 +278,10 @@ class Fault(Strict, arbitrary_types_allowed=True):
 
     def is_in(self, tree: Tree) -> bool:
         """Tell whether a sentence has the fault."""
-        found = matches(self.pattern, tree) if self.pattern else ()
+        pattern_matches = matches(self.pattern, tree) if self.pattern else ()
         return tree.sent_id in self.sentences.get(tree.file, ()) or any(
-            not any(holds(excluded, tree, match) for excluded in self.without) for match in found
+            not any(holds(excluded, tree, match) for excluded in self.without)
+            for match in pattern_matches
         )
 
 

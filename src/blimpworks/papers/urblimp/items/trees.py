@@ -80,10 +80,10 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
     A last part of a token that is written apart, such as an auxiliary of the future, becomes a word
     without features: an auxiliary of the token.
     """
-    parts: list[tuple[Mapping[str, object], dict[str, str], bool]] = []
+    token_parts: list[tuple[Mapping[str, object], dict[str, str], bool]] = []
     indices: dict[object, int] = {0: -1}
     for row in rows:
-        indices[row["word"]] = len(parts)
+        indices[row["word"]] = len(token_parts)
         form = orthography.word(str(row["form"]))
         stem, gap, last = form.rpartition(" ")
         apart = bool(gap) and orthography.stands_apart(last)
@@ -95,10 +95,12 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
             "upos": str(row["upos"] or ""),
             "xpos": str(row["xpos"] or ""),
         }
-        parts.append((row, features, False))
+        token_parts.append((row, features, False))
         if apart:
-            parts.append((row, {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}, True))
-    for (row, features, cut), following in zip_longest(parts, parts[1:]):
+            token_parts.append(
+                (row, {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}, True)
+            )
+    for (row, features, cut), following in zip_longest(token_parts, token_parts[1:]):
         # A part cut off from an auxiliary is an auxiliary of the same verb.
         beside = cut and not str(row["deprel"]).startswith((AUX, "cop", "compound"))
         head = indices[row["word"]] if beside else indices.get(row["head"], -1)
@@ -137,5 +139,5 @@ def plain_trees(text: Path, orthography: Orthography) -> Iterator[Tree]:
 
     for number, line in enumerate(read_sentences(text), start=1):
         tokens = orthography.tokens(line)
-        words = tuple(Word(form, -1, "", {"form": form}, space) for form, space in tokens)
-        yield Tree(words, file=text.name, sent_id=str(number), line=number)
+        tree_words = tuple(Word(form, -1, "", {"form": form}, space) for form, space in tokens)
+        yield Tree(tree_words, file=text.name, sent_id=str(number), line=number)

@@ -306,7 +306,9 @@ class Builder:
             ]
 
         taken = {*self._entries(draw.unlike)}
-        pronouns = {form for other in draw.mismatch for form in self._drawn[other].reflexives}
+        pronouns = {
+            form for mismatched in draw.mismatch for form in self._drawn[mismatched].reflexives
+        }
         pool = self._pool((name, restricting, number), fitting)
         return self._pick(
             name,

@@ -88,27 +88,27 @@ def _some(kind: str) -> str:
 
 def _wrong(scheme: Scheme, method: str | None) -> Iterator[Complaint]:
     """Complain of names and slots that nothing, or nothing suitable, is drawn for."""
-    kinds: dict[str, str] = {}
+    slot_kinds: dict[str, str] = {}
     for name, draw in scheme.draw.items():
         for key, used, allowed in draw.names():
-            if used not in kinds:
+            if used not in slot_kinds:
                 yield f"draw.{name}.{key}", f"names {used!r}, which is not drawn before"
-            elif kinds[used] not in allowed:
+            elif slot_kinds[used] not in allowed:
                 expected = " or ".join(map(_some, allowed))
-                complaint = f"names {used!r}, {_some(kinds[used])}; expected {expected}"
+                complaint = f"names {used!r}, {_some(slot_kinds[used])}; expected {expected}"
                 yield f"draw.{name}.{key}", complaint
-        kinds[name] = draw.kind
+        slot_kinds[name] = draw.kind
         if draw.kind == "phrase" and draw.complement_of:
             verb = scheme.draw.get(draw.complement_of)
             if verb and verb.kind == "verb" and "intransitive" in verb.frames:
-                kinds[name] = OPTIONAL
+                slot_kinds[name] = OPTIONAL
     for key, text in scheme.templates.items():
         for slot in SLOT.finditer(text):
-            slot_draw, part = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
+            slot_draw, slot_part = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
             if slot_draw is None:
                 yield key, f"names {slot[1]!r}, which is not drawn"
-            elif part not in (parts := _parts(slot_draw)):
-                has = ", ".join(f"{{{slot[1]}{'.' * bool(name)}{name}}}" for name in parts)
+            elif slot_part not in (slot_parts := _parts(slot_draw)):
+                has = ", ".join(f"{{{slot[1]}{'.' * bool(name)}{name}}}" for name in slot_parts)
                 yield key, f"has {slot[0]}, no part of {_some(slot_draw.kind)}; expected {has}"
         if stray := re.search(r"[{}]", SLOT.sub("", text)):
             yield key, f"has a stray {stray[0]!r}; expected {{name}} or {{name.part}}"
@@ -144,8 +144,8 @@ def _references(
             file = f"adjectives.tsv ({f'frame {draw.frame}' if draw.frame else 'no frame'})"
         for word in draw.words:
             yield "words", word, fitting, file
-    for kind, key, file in WORDS:
-        if isinstance(draw, kind):
+    for word_kind, key, file in WORDS:
+        if isinstance(draw, word_kind):
             value = getattr(draw, key)
             if isinstance(value, str) and file == "determiners.tsv":
                 yield key, value, words[SETS], SETS
@@ -180,7 +180,7 @@ def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> 
     slots that ask for the other number of an entry that may lack it.
     """
     pools, realisations = Pools(lexicon), Realisations(lexicon.auxiliaries)
-    words: dict[str, Collection[str]] = {
+    vocabulary: dict[str, Collection[str]] = {
         "verbs.tsv": {verb.lexeme for verb in lexicon.verbs},
         "nouns.tsv or names.tsv": {noun.noun for noun in lexicon.nouns},
         "adjectives.tsv": {entry.adjective for entry in lexicon.adjectives},
@@ -193,7 +193,7 @@ def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> 
     for number, scheme in enumerate(declaration.one_of):
         where = f"{path}: key '{_above(declaration.one_of, number)}"
         for name, draw in scheme.draw.items():
-            for key, word, present, file in _references(draw, lexicon, words):
+            for key, word, present, file in _references(draw, lexicon, vocabulary):
                 if word not in present:
                     close = get_close_matches(word, present, n=1)
                     hint = f"did you mean {close[0]!r}?" if close else "correct it, or add it."

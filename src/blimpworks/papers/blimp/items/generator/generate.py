@@ -53,9 +53,9 @@ def _filled(template: str, drawn: Draws) -> tuple[str, Part]:
     text, entries, end = "", [], 0
     for slot in SLOT.finditer(template):
         literal = template[end : slot.start()]
-        part = drawn[slot[1]].part(slot[2].removeprefix("."))
-        text += literal + " ".join(part)
-        entries += [*re.findall(r"[\w'-]+", literal), *part]
+        constituent = drawn[slot[1]].part(slot[2].removeprefix("."))
+        text += literal + " ".join(constituent)
+        entries += [*re.findall(r"[\w'-]+", literal), *constituent]
         end = slot.end()
     entries += re.findall(r"[\w'-]+", template[end:])
     return text + template[end:], tuple(entries)

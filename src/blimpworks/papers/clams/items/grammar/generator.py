@@ -55,7 +55,7 @@ def generate_template(
         columns = _columns(grammar, segment, variant, " " if number else "")
         optional |= not number and any("" in column for column in columns)
         if isinstance(segment, str) or not grammar.items_for(segment.target):
-            stream = partial(_fixed, stream, [words for (words,) in columns])
+            stream = partial(_fixed, stream, [column_words for (column_words,) in columns])
         else:
             stream = partial(_split if variant == "published" else _widened, stream, columns)
     if optional:  # Sentences without their first word begin with the space before the second.
@@ -91,13 +91,15 @@ def _split(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
     for sentences in stream():
         for sentence in sentences:
             for column in columns:
-                yield tuple([sentence + words for words in column])
+                yield tuple([sentence + added_words for added_words in column])
 
 
 def _widened(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
     for sentences in stream():
         for column in columns:
-            yield tuple([sentence + words for sentence in sentences for words in column])
+            yield tuple(
+                [sentence + added_words for sentence in sentences for added_words in column]
+            )
 
 
 def count_template(grammar: Grammar, template: Template, variant: Variant) -> tuple[int, int]:

@@ -49,8 +49,8 @@ class Place:
 
 def fail(place: Place, mistake: str, **facts: object) -> NoReturn:
     """Raise the UserError of a ``mistake`` at a place of a grammar; ``facts`` fill its text."""
-    found, expected, advice = (text.format_map(facts) for text in MISTAKES[mistake])
-    raise UserError(f"{place}: found {found}; expected {expected}; {advice}.")
+    finding, expected, advice = (text.format_map(facts) for text in MISTAKES[mistake])
+    raise UserError(f"{place}: found {finding}; expected {expected}; {advice}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,13 @@ class Template:
     @property
     def references(self) -> tuple[Reference, ...]:
         """References, from left to right."""
-        return tuple(part for part in self.parts if isinstance(part, Reference))
+        return tuple(element for element in self.parts if isinstance(element, Reference))
 
     def __str__(self) -> str:
-        parts = (part if isinstance(part, str) else str(part.target) for part in self.parts)
-        return f"{START}[] {' '.join(parts)}"
+        texts = (
+            element if isinstance(element, str) else str(element.target) for element in self.parts
+        )
+        return f"{START}[] {' '.join(texts)}"
 
 
 @dataclass(frozen=True)
@@ -193,9 +195,9 @@ def check_grammar(grammar: Grammar, variant: Variant) -> None:
         if not rules:
             _fail_undefined(grammar, item, "in the vary statement")
         if not any(item.target.attributes <= rule.defined.attributes for rule in rules):
-            known = listed(rule.defined for rule in rules)
+            defined_names = listed(rule.defined for rule in rules)
             name = item.target.name
-            fail(item.place, "attributes of none", item=item.target, name=name, known=known)
+            fail(item.place, "attributes of none", item=item.target, name=name, known=defined_names)
     for template in grammar.templates:
         _check_template(grammar, template, variant)
 
@@ -210,8 +212,8 @@ def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoRet
         names = list(dict.fromkeys(rule.defined.name for rule in grammar.rules))
         # The likely names for a misspelt one, else a few names as examples.
         close = get_close_matches(name, names) or names[:5]
-        known = f", such as {' or '.join(close)}" if close else "; there is none yet"
-        expected = f"a name that a rule defines{known}"
+        suggestion = f", such as {' or '.join(close)}" if close else "; there is none yet"
+        expected = f"a name that a rule defines{suggestion}"
     target = reference.target
     fail(reference.place, "undefined", reference=target, where=where, expected=expected)
 
@@ -267,7 +269,10 @@ def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
     reader = _Reader()
     for file in [common, path] if common else [path]:
         reader.read(file)
-    rules = [Rule(name, tuple(words), place) for name, (words, place) in reader.rules.items()]
+    rules = [
+        Rule(name, tuple(alternatives), location)
+        for name, (alternatives, location) in reader.rules.items()
+    ]
     grammar = Grammar(tuple(reader.templates), tuple(rules), tuple(reader.varied), path)
     check_grammar(grammar, variant)
     return grammar
@@ -284,8 +289,8 @@ def _read(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8-sig")
-        place = Place(path, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
-        fail(place, "not UTF-8", byte=data[error.start])
+        location = Place(path, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+        fail(location, "not UTF-8", byte=data[error.start])
 
 
 @cache
@@ -333,9 +338,11 @@ class _Reader(Transformer[Token, None]):
 
     def sentence(self, *parts: Token | Reference) -> Template:
         first = parts[0]
-        place = first.place if isinstance(first, Reference) else self._place(first)
-        words = (part if isinstance(part, Reference) else str(part) for part in parts)
-        return Template(tuple(words), place)
+        location = first.place if isinstance(first, Reference) else self._place(first)
+        element_texts = (
+            element if isinstance(element, Reference) else str(element) for element in parts
+        )
+        return Template(tuple(element_texts), location)
 
     def words(self, *words: Token) -> Alternative:
         return Alternative(" ".join(words), self._place(words[0]))

@@ -26,14 +26,14 @@ def read_vocabulary(path: Path) -> set[str]:
     """Read words, one a line. Raises UserError for several words in a line."""
     with reading(path, "a vocabulary, one word a line, in UTF-8", "Correct the path or the file."):
         lines = text_of(path, "utf-8-sig").split("\n")
-    words = [line.strip() for line in lines]
-    for number, word in enumerate(words, start=1):
+    vocabulary = [line.strip() for line in lines]
+    for number, word in enumerate(vocabulary, start=1):
         if len(word.split()) > 1:
             raise UserError(
                 f"{path}:{number}:1: found {word[:60]!r}; expected one word; write each on a "
                 "line of its own."
             )
-    return {word for word in words if word}
+    return {word for word in vocabulary if word}
 
 
 def preview(
@@ -94,10 +94,10 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
         for defined in grammar.slot_rules(reference.target, variant)
     }
     for rule in grammar.rules:
-        places = [rule.place, *(alternative.place for alternative in rule.alternatives)]
-        places = [place for place in places if place.file == grammar.file]
-        if places and rule.defined not in used:
-            yield _remark(places[0], "unused", rule=rule.defined)
+        locations = [rule.place, *(alternative.place for alternative in rule.alternatives)]
+        locations = [location for location in locations if location.file == grammar.file]
+        if locations and rule.defined not in used:
+            yield _remark(locations[0], "unused", rule=rule.defined)
     if variant == "published":
         # The authors' program repeats the right form for items that all have attributes.
         covering = [grammar.items_for(reference.target) for reference in _distinct(grammar)]
@@ -111,8 +111,8 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
             yield _remark(uncovered.place, "uncovered", slot=uncovered.target)
     for reference in _distinct(grammar):
         # Alternatives that are replaced by a word of the same form, and forms that replace none.
-        right, *others = grammar.slot_rules(reference.target, variant).values()
-        for rule in others:
+        right, *other_rules = grammar.slot_rules(reference.target, variant).values()
+        for rule in other_rules:
             facts = {"rule": rule.defined, "right": right.defined}
             for unused in rule.alternatives[len(right.alternatives) :]:
                 yield _remark(unused.place, "replaces nothing", text=unused.text, **facts)
@@ -123,11 +123,11 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
         rule = grammar.by_preterminal[reference.target]
         seen: set[str] = set()
         for alternative in rule.alternatives:
-            text, place = alternative.text, alternative.place
+            text, location = alternative.text, alternative.place
             if not text:
-                yield _remark(place, "empty alternative", rule=rule.defined)
+                yield _remark(location, "empty alternative", rule=rule.defined)
             if text in seen:
-                yield _remark(place, "repeated alternative", text=text, rule=rule.defined)
+                yield _remark(location, "repeated alternative", text=text, rule=rule.defined)
             seen.add(text)
 
 
