@@ -73,18 +73,15 @@ def scripts(facts, **options):
     return contents
 
 
-def test_each_pair_has_both_sentences_and_a_verdict_of_each_model(facts):
-    first, second, third = scripts(facts)["x.eng.0"]
+def test_each_pair_has_both_sentences_a_verdict_of_each_model_and_their_words(facts):
+    contents = scripts(facts)
+    first, second, third = contents["x.eng.0"]
     assert first == ["i1", 0, "I see it .", "I sees it .", "10"]
     assert second[4] == "0-"
-    assert third[1] == 1
-    assert third[4] == "h-"
-
-
-def test_words_have_log_probabilities_and_a_pair_that_a_model_has_not_scored_has_none(facts):
-    words = scripts(facts)["x.eng.0.words"]
+    assert (third[1], third[4]) == (1, "h-")
+    words = contents["x.eng.0.words"]
     assert words[0][0] == [[[-1.5] * 4], [[-1.5] * 4]]
-    assert words[1][1] is None
+    assert words[1][1] is None, "a pair that the model has not scored"
 
 
 @pytest.mark.parametrize("acceptable", [True, False])
@@ -164,7 +161,7 @@ def shown(page, count):
 
 
 @pytest.mark.browser
-def test_pairs_are_found_by_words_phenomenon_and_the_models_that_got_them_wrong(page):
+def test_pairs_are_found_by_words_phenomenon_and_verdicts_and_open_with_their_words(page):
     page.get_by_label("Search in sentences").fill("YOU SEES")
     assert shown(page, 1) == ["You see ."]
     page.get_by_label("Search in sentences").fill("")
@@ -175,10 +172,6 @@ def test_pairs_are_found_by_words_phenomenon_and_the_models_that_got_them_wrong(
     page.get_by_label("Right by").select_option("a")
     assert shown(page, 1) == ["I see it ."]
     assert "wrong=b" in page.url
-
-
-@pytest.mark.browser
-def test_an_opened_pair_has_its_words_aligned_with_their_log_probabilities(page):
     page.get_by_role("button", name="words").first.click()
     table = page.get_by_role("table").filter(has_text="Model A").last
     table.wait_for()

@@ -146,17 +146,11 @@ STATEMENTS = """<figure><table>
 </table></figure>"""
 
 
-def test_headings_that_two_columns_share_give_way_to_the_keys():
+def test_labels_are_headings_where_these_tell_the_keys_apart():
     places = [("eng", "first_letter"), ("eng", "first_word"), ("eng", "last_word")]
     labels = Labels([form_of(ALIKE, places)], NAMES)
-    assert [labels.of(("text", *place))[1] for place in places] == [
-        "first letter",
-        "first word",
-        "Last",
-    ]
-
-
-def test_a_statement_is_called_as_its_row_in_the_exhibit():
+    columns = [labels.of(("text", *place))[1] for place in places]
+    assert columns == ["first letter", "first word", "Last"]
     places = [("size", "languages"), ("size", "pairs")]
     labels = Labels([form_of(STATEMENTS, places)], NAMES)
     assert labels.statement(("text", *places[0])) == "Languages"
