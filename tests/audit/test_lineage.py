@@ -135,27 +135,23 @@ def second():
 '''
 
 
-def code(new, **options):
-    """What changed in module m from OLD to ``new``."""
-    changed, perhaps = changed_code({"m": "1"}, {"m": "2"}, lambda _: OLD, lambda _: new, **options)
-    assert perhaps == []
-    return changed
+SECOND_RETURNS_TWO = OLD.replace("return 1", "return 2")
+FIRST = {("m", "first"), ("m", "LIMIT")}
 
 
-def test_the_definition_that_changed_is_named():
-    assert code(OLD.replace("return 1", "return 2")) == ["m (second)"]
-    assert code(OLD.replace("LIMIT = 3", "LIMIT = 4")) == ["m (LIMIT)"]
-
-
-def test_comments_and_docstrings_are_no_change():
-    assert code(OLD.replace("Words.", "Other words.") + "# end\n") == []
-
-
-def test_what_a_command_does_not_reach_is_no_change():
-    new = OLD.replace("return 1", "return 2")
-    assert code(new, reached={("m", "first"), ("m", "LIMIT")}) == []
-    gone = OLD.partition("def second")[0]
-    assert code(gone, reached={("m", "first")}) == ["m (second)"]
+@pytest.mark.parametrize(
+    ("new", "reached", "changed"),
+    [
+        (SECOND_RETURNS_TWO, None, ["m (second)"]),
+        (OLD.replace("LIMIT = 3", "LIMIT = 4"), None, ["m (LIMIT)"]),
+        (OLD.replace("Words.", "Other words.") + "# end\n", None, []),
+        (SECOND_RETURNS_TWO, FIRST, []),
+        (OLD.partition("def second")[0], FIRST, ["m (second)"]),
+    ],
+)
+def test_the_definitions_that_changed_and_are_reached_are_named(new, reached, changed):
+    found = changed_code({"m": "1"}, {"m": "2"}, lambda _: OLD, lambda _: new, reached=reached)
+    assert found == (changed, [])
 
 
 def test_a_module_whose_text_is_lost_is_named_with_doubt():
@@ -241,13 +237,6 @@ def test_another_digest_of_the_code_makes_a_product_stale(tree):
     [finding] = [each for each in findings if each[0] == "stale"]
     assert finding[:2] == ("stale", "results/x/first.parquet")
     assert finding[2].startswith("the code of sample_items has changed: ")
-
-
-def test_an_audit_tells_how_far_it_is(tree):
-    reports = []
-    audit(RESULTS, progress=lambda *numbers: reports.append(numbers))
-    files, of_files, read, of_bytes = reports[-1]
-    assert (files, read) == (of_files, of_bytes) == (3, of_bytes)
 
 
 # Two runs
