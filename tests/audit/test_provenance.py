@@ -93,12 +93,6 @@ def test_running_a_job_twice_gives_the_same_bytes_and_another_time():
     assert differing <= {"started", "ended", "sha256"}
 
 
-@pytest.mark.usefixtures("here")
-def test_a_table_written_outside_a_job_names_no_maker():
-    write_table(funnel(), FUNNEL, Path("out.parquet"))
-    assert json.loads(pq.read_schema("out.parquet").metadata[METADATA_KEY])["made_by"] is None
-
-
 def test_nothing_is_written_when_the_block_raises(here):
     def fail():
         with Job(
@@ -173,40 +167,32 @@ def problems():
     return products, [(f.problem, str(f.path)) for f in findings]
 
 
-@pytest.mark.usefixtures("tree")
-def test_an_untouched_tree_is_as_recorded():
-    assert problems() == (2, [])
+FIRST, SECOND = Path("results/first.parquet"), Path("results/deep/second.parquet")
+STRANGER = Path("results/deep/stranger.csv")
 
 
-def test_one_altered_byte_is_found(tree):
-    path = tree / "deep" / "second.parquet"
-    data = bytearray(path.read_bytes())
+def alter_a_byte():
+    data = bytearray(SECOND.read_bytes())
     data[len(data) // 2] ^= 1
-    path.write_bytes(bytes(data))
-    assert problems() == (2, [("altered", "results/deep/second.parquet")])
-
-
-def test_a_missing_product_is_found(tree):
-    (tree / "first.parquet").unlink()
-    assert problems() == (2, [("missing", "results/first.parquet")])
+    SECOND.write_bytes(bytes(data))
 
 
 @pytest.mark.usefixtures("tree")
-def test_a_product_of_an_input_that_was_made_anew_is_stale():
-    make("results/first.parquet", ["in.txt"], n=2)
-    assert problems() == (2, [("stale", "results/deep/second.parquet")])
-
-
-@pytest.mark.usefixtures("tree")
-def test_an_input_made_anew_with_the_same_content_makes_nothing_stale():
-    make("results/first.parquet", ["in.txt"])
-    assert problems() == (2, [])
-
-
-@pytest.mark.usefixtures("tree")
-def test_a_file_without_a_record_is_unaccounted_for():
-    write_text(Path("results/deep/stranger.csv"), "1\n")
-    assert problems() == (2, [("unaccounted", "results/deep/stranger.csv")])
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda: None, []),
+        (alter_a_byte, [("altered", str(SECOND))]),
+        (FIRST.unlink, [("missing", str(FIRST))]),
+        (lambda: make(FIRST, ["in.txt"], n=2), [("stale", str(SECOND))]),
+        (lambda: make(FIRST, ["in.txt"]), []),
+        (lambda: write_text(STRANGER, "1\n"), [("unaccounted", str(STRANGER))]),
+    ],
+    ids=["untouched", "altered", "missing", "stale", "made-anew-the-same", "unaccounted"],
+)
+def test_a_change_of_a_tree_is_found(change, found):
+    change()
+    assert problems() == (2, found)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}"])
@@ -291,14 +277,16 @@ def test_a_cell_is_found_by_printed_name_or_code(row, column):
     assert find_cell(CELLS, row, column, SOURCE)["value"] == 2.0
 
 
-def test_an_unknown_row_lists_the_rows():
-    with pytest.raises(UserError, match=r"no row 'Dutch'; there are: Welsh, Wolof\."):
-        find_cell(CELLS, "Dutch", "Model A", SOURCE)
-
-
-def test_an_unknown_column_lists_the_columns_of_that_row():
-    with pytest.raises(UserError, match=r"no column 'Model B'; there are: Model A\."):
-        find_cell(CELLS, "Wolof", "Model B", SOURCE)
+@pytest.mark.parametrize(
+    ("row", "column", "message"),
+    [
+        ("Dutch", "Model A", r"no row 'Dutch'; there are: Welsh, Wolof\."),
+        ("Wolof", "Model B", r"no column 'Model B'; there are: Model A\."),
+    ],
+)
+def test_an_unknown_name_lists_those_that_there_are(row, column, message):
+    with pytest.raises(UserError, match=message):
+        find_cell(CELLS, row, column, SOURCE)
 
 
 def test_a_name_that_means_several_cells_lists_them():
@@ -327,7 +315,3 @@ def test_an_explanation_is_json_also_where_a_cell_has_no_interval():
 @pytest.mark.parametrize("name", ["table5.csv", "table5.tex", "table5.cells.parquet"])
 def test_an_exhibit_is_named_by_any_of_its_files(name):
     assert cells_file(Path("x") / name) == Path("x") / SOURCE
-
-
-def test_the_record_lies_beside_the_first_product():
-    assert sidecar_path(Path("x/y.parquet")) == Path("x/y.parquet.prov.json")
