@@ -9,7 +9,4 @@ def test_more_products_than_a_command_line_can_name_are_taken_over_in_parts():
     assert len(parts) > 1
     assert [name for part in parts for name in part] == names
     assert all(sum(len(name) + 1 for name in part) <= ROOM for part in parts)
-
-
-def test_nothing_to_take_over_is_no_command():
     assert [*command_lines([])] == []

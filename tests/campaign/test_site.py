@@ -84,13 +84,6 @@ def test_a_setting_that_is_wrong_is_named_with_the_file(tmp_path, settings, sent
     assert sentence in str(caught.value)
 
 
-def test_every_problem_gets_a_line_of_its_own(tmp_path):
-    path = written(tmp_path / "site.yaml", {"acount": "x", "pack_hours": 0})
-    with pytest.raises(UserError) as caught:
-        load_site(path)
-    assert len(str(caught.value).splitlines()) == 2
-
-
 def test_a_file_that_a_campaign_names_must_exist():
     campaign = check_campaign({"campaign": "x", "site": "nowhere.yaml"}, "x.yaml")
     with pytest.raises(UserError, match=r"nowhere.yaml does not exist; expected a description"):
