@@ -58,9 +58,9 @@ def frequencies(
     """Add up each language's counts over its ``codes``; rank those without text lowest."""
     rows: list[dict[str, object]] = []
     for lang in sorted(languages):
-        known = [code for code in codes.get(lang, (lang,)) if code in totals]
-        counts = {unit: sum(totals[code][unit] for code in known) for unit in UNITS}
-        rows.append({"lang": lang, "codes": ",".join(known) or None, **counts})
+        with_text = [code for code in codes.get(lang, (lang,)) if code in totals]
+        counts = {unit: sum(totals[code][unit] for code in with_text) for unit in UNITS}
+        rows.append({"lang": lang, "codes": ",".join(with_text) or None, **counts})
     rows.sort(key=lambda row: (row[RANKED_BY], row["lang"]))
     return [
         {**row, "rank": rank, "resources": resource_group(rank, len(rows))}
@@ -70,9 +70,9 @@ def frequencies(
 
 def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) -> int:
     """Write the frequencies of the catalogue's languages; return how many have any text."""
-    known = keyed(read_rows(FrequencyCodesRow, codes), "lang", codes)
-    other = {lang: row.codes for lang, row in known.items()}
+    rows_of_codes = keyed(read_rows(FrequencyCodesRow, codes), "lang", codes)
+    codes_of = {lang: row.codes for lang, row in rows_of_codes.items()}
     names = [row.lang for row in read_rows(LanguageRow, languages) if row.is_of("multiblimp")]
-    rows = frequencies(names, other, read_totals(totals))
+    rows = frequencies(names, codes_of, read_totals(totals))
     write_rows(rows, FREQUENCIES, output)
     return sum(row["codes"] is not None for row in rows)

@@ -310,15 +310,15 @@ def regeneration(tables: Tables, labels: Labels) -> Exhibit:
                 )
             where: dict[str, object] = {"lang": lang} if lang else {}
             where |= {"stage": stages, "reason": reason}
-            made = int(select_rows(funnel, where)["n"].sum())
+            count = int(select_rows(funnel, where)["n"].sum())
             place = (name, column)
-            cells.append(Cell(*place, made, str(made), TOTAL, "funnel", where, n=made))
+            cells.append(Cell(*place, count, str(count), TOTAL, "funnel", where, n=count))
         if n:
-            share, place = f"{made / n:.3f}", (name, "Ratio")
-            cells.append(Cell(*place, made / n, share, ratio(n), "funnel", where, n=made))
-        matching += bool(lang) and made == n
+            share, place = f"{count / n:.3f}", (name, "Ratio")
+            cells.append(Cell(*place, count / n, share, ratio(n), "funnel", where, n=count))
+        matching += bool(lang) and count == n
         stub[name] = {"ISO": lang, "Paper": "" if n is None else str(n)}
-        reason = reasons.get(lang, "") if made != n else ""
+        reason = reasons.get(lang, "") if count != n else ""
         remarks[name] = {"Sources missing": sources.get(lang, ""), "Reason": reason}
     return Exhibit(
         **describe(

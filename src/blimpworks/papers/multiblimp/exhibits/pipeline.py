@@ -94,8 +94,8 @@ class Spelling:
         texts += [word[name] or "" for word in stages.words for name in ("form", "lemma")]
         texts += [entry.row.form for entry in stages.entries]
         # Any font will do for what the house font has beside the letters of a script.
-        own = [letter for text in texts for letter in text if not letter.isascii()]
-        family = font_for(own)
+        letters = [letter for text in texts for letter in text if not letter.isascii()]
+        family = font_for(letters)
         families = tuple(dict.fromkeys((family, *HOUSE))) if family else None
         return cls(families, is_rtl(stages.item["good"]))
 

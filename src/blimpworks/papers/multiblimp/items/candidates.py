@@ -95,14 +95,14 @@ def _table(
     verbs = words.head[subjects]
     distance = replaced - subjects
     bare = marked(words.feats, lambda feats: feats is None)[inflected]
-    whole = corrected(options, "attractor_window")
+    to_the_end = corrected(options, "attractor_window")
     starts, ends = np.minimum(subjects, replaced), np.maximum(subjects, replaced)
     verbal = np.isin(words.upos, [*VERB_CLASSES]) & marked(words.feats, lambda f: f is not None)
     attracting = verbal | marked(
         words.feats, lambda feats: any(name in parse_feats(feats) for name in AGREEMENT_FEATURES)
     )
     chosen = [
-        [row for row in range(start + 1, end if whole else end - 1) if attracting[row]]
+        [row for row in range(start + 1, end if to_the_end else end - 1) if attracting[row]]
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
     ]
     word, feats = words.word.tolist(), words.feats

@@ -98,9 +98,11 @@ def _split_tags(tags: str) -> list[str]:
 
 def _as_known(tags: str) -> str:
     """Write in upper case each of tags joined by ``+`` that is known only so."""
-    known = tag_features()
-    each = ((tag, tag.upper()) for tag in tags.split("+"))
-    return "+".join(upper if tag not in known and upper in known else tag for tag, upper in each)
+    known_tags = tag_features()
+    spellings = ((tag, tag.upper()) for tag in tags.split("+"))
+    return "+".join(
+        upper if tag not in known_tags and upper in known_tags else tag for tag, upper in spellings
+    )
 
 
 @cache
@@ -110,10 +112,10 @@ def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
     "V;PRS;1+2;SG" gives two. Unknown tags are left out. A feature tagged twice keeps both values as
     alternatives. The part of speech is "" where none is tagged.
     """
-    known = tag_features()
+    feature_of_tag = tag_features()
     values: dict[str, list[str]] = {}
     for tag in _split_tags(tags):
-        feature = known.get(tag.split("+")[0])
+        feature = feature_of_tag.get(tag.split("+")[0])
         if feature is not None:
             values.setdefault(feature, []).extend(tag.split("+"))
     names = sorted(values)

@@ -100,9 +100,9 @@ def load_lexicon(
     # One reading for each alternative of a bundle ("FEM+MASC").
     readings: Readings = {}
     for bundle in counts:
-        own = parse_feats(bundle)
-        values = (value.split("+") for value in own.values())
-        readings[bundle] = [dict(zip(own, chosen, strict=True)) for chosen in product(*values)]
+        feats = parse_feats(bundle)
+        values = (value.split("+") for value in feats.values())
+        readings[bundle] = [dict(zip(feats, chosen, strict=True)) for chosen in product(*values)]
     if participles and "VerbForm" in _stated(readings):
         readings = {
             bundle: [reading for reading in of_bundle if reading.get("VerbForm") == "V.PTCP"]

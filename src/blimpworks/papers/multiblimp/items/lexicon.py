@@ -104,8 +104,8 @@ def patch_line(line: str, lang: str, table: str = "") -> str:
 
 def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
     """Add the authors' rows to those of a language's patched tables, if it has any."""
-    own = patches_of(lang)
-    repeated = [patch for patch in own if patch.kind == "lemma_as_form"]
+    patches = patches_of(lang)
+    repeated = [patch for patch in patches if patch.kind == "lemma_as_form"]
     has_rows = False
     for row in rows:
         has_rows = True
@@ -117,7 +117,7 @@ def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
             if ending and patch.pattern.search(tags) and PLAIN_WORD.fullmatch(form):
                 yield lemma, ending[0], patch.pattern.sub(patch.replacement, tags, count=1)
     if has_rows:
-        for patch in own:
+        for patch in patches:
             if patch.kind == "add":
                 lemma, form, tags = patch.replacement.split("|")
                 yield lemma, form, tags
@@ -142,7 +142,7 @@ def read_unimorph(
     columns, or a file that is not UTF-8.
     """
     segmented = path.suffix == ".segmentations"
-    ours = corrected(options, "scripts")
+    respell = corrected(options, "scripts")
     odd = Counter() if odd is None else odd
     with reading(path, "a UniMorph table", "Pin another version."):
         content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
@@ -163,7 +163,7 @@ def read_unimorph(
             )
         lemma, form, tags = fields[:COLUMNS]
         if special:
-            lemma, form = normalise_unimorph(lemma, form, special, corrected=ours)
+            lemma, form = normalise_unimorph(lemma, form, special, corrected=respell)
         odd["with_more_columns"] += len(fields) > COLUMNS + segmented
         odd["without_tags"] += not tags.strip() and patched != DROPPED
         if patched == DROPPED:
@@ -213,21 +213,21 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
         if pos is None or "_" in lemma:
             continue
         # UD features with the finiteness, mood and voice that a verb form implies, in turn.
-        known = dict(parse_feats(feats))
-        if known.get("VerbForm") == "Fin":
-            known.setdefault("Mood", "Ind")
-        if "Mood" in known:
-            known.setdefault("VerbForm", "Fin")
-        if known.get("VerbForm") == "Fin":
-            known.setdefault("Voice", "Act")
+        ud_features = dict(parse_feats(feats))
+        if ud_features.get("VerbForm") == "Fin":
+            ud_features.setdefault("Mood", "Ind")
+        if "Mood" in ud_features:
+            ud_features.setdefault("VerbForm", "Fin")
+        if ud_features.get("VerbForm") == "Fin":
+            ud_features.setdefault("Voice", "Act")
         features = [
             (name, "+".join(to_unimorph(part) for part in value.split(",")))
-            for name, value in known.items()
+            for name, value in ud_features.items()
         ]
         entry = (lemma.lower(), form.lower(), pos, render(features))
         counts[entry] += count
         spelt[entry] = ";".join(
-            [pos, *(f"{name}_{value}" for name, value in sorted(known.items()))]
+            [pos, *(f"{name}_{value}" for name, value in sorted(ud_features.items()))]
         )
     dropped = _rare_forms(counts, options.lexicon.form_ratio)
     if not corrected(options, "rare_readings"):

@@ -323,10 +323,10 @@ def build_pairs(
             items += pairs
             reasons = (*ALL_REASONS, RIGHT) if ways.right_forms else ALL_REASONS
             dropped = {f"- {reason}": found[reason] for reason in reasons}
-            made = {"candidates": len(rows), **dropped, "pairs": len(pairs)}
+            outcomes = {"candidates": len(rows), **dropped, "pairs": len(pairs)}
             if ways.right_forms:
-                made[UNDECIDED] = found[UNDECIDED]
-            counts[f"pairs {phenomenon.name}"] = made
+                outcomes[UNDECIDED] = found[UNDECIDED]
+            counts[f"pairs {phenomenon.name}"] = outcomes
     write_rows(items, ITEM_SCHEMA, output)
     write_funnel(funnel, lang, counts)
     return counts

@@ -144,8 +144,8 @@ class Row(BaseModel):
         # A prefix that pandas reads as a missing cell is empty in the release.
         prefixes = [self.prefix] if self.prefix else ["", *READ_AS_MISSING]
         for prefix, form in product(prefixes, forms):
-            rest = self.sen[len(prefix) :]
-            start = len(self.sen) - len(rest.lstrip())
+            remainder = self.sen[len(prefix) :]
+            start = len(self.sen) - len(remainder.lstrip())
             after = self.wrong_sen[start + len(form) :]
             end = len(self.sen) - len(after)
             swapped = prefix + self.sen[len(prefix) : start] + form + after

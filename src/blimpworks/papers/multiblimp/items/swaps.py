@@ -137,11 +137,11 @@ class Paradigms:
         for lemma, rows in self._slots[slot].items():
             if not lemma.endswith(ending) or lemma not in elsewhere:
                 continue
-            ours = {row.form for row in self._fitting(rows, subject)}
+            here = {row.form for row in self._fitting(rows, subject)}
             suiting = (row for row in elsewhere[lemma] if _suits(row, cell))
-            theirs = {row.form for row in suiting if self._states(row)}
-            if ours and theirs:
-                yield not ours.isdisjoint(theirs)
+            there = {row.form for row in suiting if self._states(row)}
+            if here and there:
+                yield not here.isdisjoint(there)
 
 
 NO_ENTRY, NO_FORM = "no lexicon entry", "no other form"
