@@ -75,10 +75,6 @@ class Patch(Strict):
     replacement: str
     why: str
 
-    def concerns(self, table: str) -> bool:
-        """Tell whether the patch is for a file of this name (.xz aside)."""
-        return self.table in ("", table.removesuffix(".xz"))
-
 
 @cache
 def patches_of(lang: str) -> tuple[Patch, ...]:
@@ -88,8 +84,9 @@ def patches_of(lang: str) -> tuple[Patch, ...]:
 
 def patch_line(line: str, lang: str, table: str = "") -> str:
     """Correct the tags of one line of ``table``; a line to leave out loses lemma and form."""
+    names = ("", (table or lang).removesuffix(".xz"))
     for patch in patches_of(lang):
-        if not patch.concerns(table or lang):
+        if patch.table not in names:
             continue
         if patch.kind == "drop":
             if patch.pattern.search(line):
