@@ -28,8 +28,8 @@ def _snakemake(campaign: Path, *arguments: str) -> str:
 def command_lines(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Split names, in order, into tuples that fit on a command line."""
     longest = max(len(os.fsencode(name)) for name in names) + 1 if names else 1
-    left = iter(names)
-    while some := tuple(islice(left, ROOM // longest)):
+    remaining = iter(names)
+    while some := tuple(islice(remaining, ROOM // longest)):
         yield some
 
 
@@ -44,10 +44,10 @@ def adopt(campaign: Path) -> int:
     for target in TARGETS:
         rows = [row.split("\t") for row in _snakemake(campaign, "--summary", target).splitlines()]
         products = [*dict.fromkeys(row[0] for row in rows[1:] if len(row) > 1)]
-        there = [product for product in products if Path(product).exists()]
+        existing = [product for product in products if Path(product).exists()]
         # Products of a whole paper are no targets one by one.
-        names += [target] if there == products else there if target == TARGETS[0] else []
-        files |= {*there}
+        names += [target] if existing == products else existing if target == TARGETS[0] else []
+        files |= {*existing}
     for some in command_lines(names):
         _snakemake(campaign, "--touch", "--rerun-triggers", "mtime", "--", *some)
     return len(files)

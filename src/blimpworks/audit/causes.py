@@ -88,8 +88,8 @@ class Causes:
 
     def _of_code(self, old: Record, new: Record) -> Iterator[Cause]:
         if old["verb"] != new["verb"]:
-            kind: Kind = "engine" if new["verb"].startswith(("score ", "answer ")) else "code"
-            yield Cause(kind, f"{old['verb']} → {new['verb']}")
+            cause_kind: Kind = "engine" if new["verb"].startswith(("score ", "answer ")) else "code"
+            yield Cause(cause_kind, f"{old['verb']} → {new['verb']}")
         elif old["code"] != new["code"]:
             key = (old["code"], new["code"])
             if key not in self._code:
@@ -99,12 +99,12 @@ class Causes:
                 yield Cause("code", text)
 
     def _modules(self, old: Record, new: Record) -> tuple[list[str], list[str]]:
-        places = {REPOSITORY, *(run.base for run in (self.first, self.second) if run.base)}
-        before, after = (texts_of(record, sorted(places)) for record in (old, new))
+        roots = {REPOSITORY, *(run.base for run in (self.first, self.second) if run.base)}
+        before, after = (texts_of(record, sorted(roots)) for record in (old, new))
         command = find_command(new["verb"])
         # Of a module only what the command reaches counts, which is known of this code alone.
-        here = command is not None and command.code == new["code"]
-        reached = set(reachable(*command.entries)) if command and here else None
+        is_current = command is not None and command.code == new["code"]
+        reached = set(reachable(*command.entries)) if command and is_current else None
         return changed_code(old["sources"], new["sources"], before, after, reached)
 
     def _of_inputs(self, old: Record, new: Record, others: frozenset[str]) -> Iterator[Cause]:
@@ -119,8 +119,8 @@ class Causes:
                 name = next((name for name in names_in(key) if name not in absent), None)
                 yield Cause("input", f"{name or key} only in {where}")
         for key in sorted(before.keys() & after.keys()):
-            known = key in self.first.products and key in self.second.products
-            if before[key] != after[key] and not known and concerns(key, others):
+            in_both = key in self.first.products and key in self.second.products
+            if before[key] != after[key] and not in_both and concerns(key, others):
                 yield Cause("input", f"{key} has other content")
 
     def behind(self, job: str, others: frozenset[str] = NOBODY) -> frozenset[Cause]:
@@ -149,7 +149,7 @@ def _of_values(old: Record, new: Record) -> Iterator[Cause]:
     for name, (before, after) in changed_values(old["packages"], new["packages"]).items():
         yield Cause("package", f"{name} {before} → {after}")
     engines = [str(record["notes"].get("engine", "")).split("|") for record in (old, new)]
-    if all(len(parts) == len(ENGINE_KEY) for parts in engines):
+    if all(len(key_parts) == len(ENGINE_KEY) for key_parts in engines):
         for name, before, after in zip(ENGINE_KEY, *engines, strict=True):
             if before != after and name not in ("code", "checkpoint"):
                 yield Cause("engine", f"{name}: {before} → {after}")

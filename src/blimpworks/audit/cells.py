@@ -34,15 +34,17 @@ def cells_file(exhibit: Path) -> Path:
 
 def _no_exhibit(source: Path) -> str:
     name, folder = source.name.removesuffix(CELLS_SUFFIX), source.parent
-    known = sorted(path.name.removesuffix(CELLS_SUFFIX) for path in folder.glob(f"*{CELLS_SUFFIX}"))
-    if not known:
+    exhibit_names = sorted(
+        path.name.removesuffix(CELLS_SUFFIX) for path in folder.glob(f"*{CELLS_SUFFIX}")
+    )
+    if not exhibit_names:
         return (
             f"{folder}/{name} is no file of an exhibit; expected one such as "
             "RESULTS/exhibits/PAPER/table1.csv. `snakemake` builds those of a campaign."
         )
-    close = difflib.get_close_matches(name, known, n=1)
+    close = difflib.get_close_matches(name, exhibit_names, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{folder} has no exhibit {name!r}; {hint}There are: {', '.join(known)}."
+    return f"{folder} has no exhibit {name!r}; {hint}There are: {', '.join(exhibit_names)}."
 
 
 def read_cells(source: Path) -> pd.DataFrame:
@@ -99,10 +101,10 @@ def read_numbered(path: Path, **values: Collection[str]) -> Iterator[dict[str, A
     with expected, path.open(encoding="utf-8", newline="") as handle:
         reader = csv.reader(handle)
         header = next(reader, [])
-        places = [(header.index(name), texts) for name, texts in values.items()]
+        column_texts = [(header.index(name), texts) for name, texts in values.items()]
         line = reader.line_num + 1
         for row in reader:
-            if all(row[place] in texts for place, texts in places):
+            if all(row[column] in texts for column, texts in column_texts):
                 yield _numbered(dict(zip(header, row, strict=True)), path, line)
             line = reader.line_num + 1
 
@@ -118,14 +120,14 @@ def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
             f"{source}: no cell in row {row!r}, column {column!r}; see them all "
             "without --row and --column."
         )
-    shown = zip(cells["row"], cells["column"], cells["text"], strict=True)
-    return [f"{r} / {c} = {text}" for r, c, text in shown]
+    cell_texts = zip(cells["row"], cells["column"], cells["text"], strict=True)
+    return [f"{r} / {c} = {text}" for r, c, text in cell_texts]
 
 
 def _numbered(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
-    kind: type[float | str] = str if row.get("unit") == TEXT else float
+    value_type: type[float | str] = str if row.get("unit") == TEXT else float
     for name in {"value", "corrected"} & row.keys():
-        row[name] = kind(row[name]) if row[name] else None
+        row[name] = value_type(row[name]) if row[name] else None
     return row | {"path": str(path), "line": line}
 
 
@@ -147,12 +149,12 @@ def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, A
             raise UserError(f"{path}: no {column} {value!r}; there are: {choice}.")
         rows = matching
     if len(rows) > 1:
-        places = dict.fromkeys(
+        locations = dict.fromkeys(
             f"{row['paper']} {row['exhibit']} {row['row']} / {row['column']}" for row in rows
         )
         raise UserError(
-            f"{path}: {len(rows)} numbers are meant: {'; '.join(list(places)[:9])}"
-            f"{'; …' if len(places) > 9 else ''}. Give --paper, --exhibit, --row and --column."
+            f"{path}: {len(rows)} numbers are meant: {'; '.join(list(locations)[:9])}"
+            f"{'; …' if len(locations) > 9 else ''}. Give --paper, --exhibit, --row and --column."
         )
     return rows[0]
 
@@ -171,8 +173,8 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
         (cells["printed_row"] == row["row"]) & (cells["printed_column"] == row["column"])
     ]
     if "rule" in row:
-        own = {name: row[name] for name in ("exhibit", "row", "column")}
-        itself = matches["filter"].map(lambda text: own.items() <= json.loads(text).items())
+        identity = {name: row[name] for name in ("exhibit", "row", "column")}
+        itself = matches["filter"].map(lambda text: identity.items() <= json.loads(text).items())
         matches = matches[~(itself.astype(bool) & (matches["source"] == "published"))]
     records: list[dict[str, Any]] = matches.astype(object).to_dict("records")
     return source, next(iter(records), None)
@@ -182,11 +184,11 @@ def printed_place(comparison: Path, row: dict[str, Any]) -> dict[str, Any]:
     """Return file and line of a printed number, from the record of a comparison."""
     record = Records().of(comparison)
     end = f"{row['paper']}/{row['exhibit']}.csv"
-    place = {name: [row[name]] for name in ("row", "column")}
+    position = {name: [row[name]] for name in ("row", "column")}
     for entry in record["inputs"] if record else []:
         path = Path(entry["path"])
         if entry["path"].endswith(end) and path.is_file():
-            for printed in read_numbered(path, **place):
+            for printed in read_numbered(path, **position):
                 return {"path": printed["path"], "line": printed["line"]}
     return {}
 
@@ -197,12 +199,12 @@ def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
     ``path`` and ``line`` are the place of the printed number.
     """
     folder, rows = source.parent.parent, []
-    place = {"paper": [source.parent.name], "exhibit": [source.name.removesuffix(CELLS_SUFFIX)]}
-    place |= {name: [cell[f"printed_{name}"]] for name in ("row", "column")}
+    position = {"paper": [source.parent.name], "exhibit": [source.name.removesuffix(CELLS_SUFFIX)]}
+    position |= {name: [cell[f"printed_{name}"]] for name in ("row", "column")}
     for name, form in FORMS.items():
         path = folder.parent / REPRODUCTION / name
         if folder.name == form and path.is_file():
-            rows += [row | printed_place(path, row) for row in read_numbered(path, **place)]
+            rows += [row | printed_place(path, row) for row in read_numbered(path, **position)]
     return rows
 
 
@@ -215,8 +217,10 @@ def require_as_recorded(path: Path) -> None:
     if record is None:
         return
     if OWN_HASH in record and record_hash(record) != record[OWN_HASH]:
-        own = sidecar_path(Path(record["outputs"][0]["path"]))
-        raise UserError(f"{own} was edited since its job wrote it. Make {path} anew: remove it.")
+        record_path = sidecar_path(Path(record["outputs"][0]["path"]))
+        raise UserError(
+            f"{record_path} was edited since its job wrote it. Make {path} anew: remove it."
+        )
     actual, recorded = sha256_of(path), output_hash(record, path)
     if actual != recorded:
         raise UserError(

@@ -143,7 +143,7 @@ def _hashes(
 ) -> list[str | None]:
     paths = [Path(entry["path"]) for entry in entries]
     hashes = [remembered.known(path) if remembered else None for path in paths]
-    unread = [number for number, known in enumerate(hashes) if known is None]
+    unread = [number for number, file_hash in enumerate(hashes) if file_hash is None]
     total, read = sum(entries[number]["bytes"] for number in unread), 0
     with ThreadPoolExecutor(READERS) as pool:
         results = pool.map(lambda number: _hash(paths[number], remembered), unread)
@@ -208,12 +208,12 @@ def _repeat(
     """Make cheap products again, except those with a finding."""
     if run is None:
         return None
-    known = {_key(finding.path) for finding in findings if finding.problem != "edited"}
+    reported = {_key(finding.path) for finding in findings if finding.problem != "edited"}
     paths = {
         first
         for first, record in records.items()
         for entry in (*record["inputs"], *record["outputs"])
-        if _key(entry["path"]) in known
+        if _key(entry["path"]) in reported
     }
     return repeat_jobs(records, run, paths)
 
@@ -249,7 +249,9 @@ def audit(
     findings += [Finding("edited", *fault) for fault in record_faults(records, makers)]
     findings += [Finding("stale", Path(first), why) for first, why in stale_reasons(records, plan)]
     repeated = _repeat(records, findings, run)
-    findings += [Finding("altered", *each) for each in (repeated.differing if repeated else ())]
+    findings += [
+        Finding("altered", *difference) for difference in (repeated.differing if repeated else ())
+    ]
     # Jobs that come, directly or not, after a file with a finding.
     bad = {_key(finding.path) for finding in findings}
     direct = {p for p, r in records.items() if any(_key(e["path"]) in bad for e in r["outputs"])}
@@ -305,10 +307,12 @@ def as_text(audit: Audit, root: Path, whole: bool = False) -> str:
         alike.setdefault((finding.problem, finding.detail), []).append(finding.path)
     lines = []
     for (problem, detail), paths in alike.items():
-        shown = paths if whole or len(paths) <= ALIKE else paths[:ALIKE]
-        lines += [f"{problem}: {path}: {detail}" for path in shown]
-        if len(shown) < len(paths):
-            lines.append(f"{problem}: … and {len(paths) - len(shown)} more for the same reason")
+        shown_paths = paths if whole or len(paths) <= ALIKE else paths[:ALIKE]
+        lines += [f"{problem}: {path}: {detail}" for path in shown_paths]
+        if len(shown_paths) < len(paths):
+            lines.append(
+                f"{problem}: … and {len(paths) - len(shown_paths)} more for the same reason"
+            )
     if audit.downstream:
         lines.append(f"Made from these, and sound themselves: {len(audit.downstream)} products.")
     if audit.planned is not None:

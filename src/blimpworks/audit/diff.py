@@ -60,9 +60,9 @@ def _cells(path: Path) -> dict[Place, dict[str, Any]]:
     cells: dict[Place, dict[str, Any]] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for cell in read_cells(path).astype(object).to_dict("records"):
-        place = (cell["row"], cell["column"])
-        cells[*place, seen[place]] = {str(key): value for key, value in cell.items()}
-        seen[place] += 1
+        cell_key = (cell["row"], cell["column"])
+        cells[*cell_key, seen[cell_key]] = {str(key): value for key, value in cell.items()}
+        seen[cell_key] += 1
     return cells
 
 
@@ -78,21 +78,21 @@ def _moves(
 ) -> Iterator[Move]:
     job = causes.second.products[key][0]
     records = [run.jobs[job] for run in (causes.first, causes.second)]
-    for place in [place for place in old if place in new]:
-        before, after = old[place], new[place]
+    for cell_key in [cell_key for cell_key in old if cell_key in new]:
+        before, after = old[cell_key], new[cell_key]
         if not _moved(before, after):
             continue
         where = json.loads(after["filter"])
-        others = frozenset().union(*(others_of(record, where) for record in records))
+        other_reasons = frozenset().union(*(others_of(record, where) for record in records))
         yield Move(
             key.removeprefix("results/").removesuffix(CELLS_SUFFIX),
-            place[0],
-            place[1],
+            cell_key[0],
+            cell_key[1],
             before["value"],
             after["value"],
             before["text"],
             after["text"],
-            causes.behind(job, others),
+            causes.behind(job, other_reasons),
         )
 
 
@@ -135,9 +135,9 @@ def _number(value: float) -> float | None:
 
 def as_json(comparison: Comparison) -> str:
     """Return the comparison as one JSON object; moves name their causes by number."""
-    number = {cause: place for place, cause in enumerate(comparison.causes)}
+    number = {cause: position for position, cause in enumerate(comparison.causes)}
     extra = sorted({cause for move in comparison.moves for cause in move.causes} - number.keys())
-    number |= {cause: len(number) + place for place, cause in enumerate(extra)}
+    number |= {cause: len(number) + position for position, cause in enumerate(extra)}
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
     jobs = comparison.causes
     document = {

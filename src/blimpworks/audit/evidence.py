@@ -63,8 +63,8 @@ def nearest(tree: Node, kind: str) -> list[Node]:
             if f"/{folder}/" in f"/{path.as_posix()}" and path.suffix in suffixes:
                 matches[path] = node
         level = [source for node in new.values() for source in node.inputs]
-    behind = {node.path for each in matches.values() for s in each.inputs for node in s.walk()}
-    return [each for path, each in matches.items() if path not in behind]
+    behind = {node.path for match in matches.values() for s in match.inputs for node in s.walk()}
+    return [match for path, match in matches.items() if path not in behind]
 
 
 def read_arrow(path: Path) -> pa.Table:
@@ -130,7 +130,7 @@ def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.D
 
     At most ``count`` tables at equal distances are read.
     """
-    nodes = next((n for kind in KINDS if (n := nearest(tree, kind))), [])
+    nodes = next((n for table_kind in KINDS if (n := nearest(tree, table_kind))), [])
     for columns in (("lang",), MODELS):
         names = {name for column in columns if column in rows for name in rows[column].dropna()}
         about = [n for n in nodes if names & {*n.path.parts, n.path.name.split(".")[0]}]
@@ -193,16 +193,20 @@ def _sides(item: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any]:
 def sentences_of(node: Node) -> list[Node]:
     """Return tables of treebank sentences behind a product, or beside its tables of words."""
     nodes = nearest(node, "sentences")
-    for words in [] if nodes else nearest(node, "tokens"):
-        for output in words.record["outputs"] if words.record else []:
+    for tokens_node in [] if nodes else nearest(node, "tokens"):
+        for output in tokens_node.record["outputs"] if tokens_node.record else []:
             path = Path(output["path"])
             if "sentences" in path.parts:
-                nodes.append(Node(path, output["sha256"], words.record, inputs=words.inputs))
+                nodes.append(
+                    Node(path, output["sha256"], tokens_node.record, inputs=tokens_node.inputs)
+                )
     return nodes
 
 
 def _input_path(node: Node, name: str) -> Path | None:
-    return next((path for each in node.walk() if str(path := each.path).endswith(name)), None)
+    return next(
+        (path for input_node in node.walk() if str(path := input_node.path).endswith(name)), None
+    )
 
 
 def _row_of_a_release(items: Node, item: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,15 +245,15 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
         with path.open(encoding="utf-8") as handle:
             text = next(islice(handle, item["line"] - 1, None), "").rstrip("\n")
         return {"path": str(path), "line": item["line"], "text": text.replace("\t", " ")}
-    place = {name: item[name] for name in ("treebank", "file", "sent_id")}
+    location = {name: item[name] for name in ("treebank", "file", "sent_id")}
     for node in sentences_of(items):
         table = read_arrow(node.path)
         match = pc.equal(table["sent_id"], item["sent_id"])
         for name in ("treebank", "file"):
             match = pc.and_(match, pc.equal(table[name], item[name]))
         for row in table.filter(match).to_pylist():
-            return place | sentence_origin(node, row)
-    return place
+            return location | sentence_origin(node, row)
+    return location
 
 
 def sentence_origin(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -290,8 +294,8 @@ def _held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     """Return one item of judgements or items, with its sentences, tokens and origin."""
     of_items, scores, answers = (
-        [node] if kind in node.path.parts else nearest(node, kind)
-        for kind in ("items", "scores", "answers")
+        [node] if table_kind in node.path.parts else nearest(node, table_kind)
+        for table_kind in ("items", "scores", "answers")
     )
     key, paradigm = row["item_id"], row.get("paradigm")
     item = _row_of(of_items, key, paradigm)
@@ -303,7 +307,7 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
         first = next(iter(conditions.values()))
         facts |= {"predictions": first["predictions"], "origin": origin(of_items[0], first)}
         facts["held"] = _held(node, row)
-        facts["conditions"] = {name: each["side"] for name, each in conditions.items()}
+        facts["conditions"] = {name: condition["side"] for name, condition in conditions.items()}
     elif "prompt" in item:
         answer = _row_of(answers, key)
         facts |= {"prompt": item["prompt"], "gold": item["answer"]}
@@ -313,37 +317,41 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
         facts["sentence"] = _sides({**item, "good_end": 0}, _row_of(scores, key))["good"]
     elif item:
         facts |= _sides(item, _row_of(scores, key)) | {"origin": origin(of_items[0], item)}
-        words = {w: (item.get(f"{w}_id"), item.get(f"{w}_form", item.get(w))) for w in WORDS}
-        facts["words"] = {w: {"id": i, "form": f} for w, (i, f) in words.items() if i is not None}
+        word_facts = {w: (item.get(f"{w}_id"), item.get(f"{w}_form", item.get(w))) for w in WORDS}
+        facts["words"] = {
+            w: {"id": i, "form": f} for w, (i, f) in word_facts.items() if i is not None
+        }
     return facts
 
 
 def candidate_evidence(tree: Node, where: dict[str, Any], count: int) -> list[dict[str, Any]]:
     """Return some counted subjects and verbs of the treebanks, with their sentences."""
-    places: list[dict[str, Any]] = []
+    locations: list[dict[str, Any]] = []
     for node in nearest(tree, "candidates")[:count]:
         rows = select_rows(read_arrow(node.path).to_pandas(), {"order": where.get("order", [])})
         for row in spread(rows, count).to_dict("records"):
             for sentences in sentences_of(node):
                 table = read_arrow(sentences.path)
-                (place,) = table.filter(pc.equal(table["sentence"], row["sentence"])).to_pylist()
-                words = {
+                (location,) = table.filter(pc.equal(table["sentence"], row["sentence"])).to_pylist()
+                word_facts = {
                     "subject": {"id": row["subject"], "form": row["subject_form"]},
                     "verb": {"id": row["verb"], "form": row["verb_form"]},
                 }
-                places.append({"words": words, "origin": sentence_origin(sentences, place)})
-    return places[:count]
+                locations.append(
+                    {"words": word_facts, "origin": sentence_origin(sentences, location)}
+                )
+    return locations[:count]
 
 
 def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
     """Return sentences of rows of a table of words, or of subjects and verbs."""
-    places: list[dict[str, Any]] = []
+    locations: list[dict[str, Any]] = []
     numbers = [*rows["sentence"].unique()][:count]
     for node in nearest(tree, "sentences"):
         table = read_arrow(node.path)
         inside = table.filter(pc.is_in(table["sentence"], pa.array(numbers, pa.int32())))
-        places += [{"origin": sentence_origin(node, row)} for row in inside.to_pylist()]
-    return places[:count]
+        locations += [{"origin": sentence_origin(node, row)} for row in inside.to_pylist()]
+    return locations[:count]
 
 
 def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[str, str | int]]:
@@ -351,13 +359,13 @@ def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[st
     places_of_rows: list[dict[str, str | int]] = []
     for row in rows.to_dict("records"):
         origin = row.get("origin")
-        exhibit, _, rest = origin.partition("/") if isinstance(origin, str) else ("", "", "")
-        places = [
+        exhibit, _, printed_row = origin.partition("/") if isinstance(origin, str) else ("", "", "")
+        locations = [
             {"path": number["path"], "line": number["line"]}
             for node in tables[row[TABLE]].inputs
             if node.path.name == f"{exhibit}.csv"
             for number in read_numbered(node.path)
-            if f"{number['row']}/{number['column']}" == rest
+            if f"{number['row']}/{number['column']}" == printed_row
         ]
-        places_of_rows.append(places[0] if places else {})
+        places_of_rows.append(locations[0] if locations else {})
     return places_of_rows

@@ -91,12 +91,12 @@ class Explanation:
 def others_of(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
     """Return languages and models of the exhibit that a cell is not about."""
     labels = record["params"].get("labels", {})
-    others: set[str] = {*labels.get("left_out", ())}
-    for kind, keys in (("languages", ("lang",)), ("models", MODELS)):
+    left_out: set[str] = {*labels.get("left_out", ())}
+    for label, keys in (("languages", ("lang",)), ("models", MODELS)):
         chosen = [where[key] for key in keys if key in where]
         names = {name for c in chosen for name in (c if isinstance(c, list) else [c])}
-        others |= {*labels.get(kind, {})} - names if chosen else set()
-    return others
+        left_out |= {*labels.get(label, {})} - names if chosen else set()
+    return left_out
 
 
 def _selected(cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame) -> list[dict[str, Any]]:
@@ -106,8 +106,8 @@ def _selected(cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame) -> l
     text = rows.drop(columns=TABLE, errors="ignore").to_json(orient="records", force_ascii=False)
     records = [{k: v for k, v in row.items() if v not in (None, "")} for row in json.loads(text)]
     if cell["source"] == "accuracies" and "printed" in tables[0].path.parts:
-        places = printed_evidence(tables, rows)
-        return [row | place for row, place in zip(records, places, strict=True)]
+        locations = printed_evidence(tables, rows)
+        return [row | location for row, location in zip(records, locations, strict=True)]
     return records
 
 
@@ -151,10 +151,10 @@ def explain_cell(
         raise UserError(f"no {cell['source']} table is among the inputs of this cell. Rebuild it.")
     rows = select_rows(read_tables(tables), where)
     recomputed = formula_of(cell["formula"])(rows.drop(columns=TABLE))
-    shown = rows
+    shown_rows = rows
     if item:
-        shown = rows[rows["item_id"] == item] if "item_id" in rows else rows[:0]
-        if shown.empty:
+        shown_rows = rows[rows["item_id"] == item] if "item_id" in rows else rows[:0]
+        if shown_rows.empty:
             raise UserError(
                 f"item {item!r} is not among the {len(rows)} rows of this cell; expected an "
                 "item_id of its judgements or items. Leave --item out to see some."
@@ -165,7 +165,7 @@ def explain_cell(
         recomputed,
         len(rows),
         tree,
-        _items(tree, cell, tables, shown, len(shown) if item else count),
+        _items(tree, cell, tables, shown_rows, len(shown_rows) if item else count),
         _selected(cell, tables, rows[:count]),
         comparisons_of(source, cell) if "printed_row" in cell else [],
     )

@@ -83,8 +83,8 @@ def _sentence_lines(sign: str, side: dict[str, Any]) -> list[str]:
 
 
 def _indented(sign: str, text: str) -> list[str]:
-    first, *rest = text.splitlines() or [""]
-    return [f"   {sign} {first}", *(f"     {line}" for line in rest)]
+    first, *further_lines = text.splitlines() or [""]
+    return [f"   {sign} {first}", *(f"     {line}" for line in further_lines)]
 
 
 def _verdict(item: dict[str, Any]) -> str:
@@ -181,18 +181,18 @@ def _heading(explanation: Explanation) -> list[str]:
 
 
 def _formula_lines(explanation: Explanation) -> list[str]:
-    cell, again = explanation.cell, explanation.recomputed
-    if cell is None or again is None:
+    cell, recomputed = explanation.cell, explanation.recomputed
+    if cell is None or recomputed is None:
         return []
     where = json.loads(cell["filter"])
     for column, values in where.items():
         if isinstance(values, list) and len(values) > LISTED:
             where[column] = [*values[:FEW], f"… {len(values) - FEW} more"]
-    same = abs(again - cell["value"]) < 1e-9
+    same = abs(recomputed - cell["value"]) < 1e-9
     return [
         f"   {cell['formula']} over {explanation.rows} {cell['source']} where "
         f"{json.dumps(where, ensure_ascii=False)}",
-        f"   computed again from those rows: {again:.6g} "
+        f"   computed again from those rows: {recomputed:.6g} "
         + ("(the same)" if same else f"(NOT the cell's {cell['value']:.6g})"),
         *(f"   {fact}" for fact in explanation.facts),
     ]
@@ -203,10 +203,10 @@ def _row_lines(rows: Sequence[dict[str, Any]], of: int) -> list[str]:
         return []
     lines = ["Rows that it is computed from:"]
     for row in rows:
-        place = f"{row['path']}:{row['line']}: " if "line" in row and "path" in row else ""
+        location = f"{row['path']}:{row['line']}: " if "line" in row and "path" in row else ""
         facts = ", ".join(f"{k} {v}" for k, v in row.items() if k not in ("path", "line"))
         lines += textwrap.wrap(
-            place + facts, WIDTH, initial_indent="   ", subsequent_indent="     "
+            location + facts, WIDTH, initial_indent="   ", subsequent_indent="     "
         )
     return [*lines, f"   … of {of} rows"] if len(rows) < of else lines
 
@@ -288,8 +288,8 @@ def _sections(explanation: Explanation, *, whole: bool) -> dict[str, list[str]]:
 
 def as_text(explanation: Explanation, *, whole: bool = False) -> str:
     """Return the explanation for people; ``whole`` for all of the ancestry."""
-    parts = _sections(explanation, whole=whole).values()
-    return "\n\n".join("\n".join(lines) for lines in parts if lines)
+    section_lists = _sections(explanation, whole=whole).values()
+    return "\n\n".join("\n".join(lines) for lines in section_lists if lines)
 
 
 def _page_item(item: dict[str, Any]) -> dict[str, Any]:
@@ -317,7 +317,7 @@ def write_page(explanation: Explanation, path: Path) -> None:
     from jinja2 import Environment, FileSystemLoader  # slow to import, and text needs neither
 
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-    parts: dict[str, Any] = {**_sections(explanation, whole=True)}
-    parts["items"] = [_page_item(item) for item in explanation.items]
+    page_sections: dict[str, Any] = {**_sections(explanation, whole=True)}
+    page_sections["items"] = [_page_item(item) for item in explanation.items]
     products = len([*explanation.tree.walk()]) if explanation.tree else 0
-    write_text(path, environment.get_template(TEMPLATE).render(parts, products=products))
+    write_text(path, environment.get_template(TEMPLATE).render(page_sections, products=products))

@@ -16,11 +16,11 @@ def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
     The table's record decides; without one they are all items. Raises UserError when the table is
     missing or broken.
     """
-    place = f"items/{benchmark}/{lang}.parquet"
+    items_path = f"items/{benchmark}/{lang}.parquet"
     judgements = results / "judgements" / benchmark / lang / f"{model}.parquet"
     inputs = (made_by(judgements) or {}).get("inputs", [])
-    sampled = any(entry["path"].endswith(f"{SAMPLED}/{place}") for entry in inputs)
-    return results / (SAMPLED if sampled else "") / place
+    sampled = any(entry["path"].endswith(f"{SAMPLED}/{items_path}") for entry in inputs)
+    return results / (SAMPLED if sampled else "") / items_path
 
 
 @dataclass(slots=True, eq=False)
@@ -50,8 +50,8 @@ class Node:
 
 def concerns(path: str, others: frozenset[str]) -> bool:
     """Return whether a path is about none of the names in ``others`` (languages, models)."""
-    parts = path.split("/")
-    return others.isdisjoint((*parts, parts[-1].split(".")[0])) if others else True
+    components = path.split("/")
+    return others.isdisjoint((*components, components[-1].split(".")[0])) if others else True
 
 
 class Lineage:

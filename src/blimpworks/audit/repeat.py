@@ -58,7 +58,7 @@ def _runs(records: Sequence[Record]) -> dict[tuple[str, ...], list[Record]]:
     runs: dict[tuple[str, ...], list[Record]] = {}
     for record in records:
         arguments = tuple(map(str, record.get("arguments", ())))
-        if any(arguments[: len(words)] == words for words in cheap):
+        if any(arguments[: len(command_words)] == command_words for command_words in cheap):
             runs.setdefault(arguments, []).append(record)
     return runs
 
@@ -96,11 +96,11 @@ def repeat_jobs(
     runs = _runs([record for path, record in records.items() if path not in left_out])
     differing: list[tuple[Path, str]] = []
     with tempfile.TemporaryDirectory(prefix="blimpworks-check-") as scratch:
-        for number, (words, made) in enumerate(
+        for number, (command_words, made) in enumerate(
             tqdm(runs.items(), "making again", unit="job", disable=None)
         ):
             with writing_below(Path(scratch, str(number))):
-                differing += _compare(made, _run(run, words))
+                differing += _compare(made, _run(run, command_words))
     done = {r["outputs"][0]["path"] for made in runs.values() for r in made}
     sizes = {path: len(record["outputs"]) for path, record in records.items()}
     files = sum(sizes[path] for path in done)

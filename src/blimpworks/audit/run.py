@@ -34,9 +34,13 @@ class Run:
         normalised = os.path.normpath(path)
         if normalised.startswith(f"{self.recorded}/"):
             return f"results{normalised[len(self.recorded) :]}"
-        parts = normalised.split("/")
-        starts = [parts.index(kind) for kind in RESOURCES if kind in parts]
-        return "/".join(["resources", *parts[min(starts) :]]) if starts else normalised
+        components = normalised.split("/")
+        starts = [
+            components.index(resource_folder)
+            for resource_folder in RESOURCES
+            if resource_folder in components
+        ]
+        return "/".join(["resources", *components[min(starts) :]]) if starts else normalised
 
     def file(self, path: str) -> Path:
         """Return the path of a product's file, from its recorded path."""
@@ -62,8 +66,8 @@ class Run:
 
 def names_in(key: str) -> list[str]:
     """Return names of directories and of the file in a key, without its suffixes."""
-    *parts, last = key.split("/")
-    return [*parts, last.removesuffix(".parquet").removesuffix(".json").removesuffix(".cells")]
+    *components, last = key.split("/")
+    return [*components, last.removesuffix(".parquet").removesuffix(".json").removesuffix(".cells")]
 
 
 def _placed(root: Path, inside: str, recorded: str) -> tuple[str, Path | None]:
@@ -75,11 +79,11 @@ def _placed(root: Path, inside: str, recorded: str) -> tuple[str, Path | None]:
             "tree. Name the directory that the campaign calls its results."
         )
     called = path.removesuffix(f"/{inside}")
-    whole = str(root.resolve())
-    if whole == called:
+    root_path = str(root.resolve())
+    if root_path == called:
         return called, Path("/")
-    if whole.endswith(f"/{called}"):
-        return called, Path(whole.removesuffix(f"/{called}"))
+    if root_path.endswith(f"/{called}"):
+        return called, Path(root_path.removesuffix(f"/{called}"))
     return called, None
 
 

@@ -44,10 +44,11 @@ def _commands(campaign: Path) -> list[str]:
         env=os.environ | {"COLUMNS": "10000"},
     )
     if done.returncode:
-        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        output_lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         raise UserError(
-            f"Snakemake has no plan for campaign {campaign}: {' '.join(said[-3:]) or 'no message'} "
-            "Correct that, or check without --configfile."
+            f"Snakemake has no plan for campaign {campaign}: "
+            f"{' '.join(output_lines[-3:]) or 'no message'} Correct that, "
+            "or check without --configfile."
         )
     return COMMAND.findall(done.stdout + done.stderr)
 
@@ -92,8 +93,8 @@ FEW = 5
 
 
 def _few(texts: list[str]) -> str:
-    rest = len(texts) - FEW
-    return ", ".join(texts[:FEW]) + (f" and {rest} more" if rest > 0 else "")
+    more = len(texts) - FEW
+    return ", ".join(texts[:FEW]) + (f" and {more} more" if more > 0 else "")
 
 
 def _code_reason(record: Mapping[str, Any]) -> str | None:

@@ -29,19 +29,21 @@ def offline_variable() -> str | None:
 
 
 def _query(text: str) -> str:
-    parts = []
-    for each in text.split("&"):
-        name, equals, value = each.rpartition("=")
+    shown_parameters = []
+    for parameter in text.split("&"):
+        name, equals, value = parameter.rpartition("=")
         harmless = len(value) <= HARMLESS and not SECRETS.search(name)
-        parts.append(each if harmless else f"{name}{equals}…")
-    return "&".join(parts)
+        shown_parameters.append(parameter if harmless else f"{name}{equals}…")
+    return "&".join(shown_parameters)
 
 
 def without_secrets(url: str) -> str:
     """Remove user, password and values of a query from an address, or from any other text."""
     address, question, query = url.partition("#")[0].partition("?")
-    scheme, slashes, rest = address.rpartition("://") if "://" in address else ("", "", address)
-    authority, slash, path = rest.partition("/")
+    scheme, slashes, host_and_path = (
+        address.rpartition("://") if "://" in address else ("", "", address)
+    )
+    authority, slash, path = host_and_path.partition("/")
     authority = authority.rpartition("@")[2]
     if not _HOST.fullmatch(authority):  # a password that holds a slash, or no port
         authority, slash, path = "…", "", ""
@@ -77,14 +79,14 @@ def check_address(url: str) -> None:
     if re.search(r"[\x00-\x20\x7f]", url):
         raise ValueError("it holds a space or control character")
     try:
-        parts = urlsplit(url)
+        address = urlsplit(url)
     except ValueError as error:
         raise ValueError("it cannot be read as an address") from error
-    if parts.scheme not in ("https", "http"):
+    if address.scheme not in ("https", "http"):
         raise ValueError("it does not begin with https://")
-    if parts.username is not None or parts.password is not None:
+    if address.username is not None or address.password is not None:
         raise ValueError("it holds a user or password, which belong into ~/.netrc")
-    host = parts.hostname or ""
+    host = address.hostname or ""
     if not host or re.search(r"[\s\\<>\"{}|^`]", host):
         raise ValueError("it names no host")
     try:
@@ -94,12 +96,12 @@ def check_address(url: str) -> None:
     if length > LONGEST_HOST:
         raise ValueError("its host is too long, or none that a name can be of")
     try:
-        usable = parts.port != 0
+        usable = address.port != 0
     except ValueError:
         usable = False
     if not usable:
         raise ValueError("its port is no number from 1 to 65535")
-    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+    if address.scheme == "http" and not is_loopback(address.hostname or ""):
         raise ValueError("it begins with http://, which anybody on the way can change")
 
 
@@ -117,7 +119,7 @@ def check_listed(url: str) -> str:
     """
     if url:
         check_address(url)
-        names = (each.partition("=")[0] for each in urlsplit(url).query.split("&"))
+        names = (parameter.partition("=")[0] for parameter in urlsplit(url).query.split("&"))
         if any(map(SECRETS.search, names)):
             raise ValueError("it holds a token or signature, which a table must not")
     return url

@@ -251,13 +251,13 @@ class Catalogue:
 
 
 def _languages(path: Path) -> dict[str, LanguageRow]:
-    known = keyed(read_rows(LanguageRow, path), "lang", path)
+    language_rows = keyed(read_rows(LanguageRow, path), "lang", path)
     more: dict[str, LanguageRow] = {}
     for row in (row for paper in papers().values() for row in paper.languages):
-        if row.lang not in known:
+        if row.lang not in language_rows:
             of_papers = more[row.lang].papers if row.lang in more else ()
             more[row.lang] = row.model_copy(update={"papers": (*of_papers, *row.papers)})
-    return known | more
+    return language_rows | more
 
 
 def _sources(campaign: Campaign) -> dict[Path, dict[str, SourceRow]]:
@@ -265,16 +265,16 @@ def _sources(campaign: Campaign) -> dict[Path, dict[str, SourceRow]]:
 
     Raises UserError for a source with two rows.
     """
-    own = (table for paper in papers_of(campaign) for table in paper.source_tables)
-    kinds: dict[Path, type[SourceRow]] = {campaign.catalogue.sources: SourceRow}
-    kinds.update(dict.fromkeys(own, NeededRow))
+    paper_tables = (table for paper in papers_of(campaign) for table in paper.source_tables)
+    row_classes: dict[Path, type[SourceRow]] = {campaign.catalogue.sources: SourceRow}
+    row_classes.update(dict.fromkeys(paper_tables, NeededRow))
     tables: dict[Path, dict[str, SourceRow]] = {}
-    for path, kind in kinds.items():
-        rows = keyed(read_rows(kind, path), "name", path)
-        for other, taken in tables.items():
+    for path, row_class in row_classes.items():
+        rows = keyed(read_rows(row_class, path), "name", path)
+        for other_path, taken in tables.items():
             twice = min(taken.keys() & rows.keys(), default=None)
             if twice is not None:
-                raise UserError(f"{path}: name {twice!r} stands in {other} too; rename one.")
+                raise UserError(f"{path}: name {twice!r} stands in {other_path} too; rename one.")
         tables[path] = rows
     return tables
 
@@ -283,11 +283,11 @@ def _models(campaign: Campaign) -> dict[str, ModelRow]:
     """Return models of the table and the campaign's own. Raises UserError for one in both."""
     path = campaign.catalogue.models
     rows = keyed(read_rows(ModelRow, path), "name", path)
-    for name, own in campaign.own_models.items():
+    for name, own_model in campaign.own_models.items():
         key = f"own_models of campaign {campaign.campaign!r}, {name!r}"
         if name in rows:
             raise UserError(f"{key}: {path} has a model of this name too; choose another.")
-        rows[name] = validated(ModelRow, own.cells(name), key)
+        rows[name] = validated(ModelRow, own_model.cells(name), key)
     return rows
 
 
@@ -334,11 +334,11 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     treebank files, or a trained model whose recipe the campaign lacks.
     """
     files = campaign.catalogue
-    known = _languages(files.languages)
-    languages = select_rows(campaign.languages, known, "language", files.languages)
+    language_rows = _languages(files.languages)
+    languages = select_rows(campaign.languages, language_rows, "language", files.languages)
     for name, corpus in campaign.training.corpora.items():
         key = f"training.corpora.{name}.max_sentences_of: language"
-        select_rows((*corpus.max_sentences_of,), known, key, files.languages)
+        select_rows((*corpus.max_sentences_of,), language_rows, key, files.languages)
     if campaign.languages == "all":
         mine = {paper.name for paper in papers_of(campaign)}
         rows = languages.items()
@@ -347,8 +347,8 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     models = select_rows(campaign.models, every, "model", files.models)
     if campaign.models == "all":
         had = {name: row for name, row in models.items() if row.hf_id or row.recipe}
-        own = campaign.own_models
-        models = {name: row for name, row in had.items() if row.papers or name in own}
+        own_models = campaign.own_models
+        models = {name: row for name, row in had.items() if row.papers or name in own_models}
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
     for row in read_rows(TreebankRow, files.treebanks):
         if row.lang in treebanks:
@@ -356,8 +356,8 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     by_table = _sources(campaign)
     sources = {name: row for rows in by_table.values() for name, row in rows.items()}
     tables = {name: path for path, rows in by_table.items() for name in rows}
-    for wanted, used in campaign.substitutes.items():
-        for name in (wanted, used):
+    for requested, used in campaign.substitutes.items():
+        for name in (requested, used):
             if name not in sources:
                 raise UserError(
                     f"substitutes of campaign {campaign.campaign!r}: {name!r} is not in "

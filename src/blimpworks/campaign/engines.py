@@ -70,9 +70,10 @@ ENGINES = {
 def find_engine(name: str, architecture: str) -> Engine:
     """Return the engine ``name`` for an architecture. Raises UserError for an unknown pair."""
     if (name, architecture) not in ENGINES:
-        known = ", ".join(" with ".join(pair) for pair in sorted(ENGINES))
+        engine_names = ", ".join(" with ".join(pair) for pair in sorted(ENGINES))
         raise UserError(
-            f"engine {name!r} cannot run architecture {architecture!r}; expected one of: {known}."
+            f"engine {name!r} cannot run architecture {architecture!r}; expected one of: "
+            f"{engine_names}."
         )
     return ENGINES[name, architecture]
 
@@ -95,13 +96,13 @@ def choose_engine(name: str, architecture: str, own: object, requested: object) 
     Raises UserError as ``find_engine``.
     """
     engine = find_engine(name, architecture)
-    pairs = {each: (getattr(own, each), getattr(requested, each)) for each in SETTINGS}
+    pairs = {setting: (getattr(own, setting), getattr(requested, setting)) for setting in SETTINGS}
     unmet = (
         f"{reason}; it stays {kept}"
-        for each, (kept, other) in pairs.items()
-        if (reason := engine.obstacle(each, other))
+        for setting, (kept, requested_value) in pairs.items()
+        if (reason := engine.obstacle(setting, requested_value))
     )
-    settings = {each: engine.settle(each, *pair) for each, pair in pairs.items()}
+    settings = {setting: engine.settle(setting, *pair) for setting, pair in pairs.items()}
     return Choice(engine.address, settings, tuple(unmet))
 
 
@@ -110,7 +111,7 @@ def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str |
     engine = ENGINES.get((name, architecture))
     if engine is None:
         return f"the engine {name} runs no {architecture} models"
-    reasons = (engine.obstacle(each, settings.get(each, MODEL)) for each in SETTINGS)
+    reasons = (engine.obstacle(setting, settings.get(setting, MODEL)) for setting in SETTINGS)
     return next(filter(None, reasons), None)
 
 
@@ -146,8 +147,10 @@ def comparison_of(
     Raises UserError for an unknown architecture.
     """
     if architecture not in COMPARISONS:
-        known = ", ".join(COMPARISONS)
-        raise UserError(f"architecture {architecture!r} is unknown; expected one of {known}.")
+        architectures = ", ".join(COMPARISONS)
+        raise UserError(
+            f"architecture {architecture!r} is unknown; expected one of {architectures}."
+        )
     usual = COMPARISONS[architecture]
     return Comparison(
         reference or usual.reference, usual.variants if variants is None else tuple(variants)

@@ -99,8 +99,8 @@ def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
             raise UserError(f"{line}: the row of an exhibit {fault}; correct it.")
         values: dict[str, Any] = {}
         for name, cell in row.items():
-            several = str(_COLUMNS[name].type).startswith("tuple")
-            values[name] = tuple(cell.split()) if several else cell
+            is_tuple = str(_COLUMNS[name].type).startswith("tuple")
+            values[name] = tuple(cell.split()) if is_tuple else cell
         values["function"] = f"{package}.{row['function']}"
         if "of_samples" in row:
             values["of_samples"] = _FLAGS[row["of_samples"]]

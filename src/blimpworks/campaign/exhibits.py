@@ -70,20 +70,20 @@ def table_kind(paper: str, kind: str) -> TableKind:
 
 def judged_benchmarks(spec: ExhibitSpec) -> tuple[str, ...]:
     """Return benchmarks whose judgements an exhibit needs."""
-    if any(table_kind(spec.paper, kind).of_all_benchmarks for kind in spec.needs):
+    if any(table_kind(spec.paper, table_name).of_all_benchmarks for table_name in spec.needs):
         return tuple(benchmark.name for benchmark in find_paper(spec.paper).benchmarks)
     return (spec.paper,) if is_evaluated(spec) else ()
 
 
 def is_evaluated(spec: ExhibitSpec) -> bool:
     """Return whether an exhibit shows results of models on the items."""
-    return any(table_kind(spec.paper, kind).evaluated for kind in spec.needs)
+    return any(table_kind(spec.paper, table_name).evaluated for table_name in spec.needs)
 
 
 def absent_kinds(spec: ExhibitSpec, campaign: Campaign) -> list[TableKind]:
     """Return kinds of tables that an exhibit needs and the campaign cannot have."""
-    kinds = (table_kind(spec.paper, kind) for kind in spec.needs)
-    return [kind for kind in kinds if kind.absent(campaign)]
+    table_kinds = (table_kind(spec.paper, input_kind) for input_kind in spec.needs)
+    return [input_kind for input_kind in table_kinds if input_kind.absent(campaign)]
 
 
 def of_benchmarks(
@@ -118,11 +118,11 @@ def of_benchmarks(
 def refused(campaign: Campaign, benchmarks: Sequence[str]) -> dict[str, str]:
     """Return the reasons for exhibits that a campaign cannot build, by key."""
     return {
-        spec.key: f"exhibit {spec.key} {kind.why_absent}"
+        spec.key: f"exhibit {spec.key} {absent_kind.why_absent}"
         for spec in exhibits().values()
         if spec.paper in benchmarks
-        for kind in absent_kinds(spec, campaign)[:1]
-        if kind.why_absent
+        for absent_kind in absent_kinds(spec, campaign)[:1]
+        if absent_kind.why_absent
     }
 
 

@@ -113,12 +113,14 @@ class Layout:
 
     def licences_of(self, paper: str) -> str:
         """Return a declared benchmark's and its sources' licences; empty for other papers."""
-        found = find_paper(paper)
-        if not found.needs_benchmark:
+        found_paper = find_paper(paper)
+        if not found_paper.needs_benchmark:
             return ""
-        rows = found.sources(self.campaign, self.catalogue)
+        rows = found_paper.sources(self.campaign, self.catalogue)
         return ", ".join(
-            dict.fromkeys(filter(None, [found.citation.licence, *(row.licence for row in rows)]))
+            dict.fromkeys(
+                filter(None, [found_paper.citation.licence, *(row.licence for row in rows)])
+            )
         )
 
     # Benchmarks and models
@@ -213,8 +215,8 @@ class Layout:
         """Return the treatment of pairs with unknown words, as an option of the command."""
         options = find_benchmark(benchmark).options(self.campaign)
         policy = getattr(options, "unknown_words", "score")
-        known = self.catalogue.models[model].architecture in WHOLE_WORDS
-        return [f"--unknown={policy}"] if known and policy != "score" else []
+        has_unknown_words = self.catalogue.models[model].architecture in WHOLE_WORDS
+        return [f"--unknown={policy}"] if has_unknown_words and policy != "score" else []
 
     def counted_of(self, benchmark: str) -> list[str]:
         """Return options for models whose items count one more correct item than there is."""
@@ -257,13 +259,15 @@ class Layout:
 
         Raises UserError where two of its benchmarks have different settings.
         """
-        each = {name: find_benchmark(name).generation for name, _ in part.sets}
-        options = {str(how.options(self.campaign)) for how in each.values() if how is not None}
-        generation = next(iter(each.values()))
+        generations = {name: find_benchmark(name).generation for name, _ in part.sets}
+        options = {
+            str(how.options(self.campaign)) for how in generations.values() if how is not None
+        }
+        generation = next(iter(generations.values()))
         if len(options) > 1 or generation is None:
             raise UserError(
-                f"benchmarks {', '.join(each)} have other settings for how {part.model} answers; "
-                "make them equal, or run the benchmarks in campaigns of their own."
+                f"benchmarks {', '.join(generations)} have other settings for how {part.model} "
+                "answers; make them equal, or run the benchmarks in campaigns of their own."
             )
         return generation
 
@@ -377,8 +381,8 @@ class Layout:
 
         They have published forms, or exhibits of the campaign.
         """
-        shown = {*self.published_papers, *(spec.paper for spec in self.exhibits)}
-        return [name for name in papers() if name in shown]
+        shown_papers = {*self.published_papers, *(spec.paper for spec in self.exhibits)}
+        return [name for name in papers() if name in shown_papers]
 
     def reasons_table(self, paper: str) -> list[str]:
         """Return a paper's table of reasons why printed numbers cannot be recomputed, if any."""
@@ -402,18 +406,28 @@ class Layout:
         """
         if spec.key in self.refused:
             raise UserError(self.refused[spec.key])
-        kinds = (*spec.needs, *spec.optional)
-        tables = [(kind, path) for kind in kinds for path in self.tables(spec.paper, kind)]
+        table_kinds = (*spec.needs, *spec.optional)
+        tables = [
+            (table_name, path)
+            for table_name in table_kinds
+            for path in self.tables(spec.paper, table_name)
+        ]
         if not spec.language_fact:
             return tables
         language = self.fact(spec.paper, spec.language_fact)["language"]
-        return [(kind, path) for kind, path in tables if Path(path).stem == language]
+        return [(table_name, path) for table_name, path in tables if Path(path).stem == language]
 
     def published_tables(self, paper: str) -> list[tuple[str, str]]:
         """Return each table that a paper's published forms need or can use, with its kind."""
         specs = self.published_of(paper)
-        kinds = dict.fromkeys(kind for s in specs for kind in (*s.published, *s.optional))
-        return [(kind, path) for kind in kinds for path in self.tables(paper, kind, printed=True)]
+        table_kinds = dict.fromkeys(
+            table_name for s in specs for table_name in (*s.published, *s.optional)
+        )
+        return [
+            (table_name, path)
+            for table_name in table_kinds
+            for path in self.tables(paper, table_name, printed=True)
+        ]
 
     def fact(self, paper: str, name: str, *, whole: bool = False) -> Any:
         """Return a fact of the campaign's catalogue, or of the whole one, for a paper's exhibits.
@@ -436,9 +450,9 @@ class Layout:
             models = self.models_of(spec.paper)
             # Models trained on samples are for learning curves alone.
             curved = {m for curve in curves_of(self.catalogue.seeds).values() for m in curve}
-            shown = [name for name in models if (name in curved) == spec.of_samples]
-            labels["models"] = {name: self.catalogue.models[name].label for name in shown}
-            labels["left_out"] = [name for name in models if name not in shown]
+            shown_models = [name for name in models if (name in curved) == spec.of_samples]
+            labels["models"] = {name: self.catalogue.models[name].label for name in shown_models}
+            labels["left_out"] = [name for name in models if name not in shown_models]
             labels["method"] = self.methods_of(spec.paper)[0]
         origin = find_paper(spec.paper).caption(self.campaign, self.catalogue, spec.needs)
         if origin:
@@ -460,11 +474,11 @@ class Layout:
 
     def unshown_tables(self) -> list[str]:
         """Return accuracies (or items) of benchmarks without exhibits of their name."""
-        shown = {spec.paper for spec in self.exhibits}
+        shown_papers = {spec.paper for spec in self.exhibits}
         paths = []
         for name in self.campaign.benchmarks:
-            if name not in shown and self.models_of(name):
+            if name not in shown_papers and self.models_of(name):
                 paths.append(f"{self.results}/accuracies/{name}.parquet")
-            elif name not in shown:
+            elif name not in shown_papers:
                 paths += self.items_tables(name)
         return paths

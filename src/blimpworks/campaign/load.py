@@ -42,12 +42,12 @@ def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
     )
     sections: dict[str, Any] = {n: (p.settings, p.settings()) for n, p in known_papers.items()}
     names = tuple(b.name for paper in known_papers.values() for b in paper.benchmarks)
-    known: Any = Literal[names]
+    allowed: Any = Literal[names]
     return create_model(
         "Campaign",
         __base__=Campaign,
         __doc__=Campaign.__doc__,
-        benchmarks=(Annotated[tuple[known, ...], AfterValidator(once_each)], names[:1]),
+        benchmarks=(Annotated[tuple[allowed, ...], AfterValidator(once_each)], names[:1]),
         catalogue=(catalogue, catalogue()),
         **sections,
     )
@@ -67,13 +67,13 @@ def declare(folders: Sequence[Path]) -> None:
     """
     # In the repository where the current directory lacks it, as all that campaigns name.
     paths = (path.expanduser() for path in folders)
-    found = [p if p.exists() or not (REPOSITORY / p).exists() else REPOSITORY / p for p in paths]
-    places = [str(path.resolve()) for path in found]
-    names = [path.rpartition("/")[2] for path in places]
-    if len({*names}) < len({*places}):
-        raise UserError(f"{', '.join(places)}: expected folders of different names; rename one.")
+    existing = [p if p.exists() or not (REPOSITORY / p).exists() else REPOSITORY / p for p in paths]
+    resolved = [str(path.resolve()) for path in existing]
+    names = [path.rpartition("/")[2] for path in resolved]
+    if len({*names}) < len({*resolved}):
+        raise UserError(f"{', '.join(resolved)}: expected folders of different names; rename one.")
     before = os.environ.get(FOLDERS, "")
-    after = os.pathsep.join(dict.fromkeys(filter(None, (*places, *before.split(os.pathsep)))))
+    after = os.pathsep.join(dict.fromkeys(filter(None, (*resolved, *before.split(os.pathsep)))))
     if after == before:
         return
     os.environ[FOLDERS] = after

@@ -50,8 +50,12 @@ def _beside(table: Path) -> Path:
 
 def place_here(table: Path) -> Path:
     """Return a table's path below the working directory, or in ``config/`` for one elsewhere."""
-    here, path = Path.cwd().resolve(), table.resolve()
-    return path.relative_to(here) if path.is_relative_to(here) else Path("config", table.name)
+    working_directory, path = Path.cwd().resolve(), table.resolve()
+    return (
+        path.relative_to(working_directory)
+        if path.is_relative_to(working_directory)
+        else Path("config", table.name)
+    )
 
 
 def lock_path(table: Path) -> Path:
@@ -101,19 +105,19 @@ def record(row: Row, table: Path, *, replace: bool = False) -> Row:
     Returns the row that is there afterwards: that of the first job to record it, unless
     ``replace``. Raises UserError for a malformed lock file, OSError where none can be written.
     """
-    path, kind = lock_path(table), type(row)
+    path, row_class = lock_path(table), type(row)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_name(f".{path.name}.guard").open("w", encoding="utf-8") as guard:
         # Some disks of networks lock nothing: then a row may be lost, and is recorded again.
         with suppress(OSError):
             fcntl.flock(guard, fcntl.LOCK_EX)
-        standing = read_lock(kind, table).get(row.identity())
+        standing = read_lock(row_class, table).get(row.identity())
         if standing is not None and not replace:
             return standing
-        lines = [[*kind.model_fields]]
+        lines = [[*row_class.model_fields]]
         # By their keys, so that their order is always the same.
-        for _, locked in sorted((read_file(kind, path) | {row.identity(): row}).items()):
-            lines.append([str(getattr(locked, name)) for name in kind.model_fields])
+        for _, locked in sorted((read_file(row_class, path) | {row.identity(): row}).items()):
+            lines.append([str(getattr(locked, name)) for name in row_class.model_fields])
         write_text(path, "".join("\t".join(line) + "\n" for line in lines))
     return row
 

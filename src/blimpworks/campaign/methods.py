@@ -103,7 +103,7 @@ def parse_method(name: str, expression: str) -> Method:
             f"method {name!r}: expected a name of lower-case letters, digits and underscores."
         )
     direction = re.match(r"\s*(higher|lower)\b", expression)
-    total, shown = _peel(expression[direction.end() if direction else 0 :])
+    total, rest_of_expression = _peel(expression[direction.end() if direction else 0 :])
     match = _TOTAL.fullmatch(total)
     if not match:
         raise UserError(
@@ -117,8 +117,8 @@ def parse_method(name: str, expression: str) -> Method:
         aggregate=_known(aggregate, AGGREGATES, name, expression),
         tokens=_known(tokens, TOKENS, name, expression),
         length=None if length is None else _known(length, LENGTHS, name, expression),
-        shown=tuple(shown),
-        higher=higher == (shown.count("minus") % 2 == 0),
+        shown=tuple(rest_of_expression),
+        higher=higher == (rest_of_expression.count("minus") % 2 == 0),
     )
 
 
@@ -127,8 +127,8 @@ def find_method(named: str) -> Method:
 
     Raises UserError for an unknown name or a malformed expression.
     """
-    name, given, expression = (part.strip() for part in named.partition("="))
-    if given:
+    name, has_expression, expression = (name_part.strip() for name_part in named.partition("="))
+    if has_expression:
         return parse_method(name, expression)
     if name not in METHODS:
         raise UserError(f"method {name!r} is unknown; expected one of {', '.join(METHODS)}.")

@@ -31,9 +31,9 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
     for form, spec in ((form, spec) for form, specs in forms.items() for spec in specs):
         printed = form == "published"
         rows: list[Pinned] = []
-        for kind in (*(spec.published if printed else spec.needs), *spec.optional):
-            if not layout.tables(spec.paper, kind, printed=printed):
-                rows += table_kind(spec.paper, kind).sources(campaign, catalogue)
+        for table_name in (*(spec.published if printed else spec.needs), *spec.optional):
+            if not layout.tables(spec.paper, table_name, printed=printed):
+                rows += table_kind(spec.paper, table_name).sources(campaign, catalogue)
         if not rows:
             continue
         copied = "" if all(row.url for row in rows) else " --config mirror=DIRECTORY_WITH_A_COPY"

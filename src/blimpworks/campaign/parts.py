@@ -86,7 +86,7 @@ class Part:
 
     def items(self, campaign: Campaign) -> list[Path]:
         """Return its items tables."""
-        return [items_table(campaign, *each) for each in self.sets]
+        return [items_table(campaign, *item_set) for item_set in self.sets]
 
 
 def checkpoint_file(campaign: Campaign, model: str, scope: str, *, trained: bool) -> Path:
@@ -175,16 +175,16 @@ def every_part(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list
     """
     parts = []
     languages = {name: languages_of(campaign, catalogue, name) for name in campaign.benchmarks}
-    for kind, (name, row) in product(STORES, catalogue.models.items()):
+    for part_kind, (name, row) in product(STORES, catalogue.models.items()):
         sets: dict[str, list[tuple[str, str]]] = {}
         for benchmark in benchmarks_of(campaign, row):
-            if (find_benchmark(benchmark).unit == "prompt") != (kind == "answer"):
+            if (find_benchmark(benchmark).unit == "prompt") != (part_kind == "answer"):
                 continue
             for lang in covered_by(groups, row, languages[benchmark]):
                 sets.setdefault(part_of(campaign, row, lang), []).append((benchmark, lang))
         engine = engine_of(campaign, row)
         parts += [
-            Part(name, part, engine, tuple(tables), kind, trained=bool(row.recipe))
+            Part(name, part, engine, tuple(tables), part_kind, trained=bool(row.recipe))
             for part, tables in sets.items()
         ]
     return parts
@@ -221,8 +221,8 @@ def obstacle(
         return "it has sentences to score, and the model is trained to answer prompts alone"
     if languages_of(campaign, catalogue, benchmark):
         fixed = is_local(row.hf_id) and "{lang}" not in row.hf_id
-        others = "; `evaluate --languages` names others that it is to be run on" if fixed else ""
-        return f"it exists for the languages of {row.languages!r} (column languages) alone{others}"
+        hint = "; `evaluate --languages` names others that it is to be run on" if fixed else ""
+        return f"it exists for the languages of {row.languages!r} (column languages) alone{hint}"
     return "the campaign has no language of it"
 
 

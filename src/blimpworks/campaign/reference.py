@@ -112,7 +112,9 @@ class PublishedRow(Strict):
         numbers = numbers_in(self.text)
         if self.value is None or self.fault == "garbled" or not numbers:
             return self
-        if not any(math.isclose(self.value, each, rel_tol=1e-9) for each in numbers):
+        if not any(
+            math.isclose(self.value, printed_number, rel_tol=1e-9) for printed_number in numbers
+        ):
             raise ValueError(f"value {self.value:g} is not what the text has: {self.text!r:.60}")
         return self
 

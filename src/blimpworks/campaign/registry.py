@@ -56,7 +56,9 @@ def _load(entry: EntryPoint) -> Paper:
 def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
     """Add a paper. Raises UserError for a name that is taken, or a key of every campaign."""
     names = {benchmark.name for benchmark in paper.benchmarks}
-    taken = {b.name for each in registered.values() for b in each.benchmarks}
+    taken = {
+        b.name for registered_paper in registered.values() for b in registered_paper.benchmarks
+    }
     twice = sorted(names & taken | {paper.name} & registered.keys())
     if twice:
         raise UserError(
@@ -77,21 +79,21 @@ def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
 
     Raises UserError for a paper of a package that cannot be loaded, or whose name is taken.
     """
-    found: dict[str, Paper] = {}
+    by_name: dict[str, Paper] = {}
     rooms = pkgutil.iter_modules(importlib.import_module(GROUP).__path__)
     names = [module.name for module in rooms if module.ispkg]
     entries = [EntryPoint(name, f"{GROUP}.{name}.paper:PAPER", GROUP) for name in names]
     for entry in [*entries, *registered_papers()]:
-        _register(_load(entry), entry.value, found)
+        _register(_load(entry), entry.value, by_name)
     declared, faults = cast(
         Callable[[], tuple[Mapping[Path, Paper], dict[str, str]]], load(DECLARED)
     )()
     for folder, paper in declared.items():
         try:
-            _register(paper, str(folder), found)
+            _register(paper, str(folder), by_name)
         except UserError as error:
             faults[paper.name] = str(error)
-    in_order = sorted(found.items(), key=lambda item: (item[1].position, item[0]))
+    in_order = sorted(by_name.items(), key=lambda item: (item[1].position, item[0]))
     return MappingProxyType(dict(in_order)), MappingProxyType(faults)
 
 
@@ -124,8 +126,8 @@ def find_benchmark(name: str) -> Benchmark:
     """Return the benchmark of that name. Raises UserError for an unknown one."""
     if name not in benchmarks():
         check_usable(name)
-        known = ", ".join(benchmarks())
-        raise UserError(f"benchmark {name!r} is unknown; expected one of {known}.")
+        benchmark_names = ", ".join(benchmarks())
+        raise UserError(f"benchmark {name!r} is unknown; expected one of {benchmark_names}.")
     return benchmarks()[name]
 
 

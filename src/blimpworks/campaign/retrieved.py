@@ -55,14 +55,22 @@ def lexicon_sources(campaign: Campaign, catalogue: Catalogue, lang: str) -> list
     """Return UniMorph's tables of a language, or their substitutes, in the catalogue's order."""
     if not catalogue.languages[lang].unimorph:
         return []
-    rows = (row for kind in UNIMORPH_KINDS for row in catalogue.sources_of(kind, lang))
+    rows = (
+        row for source_kind in UNIMORPH_KINDS for row in catalogue.sources_of(source_kind, lang)
+    )
     return [substituted(campaign, catalogue, row) for row in rows]
 
 
 def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> set[str]:
     """Return languages whose treebanks items, or training text if allowed, are made from."""
-    own = {lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)}
-    return own | {*catalogue.languages} if campaign.training.treebank_text else own
+    paper_languages = {
+        lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)
+    }
+    return (
+        paper_languages | {*catalogue.languages}
+        if campaign.training.treebank_text
+        else paper_languages
+    )
 
 
 def read_files(
@@ -94,8 +102,8 @@ def read_files(
     rows += [row for paper in active for row in paper.sources(campaign, catalogue)]
     rows += corpora
     for spec in exhibits_of(campaign, catalogue, parts):
-        for kind in (*spec.needs, *spec.optional):
-            rows += table_kind(spec.paper, kind).sources(campaign, catalogue)
+        for table_name in (*spec.needs, *spec.optional):
+            rows += table_kind(spec.paper, table_name).sources(campaign, catalogue)
     named = {row.name: row for row in rows if isinstance(row, TreebankRow | SourceRow)}
     return list(named.values())
 

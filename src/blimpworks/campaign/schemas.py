@@ -60,8 +60,8 @@ def _nested(annotation: object) -> Iterator[type[BaseModel]]:
         yield annotation
         for field in annotation.model_fields.values():
             yield from _nested(field.annotation)
-    for part in get_args(annotation):
-        yield from _nested(part)
+    for argument in get_args(annotation):
+        yield from _nested(argument)
 
 
 def render_schema(kind: type[BaseModel]) -> str:

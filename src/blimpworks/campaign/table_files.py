@@ -74,16 +74,16 @@ def _check_header(header: Sequence[str], kind: type[BaseModel], path: Path) -> N
 def _row(kind: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
     # Of cells beyond the last heading the reader makes a list, of absent ones None.
     if None in row or None in row.values():
-        many, headings = "more" if None in row else "fewer", row.keys() - {None}
+        more_or_fewer, headings = "more" if None in row else "fewer", row.keys() - {None}
         raise UserError(
-            f"{path}:{line}: {many} cells than headings ({len(headings)}); add or remove "
+            f"{path}:{line}: {more_or_fewer} cells than headings ({len(headings)}); add or remove "
             "separators, and in a .csv put quotes around a cell that holds commas."
         )
     try:
         return kind.model_validate(row)
     except ValidationError as error:
         first = error.errors()[0]
-        column = ".".join(str(part) for part in first["loc"])
+        column = ".".join(str(location) for location in first["loc"])
         cell = shown(row[column]) if column == "url" else first["input"]
         where = f"column {column!r} is {cell!r}: " if column else ""
         raise UserError(f"{path}:{line}: {where}{first['msg'].lower()}.") from error

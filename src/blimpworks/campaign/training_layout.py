@@ -125,8 +125,8 @@ class TrainingLayout:
         instructed = self.trained_by("instruct")
         joined: set[str] = set()
         for model, row in self.layout.catalogue.models.items():
-            own = row.recipe and model not in instructed and row.scope == "multilingual"
-            if own and self.corpus_of(model) == corpus:
+            trained_jointly = row.recipe and model not in instructed and row.scope == "multilingual"
+            if trained_jointly and self.corpus_of(model) == corpus:
                 joined |= {*self.languages_of("multi", model)}
         return [lang for lang in self.layout.catalogue.languages if lang in joined]
 
@@ -136,10 +136,10 @@ class TrainingLayout:
 
     def joined_corpora(self, corpus: str) -> dict[str, list[str]]:
         """Return descriptions and all files of these languages' corpora."""
-        each = [self.corpus_files(corpus, lang) for lang in self.joined_languages(corpus)]
+        corpus_inputs = [self.corpus_files(corpus, lang) for lang in self.joined_languages(corpus)]
         return {
-            "descriptions": [str(files["description"]) for files in each],
-            "files": [path for files in each for path in files["files"]],
+            "descriptions": [str(files["description"]) for files in corpus_inputs],
+            "files": [path for files in corpus_inputs for path in files["files"]],
         }
 
     def corpus_files(self, corpus: str, scope: str, sample: Seed | None = None) -> Files:
@@ -150,7 +150,7 @@ class TrainingLayout:
             folder = f"{self.folder}/samples/{corpus}/{scope}/{name}"
         return {
             "description": f"{folder}/corpus.json",
-            "files": [f"{folder}/{part}.txt" for part in CORPUS_PARTS],
+            "files": [f"{folder}/{split}.txt" for split in CORPUS_PARTS],
         }
 
     def trained_on(self, model: str, scope: str) -> Files:

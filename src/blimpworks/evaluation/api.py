@@ -73,8 +73,8 @@ def evaluate(
         if value is True:
             command.append(option)
         elif value is not None and value is not False:
-            several = isinstance(value, Sequence) and not isinstance(value, str)
-            command += [option, ",".join(map(str, value)) if several else str(value)]
+            is_list = isinstance(value, Sequence) and not isinstance(value, str)
+            command += [option, ",".join(map(str, value)) if is_list else str(value)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         messages = re.split(r"^blimpworks: ", done.stderr, maxsplit=1, flags=re.MULTILINE)

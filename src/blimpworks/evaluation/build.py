@@ -104,7 +104,7 @@ def _model(facts: ModelFacts) -> Model:
     revision = getattr(source, "revision", "") or getattr(source, "sha256", "")
     checks = [read_manifest(Path(path), Manifest).checks for path in facts["manifests"]]
     starts, notes = (
-        dict.fromkeys(filter(None, (each.get(name) for each in checks)))
+        dict.fromkeys(filter(None, (check.get(name) for check in checks)))
         for name in ("first token", "other starts")
     )
     return {
@@ -134,8 +134,8 @@ def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
     items: list[Items] = []
     for lang, path in benchmark["items"].items():
         n = item_counts(Path(path))[ALL]
-        whole = benchmark["whole"].get(lang)
-        items.append({"lang": lang, "n": n, "of": item_counts(Path(whole))[ALL] if whole else n})
+        total = benchmark["whole"].get(lang)
+        items.append({"lang": lang, "n": n, "of": item_counts(Path(total))[ALL] if total else n})
     judgements = judgements_of(name, benchmark, results)
     skipped = skipped_items(name, benchmark, judgements, results)
     rows = accuracy_rows(benchmark, accuracies, skipped, baselines_of(benchmark))

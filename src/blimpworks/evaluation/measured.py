@@ -41,7 +41,7 @@ def read_accuracies(path: Path) -> pd.DataFrame:
 def main_accuracies(benchmark: BenchmarkFacts) -> pd.DataFrame:
     """Read each model's accuracies by its main method, down to paradigms."""
     frame = read_accuracies(Path(benchmark["accuracies"]))
-    methods = {model: each[0] for model, each in benchmark["methods"].items()}
+    methods = {model: model_methods[0] for model, model_methods in benchmark["methods"].items()}
     kept: pd.DataFrame = frame[frame["method"] == frame["model"].map(methods)]
     return kept
 
@@ -135,13 +135,13 @@ def accuracy_rows(
 
 def unknown_words(scores: Iterable[Path]) -> float:
     """Return the share of words in scores that an n-gram model or LSTM does not know."""
-    words = unknown = 0
+    word_count = unknown = 0
     for path in scores:
         for column in read_table(SCORES, path, ["good_ids", "bad_ids"]).columns:
             ids = np.asarray(pc.list_flatten(column))
-            words += int((ids != END_ID).sum())
+            word_count += int((ids != END_ID).sum())
             unknown += int((ids == UNKNOWN_ID).sum())
-    return unknown / max(words, 1)
+    return unknown / max(word_count, 1)
 
 
 def item_counts(path: Path) -> dict[str, int]:

@@ -76,7 +76,11 @@ class ResolvedModel:
         row, size = self.row, size_text(self.file_gb) if self.file_gb else ""
         if billions := row.parameters:
             units = (("billion", 1.0), ("million", 1e-3), ("thousand", 1e-6))
-            scaled = (f"{billions / one:.3g} {unit}" for unit, one in units if billions >= one)
+            scaled = (
+                f"{billions / unit_size:.3g} {unit}"
+                for unit, unit_size in units
+                if billions >= unit_size
+            )
             number = next(scaled, f"{billions * 1e9:.0f}")
             size = f"{number} parameters ({size_text(self.weights_gb)})"
         facts = [row.architecture, row.dtype, size]
@@ -221,22 +225,22 @@ def _facts_of_languages(
 
 def _notes_on_words(path: Path) -> tuple[str, ...]:
     """Return notes on words of an n-gram file that never match sentences."""
-    words = read_vocabulary(path)[2:]
-    strange = [word for word in words if [piece for piece, _ in split_words(word)] != [word]]
-    notes, of_words = [], f"of the {len(words):,} words of {path.name}"
-    if len(strange) > STRANGE_WORDS * len(words):
+    vocabulary = read_vocabulary(path)[2:]
+    strange = [word for word in vocabulary if [piece for piece, _ in split_words(word)] != [word]]
+    notes, of_words = [], f"of the {len(vocabulary):,} words of {path.name}"
+    if len(strange) > STRANGE_WORDS * len(vocabulary):
         notes.append(
             f"{len(strange):,} {of_words}, such as {strange[0]!r}, never match, because "
             "sentences are split into words and punctuation marks; a word that is not known counts "
             "as <unk>."
         )
     # Georgian has capitals too, with which nobody begins a sentence: they are no title case.
-    cased = [word for word in words if word.title() != word or word.lower() != word]
+    cased = [word for word in vocabulary if word.title() != word or word.lower() != word]
     counts = {
         "a capital": sum(word.lower() != word for word in cased),
         "a small letter": sum(word.upper() != word for word in cased),
     }
-    if len(cased) >= max(FEWEST_WORDS, len(words) / 2):
+    if len(cased) >= max(FEWEST_WORDS, len(vocabulary) / 2):
         notes += [
             f"{count or 'None'} {of_words} {'have' if count > 1 else 'has'} {letter}, so words of "
             "sentences with one count as <unk> (the report card has the share of unknown words); "
@@ -258,7 +262,7 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
             "checkpoint of ours or an n-gram file (.arpa, KenLM's binary). Correct the path."
         )
     settings = (overrides.get("architecture"), overrides.get("first_token"))
-    parts, end = path.parts[1:], ""
+    components, end = path.parts[1:], ""
     notes: tuple[str, ...] = ()
     columns: dict[str, str] = {}
     folders = _model_folders(path)
@@ -267,7 +271,7 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
         name = path.name
         while name.lower().endswith(NGRAM_SUFFIXES):
             name = name.rpartition(".")[0]
-        parts = (*parts[:-1], name or path.name)
+        components = (*components[:-1], name or path.name)
     elif folders and folders[0] not in (path, path / "multi"):
         facts, end = _facts_of_languages(path, folders, settings), LANGUAGES
         languages = ",".join(folder.name for folder in folders)
@@ -276,7 +280,7 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
         folder = folders[0] if folders else path
         facts = facts_of(folder, *settings)
         if (folder / FILE_NAME).exists() and path.name == facts.scope:
-            parts = (*parts[:-2], f"{path.parent.name}-{path.name}")
+            components = (*components[:-2], f"{path.parent.name}-{path.name}")
         path = folder
     if not end and facts.scope != "multi":
         columns = {"scope": "monolingual", "languages": facts.scope}
@@ -284,15 +288,17 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
     inside = path.is_relative_to(REPOSITORY)
     address = f"./{path.relative_to(REPOSITORY)}" if inside else str(path)
     hf_id = address.replace("{", "{{").replace("}", "}}") + end
-    return replace(_from_facts(argument, facts, hf_id, parts, overrides, columns), notes=notes)
+    return replace(_from_facts(argument, facts, hf_id, components, overrides, columns), notes=notes)
 
 
 def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedModel:
     """Run a model on the requested languages; one that was trained for another gets a note."""
     row = model.row
-    one = is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(LANGUAGES)
+    is_for_one = (
+        is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(LANGUAGES)
+    )
     foreign = [lang for lang in requested if lang != row.languages]
-    if not one or not foreign:
+    if not is_for_one or not foreign:
         return model
     note = (
         f"{row.label} was trained for {row.languages} and is run on {', '.join(foreign)}, "
@@ -347,8 +353,8 @@ def _of_hub(
     owner, _, name = hf_id.rpartition("/")
     label = f"{name}@{revision[:12] if is_commit(revision) else revision}".rstrip("@")
     columns = {"revision": of_hub.commit, "gated": "yes" if of_hub.gated else "no"}
-    parts = tuple(filter(None, (owner, label)))
-    model = _from_facts(argument, of_hub.facts, hf_id, parts, overrides, columns)
+    name_parts = tuple(filter(None, (owner, label)))
+    model = _from_facts(argument, of_hub.facts, hf_id, name_parts, overrides, columns)
     return replace(model, revision=revision or "main")
 
 
@@ -415,8 +421,12 @@ def resolve_models(
             earlier = first.setdefault(key, model)
             if earlier is not model:
                 same = earlier.argument == model.argument
-                how = "" if same else f" (as {earlier.argument!r} and as {model.argument!r})"
-                raise UserError(f"model {model.argument!r} is named twice{how}; name it once.")
+                difference_note = (
+                    "" if same else f" (as {earlier.argument!r} and as {model.argument!r})"
+                )
+                raise UserError(
+                    f"model {model.argument!r} is named twice{difference_note}; name it once."
+                )
     return _with_names(models, {name for name, row in catalogue.items() if row.papers})
 
 

@@ -81,15 +81,15 @@ def compare_print(printed: pd.DataFrame, ours: pd.DataFrame) -> Compared | None:
 
 def _ranking(lang: str, compared: Compared, benchmark: BenchmarkFacts, facts: Facts) -> Ranking:
     """Rank models by accuracy to a tenth of a percent, the precision of most papers."""
-    places: list[Ranked] = []
-    shown = pd.concat([compared.printed, compared.ours])["accuracy"].round(3)
-    ranks = iter(shown.rank(method="min", ascending=False).astype(int))
+    ranked_models: list[Ranked] = []
+    rounded_accuracies = pd.concat([compared.printed, compared.ours])["accuracy"].round(3)
+    ranks = iter(rounded_accuracies.rank(method="min", ascending=False).astype(int))
     for is_ours, frame in ((False, compared.printed), (True, compared.ours)):
         models = facts["models"] if is_ours else facts["printed"]
         for key, row in frame.astype(object).where(frame.notna(), None).to_dict("index").items():
             name = str(key)
             model = models.get(name, NAMELESS)
-            places.append(
+            ranked_models.append(
                 {
                     "rank": next(ranks),
                     "model": name,
@@ -102,8 +102,12 @@ def _ranking(lang: str, compared: Compared, benchmark: BenchmarkFacts, facts: Fa
                     "parameters": model["parameters"],
                 }
             )
-    places.sort(key=lambda place: (place["rank"], place["ours"], place["label"]))
-    return {"lang": lang, "places": places, "notes": _notes(lang, compared, benchmark, facts)}
+    ranked_models.sort(key=lambda place: (place["rank"], place["ours"], place["label"]))
+    return {
+        "lang": lang,
+        "places": ranked_models,
+        "notes": _notes(lang, compared, benchmark, facts),
+    }
 
 
 def _notes(lang: str, compared: Compared, benchmark: BenchmarkFacts, facts: Facts) -> list[str]:
@@ -157,11 +161,17 @@ def rankings(
         of_language = compare_print(*pair)
         if of_language and len(of_language.printed) and len(of_language.ours):
             compared[lang] = of_language
-    ranked = [_ranking(lang, each, benchmark, facts) for lang, each in compared.items()]
+    ranked = [
+        _ranking(lang, compared_models, benchmark, facts)
+        for lang, compared_models in compared.items()
+    ]
     if len(compared) > 1:
         languages = [*compared.values()]
         means = []
-        for frames in ([each.printed for each in languages], [each.ours for each in languages]):
+        for frames in (
+            [compared_models.printed for compared_models in languages],
+            [compared_models.ours for compared_models in languages],
+        ):
             rows = pd.concat(frames)
             # An accuracy without an interval is not of a number of items that adds up.
             means.append(_means(rows.assign(n=rows["n"].where(rows["low"].notna())), len(frames)))

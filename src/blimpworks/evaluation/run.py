@@ -110,8 +110,8 @@ def snakemake_command(
     """Return the command for targets of a campaign; the caller has ``claimed`` its folder."""
     # A profile says itself how many jobs run at a time. Here one model has all cores: so the first
     # numbers are there soonest, and no two models share the memory.
-    here = ["--cores", str(cores), "--set-threads", f"score={cores}"]
-    jobs = ["--profile", profile] if profile else here
+    local_arguments = ["--cores", str(cores), "--set-threads", f"score={cores}"]
+    jobs = ["--profile", profile] if profile else local_arguments
     snakemake = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign_file)]
     return [*snakemake, "--nolock", *jobs, "--", *targets]
 
@@ -131,11 +131,11 @@ class Reporter:
         """Return a line with time, steps, and each model's progress and remaining time."""
         seconds = monotonic() - self.started
         done, total = self.output.steps
-        parts = [duration(seconds), f"{done} of {total} steps" if total else "planning"]
+        texts = [duration(seconds), f"{done} of {total} steps" if total else "planning"]
         try:
             models = self.look().models
         except (UserError, OSError):  # a file is just being written
-            return " · ".join(parts)
+            return " · ".join(texts)
         if not self.has_first and any(model.done for model in models):
             self.has_first = True
             self.console.print(f"First sentences scored after {seconds:.0f} s.")
@@ -145,7 +145,7 @@ class Reporter:
                 count = f"{model.done:,} of {model.sentences:,} sentences"
                 time = f", {duration(model.left)} left" if model.left else ""
                 paces.append(f"{model.model}: {count}{time}")
-        return " · ".join([*parts, "; ".join(paces)] if paces else parts)
+        return " · ".join([*texts, "; ".join(paces)] if paces else texts)
 
     def follow(self, process: subprocess.Popen[str]) -> None:
         """Show the progress until the process ends."""
@@ -188,9 +188,15 @@ class Interrupts:
 def interrupts_passed_on() -> Iterator[Interrupts]:
     """Forward interrupts in place of ending; after the block the process has ended."""
     interrupts = Interrupts()
-    ignored = [each for each in ENDING if signal.getsignal(each) == signal.SIG_IGN]
-    signals = [each for each in ENDING if each not in ignored]
-    before = {each: signal.signal(each, interrupts.pass_on) for each in signals}
+    ignored = [
+        signal_number
+        for signal_number in ENDING
+        if signal.getsignal(signal_number) == signal.SIG_IGN
+    ]
+    signals = [signal_number for signal_number in ENDING if signal_number not in ignored]
+    before = {
+        signal_number: signal.signal(signal_number, interrupts.pass_on) for signal_number in signals
+    }
     # What is ignored, as by nohup, stays ignored. But in a shell's background that is SIGINT, and
     # what is started with it ignored could not be interrupted at all; a handler is not inherited.
     if signal.SIGINT in ignored:
@@ -202,8 +208,8 @@ def interrupts_passed_on() -> Iterator[Interrupts]:
         if process is not None and process.poll() is None:
             interrupts.pass_on()
             process.wait()
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for signal_number, handler in before.items():
+            signal.signal(signal_number, handler)
 
 
 def run_snakemake(

@@ -171,11 +171,11 @@ def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> 
     if request.benchmarks and not request.languages:
         alone = check_campaign(campaign_settings(request, path, template, []), SOURCE)
         languages = own_languages(alone)
-        here = [lang for lang in languages if lang in settings["languages"]]
-        more = [lang for lang in languages if lang not in here]
-        settings["languages"] = [*here, *more]
-        if more and here and any(model.row.recipe for model in models):
-            settings["languages"] = here
+        campaign_languages = [lang for lang in languages if lang in settings["languages"]]
+        more = [lang for lang in languages if lang not in campaign_languages]
+        settings["languages"] = [*campaign_languages, *more]
+        if more and campaign_languages and any(model.row.recipe for model in models):
+            settings["languages"] = campaign_languages
             notes.append(
                 f"Left out: {', '.join(more)}, since models that are trained here have no text of "
                 "these data; --languages adds them."

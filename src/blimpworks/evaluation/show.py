@@ -88,12 +88,12 @@ def numbers(counts: Iterable[int]) -> str:
 def checked(model: Model) -> str:
     """Name a model's passed tests, with unusual findings; empty without any."""
     tests = ("weights", "tokenizer", "form", "causality", "padding", "prefixes", "vocabulary")
-    words = {name: model["checks"][name] for name in tests if name in model["checks"]}
-    shown = (
+    findings = {name: model["checks"][name] for name in tests if name in model["checks"]}
+    shown_findings = (
         f"{name} ({text})" if any(mark in text for mark in ",;:") else name
-        for name, text in words.items()
+        for name, text in findings.items()
     )
-    return f"Checked: {', '.join(shown)}." if words else ""
+    return f"Checked: {', '.join(shown_findings)}." if findings else ""
 
 
 def model_facts(model: Model) -> list[str]:
@@ -114,13 +114,13 @@ def model_facts(model: Model) -> list[str]:
 def items_line(benchmark: Benchmark, limit: int | None) -> str:
     """Return a sentence on the numbers of items and languages."""
     items, unit = benchmark["items"], benchmark["unit"]
-    n, of = (sum(each[key] for each in items) for key in ("n", "of"))
+    n, of = (sum(item_count[key] for item_count in items) for key in ("n", "of"))
     languages = f" in {len(items)} languages" if len(items) > 1 else ""
     plural = unit if n == 1 else f"{unit}s"
     if n == of:
         return f"{n:,} {plural}{languages}: all there are."
-    each = " a language" if len(items) > 1 else ""
-    limited = f" (limit: {limit:,}{each})" if limit else ""
+    item_count = " a language" if len(items) > 1 else ""
+    limited = f" (limit: {limit:,}{item_count})" if limit else ""
     return f"A balanced sample of {n:,} of {of:,} {plural}{languages}{limited}."
 
 
@@ -146,8 +146,8 @@ def baselines(rows: Iterable[Row]) -> list[str]:
 def baseline_line(benchmark: Benchmark) -> str:
     """Return a sentence with the baselines' shares of the whole benchmark; empty without any."""
     shares = totals(benchmark)[0]["baselines"] if benchmark["rows"] else {}
-    each = ", ".join(f"{name} {percent(share)}" for name, share in shares.items())
-    return f"Baselines (%): {each}." if each else ""
+    baselines = ", ".join(f"{name} {percent(share)}" for name, share in shares.items())
+    return f"Baselines (%): {baselines}." if baselines else ""
 
 
 def baselines_note(benchmark: Benchmark, names: Mapping[str, str]) -> str:
@@ -224,21 +224,21 @@ def written_lines(benchmark: Benchmark, card: Card) -> list[str]:
     """Return a line per model on answers that were cut off or repeat the prompt."""
     lines = []
     # Cards of earlier versions have no such counts.
-    for model, each in benchmark.get("written", {}).items():
+    for model, written in benchmark.get("written", {}).items():
         label = f"{card['models'][model]['label']}: " if len(benchmark["methods"]) > 1 else ""
-        if any(of[name] is None for of in each for name in ("cut", "echoes")):
+        if any(of[name] is None for of in written for name in ("cut", "echoes")):
             lines.append(f"{label}Whether answers were cut off is not known; judge them again.")
             continue
-        n, cut, echoes = (sum(of[name] or 0 for of in each) for name in ("n", "cut", "echoes"))
-        most = max(of["limit"] for of in each)
+        n, cut, echoes = (sum(of[name] or 0 for of in written) for name in ("n", "cut", "echoes"))
+        most = max(of["limit"] for of in written)
         limit = f" of {most:,} tokens" if most else ""
         languages = [
             f"{language(of['lang'], card['languages'])}: {of['cut']:,} cut off and "
             f"{of['echoes']:,} repeated of {of['n']:,}"
-            for of in each
+            for of in written
             if of["cut"] or of["echoes"]
         ]
-        where = f" ({_few(languages, '; ')})" if len(each) > 1 and languages else ""
+        where = f" ({_few(languages, '; ')})" if len(written) > 1 and languages else ""
         lines.append(
             f"{label}{cut:,} of {n:,} answers reached the limit{limit}; {echoes:,} repeat the "
             f"prompt and say nothing else{where}."
@@ -251,7 +251,7 @@ def not_tested(benchmark: Benchmark, card: Card) -> str:
     skipped: dict[str, list[int]] = {}
     for test in benchmark["tests"]:
         skipped.setdefault(language(test["lang"], card["languages"]), []).append(test["skipped"])
-    lost = [f"{name} {numbers(each)}" for name, each in skipped.items() if any(each)]
+    lost = [f"{name} {numbers(counts)}" for name, counts in skipped.items() if any(counts)]
     return f"Not in n, because one of the two skipped them: {_few(lost)}." if lost else ""
 
 
@@ -271,7 +271,13 @@ def unlike_languages(benchmark: Benchmark) -> str:
     """Return a warning where models are not judged in the same languages; else empty."""
     rows = [row for row in totals(benchmark) if row["lang"] not in (ALL, MEAN)]
     covered = {m: {r["lang"] for r in rows if m in r["models"]} for m in benchmark["methods"]}
-    if len(rows) < 2 or len({frozenset(each) for each in covered.values() if each}) < 2:
+    if (
+        len(rows) < 2
+        or len(
+            {frozenset(model_languages) for model_languages in covered.values() if model_languages}
+        )
+        < 2
+    ):
         return ""
     return (
         "The models are not judged in the same languages: compare them by language, not over all "
@@ -283,13 +289,13 @@ def unknown_words(benchmark: Benchmark, models: Mapping[str, Model]) -> str:
     """Return a line on unknown words of models of words; empty without such models."""
     # Cards of earlier versions have no such shares.
     shares = benchmark.get("unknown", {}).items()
-    each = (f"{models[name]['label']} {percent(share)} %" for name, share in shares)
-    return f"Unknown words: {', '.join(each)} of all words." if shares else ""
+    model_shares = (f"{models[name]['label']} {percent(share)} %" for name, share in shares)
+    return f"Unknown words: {', '.join(model_shares)} of all words." if shares else ""
 
 
 def ours(ranking: Ranking) -> list[int]:
     """Return our models' positions in a ranking."""
-    return [i for i, place in enumerate(ranking["places"]) if place["ours"]]
+    return [i for i, ranked in enumerate(ranking["places"]) if ranked["ours"]]
 
 
 def ranks(ranking: Ranking) -> str:
@@ -301,7 +307,7 @@ def ranks(ranking: Ranking) -> str:
 def heading(card: Card) -> str:
     """Return the head line: names of models and benchmarks."""
     models = ", ".join(model["label"] for model in card["models"].values())
-    return f"{models} on {', '.join(each['label'] for each in card['benchmarks'])}"
+    return f"{models} on {', '.join(benchmark['label'] for benchmark in card['benchmarks'])}"
 
 
 def verdict(test: PairedTest, models: Mapping[str, Model]) -> str:

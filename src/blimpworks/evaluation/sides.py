@@ -149,12 +149,18 @@ def _sample(line: str) -> tuple[tuple[str, str], Sample]:
     pair = sentences_of(value["doc"])
     if str(value["target"]) != "0":
         raise ValueError(f"target is {value['target']!r}, expected 0, the good sentence")
-    asked = value["arguments"]
-    texts = [[*each.values()] for each in asked.values()] if isinstance(asked, dict) else asked
+    arguments = value["arguments"]
+    texts = (
+        [[*alternative.values()] for alternative in arguments.values()]
+        if isinstance(arguments, dict)
+        else arguments
+    )
     wholes = ["".join(text[:2]) for text in texts]
     if len(wholes) != 2 or not all(map(str.endswith, wholes, pair)):
-        raise ValueError(f"arguments are {asked!r}, expected texts that end in the two sentences")
-    before = {whole.removesuffix(text) for whole, text in zip(wholes, pair, strict=True)}
+        raise ValueError(
+            f"arguments are {arguments!r}, expected texts that end in the two sentences"
+        )
+    before = {whole_text.removesuffix(text) for whole_text, text in zip(wholes, pair, strict=True)}
     good, bad = (float(number) for number, _ in value["filtered_resps"])
     correct = {method: float(value[name]) for method, name in METRICS.items() if name in value}
     return pair, Sample(correct, good - bad, frozenset(before))
@@ -175,9 +181,13 @@ class SamplesSide(Side):
         import pandas as pd
 
         rows = []
-        tables = {each for model in self.other.models for each in self.other.judged(model)}
-        pairs = {name for name, each in benchmarks().items() if each.judge == "judge"}
-        for benchmark, lang in sorted(each for each in tables if each[0] in pairs):
+        tables = {
+            judged_set for model in self.other.models for judged_set in self.other.judged(model)
+        }
+        pairs = {name for name, judged_set in benchmarks().items() if judged_set.judge == "judge"}
+        for benchmark, lang in sorted(
+            judged_set for judged_set in tables if judged_set[0] in pairs
+        ):
             judged = self.judgements(benchmark, lang, self.model)
             for phenomenon, group in [(ALL, judged), *judged.groupby("phenomenon")]:
                 for method, values in group.groupby("method")["correct"]:
@@ -207,7 +217,11 @@ class SamplesSide(Side):
     def items(self, benchmark: str, lang: str, model: str) -> Path:
         """Return the path of the other side's items."""
         models = self.other.models
-        judged = next(each for each in models if (benchmark, lang) in self.other.judged(each))
+        judged = next(
+            model_name
+            for model_name in models
+            if (benchmark, lang) in self.other.judged(model_name)
+        )
         return self.other.items(benchmark, lang, judged)
 
     def explanation(self, flipped: int, both: int) -> str:

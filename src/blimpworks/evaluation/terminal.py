@@ -54,10 +54,14 @@ def plain_table(*headings: str, numbers: int = 1, gap: tuple[int, int] = (2, 0))
 def _shorten(text: str, width: int) -> str:
     """Cut a text to at most ``width`` cells, with … in its middle."""
     middle = (len(text) + 1) // 2
-    left, right = text[:middle], text[middle:]
-    while cell_len(left) + cell_len(right) > (width if left + right == text else width - 1):
-        left, right = (left[:-1], right) if len(left) >= len(right) else (left, right[1:])
-    return text if left + right == text else f"{left.rstrip()}…{right.lstrip()}"
+    first_half, right = text[:middle], text[middle:]
+    while cell_len(first_half) + cell_len(right) > (
+        width if first_half + right == text else width - 1
+    ):
+        first_half, right = (
+            (first_half[:-1], right) if len(first_half) >= len(right) else (first_half, right[1:])
+        )
+    return text if first_half + right == text else f"{first_half.rstrip()}…{right.lstrip()}"
 
 
 def _beginning(text: str, width: int) -> str:
@@ -107,15 +111,15 @@ def _accuracy_table(
 def _print_accuracies(console: Console, card: Card, benchmark: Benchmark) -> None:
     totals = show.totals(benchmark)
     together = [row for row in totals if row["lang"] in (ALL, MEAN)]
-    single = [row for row in totals if row["lang"] not in (ALL, MEAN)]
-    left_out = max(0, len(single) - MOST_LANGUAGES)
+    language_rows = [row for row in totals if row["lang"] not in (ALL, MEAN)]
+    left_out = max(0, len(language_rows) - MOST_LANGUAGES)
     if left_out:
-        single.sort(
+        language_rows.sort(
             key=lambda row: min((a["accuracy"] for a in row["models"].values()), default=1.0)
         )
     rows = [
         (show.language(row["lang"], card["languages"]), row)
-        for row in (*together, *single[:MOST_LANGUAGES])
+        for row in (*together, *language_rows[:MOST_LANGUAGES])
     ]
     skipped = show.skipped_lines(benchmark, card)
     if not any(row["models"] for _, row in rows):
@@ -192,8 +196,8 @@ def _print_rankings(console: Console, card: Card, rankings: Sequence[Ranking]) -
         say(console, note, style="dim")
     if by_language:
         ranks = [
-            f"{show.language(each['lang'], names)} {show.ranks(each)}"
-            for each in by_language[:MOST_LANGUAGES]
+            f"{show.language(ranking['lang'], names)} {show.ranks(ranking)}"
+            for ranking in by_language[:MOST_LANGUAGES]
         ]
         more = len(by_language) - len(ranks)
         end = f"; {more} more on the page." if more else "."
@@ -273,12 +277,12 @@ def _print_block(console: Console, columns: Sequence[Column], signs: Sequence[st
         used += width
     for stripe in stripes:
         for side, sign in enumerate(signs):
-            words, numbers = Text(f"{sign} "), Text("  ")
+            label, numbers = Text(f"{sign} "), Text("  ")
             for column, texts, values, width in stripe:
-                words.append(texts[side], style="bold" if column["differs"] else "")
-                words.append(" " * (width - cell_len(texts[side])))
+                label.append(texts[side], style="bold" if column["differs"] else "")
+                label.append(" " * (width - cell_len(texts[side])))
                 numbers.append(values[side].ljust(width), style="dim")
-            for line in (words, numbers):
+            for line in (label, numbers):
                 line.rstrip()
                 console.print(Padding(line, (0, 0, 0, 2 * INDENT), expand=False), no_wrap=True)
 
@@ -296,11 +300,11 @@ def _print_worst(console: Console, item: WorstItem) -> None:
 def _print_items(console: Console, card: Card, benchmark: Benchmark) -> None:
     names = benchmark["phenomena"]
     for model, items in benchmark["worst"].items():
-        shown = items[:SHOWN_ITEMS]
-        if shown:
-            label, count = card["models"][model]["label"], f"{len(shown)} of {len(items)}"
+        shown_items = items[:SHOWN_ITEMS]
+        if shown_items:
+            label, count = card["models"][model]["label"], f"{len(shown_items)} of {len(items)}"
             _print_heading(console, f"Worst items of {label}: {count} on the page")
-        for number, item in enumerate(shown, start=1):
+        for number, item in enumerate(shown_items, start=1):
             lang = show.language(item["lang"], card["languages"])
             phenomenon = names.get(item["phenomenon"], item["phenomenon"])
             say(console, f"{number}. {lang}, {phenomenon}, margin {show.nats(item['margin'])}")

@@ -84,15 +84,15 @@ class Products:
 
 def _cell(cell: Cell, known: Mapping[str, Place]) -> dict[str, Any]:
     """Return a cell for the panel; one that only shows a printed number has just its place."""
-    row, place = cell.facts, cell.place
-    if place and cell.is_itself:
-        return {"row": row["row"], "column": row["column"], "place": place[1:], "itself": True}
+    row, cell_key = cell.facts, cell.place
+    if cell_key and cell.is_itself:
+        return {"row": row["row"], "column": row["column"], "place": cell_key[1:], "itself": True}
     facts: dict[str, Any] = {}
     for key in ("value", "low", "high"):
         if row[key] is not None and not isnan(row[key]):
             facts[key] = float(f"{row[key]:.10g}")
     facts |= {key: row[key] for key in ("row", "column", "text", "n", "formula", "source")}
-    facts |= {"where": row["filter"], "place": list(place[1:]) if place else None}
+    facts |= {"where": row["filter"], "place": list(cell_key[1:]) if cell_key else None}
     facts["of"] = len(cell.origins) or None
     facts["from"] = [known[origin] for origin in cell.origins[:FEW] if origin in known]
     return {key: value for key, value in facts.items() if value is not None}
@@ -103,14 +103,14 @@ def paper_script(paper: PaperInputs, products: Products) -> str:
     printed: dict[str, dict[str, dict[str, Any]]] = {}
     for (exhibit, row, column), number in paper.evidence.items():
         printed.setdefault(exhibit, {}).setdefault(row, {})[column] = number.facts()
-    known = {"/".join(place): place for place in paper.evidence}
+    number_keys = {"/".join(cell_key): cell_key for cell_key in paper.evidence}
     forms = {}
     for form in (form for exhibit in paper.exhibits for form in exhibit.forms.values()):
         suffix = ".svg" if form.figure else ".csv"
         forms[form.key] = {
             "file": str(form.files) + suffix,
             "product": products.add(form.files.with_name(f"{form.files.name}.cells.parquet")),
-            "cells": [_cell(cell, known) for cell in form.cells],
+            "cells": [_cell(cell, number_keys) for cell in form.cells],
         }
     labels = {e.name: exhibit_label(e.name) or e.title for e in paper.exhibits}
     names = {"languages": paper.names.known["lang"], "models": paper.names.known["model"]}

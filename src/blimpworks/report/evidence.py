@@ -59,12 +59,14 @@ class Number:
 
     def facts(self) -> dict[str, Any]:
         """Return the number's fields and texts as plain values, without empty ones."""
-        own = {name: value for name, value in asdict(self).items() if name != "row"}
+        facts = {name: value for name, value in asdict(self).items() if name != "row"}
         unit = "" if self.row.textual else self.row.unit
         printed = {"text": self.row.text, "unit": unit, "again": self.again}
         if self.row.corrected is not None:
             printed["corrected"] = self.in_print(self.row.corrected)
-        return {key: value for key, value in {**printed, **own}.items() if value not in ("", None)}
+        return {
+            key: value for key, value in {**printed, **facts}.items() if value not in ("", None)
+        }
 
 
 Evidence = dict[Place, Number]
@@ -101,17 +103,17 @@ def gather(
         (measured, ("measured", "low", "high", "n", "verdict", "differs")),
     ):
         for row in frame[frame["paper"] == paper].to_dict("records"):
-            place = (row["exhibit"], row["row"], row["column"])
+            cell_key = (row["exhibit"], row["row"], row["column"])
             present = {n: row[n] for n in names if not pd.isna(row[n]) and row[n] != ""}
-            facts_by_place.setdefault(place, {}).update(present)
+            facts_by_place.setdefault(cell_key, {}).update(present)
     evidence: Evidence = {}
     for path in sorted(printed):
         for line, number in enumerate(read_rows(PublishedRow, path), start=2):
-            place = (number.exhibit, number.row, number.column)
-            facts = {"note": number.note} | facts_by_place.get(place, {})
+            cell_key = (number.exhibit, number.row, number.column)
+            facts = {"note": number.note} | facts_by_place.get(cell_key, {})
             if "n" in facts:
                 facts["n"] = int(facts["n"])
-            evidence[place] = Number(number, f"{path}:{line}", **facts)
+            evidence[cell_key] = Number(number, f"{path}:{line}", **facts)
     return evidence
 
 

@@ -48,8 +48,8 @@ class PrintedExhibit(Strict):
 def read_inventory(path: Path) -> list[PrintedExhibit]:
     """Read the list of the papers' exhibits. Raises UserError when one is listed twice."""
     rows = read_rows(PrintedExhibit, path)
-    places = [(row.paper, row.exhibit) for row in rows]
-    twice = [" ".join(place) for place, n in Counter(places).items() if n > 1]
+    exhibit_keys = [(row.paper, row.exhibit) for row in rows]
+    twice = [" ".join(exhibit_key) for exhibit_key, n in Counter(exhibit_keys).items() if n > 1]
     if twice:
         raise UserError(f"{path}: {', '.join(twice)} stands in several rows; keep one.")
     return rows

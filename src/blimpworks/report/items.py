@@ -47,16 +47,25 @@ class PairSet:
 def sets_from(facts: Mapping[str, Any]) -> list[PairSet]:
     """Return the workflow's sets from templates of paths; a model without languages has all."""
     sets = []
-    for benchmark, own in facts.items():
-        for lang, items in own["items"].items():
-            models = [m for m, langs in own["models"].items() if langs is None or lang in langs]
+    for benchmark, benchmark_facts in facts.items():
+        for lang, items in benchmark_facts["items"].items():
+            models = [
+                m
+                for m, langs in benchmark_facts["models"].items()
+                if langs is None or lang in langs
+            ]
             judgements, scores = (
-                {model: Path(own[kind].format(lang=lang, model=model)) for model in models}
-                for kind in ("judgements", "scores")
+                {
+                    model: Path(benchmark_facts[table_kind].format(lang=lang, model=model))
+                    for model in models
+                }
+                for table_kind in ("judgements", "scores")
             )
             if models:
                 sets.append(
-                    PairSet(benchmark, lang, Path(items), judgements, scores, own["method"])
+                    PairSet(
+                        benchmark, lang, Path(items), judgements, scores, benchmark_facts["method"]
+                    )
                 )
     return sets
 
@@ -67,9 +76,9 @@ def _pairs(path: Path) -> list[dict[str, Any]]:
     if _conditions(table):
         return []
     alone = "acceptable" in table.column_names and table["good"] == table["bad"]
-    single = ["acceptable"] if alone else []
-    rows = table.select(["item_id", *LABELS, *SIDES, *single]).to_pylist()
-    for row in rows if single else ():
+    label_column = ["acceptable"] if alone else []
+    rows = table.select(["item_id", *LABELS, *SIDES, *label_column]).to_pylist()
+    for row in rows if label_column else ():
         row["bad" if row["acceptable"] else "good"] = None
     return [*{row["item_id"]: row for row in reversed(rows)}.values()][::-1]
 
@@ -97,10 +106,12 @@ def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list
     """Return the words' log-probabilities, and the words if spaces do not divide them."""
     if row[side] is None:
         return [[]]
-    words = words_of(row[side], scores[f"{side}_ends"] or [], scores[f"{side}_logprobs"] or [])
-    numbers = [word["logprob"] for word in words]
+    word_scores = words_of(
+        row[side], scores[f"{side}_ends"] or [], scores[f"{side}_logprobs"] or []
+    )
+    numbers = [word["logprob"] for word in word_scores]
     values = [None if number is None else round(number, 2) for number in numbers]
-    texts = [word["text"] for word in words]
+    texts = [word["text"] for word in word_scores]
     between_spaces = re.findall(r"\S+", row[side])
     alike = (texts[:-1] if texts and texts[-1] == END else texts) == between_spaces
     return [values] if alike else [values, texts]
@@ -126,12 +137,12 @@ def item_scripts(
             omitted[pair_set.benchmark] += _conditions(read_table(ITEMS, pair_set.items))
             continue
         size = len(rows) * len(pair_set.scores)
-        words = written + size <= most_words
-        written += size if words else 0
+        total_words = written + size <= most_words
+        written += size if total_words else 0
         verdicts = [_verdicts(path, pair_set.method) for path in pair_set.judgements.values()]
         scores_by_model = [
             {row["item_id"]: row for row in read_table(SCORES, path, SCORED).to_pylist()}
-            for path in (pair_set.scores.values() if words else ())
+            for path in (pair_set.scores.values() if total_words else ())
         ]
         paradigms: dict[tuple[str, str], int] = {}
         for number, start in enumerate(range(0, len(rows), CHUNK)):
@@ -153,7 +164,7 @@ def item_scripts(
                 )
             name = f"{pair_set.benchmark}.{pair_set.lang}.{number}"
             yield name, _script(name, pairs)
-            if words:
+            if total_words:
                 yield f"{name}.words", _script(f"{name}.words", words_of_pairs)
         entries.append(
             {
@@ -164,7 +175,7 @@ def item_scripts(
                 "chunks": math.ceil(len(rows) / CHUNK),
                 "models": [*pair_set.judgements],
                 "paradigms": [*paradigms],
-                "words": words,
+                "words": total_words,
             }
         )
     if entries:

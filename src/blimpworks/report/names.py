@@ -38,21 +38,21 @@ class Names:
         for column in COLUMNS[kind]:
             selected = where.get(column, [])
             yield from selected if isinstance(selected, list) else [selected]
-        parts = (*(place[1:] if place else ()), where.get("row"), where.get("column"))
-        yield from (key for key in parts if isinstance(key, str) and key in self.known[kind])
+        key_parts = (*(place[1:] if place else ()), where.get("row"), where.get("column"))
+        yield from (key for key in key_parts if isinstance(key, str) and key in self.known[kind])
 
     def about(self, where: Mapping[str, Any], place: Place | None) -> dict[str, str]:
         """Return attributes on a number's subject, but none that repeats its printed keys."""
         attributes = {}
-        for kind in COLUMNS:
-            keys = dict.fromkeys(k for k in self._keys(kind, where, place) if k and k != ALL)
+        for column_kind in COLUMNS:
+            keys = dict.fromkeys(k for k in self._keys(column_kind, where, place) if k and k != ALL)
             if 0 < len(keys) <= FEW:
                 value = " ".join(str(key).replace(" ", "_") for key in keys)
                 if place is None or value not in place[1:]:
-                    attributes[f"data-{kind}"] = value
-                names = self.met.setdefault(kind, {})
+                    attributes[f"data-{column_kind}"] = value
+                names = self.met.setdefault(column_kind, {})
                 for key in keys:
-                    name = self.known[kind].get(key, str(key).replace("_", " "))
+                    name = self.known[column_kind].get(key, str(key).replace("_", " "))
                     names[str(key).replace(" ", "_")] = name
         return attributes
 
@@ -75,8 +75,8 @@ def exhibit_label(name: str) -> str:
     match = re.fullmatch(r"(table|figure|fig)_?([a-z]?)(\d+)([a-z]?)", name)
     if not match:
         return ""
-    kind, letter, number, part = match.groups()
-    return f"{EXHIBITS[kind]} {letter.upper()}{'.' if letter else ''}{number}{part}"
+    exhibit_kind, letter, number, panel = match.groups()
+    return f"{EXHIBITS[exhibit_kind]} {letter.upper()}{'.' if letter else ''}{number}{panel}"
 
 
 LEAST = 4

@@ -184,12 +184,12 @@ def _measured(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[s
     }
     if not paper.evidence and "corrected" not in exhibit.forms:
         return variants.get(main, "")
-    other = "corrected" if main == "published" else "published"
-    parts = (
-        f'<div data-variant="{variant}">{variants.get(variant) or advice[other]}</div>'
+    other_variant = "corrected" if main == "published" else "published"
+    measured_parts = (
+        f'<div data-variant="{variant}">{variants.get(variant) or advice[other_variant]}</div>'
         for variant in ("published", "corrected")
     )
-    return "".join(parts) if variants else ""
+    return "".join(measured_parts) if variants else ""
 
 
 def _section(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[str, str]) -> Section:
@@ -203,7 +203,7 @@ def _section(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[st
         "recomputed": shown(form, paper.name, exhibit.title, table) if form else "",
         "measured": _measured(exhibit, paper, main, advice),
     }
-    numbers = [number for place, number in paper.evidence.items() if place[0] == exhibit.name]
+    numbers = [number for cell_key, number in paper.evidence.items() if cell_key[0] == exhibit.name]
     return Section(
         paper.name,
         exhibit,
@@ -216,15 +216,15 @@ def _section(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[st
 def missing(shown: Section) -> str:
     """Return a sentence on the views that a section lacks; empty when it has all."""
     # What is in one form alone has nothing beside it, which needs no saying.
-    parts = [f"{VIEWS[view]}: {why}" for view, why in WHY.items() if view not in shown.views]
-    return f"{'; '.join(parts)}." if parts else ""
+    reasons = [f"{VIEWS[view]}: {why}" for view, why in WHY.items() if view not in shown.views]
+    return f"{'; '.join(reasons)}." if reasons else ""
 
 
 def _line(title: str, address: str, sections: Sequence[Section]) -> Line:
     statuses = sum((section.statuses for section in sections), Counter[str]())
     verdicts = sum((section.verdicts for section in sections), Counter[str]())
-    parts = bar(statuses, STATUSES), bar(verdicts, VERDICTS)
-    return Line(title, address, statuses.total(), *parts)
+    bars = bar(statuses, STATUSES), bar(verdicts, VERDICTS)
+    return Line(title, address, statuses.total(), *bars)
 
 
 def _render(template: str, **context: Any) -> str:

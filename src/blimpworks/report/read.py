@@ -79,7 +79,7 @@ class Trees:
             "measured": spec.key in self.measured,
             "corrected": spec.key in self.measured and self.corrected is not None,
         }
-        return [tree for tree, there in available.items() if there]
+        return [tree for tree, is_available in available.items() if is_available]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +123,12 @@ class Form:
     @cached_property
     def shown(self) -> dict[Place, int]:
         """Index of the cell that shows each printed number, preferably the number itself."""
-        places: dict[Place, int] = {}
-        for own in (True, False):
+        index_of_place: dict[Place, int] = {}
+        for is_own in (True, False):
             for index, cell in enumerate(self.cells):
-                if cell.place and cell.is_itself is own:
-                    places.setdefault(cell.place, index)
-        return places
+                if cell.place and cell.is_itself is is_own:
+                    index_of_place.setdefault(cell.place, index)
+        return index_of_place
 
 
 def read_page(path: Path) -> ElementTree.Element:
@@ -157,10 +157,10 @@ def read_form(
     cells = []
     for row in table.to_pylist():
         origins = [*filter(None, origins_of(row, paper))] if tree == "published" else []
-        place = (exhibit, row["printed_row"], row["printed_column"])
-        number = evidence.get(place)
+        cell_key = (exhibit, row["printed_row"], row["printed_column"])
+        number = evidence.get(cell_key)
         facts = row | {"filter": json.loads(row["filter"])}
-        cells.append(Cell(facts, origins, place if number else None, number))
+        cells.append(Cell(facts, origins, cell_key if number else None, number))
     return Form(exhibit, tree, page, cells, files, figure, missing)
 
 
@@ -211,12 +211,12 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
         names = names_from(campaign.languages, campaign.models, printed)
         specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
         built = [name for name, spec in specs.items() if trees.forms_of(spec)]
-        shown = []
+        shown_exhibits = []
         # Exhibits of the paper in its order, then those known only from printed numbers.
         for name in dict.fromkeys([*built, *(place[0] for place in evidence)]):
             spec = specs.get(name)
             if spec is None:
-                shown.append(Exhibit(name, "Printed numbers", {}))
+                shown_exhibits.append(Exhibit(name, "Printed numbers", {}))
                 continue
             forms = {}
             for tree in trees.forms_of(spec):
@@ -230,8 +230,8 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
                     figure=spec.kind == "figure",
                     missing=tuple(lacks.get(spec.key, ())),
                 )
-            shown.append(Exhibit(name, spec.title, forms))
-        papers.append(PaperInputs(paper, evidence, names, shown))
+            shown_exhibits.append(Exhibit(name, spec.title, forms))
+        papers.append(PaperInputs(paper, evidence, names, shown_exhibits))
     return Inputs(campaign, trees, comparisons, papers, results_hash(trees.results))
 
 

@@ -69,14 +69,14 @@ def lines_of(number: Number) -> dict[str, Shown]:
     text = number.row.text or "illegible"
     right = number.row.corrected
     small = f"should read {number.in_print(right)}" if right is not None else ""
-    again = Shown(number.again, number.status) if number.again else None
-    shown = {
+    recomputed = Shown(number.again, number.status) if number.again else None
+    shown_lines = {
         "printed": Shown(text, number.status if number.status in FAULTS else "", small),
-        "recomputed": again,
+        "recomputed": recomputed,
         "measured": _measured(number),
         "difference": _difference(number),
     }
-    return {line: each for line, each in shown.items() if each is not None}
+    return {line: shown_line for line, shown_line in shown_lines.items() if shown_line is not None}
 
 
 class Labels:
@@ -89,12 +89,12 @@ class Labels:
         for form in forms:
             table = table_of(form.page)
             for index, row, column in () if table is None else headings_of(table):
-                place = form.cells[index].place
+                cell_key = form.cells[index].place
                 # Not the headings of rows that have the same numbers computed.
-                if place is not None and form.shown[place] == index:
-                    self._rows.setdefault(place, row)
+                if cell_key is not None and form.shown[cell_key] == index:
+                    self._rows.setdefault(cell_key, row)
                     for axis, heading in enumerate((row, column)):
-                        self._headings[axis].setdefault(place[axis + 1], set()).add(heading)
+                        self._headings[axis].setdefault(cell_key[axis + 1], set()).add(heading)
         self._owners = [
             Counter(each for texts in headings.values() for each in texts)
             for headings in self._headings
@@ -137,32 +137,32 @@ def _fill(cell: Element, shown: Shown, place: Place, about: Mapping[str, str], l
 def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, names: Names) -> str:
     """Return an exhibit's printed numbers with recomputed and measured ones; "" without any."""
     numbers = {
-        place: lines_of(number)
-        for place, number in evidence.items()
-        if place[0] == exhibit and (number.status or number.verdict)
+        cell_key: lines_of(number)
+        for cell_key, number in evidence.items()
+        if cell_key[0] == exhibit and (number.status or number.verdict)
     }
-    if not any(len(shown) > 1 for shown in numbers.values()):
+    if not any(len(shown_lines) > 1 for shown_lines in numbers.values()):
         return ""
     labels = Labels([*forms.values()], names)
-    rows, columns = ({place[at] for place in numbers} for at in (1, 2))
+    rows, columns = ({cell_key[at] for cell_key in numbers} for at in (1, 2))
     # Class and heading of each line, and the place and form of each of its numbers.
     lines: list[tuple[str, str, list[tuple[Place, str]]]] = []
     if len(numbers) >= DENSE * len(rows) * len(columns):
-        titles = {place[2]: labels.of(place)[1] for place in numbers}
-        for row in dict.fromkeys(place[1] for place in numbers):
+        titles = {cell_key[2]: labels.of(cell_key)[1] for cell_key in numbers}
+        for row in dict.fromkeys(cell_key[1] for cell_key in numbers):
             row_places = [(exhibit, row, column) for column in titles]
-            present = {form for place in row_places for form in numbers.get(place, ())}
+            present = {form for cell_key in row_places for form in numbers.get(cell_key, ())}
             for form in (form for form in LINES if form in present):
                 title = f"{labels.of(row_places[0])[0]} " if form == "printed" else ""
-                lines.append((form, title, [(place, form) for place in row_places]))
+                lines.append((form, title, [(cell_key, form) for cell_key in row_places]))
     else:
         titles = {
             form: title
             for form, title in LINES.items()
-            if any(form in shown for shown in numbers.values())
+            if any(form in shown_lines for shown_lines in numbers.values())
         }
-        for place in numbers:
-            lines.append(("", labels.statement(place), [(place, form) for form in titles]))
+        for cell_key in numbers:
+            lines.append(("", labels.statement(cell_key), [(cell_key, form) for form in titles]))
     table, body = titled_table(titles.values())
     for css, title, cells in lines:
         element = SubElement(body, "tr", {"class": f"bw-line {css}"} if css else {})
@@ -170,8 +170,8 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
         head.text = title
         if css:
             SubElement(head, "small").text = LINES[css]
-        for place, form in cells:
+        for cell_key, form in cells:
             cell = SubElement(element, "td", {"class": "n"})
-            if shown := numbers.get(place, {}).get(form):
-                _fill(cell, shown, place, names.about({}, place), form)
+            if shown_lines := numbers.get(cell_key, {}).get(form):
+                _fill(cell, shown_lines, cell_key, names.about({}, cell_key), form)
     return finished(table, f"together/{exhibit}")

@@ -31,14 +31,16 @@ def caption_of(page: Element) -> str:
 def finished(table: Element, form: str) -> str:
     """Return the table as HTML, named ``form``, with group headings across its whole width."""
     for row in table.iter("tr"):
-        first, *others = list(row)
+        first, *other_cells = list(row)
         bare = not any(
-            len(cell) or (cell.text or "").strip() or cell.get("data-cell") for cell in others
+            len(cell) or (cell.text or "").strip() or cell.get("data-cell") for cell in other_cells
         )
-        if others and bare and first.get("scope") == "row":
-            for cell in others:
+        if other_cells and bare and first.get("scope") == "row":
+            for cell in other_cells:
                 row.remove(cell)
-            first.attrib.update(scope="rowgroup", colspan=str(sum(map(_span, (first, *others)))))
+            first.attrib.update(
+                scope="rowgroup", colspan=str(sum(map(_span, (first, *other_cells))))
+            )
     table.set("data-form", form)
     return ElementTree.tostring(table, encoding="unicode", method="html")
 
@@ -99,11 +101,11 @@ def without(table: Element, dropped: Callable[[Element], bool]) -> Element | Non
             if cell.get("data-cell") is not None:
                 dropped_in.setdefault(at, []).append(dropped(cell))
     empty = {at for at, verdicts in dropped_in.items() if all(verdicts)}
-    for part in kept.iter():
-        for row in [child for child in part if child.tag == "tr"]:
+    for element in kept.iter():
+        for row in [child for child in element if child.tag == "tr"]:
             inside = [cell for cell in row if cell.get("data-cell") is not None]
             if inside and all(map(dropped, inside)):
-                part.remove(row)
+                element.remove(row)
                 continue
             for start, cell in list(_columns(row)):
                 remaining = len({*range(start, start + _span(cell))} - empty)
@@ -178,7 +180,10 @@ def _show_printed(
 
 def printed_view(form: Form, names: Names) -> str:
     """Return the published form with only printed numbers, or "" if it has none."""
-    table, indices = table_of(form.page), {index: place for place, index in form.shown.items()}
+    table, indices = (
+        table_of(form.page),
+        {index: cell_key for cell_key, index in form.shown.items()},
+    )
     if table is None or not indices or form.figure:
         return ""
     printed_table = without(table, lambda cell: int(cell.get("data-cell", "-1")) not in indices)
@@ -198,11 +203,13 @@ def recomputed_view(form: Form, names: Names) -> str:
     table, indices = table_of(form.page), {*form.shown.values()}
     if table is None:
         return ""
-    again = {i for i, cell in enumerate(form.cells) if cell.place and i not in indices}
-    numbers = [cell.number for i, cell in enumerate(form.cells) if i not in again]
+    recomputed_indices = {i for i, cell in enumerate(form.cells) if cell.place and i not in indices}
+    numbers = [cell.number for i, cell in enumerate(form.cells) if i not in recomputed_indices]
     if not any(number is None or number.again for number in numbers):
         return ""
-    recomputed_table = without(table, lambda cell: int(cell.get("data-cell", "-1")) in again)
+    recomputed_table = without(
+        table, lambda cell: int(cell.get("data-cell", "-1")) in recomputed_indices
+    )
     assert recomputed_table is not None
     for index, cell in numbers_of(recomputed_table):
         shown_cell = form.cells[index]
@@ -233,18 +240,20 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
     shown = set()
     if form and table is not None:
         inside = {index for index, _ in numbers_of(table)}
-        shown = {place for place, index in form.shown.items() if index in inside}
-    places = [place for place in evidence if place[0] == exhibit and place not in shown]
-    if not places:
+        shown = {cell_key for cell_key, index in form.shown.items() if index in inside}
+    cell_keys = [
+        cell_key for cell_key in evidence if cell_key[0] == exhibit and cell_key not in shown
+    ]
+    if not cell_keys:
         return ""
-    columns = dict.fromkeys(place[2] for place in places)
+    columns = dict.fromkeys(cell_key[2] for cell_key in cell_keys)
     table, body = titled_table(map(names.of, columns))
-    for row in dict.fromkeys(place[1] for place in places):
+    for row in dict.fromkeys(cell_key[1] for cell_key in cell_keys):
         line = SubElement(body, "tr")
         SubElement(line, "th", scope="row").text = names.of(row)
         for column in columns:
-            cell, place = SubElement(line, "td", {"class": "n"}), (exhibit, row, column)
-            if place in evidence:
-                number = evidence[place]
-                _show_printed(cell, number, number.row.text, place, names.about({}, place))
+            cell, cell_key = SubElement(line, "td", {"class": "n"}), (exhibit, row, column)
+            if cell_key in evidence:
+                number = evidence[cell_key]
+                _show_printed(cell, number, number.row.text, cell_key, names.about({}, cell_key))
     return finished(table, f"printed/{exhibit}")

@@ -138,11 +138,11 @@ def compare(paper: str, files: Measured) -> Iterator[Any]:
     for row in read_printed_numbers(files.printed):
         if row.value is None and not row.textual and row.fault != GARBLED:
             continue
-        place = (row.exhibit, row.row, row.column)
-        cell = measured.get(place)
+        cell_key = (row.exhibit, row.row, row.column)
+        cell = measured.get(cell_key)
         differs = ""
         if cell is not None:
-            differs = differences(cell, published.get(place), files.basis, files.languages)
+            differs = differences(cell, published.get(cell_key), files.basis, files.languages)
             if row.value is None and not row.textual:
                 differs = differs or ILLEGIBLE
         number = None if row.textual else cell

@@ -109,14 +109,14 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
     cells: dict[Place, dict[str, Any]] = {}
     for exhibit, path in paper.cells.items():
         for cell in read_table(CELLS, path).to_pylist():
-            place = (exhibit, cell["printed_row"], cell["printed_column"])
-            if origins_of(cell, paper) == ["/".join(place)]:
+            cell_key = (exhibit, cell["printed_row"], cell["printed_column"])
+            if origins_of(cell, paper) == ["/".join(cell_key)]:
                 continue  # it only shows the printed number that it stands for
-            other = cells.setdefault(place, cell)
-            if abs(other["value"] - cell["value"]) > TOLERANCE:
+            first_cell = cells.setdefault(cell_key, cell)
+            if abs(first_cell["value"] - cell["value"]) > TOLERANCE:
                 raise UserError(
-                    f"{path}: two cells stand for row {place[1]!r}, column {place[2]!r} and "
-                    f"differ ({other['value']:g}, {cell['value']:g}); keep one."
+                    f"{path}: two cells stand for row {cell_key[1]!r}, column {cell_key[2]!r} and "
+                    f"differ ({first_cell['value']:g}, {cell['value']:g}); keep one."
                 )
     return cells
 
@@ -127,11 +127,11 @@ def _is_corrected(row: PublishedRow, value: float, reach: float) -> bool:
         return True
     corrected = float(row.corrected)
     digits = max(row.decimals, len(f"{corrected:.9f}".rstrip("0").partition(".")[2]))
-    again = rounded(value, digits)
-    if abs(again - corrected) <= TOLERANCE:
+    rounded_value = rounded(value, digits)
+    if abs(rounded_value - corrected) <= TOLERANCE:
         return True
     near = abs(value - corrected) <= row.half_unit + reach + TOLERANCE
-    return near and f"{again:.{digits}f}" in row.note
+    return near and f"{rounded_value:.{digits}f}" in row.note
 
 
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:

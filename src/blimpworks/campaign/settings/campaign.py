@@ -107,13 +107,13 @@ class OwnModel(Strict):
 
     def cells(self, name: str) -> dict[str, object]:
         """Return the model's row for a table of models, by column."""
-        own = self.model_dump(exclude={"path", "label", "parameters"})
+        stated = self.model_dump(exclude={"path", "label", "parameters"})
         absent = dict.fromkeys(
             ("papers", "revision", "recipe", "gpus", "gpu_memory_gb", "note"), ""
         )
         return {
             **absent,
-            **own,
+            **stated,
             "name": name,
             "label": self.label or name,
             "family": self.label or name,
@@ -175,7 +175,7 @@ class Campaign(Strict):
     def section(self, kind: type[Section]) -> Section:
         """Return the settings of a paper by their model; defaults where the campaign has none."""
         sections = (getattr(self, name) for name in type(self).model_fields)
-        return next((each for each in sections if type(each) is kind), None) or kind()
+        return next((section for section in sections if type(section) is kind), None) or kind()
 
     def folder(self, name: str) -> Path:
         """Return a paper's data folder in the catalogue, by the paper's name for it."""

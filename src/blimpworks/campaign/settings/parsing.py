@@ -21,17 +21,19 @@ LONGEST = 100
 
 def _key(error: ErrorDetails, settings: Any) -> str:
     """Return the key of an error, without pydantic's names of alternatives."""
-    parts: list[str] = []
-    for part in error["loc"]:
-        in_list = isinstance(settings, list) and isinstance(part, int) and part < len(settings)
-        if in_list or (isinstance(settings, dict) and part in settings):
-            settings = settings[part]
-            parts.append(str(part))
+    key_parts: list[str] = []
+    for location in error["loc"]:
+        in_list = (
+            isinstance(settings, list) and isinstance(location, int) and location < len(settings)
+        )
+        if in_list or (isinstance(settings, dict) and location in settings):
+            settings = settings[location]
+            key_parts.append(str(location))
     if error["type"] == "missing":
-        parts.append(str(error["loc"][-1]))
+        key_parts.append(str(error["loc"][-1]))
     if error["type"] in TAGS:
-        parts.append(error["ctx"]["discriminator"].strip("'"))
-    return ".".join(parts)
+        key_parts.append(error["ctx"]["discriminator"].strip("'"))
+    return ".".join(key_parts)
 
 
 def _expected(error: ErrorDetails) -> str:
@@ -46,11 +48,11 @@ def _expected(error: ErrorDetails) -> str:
 def _unknown(key: str, own: Collection[str]) -> str:
     """Return the complaint on an unknown key, with a hint; top-level keys (``own``) come first."""
     *above, last = key.split(".")
-    known = [key for model in Strict.__subclasses__() for key in model.model_fields]
+    all_keys = [key for model in Strict.__subclasses__() for key in model.model_fields]
     near = difflib.get_close_matches(last, () if above else own, n=1)
-    close = [k for k in (*near, *difflib.get_close_matches(last, known, n=3)) if k not in above]
+    close = [k for k in (*near, *difflib.get_close_matches(last, all_keys, n=3)) if k not in above]
     hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
-    if last in known:
+    if last in all_keys:
         hint = "it is one of another section: move it there, see workflow/schemas."
     return f"key {key!r} is not a setting; {hint}"
 
@@ -75,8 +77,10 @@ def complaints(
         by_key.setdefault(_key(error, settings), []).append(error)
     lines = []
     # A whole that is wrong because of a part of it has an error too.
-    parts = [key for key in by_key if not any(other.startswith(f"{key}.") for other in by_key)]
-    for key, alike in ((key, by_key[key]) for key in parts):
+    innermost_keys = [
+        key for key in by_key if not any(longer_key.startswith(f"{key}.") for longer_key in by_key)
+    ]
+    for key, alike in ((key, by_key[key]) for key in innermost_keys):
         first, expected = alike[0], ", or ".join(dict.fromkeys(map(_expected, alike)))
         if first["type"] == "extra_forbidden":
             lines.append(f"{source}: {_unknown(key, own)}")
@@ -110,8 +114,8 @@ def validated(kind: type[Options], settings: Any, source: str, context: object =
     try:
         return kind.model_validate(settings, context=context)
     except ValidationError as error:
-        own = kind.model_fields
-        raise UserError(complaints(error.errors(), settings, source, own)) from error
+        fields = kind.model_fields
+        raise UserError(complaints(error.errors(), settings, source, fields)) from error
 
 
 def parse_yaml(kind: type[Options], path: Path, what: str, context: object = None) -> Options:

@@ -121,31 +121,32 @@ class Site(Strict):
         if extra:
             from snakemake_executor_plugin_slurm.validation import get_forbidden_slurm_options
 
-            for pattern, what in get_forbidden_slurm_options().items():
-                if found := re.search(pattern, extra):
+            for pattern, option_name in get_forbidden_slurm_options().items():
+                if match := re.search(pattern, extra):
                     raise ValueError(
-                        f"{found[0].strip(' =')} is the {what}, which Snakemake's executor for "
-                        "SLURM sets itself; take it out"
+                        f"{match[0].strip(' =')} is the {option_name}, which Snakemake's executor "
+                        "for SLURM sets itself; take it out"
                     )
         return extra
 
     @model_validator(mode="after")
     def _labels(self) -> "Site":
         labels = {
-            kind.label: "".join(filter(str.isalnum, kind.label.lower())) for kind in self.gpus
+            gpu_kind.label: "".join(filter(str.isalnum, gpu_kind.label.lower()))
+            for gpu_kind in self.gpus
         }
         alike = Counter(labels.values())
         if len(labels) < len(self.gpus) or max(alike.values(), default=1) > 1:
-            names = ", ".join(kind.label for kind in self.gpus)
+            names = ", ".join(gpu_kind.label for gpu_kind in self.gpus)
             raise ValueError(
                 "two kinds in gpus have one label, or labels that differ in signs alone "
                 f"({names}); rename one"
             )
         for name, model in self.models.items():
             if model.kind is not None and model.kind not in labels:
-                known = ", ".join(labels) or "none"
+                label_list = ", ".join(labels) or "none"
                 raise ValueError(
-                    f"models.{name}.kind is {model.kind!r}, expected a label of gpus ({known})"
+                    f"models.{name}.kind is {model.kind!r}, expected a label of gpus ({label_list})"
                 )
         return self
 

@@ -84,7 +84,7 @@ class Plan:
     def inputs(self) -> list[Path]:
         """Return the files that the crate is made of."""
         tables = self.behind["original"].drop_duplicates()
-        cells = [shown.cells for shown in self.exhibits]
+        cells = [exhibit.cells for exhibit in self.exhibits]
         return [self.campaign_file, *cells, *tables, *self.comparisons]
 
 
@@ -117,20 +117,22 @@ def plan_crate(
     from what their jobs make again.
     """
     campaign = load_campaign(campaign_file)
-    own = results_of(campaign, campaign_file, results)
-    exhibits = find_exhibits(own, wish.exhibits)
-    whole = () if wish.exhibits else REPRODUCTION
-    comparisons = [path for name in whole if (path := own / "reproduction" / name).is_file()]
-    trace = trace_back([*(shown.cells for shown in exhibits), *comparisons])
-    require_unaltered(trace, own, run)
+    own_results = results_of(campaign, campaign_file, results)
+    exhibits = find_exhibits(own_results, wish.exhibits)
+    comparisons_too = () if wish.exhibits else REPRODUCTION
+    comparisons = [
+        path for name in comparisons_too if (path := own_results / "reproduction" / name).is_file()
+    ]
+    trace = trace_back([*(exhibit.cells for exhibit in exhibits), *comparisons])
+    require_unaltered(trace, own_results, run)
     behind = tables_behind(exhibits, wish.tables)
-    kinds = set(behind["source"])
-    if unknown := [kind for kind in wish.tables if kind not in kinds]:
+    table_kinds = set(behind["source"])
+    if unknown := [table_kind for table_kind in wish.tables if table_kind not in table_kinds]:
         raise UserError(
             f"there are no {unknown[0]!r} tables behind these exhibits; there are: "
-            f"{', '.join(sorted(kinds))}, and scores."
+            f"{', '.join(sorted(table_kinds))}, and scores."
         )
-    return Plan(own, campaign, campaign_file, exhibits, trace, behind, comparisons, wish)
+    return Plan(own_results, campaign, campaign_file, exhibits, trace, behind, comparisons, wish)
 
 
 @contextmanager
@@ -149,12 +151,12 @@ def new_directory(path: Path) -> Iterator[Path]:
 
 def _finished(plan: Plan) -> Iterator[tuple[Path, Path]]:
     """Yield finished files and their places: exhibits, comparisons, the campaign's file."""
-    for shown in plan.exhibits:
-        folder = shown.cells.parent
-        record = plan.trace.records[shown.cells]
+    for exhibit in plan.exhibits:
+        folder = exhibit.cells.parent
+        record = plan.trace.records[exhibit.cells]
         assert record is not None
         for path in (Path(entry["path"]) for entry in record["outputs"]):
-            if path.parent == folder and path != shown.cells:
+            if path.parent == folder and path != exhibit.cells:
                 yield path, path.relative_to(plan.results)
     for path in plan.comparisons:
         yield path, path.relative_to(plan.results)
@@ -206,7 +208,7 @@ def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
 
 
 def _citations(plan: Plan) -> list[Citation]:
-    names = dict.fromkeys(shown.paper for shown in plan.exhibits)
+    names = dict.fromkeys(exhibit.paper for exhibit in plan.exhibits)
     return [find_paper(name).citation for name in names]
 
 
@@ -235,9 +237,9 @@ def write_crate(plan: Plan, output: Path) -> Summary:
     rows = sources_behind(plan.trace, plan.campaign)
     licences = licences_behind(plan.trace, rows, plan.results)
     with new_directory(output) as root:
-        for path, place in chain(_finished(plan), _workflow_files()):
-            (root / place).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, root / place)
+        for path, target in chain(_finished(plan), _workflow_files()):
+            (root / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, root / target)
         settings = root / "config" / plan.campaign_file.name
         write_text(settings, plan.relative(settings.read_text(encoding="utf-8")))
         copies = copy_tables(plan.behind, root, packed=plan.wish.gzip)
@@ -269,7 +271,11 @@ def write_crate(plan: Plan, output: Path) -> Summary:
             Graph(root, plan.trace, unchanged, rows, plan.relative),
             about,
             {copy.place: copy.original for copy in copies if copy.original.suffix != ".csv"},
-            [place for _, place in _finished(plan) if place.parts[0] in ("exhibits", "published")],
+            [
+                target
+                for _, target in _finished(plan)
+                if target.parts[0] in ("exhibits", "published")
+            ],
             [*licences, CODE],
         )
         files = [path for path in root.rglob("*") if path.is_file()]
@@ -289,16 +295,16 @@ def export_croissant(
     Raises UserError when there are none, or when a table differs from its record.
     """
     campaign = load_campaign(campaign_file)
-    own = results_of(campaign, campaign_file, results)
+    own_results = results_of(campaign, campaign_file, results)
     tables = {
         folder.name: sorted(folder.glob("*.parquet"))
-        for folder in sorted((own / "items").glob("*"))
+        for folder in sorted((own_results / "items").glob("*"))
     }
     trace = trace_back(chain.from_iterable(tables.values()))
-    require_unaltered(trace, own, run)
+    require_unaltered(trace, own_results, run)
     rows = sources_behind(trace, campaign)
-    licences = [*licences_behind(trace, rows, own)]
-    plan = Plan(own, campaign, campaign_file, [], trace, pd.DataFrame(), [], wish)
+    licences = [*licences_behind(trace, rows, own_results)]
+    plan = Plan(own_results, campaign, campaign_file, [], trace, pd.DataFrame(), [], wish)
     with new_directory(output) as root:
         names = [
             export_items(paths, root / name, _facts(plan, name, licences)).relative_to(root)

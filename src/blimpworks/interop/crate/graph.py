@@ -160,9 +160,13 @@ class Graph:
         if name == "python":
             url = f"https://www.python.org/downloads/release/python-{version.replace('.', '')}/"
         identifier = "#blimpworks" if name == "blimpworks" else url
-        known = {} if name == "blimpworks" else {"url": url}
+        package_url = {} if name == "blimpworks" else {"url": url}
         return self.add(
-            identifier, type="SoftwareApplication", name=name, softwareVersion=version, **known
+            identifier,
+            type="SoftwareApplication",
+            name=name,
+            softwareVersion=version,
+            **package_url,
         )
 
     def tool(self, record: Record) -> Entity:
@@ -224,19 +228,19 @@ class Graph:
 
 def add_files(graph: Graph, copied: Mapping[Path, Path]) -> None:
     """Add all files of the crate; ``copied`` maps copies to their originals."""
-    changed = {place: original for original, place in graph.places.items()}
+    changed = {target: original for original, target in graph.places.items()}
     for path in sorted(p for p in graph.root.rglob("*") if p.is_file()):
-        place = path.relative_to(graph.root)
-        if place.as_posix() == WORKFLOW:
+        target = path.relative_to(graph.root)
+        if target.as_posix() == WORKFLOW:
             continue
         properties: dict[str, Any] = {}
-        if place.as_posix() == "README.md":
+        if target.as_posix() == "README.md":
             properties["about"] = graph.crate.root_dataset
-        if place in copied:
-            properties["isBasedOn"] = graph.original(copied[place])
-        elif place in changed:
-            properties["alternateName"] = graph.relative(changed[place].as_posix())
-        graph.file(place, **properties)
+        if target in copied:
+            properties["isBasedOn"] = graph.original(copied[target])
+        elif target in changed:
+            properties["alternateName"] = graph.relative(changed[target].as_posix())
+        graph.file(target, **properties)
 
 
 def add_workflow(graph: Graph, about: About, tools: Sequence[Entity]) -> Entity:
@@ -271,7 +275,7 @@ def add_run(graph: Graph, workflow: Entity, about: About, exhibits: Iterable[Pat
         if record is None or record["verb"] == "retrieve"
     ]
     sources = graph.slot("sources", "Data from elsewhere.", inputs)
-    results = [crate.get(quote(place.as_posix())) for place in exhibits]
+    results = [crate.get(quote(target.as_posix())) for target in exhibits]
     output = graph.slot("exhibits", "Tables and figures.", results)
     workflow["input"], workflow["output"] = [campaign, sources], output
     run = graph.add(

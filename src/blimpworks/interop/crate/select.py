@@ -84,19 +84,19 @@ def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
 
     Raises UserError when there are no results, or when they are not the campaign's.
     """
-    own = Path(campaign.pathvars.results)
+    campaign_results = Path(campaign.pathvars.results)
     if not results.is_dir():
         raise UserError(
             f"{results} does not exist; expected the results of a campaign, as `snakemake` "
             "leaves them. Build them first."
         )
-    if own.resolve() != results.resolve():
+    if campaign_results.resolve() != results.resolve():
         raise UserError(
-            f"{source} puts its results in {own}, which from here is not {results}; give the "
-            "results and the campaign file that belong together, in the directory that the "
-            "workflow ran in."
+            f"{source} puts its results in {campaign_results}, which from here is not {results}; "
+            "give the results and the campaign file that belong together, in the directory that "
+            "the workflow ran in."
         )
-    return own
+    return campaign_results
 
 
 def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
@@ -114,10 +114,10 @@ def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
             f"{results} has no exhibits (expected {results}/exhibits/PAPER/EXHIBIT{CELLS_SUFFIX}); "
             "build them with snakemake."
         )
-    keys = list(dict.fromkeys(shown.key for shown in shown_exhibits))
+    keys = list(dict.fromkeys(exhibit.key for exhibit in shown_exhibits))
     if unknown := [key for key in chosen if key not in keys]:
         raise UserError(f"{results} has no exhibit {unknown[0]!r}; there are: {', '.join(keys)}.")
-    return [shown for shown in shown_exhibits if not chosen or shown.key in chosen]
+    return [exhibit for exhibit in shown_exhibits if not chosen or exhibit.key in chosen]
 
 
 def _note(trace: Trace, entry: dict[str, Any], who: str) -> Path:
@@ -183,8 +183,8 @@ def require_unaltered(trace: Trace, results: Path, run: Callable[[list[str]], ob
         repeated = repeat_jobs(records, run, set())
         findings = [f"{path}: {fault}" for path, fault in repeated.differing]
     if findings:
-        rest = counted(len(findings) - 1, "more file")
-        more = f" ({rest} not as recorded)" if findings[1:] else ""
+        further_files = counted(len(findings) - 1, "more file")
+        more = f" ({further_files} not as recorded)" if findings[1:] else ""
         raise UserError(
             f"{findings[0]}{more}; a crate would not be what its records say. "
             f"`blimpworks check {results}` lists what is wrong; rebuild it with snakemake."

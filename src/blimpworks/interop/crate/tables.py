@@ -53,9 +53,9 @@ class Copied:
 
 def _below(kind: str, original: Path) -> tuple[str, ...]:
     """Return the parts of a table's path below the directory of its kind."""
-    parts = original.with_suffix("").parts
+    components = original.with_suffix("").parts
     folder = EVIDENCE_FOLDERS.get(kind, kind).rpartition("/")[2]
-    return parts[len(parts) - parts[::-1].index(folder) :]
+    return components[len(components) - components[::-1].index(folder) :]
 
 
 def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
@@ -65,8 +65,8 @@ def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
     'tables/judgements/pairs/eng/gpt2.csv'
     """
     *folders, name = _below(kind, original)
-    place = "/".join((*folders, name + suffix))
-    return below(Path(PLACES.get(kind, f"tables/{kind}")), place, f"the place of {original}")
+    target = "/".join((*folders, name + suffix))
+    return below(Path(PLACES.get(kind, f"tables/{kind}")), target, f"the place of {original}")
 
 
 def read_table(kind: str, original: Path) -> pd.DataFrame:
@@ -84,9 +84,9 @@ def read_table(kind: str, original: Path) -> pd.DataFrame:
                 lambda array: json.dumps(array.tolist(), ensure_ascii=False), na_action="ignore"
             )
     below = _below(kind, original)
-    for place, name in enumerate(FOLDERS.get(kind, ())):
-        if name not in frame and place < len(below):
-            frame.insert(place, name, below[place])
+    for folder_number, name in enumerate(FOLDERS.get(kind, ())):
+        if name not in frame and folder_number < len(below):
+            frame.insert(folder_number, name, below[folder_number])
     return frame
 
 
@@ -103,14 +103,14 @@ def tables_behind(exhibits: Iterable[Shown], further: Sequence[str]) -> pd.DataF
     Columns paper, form, exhibit, source (the kind of table), original (its path).
     """
     graph, rows = Lineage(), []
-    for shown in exhibits:
-        tree = graph.product(shown.cells)
+    for exhibit in exhibits:
+        tree = graph.product(exhibit.cells)
         assert tree is not None
-        cells = read_parquet(shown.cells, columns=["source"])
+        cells = read_parquet(exhibit.cells, columns=["source"])
         sources: list[str] = cells["source"].unique().to_pylist()
         judged = WITH_JUDGEMENTS if "judgements" in sources else ()
         rows += [
-            (shown.paper, shown.form, shown.name, source, table.path)
+            (exhibit.paper, exhibit.form, exhibit.name, source, table.path)
             for source in dict.fromkeys([*sources, *judged, *further])
             for table in nearest(tree, source)
         ]
@@ -124,29 +124,29 @@ def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copie
     """
     copies = []
     pairs = behind[["source", "original"]].drop_duplicates().itertuples(index=False)
-    for kind, original in pairs:
+    for table_kind, original in pairs:
         if original.suffix == ".csv":
-            place = place_of(kind, original)
+            place = place_of(table_kind, original)
             (root / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(original, root / place)
             frame = read_csv(original, nrows=0)
         else:
             # Item sets stay as they are for readers of their Croissant metadata.
-            gzip = packed and kind != "items"
-            place = place_of(kind, original, ".csv.gz" if gzip else ".csv")
-            frame = read_table(kind, original)
+            gzip = packed and table_kind != "items"
+            place = place_of(table_kind, original, ".csv.gz" if gzip else ".csv")
+            frame = read_table(table_kind, original)
             write_csv(frame, root / place)
-        copies.append(Copied(kind, original, place, tuple(map(str, frame))))
+        copies.append(Copied(table_kind, original, place, tuple(map(str, frame))))
     return copies
 
 
 def all_cells(exhibits: Iterable[Shown]) -> pd.DataFrame:
     """Return the cells of all exhibits, after the columns paper, form and exhibit."""
     frames: list[pd.DataFrame] = []
-    for shown in exhibits:
-        frame: pd.DataFrame = read_parquet(shown.cells).to_pandas()
-        for place, name in enumerate((shown.paper, shown.form, shown.name)):
-            frame.insert(place, ("paper", "form", "exhibit")[place], name)
+    for exhibit in exhibits:
+        frame: pd.DataFrame = read_parquet(exhibit.cells).to_pandas()
+        for column_number, name in enumerate((exhibit.paper, exhibit.form, exhibit.name)):
+            frame.insert(column_number, ("paper", "form", "exhibit")[column_number], name)
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
 
@@ -156,7 +156,9 @@ def sources_of(behind: pd.DataFrame, copies: Iterable[Copied]) -> pd.DataFrame:
 
     Columns paper, form, exhibit, source, file.
     """
-    places = {(copy.kind, copy.original): copy.place.as_posix() for copy in copies}
-    files = [places[pair] for pair in zip(behind["source"], behind["original"], strict=True)]
+    target_of_source = {(copy.kind, copy.original): copy.place.as_posix() for copy in copies}
+    files = [
+        target_of_source[pair] for pair in zip(behind["source"], behind["original"], strict=True)
+    ]
     sources: pd.DataFrame = behind.drop(columns="original").assign(file=files)
     return sources

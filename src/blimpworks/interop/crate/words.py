@@ -76,20 +76,22 @@ def describe(known: Mapping[tuple[str, str], Column], table: str, column: str) -
     The first part of a kind such as items/BENCHMARK/all decides. Columns that benchmarks keep of
     their own files share one description.
     """
-    kind = table.partition("/")[0]
-    places = ((kind, column), (ANY, column), (kind, ANY))
-    description = next((known[place] for place in places if place in known), None)
+    table_kind = table.partition("/")[0]
+    lookup_keys = ((table_kind, column), (ANY, column), (table_kind, ANY))
+    description = next(
+        (known[lookup_key] for lookup_key in lookup_keys if lookup_key in known), None
+    )
     return description or Column(table, column, "", "")
 
 
 def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
     """Return the data dictionary of a crate: table, column, unit, meaning."""
-    known = read_dictionary()
+    descriptions = read_dictionary()
     rows = [
         (table, column, description.unit, description.meaning)
         for table, columns in tables.items()
         for column in columns
-        for description in [describe(known, table, column)]
+        for description in [describe(descriptions, table, column)]
     ]
     return pd.DataFrame(rows, columns=["table", "column", "unit", "meaning"])
 
@@ -99,19 +101,19 @@ def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
 
     Preferred is a measured cell of a table, with a short filter and a known formula.
     """
-    known = cells[cells["formula"].isin(list(EXPRESSIONS))]
-    if known.empty:
+    with_formula = cells[cells["formula"].isin(list(EXPRESSIONS))]
+    if with_formula.empty:
         return cells.iloc[0].to_dict(), "rows  # and now its formula: see formulas.md"
     ranks = pd.DataFrame(
         {
-            "formula": known["formula"].map([*EXPRESSIONS].index),
-            "form": known["form"] != "measured",
-            "figure": ~known["exhibit"].str.startswith("table"),
-            "filter": known["filter"].str.len(),
+            "formula": with_formula["formula"].map([*EXPRESSIONS].index),
+            "form": with_formula["form"] != "measured",
+            "figure": ~with_formula["exhibit"].str.startswith("table"),
+            "filter": with_formula["filter"].str.len(),
         }
     )
     best = ranks.sort_values(["formula", "form", "figure", "filter"]).index[0]
-    return known.loc[best].to_dict(), EXPRESSIONS[str(known.at[best, "formula"])]
+    return with_formula.loc[best].to_dict(), EXPRESSIONS[str(with_formula.at[best, "formula"])]
 
 
 def _list(lines: Sequence[str]) -> str:
@@ -133,7 +135,7 @@ def readme(
     """Return the README of a crate, with one of its numbers computed step by step."""
     cell, expression = example(cells)
     first = {copy.kind: copy.place.as_posix() for copy in reversed([*copies])}
-    tables = [f"{kind}, such as `{place}`" for kind, place in sorted(first.items())]
+    tables = [f"{table_kind}, such as `{target}`" for table_kind, target in sorted(first.items())]
     missing = (
         f"{len(gone)} of the files behind these numbers (such as `{gone[0]}`) no longer existed "
         "when the crate was made: their content is known by its SHA-256 alone."

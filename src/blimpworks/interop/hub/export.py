@@ -270,12 +270,12 @@ def _stated(licences: Sequence[str], benchmarks: Sequence[str]) -> dict[str, str
 def _item_tables(results: Path, benchmarks: Sequence[str]) -> list[Path]:
     """Return item tables of a campaign. Raises UserError where the named ones are missing."""
     tables = sorted((results / "items").glob("*/*.parquet"))
-    here = list(dict.fromkeys(path.parent.name for path in tables))
-    absent = [name for name in benchmarks or ["any benchmark"] if name not in here]
+    languages = list(dict.fromkeys(path.parent.name for path in tables))
+    absent = [name for name in benchmarks or ["any benchmark"] if name not in languages]
     if absent and (benchmarks or not tables):
         raise UserError(
             f"{results} has no items of {absent[0]}, expected {results}/items/BENCHMARK/"
-            f"LANG.parquet (there are: {', '.join(here) or 'none'}); build them with "
+            f"LANG.parquet (there are: {', '.join(languages) or 'none'}); build them with "
             "`snakemake items`."
         )
     return [path for path in tables if not benchmarks or path.parent.name in benchmarks]
@@ -298,11 +298,11 @@ def export_hub(
     shared, or when a table differs from its record.
     """
     campaign = load_campaign(campaign_file)
-    own = results_of(campaign, campaign_file, results)
-    tables = _item_tables(own, benchmarks)
+    own_results = results_of(campaign, campaign_file, results)
+    tables = _item_tables(own_results, benchmarks)
     stated = _stated(licences, sorted({path.parent.name for path in tables}))
     trace = trace_back(tables)
-    require_unaltered(trace, own, run)
+    require_unaltered(trace, own_results, run)
     # None stands for a retrieved file that nothing pins.
     pinned: dict[Path, Pinned | None] = dict.fromkeys(retrieved_files(trace))
     pinned |= sources_behind(trace, campaign)

@@ -71,7 +71,7 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
     frame = items.select(COLUMNS).to_pandas().astype({"lang": object, "phenomenon": object})
     good, bad = (side_of(items, scores, side) for side in ("good", "bad"))
     logprob = scores["logprob_good"].to_numpy()
-    other = frame["attractors"] - frame["congruent_attractors"]
+    incongruent = frame["attractors"] - frame["congruent_attractors"]
     return pd.DataFrame(
         {
             "margin": logprob - scores["logprob_bad"].to_numpy(),
@@ -82,7 +82,7 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
             LENGTH: pc.list_value_length(pc.utf8_split_whitespace(items["good"])).to_numpy(),
             SUBWORDS: region_tokens(good) - region_tokens(bad),
             CONGRUENT: (frame["congruent_attractors"] > 0).astype(float),
-            INCONGRUENT: (other > 0).astype(float),
+            INCONGRUENT: (incongruent > 0).astype(float),
         }
     )
 
@@ -106,24 +106,24 @@ def fit_margin(rows: pd.DataFrame) -> Terms:
         if without == len(rows):
             rows = rows.drop(columns=FREQUENCY)
     complete = rows.dropna()
-    kinds = complete[TYPE].value_counts()
-    if kinds.empty:
+    type_counts = complete[TYPE].value_counts()
+    if type_counts.empty:
         return [*remarks, _remark(FEW, INTERCEPT, 0)]
-    reference = REFERENCE if REFERENCE in kinds else str(kinds.index[0])
+    reference = REFERENCE if REFERENCE in type_counts else str(type_counts.index[0])
     factors = complete[[name for name in FACTORS if name in complete]]
     numbers = varying(factors)
     n = len(complete)
     remarks += [_remark(CONSTANT, str(name), n) for name in factors if name not in numbers]
     indicators = {
         f"{TYPE} {code}": (complete[TYPE] == code).astype(float)
-        for code in sorted(kinds.index)
+        for code in sorted(type_counts.index)
         if code != reference
     }
     predictors = pd.DataFrame(indicators, index=complete.index).join(numbers.apply(standardise))
     estimates = ordinary_least_squares(complete["margin"], predictors)
     if not estimates:
         return [*remarks, _remark(COLLINEAR if enough(predictors) else FEW, INTERCEPT, n)]
-    remarks.append(_remark(COMPARED, f"{TYPE} {reference}", int(kinds[reference])))
+    remarks.append(_remark(COMPARED, f"{TYPE} {reference}", int(type_counts[reference])))
     return [{"analysis": ANALYSIS, **row} for row in estimates] + remarks
 
 

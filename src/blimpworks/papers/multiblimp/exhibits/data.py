@@ -92,8 +92,8 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
             n = int(condition["count"].sum())
             for verb in verbs if n else ():
                 row, formula = f"{subject} {verb} {order}", share(verb)
-                place, stands_for = (row, names[lang]), (row, lang)
-                cell = formula_cell(condition, place, formula, source, where, ".3f", n=n)
+                cell_key, stands_for = (row, names[lang]), (row, lang)
+                cell = formula_cell(condition, cell_key, formula, source, where, ".3f", n=n)
                 cells.append(replace(cell, stands_for=stands_for))
         bold = set()
         for path in [path for path in tables["agreement"] if path.stem in languages]:
@@ -102,19 +102,23 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
             for (value, order), marks in tests:
                 if (marks == "+").all():
                     bold.add((f"{value} {value} {order}", names[path.stem]))
-    shown = {cell.row for cell in cells}
-    rows = [row for row in rows if row in shown]
+    shown_rows = {cell.row for cell in cells}
+    rows = [row for row in rows if row in shown_rows]
     columns = list(dict.fromkeys(cell.column for cell in cells))
     feature = FEATURES[phenomenon[2:]][0].lower()
-    kind = {"sv": "verb", "sp": "participle"}[phenomenon[:2]]
-    parts = [[row for row in rows if row.endswith(order)] for order in ORDERS]
+    verb_kind = {"sv": "verb", "sp": "participle"}[phenomenon[:2]]
+    row_groups = [[row for row in rows if row.endswith(order)] for order in ORDERS]
     return Exhibit(
-        **describe("table1", kind=kind, feature=feature),
+        **describe("table1", kind=verb_kind, feature=feature),
         cells=sorted(cells, key=lambda cell: rows.index(cell.row)) + hidden,
         stub={row: dict(zip(STUB, row.split(), strict=True)) for row in rows},
         bold=bold,
-        heads={column: (f"P({kind} | subject, order)", column) for column in columns},
-        sections=[Section("", {r: r for r in part}, [*STUB, *columns]) for part in parts if part],
+        heads={column: (f"P({verb_kind} | subject, order)", column) for column in columns},
+        sections=[
+            Section("", {r: r for r in row_group}, [*STUB, *columns])
+            for row_group in row_groups
+            if row_group
+        ],
         named=False,
     )
 
@@ -153,8 +157,8 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         for key, (feature, _) in ROWS.items():
             if key in present:
                 of_phenomenon, where = pairs[pairs["phenomenon"] == key], {"phenomenon": key}
-                place = (names[key], key)
-                cells += _sizes(of_phenomenon, place, HEADINGS[feature], LANGUAGES, where)
+                cell_key = (names[key], key)
+                cells += _sizes(of_phenomenon, cell_key, HEADINGS[feature], LANGUAGES, where)
         for total, formula in zip(totals, (LANGUAGES, KINDS), strict=True):
             cells += _sizes(pairs, (total, total), (), formula, {})
         caption = f"Number of the campaign's {len(labels.languages)} languages"
@@ -167,11 +171,11 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
             sections.append(Section(heading, rows, [*of_values, *TOTALS]))
     last = sections[-1].columns if sections else TOTALS
     sections.append(Section("", {total: total for total in totals}, last))
-    shown = [column for section in sections for column in section.columns]
+    shown_columns = [column for section in sections for column in section.columns]
     exhibit = Exhibit(
         **describe("table2", caption=caption, enough=ENOUGH_PAIRS),
         cells=cells,
-        heads={column: (column.split()[0], column.split()[1]) for column in shown},
+        heads={column: (column.split()[0], column.split()[1]) for column in shown_columns},
         sections=sections,
     )
     if labels.source == "measured":
@@ -237,17 +241,17 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     sentences = read_plain(SENTENCES, [p for p in tables["sentences"] if p.stem in entries], KEYS)
     for lang in sorted(entries, key=labels.languages.__getitem__):
         for treebank, reason in sorted(entries[lang]):
-            where, place = {"lang": lang, "treebank": treebank}, (treebank, "Sentences read")
-            cell = formula_cell(sentences, place, COUNT, "sentences", where, "d")
+            where, cell_key = {"lang": lang, "treebank": treebank}, (treebank, "Sentences read")
+            cell = formula_cell(sentences, cell_key, COUNT, "sentences", where, "d")
             cells.append(replace(cell, n=int(cell.value)))
             texts = (labels.languages[lang], treebank.partition("-")[2], reason)
             stub[treebank] = dict(zip(TABLE4_STUB, texts, strict=True))
-    others = ", and those of languages that the campaign has not"
+    note_on_others = ", and those of languages that the campaign has not"
     description = describe(
         "table4",
         languages=len(labels.languages),
         more=IN_TABLE4 - len(stub),
-        others=others if len(stub) < WITH_PAIRS else "",
+        others=note_on_others if len(stub) < WITH_PAIRS else "",
     )
     return Exhibit(**description, cells=cells, stub=stub, named=False)
 
@@ -264,10 +268,10 @@ def funnel(tables: Tables, labels: Labels) -> Exhibit:
     cells = []
     for row, of_language in rows.items():
         groups = select_rows(counts, of_language).groupby(["part", "reason"], sort=False)
-        for (part, reason), group in groups:
+        for (stage, reason), group in groups:
             n, stages = int(group["n"].sum()), list(group["stage"].unique())
             where = {**of_language, "stage": stages, "reason": reason}
-            cells.append(Cell(row, f"{part}: {reason}", n, str(n), TOTAL, "funnel", where, n=n))
+            cells.append(Cell(row, f"{stage}: {reason}", n, str(n), TOTAL, "funnel", where, n=n))
     columns = list(dict.fromkeys(cell.column for cell in cells))
     names = {row: row for row in (*labels.languages.values(), "All")}
     return Exhibit(
@@ -275,8 +279,8 @@ def funnel(tables: Tables, labels: Labels) -> Exhibit:
         cells=cells,
         heads={column: ("", column.partition(": ")[2]) for column in columns},
         sections=[
-            Section(part, names, [name for name in columns if name.startswith(f"{part}: ")])
-            for part in counts["part"].unique()
+            Section(stage, names, [name for name in columns if name.startswith(f"{stage}: ")])
+            for stage in counts["part"].unique()
         ],
     )
 
@@ -311,11 +315,11 @@ def regeneration(tables: Tables, labels: Labels) -> Exhibit:
             where: dict[str, object] = {"lang": lang} if lang else {}
             where |= {"stage": stages, "reason": reason}
             count = int(select_rows(funnel, where)["n"].sum())
-            place = (name, column)
-            cells.append(Cell(*place, count, str(count), TOTAL, "funnel", where, n=count))
+            cell_key = (name, column)
+            cells.append(Cell(*cell_key, count, str(count), TOTAL, "funnel", where, n=count))
         if n:
-            share, place = f"{count / n:.3f}", (name, "Ratio")
-            cells.append(Cell(*place, count / n, share, ratio(n), "funnel", where, n=count))
+            share, cell_key = f"{count / n:.3f}", (name, "Ratio")
+            cells.append(Cell(*cell_key, count / n, share, ratio(n), "funnel", where, n=count))
         matching += bool(lang) and count == n
         stub[name] = {"ISO": lang, "Paper": "" if n is None else str(n)}
         reason = reasons.get(lang, "") if count != n else ""

@@ -101,10 +101,10 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
         judged = select_rows(rows, where)
         if len(judged):
             name = labels.models[model]
-            place, mean = (name, NAMES[key]), key != "eng"
+            cell_key, mean = (name, NAMES[key]), key != "eng"
             stands_for = (model, key)
             computed += [
-                accuracy_cell(judged, place, labels, mean=mean, stands_for=stands_for),
+                accuracy_cell(judged, cell_key, labels, mean=mean, stands_for=stands_for),
                 unweighted_cell(judged, (name, f"{NAMES[key]}, mean"), labels),
             ]
     heads = {NAMES[key]: head for key, head in HEADS.items()}
@@ -114,13 +114,13 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     # In how many languages each model is significantly better than all others of the table.
     comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
     for model in models:
-        others = [other for other in models if other != model]
-        where = {"model_a": model, "model_b": others, "method": labels.method}
+        other_models = [other_model for other_model in models if other_model != model]
+        where = {"model_a": model, "model_b": other_models, "method": labels.method}
         compared = select_rows(comparisons, where)
         if len(compared):
             more: dict[str, Any] = {"n": compared["lang"].nunique(), "stands_for": (model, "best")}
-            place = (labels.models[model], BEST)
-            cells.append(formula_cell(compared, place, LEADS, "comparisons", where, **more))
+            cell_key = (labels.models[model], BEST)
+            cells.append(formula_cell(compared, cell_key, LEADS, "comparisons", where, **more))
     present = {cell.column for cell in cells}
     missing = ", ".join(name for name in NAMES.values() if name not in present)
     why = "" if tables.get("frequencies") else " (there are no frequencies to rank languages by)"
@@ -151,8 +151,8 @@ def _published_table3(
         inside = by_place(printed[printed["row"] == model])
         cells += [printed_cell(row, (name, NAMES[key])) for (_, key), row in inside.items()]
         where: dict[str, object] = {"exhibit": "tableb2", "column": model}
-        rows, place = read_printed(tables, **where), (f"{name}, Table B.2", BEST)
-        best = formula_cell(rows, place, COUNT, "published", where, stands_for=(model, "best"))
+        rows, cell_key = read_printed(tables, **where), (f"{name}, Table B.2", BEST)
+        best = formula_cell(rows, cell_key, COUNT, "published", where, stands_for=(model, "best"))
         cells.append(best)
         # All pairs again, from the resource groups, of models that cover all languages.
         where = {"exhibit": "table3", "row": model, "column": [*PAIRS]}
@@ -160,8 +160,10 @@ def _published_table3(
             total = sum(PAIRS.values())
             more: dict[str, Any] = {"n": total, "stands_for": (model, ALL), "printed": False}
             formula = weighted_values(**PAIRS, total=total)
-            place = (f"{name}, by group", NAMES[ALL])
-            cells.append(formula_cell(printed, place, formula, "published", where, ".1f", **more))
+            cell_key = (f"{name}, by group", NAMES[ALL])
+            cells.append(
+                formula_cell(printed, cell_key, formula, "published", where, ".1f", **more)
+            )
         for cell in [cell for cell in computed if cell.row == name]:
             # Only the column of one language is whole: Table 5 is cut off in our copy.
             is_whole = cell.column == NAMES["eng"]
@@ -223,8 +225,8 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     for i, row in rows.iterrows():
         lang, model = str(row["lang"]), str(row["model"])
         mark = "*" if row["n"] < sizes[lang] else ""
-        place = (labels.languages[lang], labels.models[model])
-        cells.append(accuracy_cell(rows.loc[[i]], place, labels, mark, stands_for=(lang, model)))
+        cell_key = (labels.languages[lang], labels.models[model])
+        cells.append(accuracy_cell(rows.loc[[i]], cell_key, labels, mark, stands_for=(lang, model)))
     starred = "; * some pairs are longer than the model's context and are left out"
     starred = starred if any(cell.text.endswith("*") for cell in cells) else ""
     legible = " Only what is legible in the paper's text, its bold included." if published else ""
@@ -273,10 +275,10 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
             if column == "Accuracy":
                 stub[name] = {"Model": labels.models[model]}
             if (lang, model) in rows.index:
-                key, place = (lang, model), (name, "Table 5")
-                again = accuracy_cell(rows.loc[[key]], place, labels, stands_for=key)
-                by_column["Table 5"].append(again)
-                differ += [name] if round(again.value, 1) != row["value"] else []
+                key, cell_key = (lang, model), (name, "Table 5")
+                again_cell = accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key)
+                by_column["Table 5"].append(again_cell)
+                differ += [name] if round(again_cell.value, 1) != row["value"] else []
         cells = [cell for inside in by_column.values() for cell in inside]
         counts = Counter(texts["Model"] for texts in stub.values())
         description = describe(
@@ -292,8 +294,8 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
     for model, (lang, name) in product(models, labels.languages.items()):
         for _, lead in select_rows(leading, {"model_a": model, "lang": lang}).iterrows():
             stub[name] = {"Model": labels.models[model], "Next": labels.models[lead["model_b"]]}
-            key, place = (lang, model), (name, "Accuracy")
-            cells.append(accuracy_cell(rows.loc[[key]], place, labels, stands_for=key))
+            key, cell_key = (lang, model), (name, "Accuracy")
+            cells.append(accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key))
             cell = row_cell("comparisons", lead, keys, "p", (name, "p"), f"{lead['p']:.3f}")
             cells.append(replace(cell, stands_for=(lang, "p")))
     none = "" if cells else " No model is ahead of all others so surely in any language."
@@ -333,8 +335,8 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     for stands_for, (term, column, title, decimals) in REGRESSION.items():
         for _, row in regressions[regressions["term"] == term].iterrows():
             text = f"{row[column]:.{decimals}f}".replace("-", "−")
-            keys, place = ("analysis", "model", "term"), (title, VALUE)
-            cell = row_cell("regressions", row, keys, column, place, text)
+            keys, cell_key = ("analysis", "model", "term"), (title, VALUE)
+            cell = row_cell("regressions", row, keys, column, cell_key, text)
             cells.append(replace(cell, n=row["n"], stands_for=stands_for))
     missing = ""
     if not cells:
@@ -352,17 +354,19 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
                 continue
             names, key = (labels.models[first], labels.models[second]), f"{first}>{second}"
             better = f"{names[0]} better than {names[1]}"
-            place, formula = (f"{better}: languages", VALUE), wins(WINS_BELOW)
-            cell = formula_cell(rows, place, formula, source, where)
+            cell_key, formula = (f"{better}: languages", VALUE), wins(WINS_BELOW)
+            cell = formula_cell(rows, cell_key, formula, source, where)
             cells.append(replace(cell, stands_for=(key, "languages")))
             if first == a:
-                place = (f"{names[0]} and {names[1]}: languages compared", VALUE)
-                cells.append(formula_cell(rows, place, COUNT, source, where))
+                cell_key = (f"{names[0]} and {names[1]}: languages compared", VALUE)
+                cells.append(formula_cell(rows, cell_key, COUNT, source, where))
             members = rows["lang"].isin(labels.facts["groups"].get(group, []))
             if group and first == b and members.any():
                 where = where | {"lang": list(rows["lang"][members])}
-                place, n = (f"{better}: of the {GROUPS[group]} languages", VALUE), sum(members)
-                share = formula_cell(rows, place, win_share(WINS_BELOW), source, where, ".0f", n=n)
+                cell_key, n = (f"{better}: of the {GROUPS[group]} languages", VALUE), sum(members)
+                share = formula_cell(
+                    rows, cell_key, win_share(WINS_BELOW), source, where, ".0f", n=n
+                )
                 text = f"{won(rows[members], WINS_BELOW).sum()} of {n} ({share.text} %)"
                 cells.append(replace(share, text=text, stands_for=(key, f"{group} share")))
     return Exhibit(
@@ -396,7 +400,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
         return Exhibit(**describe("text_published", faults=faults), cells=cells)
     items = read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
     cells = [
-        formula_cell(items, (name, VALUE), formula, "items", where, ",.0f", stands_for=place)
-        for place, (name, formula, where) in MEASURED.items()
+        formula_cell(items, (name, VALUE), formula, "items", where, ",.0f", stands_for=cell_key)
+        for cell_key, (name, formula, where) in MEASURED.items()
     ]
     return Exhibit(**describe("text", enough=ENOUGH_PAIRS), cells=cells)

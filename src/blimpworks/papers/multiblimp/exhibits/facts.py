@@ -68,7 +68,9 @@ def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     for lang, files in catalogue.treebanks.items():
         missing = sum(not row.is_pinned(campaign.checksums) for row in files)
         lacks = [f"{missing} of {len(files)} treebank files"] if missing else []
-        rows = [row for kind in UNIMORPH_KINDS for row in catalogue.sources_of(kind, lang)]
+        rows = [
+            row for source_kind in UNIMORPH_KINDS for row in catalogue.sources_of(source_kind, lang)
+        ]
         for row in rows if catalogue.languages[lang].unimorph else ():
             name = "UniMorph" if row.kind == "unimorph" else "its segmentations"
             used = catalogue.sources[campaign.substitutes.get(row.name, row.name)]
@@ -191,8 +193,8 @@ def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
     """Choose Figure 6's panels: the paper's, or the first model against each of the next."""
     models = _models(catalogue)
     printed = [list(pair) for pair in PAIRS if pair[0] in models and pair[1] in models]
-    first, *others = table_models(campaign, catalogue) or [""]
-    return printed or [[first, other, ""] for other in others[:PANELS]]
+    first, *other_models = table_models(campaign, catalogue) or [""]
+    return printed or [[first, other_model, ""] for other_model in other_models[:PANELS]]
 
 
 def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:

@@ -88,8 +88,8 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
     axes.margins(y=0.1)
     take_literally(axes.figure)  # type: ignore[arg-type]
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
-    places = axes.transData.transform(all_points[[RANKED_BY, "accuracy"]].to_numpy(float))
-    taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in places]
+    pixel_points = axes.transData.transform(all_points[[RANKED_BY, "accuracy"]].to_numpy(float))
+    taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in pixel_points]
     for name, point in points.iterrows():
         sides = SIDES if point["residual"] > 0 else [SIDES[1], SIDES[0], *SIDES[2:]]
         for offset, horizontal, vertical in sides:
@@ -103,7 +103,7 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
                 fontsize=5.5,
             )
             box = text.get_window_extent()
-            if not any(box.overlaps(other) for other in taken):
+            if not any(box.overlaps(taken_box) for taken_box in taken):
                 taken.append(box)
                 break
             text.remove()
@@ -198,15 +198,17 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     cells: dict[str, Cell] = {}
     for model in labels.facts["sized_models"]:
         if model in labels.models and model in rows.index:
-            place = (labels.models[model], "accuracy")
+            cell_key = (labels.models[model], "accuracy")
             cells[model] = (
-                printed_cell(rows.loc[model], place)
+                printed_cell(rows.loc[model], cell_key)
                 if published
-                else accuracy_cell(rows.loc[[model]], place, labels, mean=True)
+                else accuracy_cell(rows.loc[[model]], cell_key, labels, mean=True)
             )
     points = pd.DataFrame([labels.facts["models"][model] for model in cells], index=[*cells])
     points["accuracy"] = [cell.value for cell in cells.values()]
-    sized, unsized = (points[points["parameters"].notna() == known] for known in (True, False))
+    sized, unsized = (
+        points[points["parameters"].notna() == has_size] for has_size in (True, False)
+    )
     figure = new_figure(COLUMN_INCHES, 3.4 if len(sized) > 2 else 2.4)
     axes = figure.subplots()
     looks = family_looks(points["family"])
@@ -351,8 +353,8 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
             axes.set_title(f"{letter})", loc="left")
         for name, frame in zip(names, frames, strict=True):
             for lang in frame["lang"]:
-                place = (labels.languages[lang], name)
-                cells[place] = accuracy_cell(frame.loc[[lang]], place, labels)
+                cell_key = (labels.languages[lang], name)
+                cells[cell_key] = accuracy_cell(frame.loc[[lang]], cell_key, labels)
     if not pairs:
         say(grid[0], "a single model")
         contents.append("the campaign has no two models to compare")
@@ -448,10 +450,10 @@ def fig7(tables: Tables, labels: Labels) -> Exhibit:
     terms = rows[rows["term"].isin(names)]
     cells = []
     for _, row in terms.iterrows():
-        place = (names[row["term"]], labels.models[row["model"]])
+        cell_key = (names[row["term"]], labels.models[row["model"]])
         text = f"{row['coefficient']:.2f}".replace("-", "−")
         keys = ("analysis", "model", "term")
-        cell = row_cell("regressions", row, keys, "coefficient", place, text)
+        cell = row_cell("regressions", row, keys, "coefficient", cell_key, text)
         low, high = float(row["low"]), float(row["high"])
         cells.append(replace(cell, n=int(row["n"]), low=low, high=high))
     models = [m for m in labels.facts["margin_models"] if m in {*terms["model"]}]

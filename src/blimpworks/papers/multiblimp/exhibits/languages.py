@@ -207,23 +207,23 @@ def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
     # Lines in columns of about equal height; no family's heading stands last in one.
     panels = min(3, math.ceil(max(len(lines), 1) / 15))
     most_lines = math.ceil(len(lines) / panels)
-    parts: list[list[Line]] = [[]]
+    blocks: list[list[Line]] = [[]]
     heading = ""
     for line in lines:
-        if len(parts[-1]) >= most_lines - (line[1] is None) and len(parts) < panels:
-            parts.append([] if line[1] is None else [(f"{heading}, continued", None)])
+        if len(blocks[-1]) >= most_lines - (line[1] is None) and len(blocks) < panels:
+            blocks.append([] if line[1] is None else [(f"{heading}, continued", None)])
         heading = line[0].rpartition(" (")[0] if line[1] is None else heading
-        parts[-1].append(line)
-    height = max(map(len, parts))
-    width = max(COLUMN_INCHES, PAGE_INCHES * len(parts) / 3)
+        blocks[-1].append(line)
+    height = max(map(len, blocks))
+    width = max(COLUMN_INCHES, PAGE_INCHES * len(blocks) / 3)
     figure = new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
-    for axes, part in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts, strict=True):
+    for axes, block in zip(figure.subplots(1, len(blocks), squeeze=False)[0], blocks, strict=True):
         # Dots with names beside them and families in bold above theirs, from the top down.
-        dots = [(y, n) for y, (_, n) in enumerate(part) if n is not None]
+        dots = [(y, n) for y, (_, n) in enumerate(block) if n is not None]
         axes.scatter([n for _, n in dots], [y for y, _ in dots], 12, color=BLUE)
         _write_numbers(axes, dots, SMALL)
-        axes.set_yticks(range(len(part)), [name for name, _ in part])
-        for label, (_, pairs) in zip(axes.get_yticklabels(), part, strict=True):
+        axes.set_yticks(range(len(block)), [name for name, _ in block])
+        for label, (_, pairs) in zip(axes.get_yticklabels(), block, strict=True):
             label.set_fontweight("bold" if pairs is None else "normal")
         axes.set_ylim(height - 0.4, -0.6)
         axes.set_xscale("log")
@@ -263,10 +263,10 @@ def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str
     """Choose ten languages at most, each as unlike in ``traits`` as can be; ties at random."""
     chosen: list[str] = []
     seen: Counter[str] = Counter()
-    left = sorted(languages, key=lambda lang: blake2b(lang.encode(), digest_size=8).digest())
-    while left and len(chosen) < LANGUAGES:
-        rarest = min(left, key=lambda lang: sum(seen[trait] for trait in traits[lang]))
-        left.remove(rarest)
+    remaining = sorted(languages, key=lambda lang: blake2b(lang.encode(), digest_size=8).digest())
+    while remaining and len(chosen) < LANGUAGES:
+        rarest = min(remaining, key=lambda lang: sum(seen[trait] for trait in traits[lang]))
+        remaining.remove(rarest)
         chosen.append(rarest)
         seen.update(traits[rarest])
     return [lang for lang in languages if lang in chosen]

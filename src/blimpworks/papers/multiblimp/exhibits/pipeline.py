@@ -157,13 +157,13 @@ def _total(columns: Sequence[Column]) -> float:
 
 def facts(pen: Pen, x: float, y: float, width: float, rows: Sequence[tuple[str, Run]]) -> float:
     """Draw names and values in two columns; return their height."""
-    left = max(Run(name, SMALL).width for name, _ in rows) + 6
+    indent = max(Run(name, SMALL).width for name, _ in rows) + 6
     baseline, before = y, list[Run]()
     for name, value in rows:
         baseline += step(before, [value]) + bool(before)
         before = [value]
         pen.text(x, baseline, Run(name, SMALL, FAINT))
-        pen.text(x + left, baseline, value.fitted(width - left))
+        pen.text(x + indent, baseline, value.fitted(width - indent))
     return baseline + LINE - SIZE + 1 - y
 
 
@@ -180,16 +180,16 @@ class Insides:
 
     def tree(self, pen: Pen, x: float, y: float, width: float) -> float:
         """Draw words side by side, arcs from the verb above, features below."""
-        edge, words = self.stages.candidate, self.stages.word_at
+        edge, word_at = self.stages.candidate, self.stages.word_at
         colours = {edge["verb"]: INK, edge["subject"]: BLUE, edge["inflected"]: GREEN}
-        columns = [self._column(word, colours.get(word)) for word in words]
-        left = max(Run(name, SMALL).width for name in NAMES) + 10
-        columns = fitting_columns(columns, {*colours}, width - left)
+        columns = [self._column(word, colours.get(word)) for word in word_at]
+        indent = max(Run(name, SMALL).width for name in NAMES) + 10
+        columns = fitting_columns(columns, {*colours}, width - indent)
         # Head, dependent and name of the relations drawn, short ones first.
         pairs = {(edge["verb"], edge["subject"])}
         if edge["inflected"] != edge["verb"]:
             pairs.add((edge["verb"], edge["inflected"]))
-        named = [(head, word, words[word]["deprel"] or "_") for head, word in pairs]
+        named = [(head, word, word_at[word]["deprel"] or "_") for head, word in pairs]
         relations = sorted(named, key=lambda relation: (abs(relation[0] - relation[1]), relation))
         top = y + LEVEL * len(relations) + 2
         most = max(len(column.runs) for column in columns)
@@ -197,13 +197,13 @@ class Insides:
         steps = [step(above, below) for above, below in zip([[], *lines], lines, strict=False)]
         baselines = [top + 1.5 + total for total in accumulate(steps)]
         # The middle of each word, from the right where the language is written so.
-        room = width - left
+        room = width - indent
         gap = GAP + min(max(room - _total(columns), 0) / max(len(columns), 1), 5 * GAP)
         centres: dict[int, float] = {}
         at = 0.0
         for column in columns:
             middle = at + column.width / 2
-            centre = x + left + (room - middle if self.spelling.rtl else middle)
+            centre = x + indent + (room - middle if self.spelling.rtl else middle)
             centres[column.word] = centre
             at += column.width + gap
             for run, baseline in zip(column.runs, baselines, strict=False):
@@ -238,7 +238,7 @@ class Insides:
         """Draw subject, verb and what is between them."""
         candidate, item = self.stages.candidate, self.stages.item
         distance = abs(candidate["distance"])
-        words = f"{distance} word{'s' if distance > 1 else ''}"
+        distance_text = f"{distance} word{'s' if distance > 1 else ''}"
         feature = f"{self.stages.feature} = {item['grammatical']}"
         subject, agreeing = candidate["subject_form"], candidate["form"]
         rows = [
@@ -246,7 +246,7 @@ class Insides:
             ("agreeing word", self.spelling.run(agreeing, colour=GREEN, bold=True)),
             ("kind", Run(KINDS[candidate["kind"]], SIZE)),
             ("order", Run(ORDERS[candidate["order"]], SIZE)),
-            ("distance", Run(words, SIZE)),
+            ("distance", Run(distance_text, SIZE)),
             ("attractors", Run(str(item["attractors"] or "none"), SIZE)),
             ("feature", Run(feature, SIZE, bold=True)),
         ]
@@ -319,7 +319,7 @@ class Insides:
         pen.text(x, baseline, form.fitted(width - verdict.width - 4))
         source = Run(f"({RESOURCES[entry.source]})", SMALL, FAINT)
         bundles = (entry.row.bundle.split("|") for entry in entries)
-        values = (";".join(part.partition("=")[2] for part in parts) for parts in bundles)
+        values = (";".join(feature.partition("=")[2] for feature in bundle) for bundle in bundles)
         readings = Run(" / ".join(values), SMALL, FAINT).fitted(width - 10 - source.width)
         baseline += step([form], [readings])
         pen.line(x + 6, baseline, [readings, source], space=4)

@@ -84,8 +84,8 @@ def choose_pair(
     """Choose the pair called ``item_id``, or a certain, short one; UserError for an unknown one."""
 
     def rank(item: Row) -> tuple[object, ...]:
-        words = lengths[item["treebank"], item["file"], item["sent_id"]]
-        far = max(SHORTEST - words, words - LONGEST, 0)
+        word_count = lengths[item["treebank"], item["file"], item["sent_id"]]
+        far = max(SHORTEST - word_count, word_count - LONGEST, 0)
         certain = item["label"] in CERTAIN
         return not certain, item["attractors"] > 0, far, item["item_id"], item["paradigm"]
 
@@ -131,7 +131,9 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         return None
     sentence = sentences[item["treebank"], item["file"], item["sent_id"]]
     number, phenomenon = sentence["sentence"], PHENOMENA[item["phenomenon"]]
-    words = [w for w in _rows(TOKENS, tables, "tokens", sentence=number) if w["word"] is not None]
+    sentence_words = [
+        w for w in _rows(TOKENS, tables, "tokens", sentence=number) if w["word"] is not None
+    ]
     edges = _rows(CANDIDATES, tables, "candidates", construction=phenomenon.construction)
     ids = {"sentence": number} | {
         name: item[f"{name}_id"] for name in ("subject", "verb", "inflected")
@@ -151,8 +153,8 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     ways = ways_of(MultiblimpOptions(decisions=choice["decisions"]), item["lang"])
     resources = load_resources(edges, lexicon, phenomenon.construction, ways.letter_case)
     features = tuple(sorted(parse_feats(item["inflected_feats"]).items()))
-    asked = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
-    trace = Inflector(phenomenon.feature, resources, ways).trace(*asked)
+    query = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
+    trace = Inflector(phenomenon.feature, resources, ways).trace(*query)
     # The own form's entries, then others, the chosen form's first.
     new = item["bad_form"].casefold()
     by_key: dict[tuple[str, str, str, bool], Entry] = {}
@@ -181,7 +183,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     return Stages(
         item,
         sentence,
-        words,
+        sentence_words,
         candidate,
         test,
         counts,
@@ -262,8 +264,8 @@ def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
         where = of_sentence | {"word": word["word"]}
         relation = f"{word['deprel'] or '_'} of {word['head']}" if word["head"] else "root"
         annotation = (word["lemma"], word["upos"], word["feats"], relation)
-        shown = {"text": f"{word['form']} ({', '.join(filter(None, annotation))})"}
-        sentence += _cells("tokens", where, shown, {f"Word {word['word']}": "text"})
+        word_text = {"text": f"{word['form']} ({', '.join(filter(None, annotation))})"}
+        sentence += _cells("tokens", where, word_text, {f"Word {word['word']}": "text"})
     where = keys(candidate, "construction", "sentence", "subject", "verb", "inflected")
     extract = _cells("candidates", where, candidate, EXTRACTED)
     extract += _cells("items", of_item, item, {"Attractors": "attractors"})
@@ -284,9 +286,9 @@ def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
     for number, entry in enumerate(stages.entries, start=1):
         where = lang | {"lemma": entry.row.lemma, "form": entry.row.form, "pos": VERBS}
         where |= {"features": entry.row.bundle, "source": entry.source}
-        shown = {"text": f"{entry.row.form} ({entry.row.bundle}): {verdict_of(entry)}"}
+        word_text = {"text": f"{entry.row.form} ({entry.row.bundle}): {verdict_of(entry)}"}
         name = f"Entry {number}, {RESOURCES[entry.source]}"
-        inflect += _cells("lexicon", where, shown, {name: "text"})
+        inflect += _cells("lexicon", where, word_text, {name: "text"})
     of_condition = lang | {"paradigm": item["paradigm"]}
     balance = [
         Cell(row, COLUMN, n, str(n), COUNT, source, where, n=n)

@@ -44,9 +44,13 @@ def _agreed(subject: Set[str], verb: Set[str]) -> tuple[str, str] | None:
     if len(subject) == 1 and len(verb) == 1:
         pair = next(iter(subject)), next(iter(verb))
         return None if UNDEFINED in pair else pair
-    for single, other in ((subject, verb), (verb, subject)):
-        if len(single) == 1 and single < other and UNDEFINED not in single:
-            return next(iter(single)), next(iter(single))
+    for reading_values, other_values in ((subject, verb), (verb, subject)):
+        if (
+            len(reading_values) == 1
+            and reading_values < other_values
+            and UNDEFINED not in reading_values
+        ):
+            return next(iter(reading_values)), next(iter(reading_values))
     return None
 
 
@@ -103,12 +107,12 @@ def count_agreement(
     of_subject, of_verb = (partial(lookup, phenomenon.feature) for lookup in evidence)
     counts: Counter[Key] = Counter()
     columns = [candidates[name].cast(pa.string()).to_pylist() for name in COLUMNS[1:]]
-    for kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):
+    for verb_kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):
         if not phenomenon.meets_conditions(lang, parse_feats(feats)):
             continue
         pair = _agreed(of_subject(subject_form, subject_feats), of_verb(form, feats))
         if pair:
-            verb_type = kind if corrected(options, "verb_types") else BOTH_TYPES
+            verb_type = verb_kind if corrected(options, "verb_types") else BOTH_TYPES
             counts[verb_type, order, *pair] += 1
     return counts
 

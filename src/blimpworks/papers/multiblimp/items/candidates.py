@@ -145,26 +145,30 @@ def find_candidates(
 ) -> dict[str, int]:
     """Write the ``candidates`` of a language and their funnel; return the funnel's counts."""
     table = read_tokens(tokens, TOKEN_COLUMNS, special, options)
-    words = load_words(table)
-    counts = {"sentences": len(np.unique(words.sentence)), "words": len(words.word)}
+    token_words = load_words(table)
+    counts = {"sentences": len(np.unique(token_words.sentence)), "words": len(token_words.word)}
     too_long = np.asarray(pc.greater(table["word"], treebanks.max_words).fill_null(False))
     reasons = {**unwanted_rows(table, options), "too long": too_long}
     sentence = table["sentence"].to_numpy()
     unwanted = {reason: set(sentence[rows].tolist()) for reason, rows in reasons.items()}
-    subjects = np.flatnonzero((words.deprel == "nsubj") & (words.head >= 0))
+    subjects = np.flatnonzero((token_words.deprel == "nsubj") & (token_words.head >= 0))
     counts["subjects"] = len(subjects)
     for reason, sentences in unwanted.items():
-        keep = ~np.isin(words.sentence[subjects], [*sentences])
+        keep = ~np.isin(token_words.sentence[subjects], [*sentences])
         counts[f"- {reason}"] = int((~keep).sum())
         subjects = subjects[keep]
-    conjoined = _heads_of(words, words.deprel == "conj")
-    odd = marked(words.deprel, lambda d: "expl" in d or "csubj:outer" in d or "nsubj:outer" in d)
-    heads = words.head[subjects]
+    conjoined = _heads_of(token_words, token_words.deprel == "conj")
+    odd = marked(
+        token_words.deprel, lambda d: "expl" in d or "csubj:outer" in d or "nsubj:outer" in d
+    )
+    heads = token_words.head[subjects]
     drops = {
         "conjoined subject": conjoined[subjects],
-        "expletive or outer subject": _heads_of(words, odd)[heads],
-        "subject is not a noun or pronoun": ~np.isin(words.upos[subjects], [*SUBJECT_CLASSES]),
-        "head is not a verb": ~np.isin(words.upos[heads], [*VERB_CLASSES]),
+        "expletive or outer subject": _heads_of(token_words, odd)[heads],
+        "subject is not a noun or pronoun": ~np.isin(
+            token_words.upos[subjects], [*SUBJECT_CLASSES]
+        ),
+        "head is not a verb": ~np.isin(token_words.upos[heads], [*VERB_CLASSES]),
     }
     keep = np.ones(len(subjects), bool)
     for reason, drop in drops.items():
@@ -172,33 +176,33 @@ def find_candidates(
         keep &= ~drop
     subjects, heads = subjects[keep], heads[keep]
     # Subject and finite verb or auxiliary: the word that agrees is the auxiliary, if any.
-    finite, anything = marked(words.feats, _is_finite), np.ones(len(words.head), bool)
+    finite, anything = marked(token_words.feats, _is_finite), np.ones(len(token_words.head), bool)
     only_finite = corrected(options, "finiteness")
-    auxiliaries = _auxiliary(words, finite if only_finite else anything)[heads]
+    auxiliaries = _auxiliary(token_words, finite if only_finite else anything)[heads]
     has_auxiliary = auxiliaries >= 0
     inflected = np.where(has_auxiliary, auxiliaries, heads)
-    first = has_auxiliary & (words.word[inflected] == 1)
+    first = has_auxiliary & (token_words.word[inflected] == 1)
     misplaced = first & (not corrected(options, "first_word_auxiliary"))
     replaced = np.where(misplaced, heads, inflected)
-    kind = np.where(has_auxiliary, "aux", "verb").astype(object)
+    verb_kind = np.where(has_auxiliary, "aux", "verb").astype(object)
     kept = finite[inflected] if only_finite else np.ones(len(subjects), bool)
     verbal = _table(
-        words, "sv", subjects[kept], inflected[kept], replaced[kept], kind[kept], options
+        token_words, "sv", subjects[kept], inflected[kept], replaced[kept], verb_kind[kept], options
     )
     # Subject and participle, but beside an auxiliary with which it does not agree.
     auxiliaries_count = corrected(options, "participle_auxiliaries")
-    fits = (words.upos[heads] == "VERB") & marked(
-        words.feats, lambda feats: parse_feats(feats).get("VerbForm") == "Part"
+    fits = (token_words.upos[heads] == "VERB") & marked(
+        token_words.feats, lambda feats: parse_feats(feats).get("VerbForm") == "Part"
     )[heads]
     idle = np.zeros(len(heads), bool)
     if auxiliaries_count:
         rows = read_cells(Path(__file__).with_name("participle_auxiliaries.tsv"))
         lemmas = [row["lemma"] for row in rows if row["lang"] == lang]
-        last = _auxiliary(words, anything, last=True)[heads]
-        idle = fits & (last >= 0) & np.isin(words.lemma, lemmas)[last]
+        last = _auxiliary(token_words, anything, last=True)[heads]
+        idle = fits & (last >= 0) & np.isin(token_words.lemma, lemmas)[last]
     chosen, verbs = subjects[fits & ~idle], heads[fits & ~idle]
-    kind = np.full(len(chosen), PARTICIPLE, object)
-    participial = _table(words, "sp", chosen, verbs, verbs, kind, options)
+    verb_kind = np.full(len(chosen), PARTICIPLE, object)
+    participial = _table(token_words, "sp", chosen, verbs, verbs, verb_kind, options)
     counts["- not finite"] = len(subjects) - len(verbal)
     if auxiliaries_count:
         counts["- participle beside an auxiliary that has no agreement"] = int(idle.sum())

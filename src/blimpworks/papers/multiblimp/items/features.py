@@ -77,7 +77,7 @@ def parse_feats(feats: str | None) -> dict[str, str]:
 
 def alternatives(value: str) -> frozenset[str]:
     """Return the UniMorph spellings of a UD value that may name several ("Fem,Masc")."""
-    return frozenset(to_unimorph(part) for part in value.split(","))
+    return frozenset(to_unimorph(single_value) for single_value in value.split(","))
 
 
 def render(features: Iterable[tuple[str, str]]) -> str:
@@ -90,9 +90,13 @@ def _split_tags(tags: str) -> list[str]:
     tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
     tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
     tags = re.sub(r"V\.(PTCP|PCTP)", "V;V.PTCP", tags)
-    parts = (_as_known(tag.strip()) for tag in tags.split(";"))
-    known = tag_features()
-    split = (tag for part in parts for tag in ([part] if part in known else part.split(".")))
+    cleaned_tags = (_as_known(tag.strip()) for tag in tags.split(";"))
+    known_tags = tag_features()
+    split = (
+        tag
+        for cleaned_tag in cleaned_tags
+        for tag in ([cleaned_tag] if cleaned_tag in known_tags else cleaned_tag.split("."))
+    )
     return [_as_known(tag) for tag in split if tag]
 
 

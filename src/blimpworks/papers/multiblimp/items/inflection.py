@@ -212,11 +212,11 @@ def contrasting(
     required = {**lexicon.relevant(query), **defined}
     del required[column]
     rows = [
-        other
-        for other in lexicon.rows.get(row.lemma, ())
-        if other.features.get(column) not in (UNDEFINED, value)
-        and _fits(other, required, None)
-        and not (alone and (other.rare or _apart(other) != _apart(row)))
+        lemma_row
+        for lemma_row in lexicon.rows.get(row.lemma, ())
+        if lemma_row.features.get(column) not in (UNDEFINED, value)
+        and _fits(lemma_row, required, None)
+        and not (alone and (lemma_row.rare or _apart(lemma_row) != _apart(row)))
     ]
     return _tightest(rows, {**required, column: frozenset()})
 

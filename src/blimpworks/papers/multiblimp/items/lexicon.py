@@ -218,7 +218,7 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
         if ud_features.get("VerbForm") == "Fin":
             ud_features.setdefault("Voice", "Act")
         features = [
-            (name, "+".join(to_unimorph(part) for part in value.split(",")))
+            (name, "+".join(to_unimorph(single_value) for single_value in value.split(",")))
             for name, value in ud_features.items()
         ]
         entry = (lemma.lower(), form.lower(), pos, render(features))
@@ -270,8 +270,8 @@ def build_lexicon(
     options: MultiblimpOptions,
 ) -> dict[str, int]:
     """Write the ``lexicon`` of a language; return entries by source and odd lines by fault."""
-    words = read_tokens(tokens, WORD_COLUMNS, special, options)
-    from_ud = ud_entries(words, options)
+    token_words = read_tokens(tokens, WORD_COLUMNS, special, options)
+    from_ud = ud_entries(token_words, options)
     odd: Counter[str] = Counter()
     from_unimorph = unimorph_entries(unimorph, lang, special, options, odd)
     if not corrected(options, "missing_words"):

@@ -133,7 +133,7 @@ def normalise_unimorph(
 @lru_cache
 def treatments(special: tuple[str, ...], corrected: bool) -> tuple[Treatment, ...]:
     """List the treatments that ``special`` names, in order. Raises UserError for an unknown one."""
-    other = "published:" if corrected else "corrected:"
+    other_prefix = "published:" if corrected else "corrected:"
     chosen = []
     for entry in special:
         name = entry.removeprefix("published:").removeprefix("corrected:")
@@ -143,6 +143,6 @@ def treatments(special: tuple[str, ...], corrected: bool) -> tuple[Treatment, ..
                 f"{', '.join(TREATMENTS)}, perhaps after 'published:' or 'corrected:'; "
                 "correct the column 'special' of the table of languages."
             )
-        if not entry.startswith(other):
+        if not entry.startswith(other_prefix):
             chosen.append(TREATMENTS[name])
     return tuple(chosen)

@@ -84,11 +84,11 @@ def load_surfaces(
     for sentence, contraction in contractions:
         of_sentence = units[sentence]
         at = [i for i, unit in enumerate(of_sentence) if unit.words.start in contraction.words]
-        words = of_sentence[at[0] : at[-1] + 1]
-        if "".join(unit.text for unit in words) == contraction.text:
-            for unit in words:
+        surface_words = of_sentence[at[0] : at[-1] + 1]
+        if "".join(unit.text for unit in surface_words) == contraction.text:
+            for unit in surface_words:
                 unit.space_after = False
-            words[-1].space_after = contraction.space_after
+            surface_words[-1].space_after = contraction.space_after
         else:
             of_sentence[at[0] : at[-1] + 1] = [contraction]
     origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id", "line"])
@@ -298,10 +298,10 @@ def build_pairs(
     """Write every surviving pair of a language as ``items``; return the funnel's counts."""
     edges = read_table(CANDIDATES, candidates).to_pylist()
     numbers = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
-    words = read_tokens(tokens, SURFACE_COLUMNS, special, options)
-    words = words.filter(pc.is_in(words["sentence"], numbers))
+    token_words = read_tokens(tokens, SURFACE_COLUMNS, special, options)
+    token_words = token_words.filter(pc.is_in(token_words["sentence"], numbers))
     surfaces = load_surfaces(
-        words, sentences, whole_contractions=corrected(options, "contractions")
+        token_words, sentences, whole_contractions=corrected(options, "contractions")
     )
     entries, tests = read_table(LEXICON, lexicon), read_table(AGREEMENT, agreement).to_pylist()
     ways = ways_of(options, lang)

@@ -131,15 +131,17 @@ class Row(BaseModel):
             "there are more congruent attractors than attractors": self.num_congruent_attractors
             > self.num_attractors,
         }
-        for fault, there in faults.items():
-            if there:
+        for fault, is_faulty in faults.items():
+            if is_faulty:
                 raise ValueError(fault)
         self.regions()
         return self
 
     def regions(self) -> Regions:
         """Find where the sentences differ: behind the prefix, by a form; else ValueError."""
-        capitalised = (capitalised_like(self.swap_head, "A", rest) for rest in (True, False))
+        capitalised = (
+            capitalised_like(self.swap_head, "A", keeps_case) for keeps_case in (True, False)
+        )
         forms = dict.fromkeys((self.swap_head, *capitalised))
         # A prefix that pandas reads as a missing cell is empty in the release.
         prefixes = [self.prefix] if self.prefix else ["", *READ_AS_MISSING]
@@ -324,9 +326,9 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
     auxiliary = item["inflected"] == "aux"
     # Attractors, each with its value of the agreement feature, as UD spells it.
     agreeing, values = PHENOMENA[item["phenomenon"]].feature, item["attractor_values"]
-    words = {value: {"feats": {agreeing: from_unimorph(value)}} for value in values}
-    congruent = [words[value] for value in values if value == item["grammatical"]]
-    incongruent = [words[value] for value in values if value != item["grammatical"]]
+    word_features = {value: {"feats": {agreeing: from_unimorph(value)}} for value in values}
+    congruent = [word_features[value] for value in values if value == item["grammatical"]]
+    incongruent = [word_features[value] for value in values if value != item["grammatical"]]
     cells = {
         **{theirs: item[ours] for theirs, ours in RELEASED_COLUMNS.items()},
         **{theirs: item[ours] - 1 for theirs, ours in RELEASED_POSITIONS.items()},
@@ -334,7 +336,7 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
         "cop_idx": item["inflected_id"] - 1 if auxiliary else "",
         "child_features": parse_feats(item["subject_feats"]) | {"lemma": item["subject_lemma"]},
         "head_features": parse_feats(item["inflected_feats"]) | {"lemma": item["inflected_lemma"]},
-        "attractors": [words[value] for value in values],
+        "attractors": [word_features[value] for value in values],
         "congruent_attractors": congruent,
         "incongruent_attractors": incongruent,
         "num_attractors": len(values),

@@ -34,7 +34,9 @@ def conditions(items: Iterable[Item]) -> list[Condition]:
         for i in items
         if "|" not in i["grammatical"] and "|" not in i["ungrammatical"]
     }
-    return sorted((p, g, u, order, kind) for p, g, u, kind in swaps for order in ("SV", "VS"))
+    return sorted(
+        (p, g, u, order, swap_kind) for p, g, u, swap_kind in swaps for order in ("SV", "VS")
+    )
 
 
 def members(items: Iterable[Item], condition: Condition, exact: bool = False) -> list[Item]:
@@ -66,8 +68,10 @@ def _traits(item: Item, published: bool) -> tuple[tuple[str, Any], ...]:
 def weights(items: Sequence[Item], published: bool) -> list[float]:
     """Weigh each pair by one over the product of its traits' relative frequencies."""
     traits = [_traits(item, published) for item in items]
-    counts = Counter(trait for each in traits for trait in each)
-    return [math.prod(len(items) / counts[trait] for trait in each) for each in traits]
+    counts = Counter(trait for pair_traits in traits for trait in pair_traits)
+    return [
+        math.prod(len(items) / counts[trait] for trait in pair_traits) for pair_traits in traits
+    ]
 
 
 def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions) -> list[Item]:

@@ -105,9 +105,9 @@ class Paradigms:
             return "right"
         moods = {row.features.get("Mood") for row in readings}
         foreign = {slot for slot in self._shown - self._vague if slot[0] not in moods}
-        told = foreign - {*lacking} or foreign & {slot for slot, _ in shares}
+        evidence = foreign - {*lacking} or foreign & {slot for slot, _ in shares}
         some = any(share >= EXCEPTION for share in shares.values())
-        return "undecided" if some or (foreign and not told) else "wrong"
+        return "undecided" if some or (foreign and not evidence) else "wrong"
 
     def _fitting(self, rows: Iterable[LexiconRow], cell: Cell) -> list[LexiconRow]:
         """Return the readings of a verb's slot that agree with a subject."""
@@ -258,17 +258,19 @@ class Inflector:
                 lookups.append(None)
                 continue
             rows = matching(resource.verbs, lemma, form, query, column, alone)
-            others = [
-                other
+            other_rows = [
+                other_row
                 for row in rows
-                for other in contrasting(resource.verbs, row, query, column, alone)
+                for other_row in contrasting(resource.verbs, row, query, column, alone)
             ]
-            found_forms.update(other.form for other in others)
-            lookups.append(Lookup(column, rows, others))
+            found_forms.update(other_row.form for other_row in other_rows)
+            lookups.append(Lookup(column, rows, other_rows))
         telling = [lookup for lookup in lookups if lookup and lookup.own]
         if not telling:
             return Trace(lookups, None, {}, {})
-        before = frozenset[str]().union(*(_defined(each.own, each.column) for each in telling))
+        before = frozenset[str]().union(
+            *(_defined(telling_row.own, telling_row.column) for telling_row in telling)
+        )
         # The subject, by the treebank and by the word's own rows.
         rows = [row for lookup in telling for row in lookup.own]
         columns = {lookup.column for lookup in telling}
@@ -279,20 +281,22 @@ class Inflector:
         after: dict[str, frozenset[str]] = {}
         objections: dict[str, str | None] = {}
         undecided: set[str] = set()
-        for other in sorted({row.form for lookup in telling for row in lookup.others}):
+        for other_row in sorted({row.form for lookup in telling for row in lookup.others}):
             # All values that the form can have, in either source.
             values: set[str] = set()
             for verbs in (resource.verbs for resource in self.resources):
-                entries = [row for row in verbs.rows.get(lemma, ()) if row.form == other]
+                entries = [row for row in verbs.rows.get(lemma, ()) if row.form == other_row]
                 inflecting = verbs.columns[self.feature]
                 values |= values_of(verbs, entries, besides, self._reported, inflecting)
-            after[other] = frozenset(values)
-            objections[other] = self._objection(form, other, before, values, subject)
-            if objections[other] is None:
-                readings = [row for lookup in telling for row in lookup.others if row.form == other]
+            after[other_row] = frozenset(values)
+            objections[other_row] = self._objection(form, other_row, before, values, subject)
+            if objections[other_row] is None:
+                readings = [
+                    row for lookup in telling for row in lookup.others if row.form == other_row
+                ]
                 verdict = self._paradigms.verdict(lemma, readings, agreeing)
-                objections[other] = RIGHT if verdict == "right" else None
-                undecided |= {other} if verdict == "undecided" else set()
+                objections[other_row] = RIGHT if verdict == "right" else None
+                undecided |= {other_row} if verdict == "undecided" else set()
         return Trace(lookups, before, after, objections, undecided)
 
     def _objection(
