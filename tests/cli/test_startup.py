@@ -103,7 +103,7 @@ def test_a_command_of_a_paper_loads_no_other_paper_and_no_campaign():
     assert not loaded & {"blimpworks.campaign.settings.campaign", "numpy", "yaml"}
 
 
-@pytest.mark.parametrize("words", [("train-transformer",), ("export", "multiblimp"), ("in-turn",)])
+@pytest.mark.parametrize("words", [("train-transformer",), ("export", "multiblimp")])
 def test_commands_of_groups_and_those_declared_in_a_loop_are_called_too(words):
     assert "blimpworks.cli" in modules_for(*words)
 

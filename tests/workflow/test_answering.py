@@ -63,7 +63,7 @@ def answered(campaign):
 
 RULES = (
     *("answer", "collect_answers_lmentry", "collect_answers_lmentry_of_language"),
-    *("retrieve", "build_tokens", "build_multiblimp_items"),
+    *("retrieve", "build_tokens", "build_lexicon", "build_multiblimp_items"),
     *("build_text", "join_text", "train_transformer"),
 )
 

@@ -82,34 +82,14 @@ def test_editing_the_sampling_reruns_the_items_and_their_dependants_only(scratch
     scratch.edit(sampling, "2**64", "2**56")
     planned = scratch.planned()
     assert "build_multiblimp_items" in planned
-    assert not planned & {"retrieve", "build_tokens"}
+    assert not planned & {"retrieve", "build_tokens", "build_lexicon"}
 
 
 def test_changing_one_setting_reruns_the_job_that_reads_it(scratch):
     scratch.change(multiblimp={"sampling": {"per_condition": 20}})
     planned = scratch.planned()
     assert "build_multiblimp_items" in planned
-    assert not planned & {"retrieve", "build_tokens"}
-
-
-STEPS = {
-    *("build_lexicon", "find_candidates", "measure_agreement", "build_pairs", "sample_items"),
-}
-
-
-def test_languages_whose_size_is_unknown_have_a_job_for_each_step(scratch):
-    """A change then reruns what reads it, and the items are those of one job."""
-    items = f"{RESULTS}/items/multiblimp/deu.parquet"
-    in_one_job = (scratch.path / items).read_bytes()
-    rows = (scratch.path / "config/demo/treebanks.tsv").read_text("utf-8").splitlines()
-    [size] = [row.split("\t")[6] for row in rows if row.startswith("deu")]
-    scratch.edit("config/demo/treebanks.tsv", f"\t{size}\t", "\t\t")
-    assert scratch.planned(items) - {"retrieve", "build_tokens"} == STEPS
-    done = scratch.snakemake(items)
-    assert done.returncode == 0, output_of(done)
-    assert (scratch.path / items).read_bytes() == in_one_job
-    scratch.change(multiblimp={"sampling": {"per_condition": 20}})
-    assert scratch.planned(items) == {"sample_items"}
+    assert not planned & {"retrieve", "build_tokens", "build_lexicon"}
 
 
 @pytest.mark.long

@@ -8,11 +8,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any
 
 from blimpworks.audit.changes import changed_code, changed_values, shortened, text_now, texts_of
-from blimpworks.commands.registry import command_lines, find_command
+from blimpworks.commands.registry import find_command
 from blimpworks.errors import UserError
 from blimpworks.files import expand
 from blimpworks.records.digest import reachable
@@ -20,7 +21,7 @@ from blimpworks.records.job import Planned, planning
 from blimpworks.records.reading import Record
 
 TARGETS = ("all", "published", "reproduction")
-COMMAND = re.compile(r"Shell command: \S*python\S* -m blimpworks (.+)")
+COMMAND = re.compile(r"Shell command: (\S*python\S* -m blimpworks .+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,11 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
         raise UserError(f"{campaign} does not exist; expected a campaign file.")
     jobs: dict[str, PlannedJob] = {}
     for command in _commands(campaign):
-        arguments = shlex.split(command)
-        if ">" in arguments:
-            arguments = arguments[: arguments.index(">")]
-        for line in command_lines(arguments):
-            jobs |= {os.path.normpath(job.outputs[0]): job for job in _jobs_of(line, run)}
+        for connects, words in groupby(shlex.split(command), key="&&".__eq__):
+            # What follows `python -m blimpworks`, without the log.
+            arguments = [*takewhile(lambda word: word not in (">", ">>"), words)][3:]
+            if not connects:
+                jobs |= {os.path.normpath(job.outputs[0]): job for job in _jobs_of(arguments, run)}
     return jobs
 
 

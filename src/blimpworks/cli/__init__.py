@@ -27,7 +27,7 @@ from blimpworks.commands.declare import (
     REPRODUCE,
     Declared,
 )
-from blimpworks.commands.registry import called_commands, command_lines, declared_commands
+from blimpworks.commands.registry import called_commands, declared_commands
 from blimpworks.errors import OutOfTime, TransientError, UserError
 
 WORKFLOW = "workflow"
@@ -136,7 +136,7 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
 
     None, that is all, for a command line without a command.
     """
-    commands = [called for line in command_lines(arguments) for called in called_commands(line)]
+    commands = called_commands(arguments)
     if any(declared.runs for declared in commands):
         from blimpworks.records.job import record_arguments, record_share
 

@@ -108,19 +108,3 @@ def schemas(
     for path in stale:
         typer.echo(f"{path} is not what the models say; run `blimpworks schemas`.", err=True)
     raise typer.Exit(1 if stale else 0)
-
-
-@command()
-def in_turn(
-    commands: list[str] = argument("Commands of the workflow, each as one argument."),
-) -> None:
-    """Run short commands one after the other in one process, which takes less than to start many.
-
-    What they write is what they write alone. The first that fails ends it.
-    """
-    from blimpworks.cli import run_here
-    from blimpworks.commands.registry import IN_TURN, command_lines
-
-    for arguments in command_lines([IN_TURN, *commands]):
-        logging.info("%s", arguments[0])
-        run_here(arguments)

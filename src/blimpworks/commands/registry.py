@@ -1,14 +1,12 @@
 """Find commands by their names in records, in the workflow and on the command line."""
 
 import importlib
-import shlex
 from collections.abc import Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
 
 from blimpworks.commands.declare import DECLARED, Declared
-from blimpworks.errors import UserError
 from blimpworks.records.commands import Command
 
 CORE = (
@@ -24,8 +22,6 @@ CORE = (
     "interop",
 )
 """Modules of ``blimpworks.cli`` with the commands of no single paper."""
-IN_TURN = "in-turn"
-"""Command that runs several others, one per argument."""
 PACKAGE = Path(__file__).parents[1]
 
 
@@ -56,24 +52,6 @@ def called_commands(arguments: Sequence[str]) -> list[Declared]:
     return called or [
         command for command in declared_commands().values() if command.is_called(arguments)
     ]
-
-
-def command_lines(arguments: Sequence[str]) -> list[list[str]]:
-    """Return the command lines behind one: itself, or those that ``in-turn`` runs.
-
-    Raises UserError for one that cannot be split into words.
-    """
-    if [*arguments[:1]] != [IN_TURN]:
-        return [[*arguments]]
-    lines = []
-    for line in arguments[1:]:
-        try:
-            lines.append(shlex.split(line))
-        except ValueError as error:
-            raise UserError(
-                f"{IN_TURN}: {line!r} is no command line ({error}); quote it as for a shell."
-            ) from error
-    return lines
 
 
 def recorded_commands() -> dict[str, Command]:

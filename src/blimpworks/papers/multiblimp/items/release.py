@@ -5,7 +5,6 @@ Without heavy imports, because the Snakefile asks each time Snakemake parses it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,8 +105,38 @@ def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> lis
     return [f"--revision={row.version}", *expected]
 
 
-def stage(campaign: Campaign, *sections: str, decisions: Collection[str] = ()) -> str:
+STAGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "lexicon": (
+        ("lexicon",),
+        ("marked_sentences", "rare_readings", "first_entry", "missing_words", "scripts"),
+    ),
+    "candidates": (
+        (),
+        (
+            *("finiteness", "first_word_auxiliary", "attractor_window", "marked_sentences"),
+            *("participle_auxiliaries", "scripts"),
+        ),
+    ),
+    "agreement": (
+        ("phenomena", "agreement"),
+        ("agreement_evidence", "verb_types", "bonferroni", "labels", "letter_case"),
+    ),
+    "pairs": (
+        ("phenomena",),
+        (
+            *("contractions", "copied_features", "subject_person", "other_features"),
+            *("right_forms", "letter_case", "capitals", "scripts"),
+        ),
+    ),
+    "sampling": (("sampling",), ("lost_statistics", "balance", "memberships")),
+    "released": (("phenomena",), ()),
+}
+"""Sections and decisions of the settings that each stage reads."""
+
+
+def stage_settings(campaign: Campaign, name: str) -> str:
     """Dump the settings that a stage reads, as JSON, so that other settings rerun nothing."""
+    sections, decisions = STAGES[name]
     included: dict[str, bool | set[str]] = dict.fromkeys(sections, True)
     if decisions:
         included |= {"variant": True, "decisions": {*decisions}}

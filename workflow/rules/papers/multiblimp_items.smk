@@ -1,0 +1,130 @@
+"""MultiBLiMP's items: the released ones, or pairs made from treebanks."""
+
+from blimpworks.papers.multiblimp.items.release import (
+    is_released,
+    pinned_arguments,
+    released_file,
+    stage_settings,
+)
+
+
+def special_spelling(wildcards):
+    """Treatments of a language's spelling, as its commands take them."""
+    return ",".join(CATALOGUE.languages[wildcards.lang].special)
+
+
+rule build_lexicon:
+    """UniMorph and the treebanks' own words to the lexicon of one language."""
+    input:
+        tokens="<results>/tokens/{lang}.parquet",
+        unimorph=unimorph_tables,
+    output:
+        "<results>/lexicon/{lang}.parquet",
+    log:
+        "<logs>/build_lexicon/{lang}.log",
+    benchmark:
+        "<benchmarks>/build_lexicon/{lang}.tsv"
+    conda:
+        "../../../envs/core.yaml"
+    resources:
+        **cpu_job(2000),
+    params:
+        code=code_of("build_lexicon"),
+        options=stage_settings(CAMPAIGN, "lexicon"),
+        special=special_spelling,
+    message:
+        "Build the lexicon of {wildcards.lang}"
+    shell:
+        "python -m blimpworks build-lexicon {input.unimorph:q} --tokens {input.tokens:q} "
+        "--output {output:q} --lang {wildcards.lang} --special={params.special:q} "
+        "--options {params.options:q} > {log:q} 2>&1"
+
+
+if is_released(CAMPAIGN):
+
+    rule build_released_items:
+        """A language's released pairs, checked row by row."""
+        input:
+            lambda w: str(released_file(CAMPAIGN, CATALOGUE, w.lang)),
+        output:
+            "<results>/items/multiblimp/{lang}.parquet",
+        log:
+            "<logs>/build_items/multiblimp/{lang}.log",
+        benchmark:
+            "<benchmarks>/build_items/multiblimp/{lang}.tsv"
+        conda:
+            "../../../envs/core.yaml"
+        resources:
+            **cpu_job(2000),
+        params:
+            code=code_of("build_released_items"),
+            options=stage_settings(CAMPAIGN, "released"),
+            pinned=lambda w: pinned_arguments(CAMPAIGN, CATALOGUE, w.lang),
+        message:
+            "Read the released items of {wildcards.lang}"
+        shell:
+            "python -m blimpworks build-released-items {input:q} --output {output:q} "
+            "--lang {wildcards.lang} --options {params.options:q} {params.pinned:q} > {log:q} 2>&1"
+
+else:
+
+    rule build_multiblimp_items:
+        """Pairs of a language: candidates, agreement, all pairs, and their balanced sample.
+
+        One job: each step takes less time than a job's start.
+        """
+        input:
+            tokens="<results>/tokens/{lang}.parquet",
+            sentences="<results>/sentences/{lang}.parquet",
+            lexicon="<results>/lexicon/{lang}.parquet",
+        output:
+            candidates="<results>/candidates/multiblimp/{lang}.parquet",
+            candidates_funnel="<results>/funnel/multiblimp/candidates/{lang}.parquet",
+            agreement="<results>/agreement/multiblimp/{lang}.parquet",
+            counts="<results>/agreement_counts/multiblimp/{lang}.parquet",
+            pairs="<results>/items/multiblimp/all/{lang}.parquet",
+            pairs_funnel="<results>/funnel/multiblimp/pairs/{lang}.parquet",
+            sample="<results>/items/multiblimp/{lang}.parquet",
+            sample_funnel="<results>/funnel/multiblimp/sampling/{lang}.parquet",
+        log:
+            "<logs>/build_items/multiblimp/{lang}.log",
+        benchmark:
+            "<benchmarks>/build_items/multiblimp/{lang}.tsv"
+        conda:
+            "../../../envs/core.yaml"
+        resources:
+            **cpu_job(2000),
+        params:
+            code=[
+                code_of("find_candidates"),
+                code_of("measure_agreement"),
+                code_of("build_pairs"),
+                code_of("sample_items"),
+            ],
+            special=special_spelling,
+            untested=lambda w: ",".join(CATALOGUE.languages[w.lang].untested),
+            treebanks=CAMPAIGN.treebanks.model_dump_json(include={"max_words"}),
+            candidates=stage_settings(CAMPAIGN, "candidates"),
+            agreement=stage_settings(CAMPAIGN, "agreement"),
+            pairs=stage_settings(CAMPAIGN, "pairs"),
+            sampling=stage_settings(CAMPAIGN, "sampling"),
+        message:
+            "Build the items of {wildcards.lang}"
+        shell:
+            "python -m blimpworks find-candidates --lang {wildcards.lang} "
+            "--tokens {input.tokens:q} --output {output.candidates:q} "
+            "--funnel {output.candidates_funnel:q} --special={params.special:q} "
+            "--options {params.candidates:q} --treebanks {params.treebanks:q} > {log:q} 2>&1 && "
+            "python -m blimpworks measure-agreement --lang {wildcards.lang} "
+            "--candidates {output.candidates:q} --lexicon {input.lexicon:q} "
+            "--output {output.agreement:q} --counts {output.counts:q} "
+            "--options {params.agreement:q} >> {log:q} 2>&1 && "
+            "python -m blimpworks build-pairs --lang {wildcards.lang} "
+            "--candidates {output.candidates:q} --lexicon {input.lexicon:q} "
+            "--agreement {output.agreement:q} --tokens {input.tokens:q} "
+            "--sentences {input.sentences:q} --output {output.pairs:q} "
+            "--funnel {output.pairs_funnel:q} --special={params.special:q} "
+            "--options {params.pairs:q} >> {log:q} 2>&1 && "
+            "python -m blimpworks sample-items --lang {wildcards.lang} --pairs {output.pairs:q} "
+            "--output {output.sample:q} --funnel {output.sample_funnel:q} "
+            "--untested={params.untested:q} --options {params.sampling:q} >> {log:q} 2>&1"
