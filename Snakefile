@@ -1,4 +1,3 @@
-# Front door. `include` alone would leave plain `snakemake` without a default target.
 from snakemake.utils import min_version
 
 min_version("9.27")
@@ -7,4 +6,5 @@ min_version("9.27")
 include: "workflow/Snakefile"
 
 
+# A file that is included sets no default target (Snakemake's issue 2056).
 workflow.default_target = "all"

@@ -31,7 +31,7 @@ def campaign_of(checkout, name, **settings):
 
 def test_files_that_cannot_be_had_are_listed_before_anything_is_tried(bare):
     campaign = campaign_of(bare, "nowhere", mirror=None)
-    done = bare.snakemake("items", "--retries", "2", campaign=campaign)
+    done = bare.snakemake("items", campaign=campaign)
     said = output_of(done)
     assert done.returncode == 1
     assert "files and models are to be retrieved, and not all can be:" in said
@@ -52,19 +52,6 @@ def test_what_a_campaign_retrieved_is_copied_to_a_machine_without_network(bare):
     done = bare.run(*command, BLIMPWORKS_OFFLINE="1")
     assert done.returncode == 0, output_of(done)
     assert "rule retrieve" not in output_of(done)
-
-
-def test_what_refuses_its_input_is_not_tried_again(bare):
-    campaign = campaign_of(bare, "refused")
-    source = "resources/refused/sources/ud/UD_English-Demo/en_demo-ud-test.conllu"
-    assert bare.snakemake(source, campaign=campaign).returncode == 0
-    retrieved = bare.path / source
-    retrieved.write_bytes(retrieved.read_bytes()[:-40])
-    target = "results/refused/tokens/eng.parquet"
-    done = bare.snakemake(target, "--retries", "2", campaign=campaign)
-    assert done.returncode == 1
-    assert "is not what its job wrote" in output_of(done)
-    assert "Trying to restart" not in output_of(done)
 
 
 def started(checkout, campaign, target):

@@ -17,6 +17,7 @@ rule answer:
         "<benchmarks>/answer/{model}/{part}.tsv"
     wildcard_constraints:
         model=one_of({m for m, _ in ANSWERING if layout.engine_of(m) != "vllm"}),
+    retries: 2
     conda:
         "../../envs/train.yaml"
     resources:

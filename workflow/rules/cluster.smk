@@ -12,8 +12,6 @@ from blimpworks.cluster.requests import (
     train_request,
 )
 from blimpworks.cluster.trainings import training_retries
-from blimpworks.campaign.settings.site import find_site
-from blimpworks.campaign.seeds import for_seeds
 
 SCHEDULER = (
     "slurm_partition",
@@ -134,15 +132,11 @@ def expected(part):
 
 
 def train_retries(kind):
-    """Attempts of a job that trains after its first: of LSTMs as many as the estimate asks for.
-
-    Nothing is lost between them; 0 leaves it to the profile.
-    """
+    """Attempts of a job that trains after its first: of LSTMs as many as the estimate asks for."""
     if kind != "lstm":
-        return 0
-    return training_retries(
-        CAMPAIGN, CATALOGUE, [*PARTS.values(), *ANSWERING.values()], SITE
-    )
+        return 2
+    parts = [*PARTS.values(), *ANSWERING.values()]
+    return training_retries(CAMPAIGN, CATALOGUE, parts, SITE)
 
 
 def items_of(part):
@@ -215,12 +209,6 @@ def cluster_words(log):
     return [f"blimpworks: {message}: {jobs}. What they had scored is kept.", ""]
 
 
-try:
-    SITE = for_seeds(find_site(CAMPAIGN), CATALOGUE.seeds)
-except UserError as error:
-    raise WorkflowError(str(error)) from None
-# Like the mirror: where a file lies decides no content.
-os.environ.update(BLIMPWORKS_CACHE=str(SITE.cache or "") if SITE else "")
 if refused := impossible():
     raise WorkflowError("\n".join(refused))
 PARTS, ANSWERING = layout.score_parts, layout.answer_parts

@@ -1,8 +1,12 @@
 """The campaign, its catalogue, and what all rules share."""
 
 import json
+import os
 import re
+import shlex
 import shutil
+import sys
+from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
@@ -16,6 +20,8 @@ from blimpworks.campaign.methods import regional
 from blimpworks.campaign.missing import missing_sources
 from blimpworks.campaign.parts import items_folder, whole_items_table
 from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.seeds import for_seeds
+from blimpworks.campaign.settings.site import find_site
 from blimpworks.campaign.registry import (
     benchmarks,
     check_papers,
@@ -30,11 +36,11 @@ from blimpworks.commands.registry import code_of
 from blimpworks.campaign.addresses import in_cache, is_local, state_of
 from blimpworks.campaign.lock_file import locked_models, model_tables
 from blimpworks.errors import UserError
+from blimpworks.records.job import REPOSITORY
 
-CAMPAIGN_FILES = workflow.overwrite_configfiles or ["config/config.yaml"]
-CAMPAIGN_FILE = os.path.relpath(CAMPAIGN_FILES[-1])
+CAMPAIGN_FILE = os.path.relpath(workflow.configfiles[-1])
 try:
-    check_files(CAMPAIGN_FILES)
+    check_files(workflow.configfiles)
     CAMPAIGN = check_campaign(config, CAMPAIGN_FILE)
     CATALOGUE = load_catalogue(CAMPAIGN)
     check_papers(CAMPAIGN, CATALOGUE)
@@ -42,33 +48,41 @@ try:
     WHOLE = whole_catalogue(CAMPAIGN)
     layout = Layout(CAMPAIGN, CATALOGUE, WHOLE, groups_of_models(CAMPAIGN, CATALOGUE))
     check_runs(CAMPAIGN, CATALOGUE, layout.groups)
+    SITE = for_seeds(find_site(CAMPAIGN), CATALOGUE.seeds)
     # An evaluation's own table goes by what the repository's has locked.
     MODEL_TABLES = model_tables(CAMPAIGN.catalogue.models)
     LOCKED_MODELS = locked_models(MODEL_TABLES)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
-# Jobs run `python -m blimpworks`: with the interpreter that runs Snakemake, unless a
-# rule's own environment puts its python first. Where files are taken from decides no content,
+# The methods of --sdm; Snakemake has no public name for them.
+DEPLOYMENT = workflow.deployment_settings.deployment_method
+# Jobs run `python -m blimpworks`: with the interpreter that runs Snakemake, or the python of the
+# rule's environment, which may lack the package. Where files are taken from decides no content,
 # and lock files are written by jobs, so they are no params of a rule.
-os.environ.update(
-    PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
-    PYTHONPATH=os.pathsep.join(
-        filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH")])
-    ),
-    BLIMPWORKS_MIRROR=str(CAMPAIGN.mirror or ""),
-    BLIMPWORKS_MODELS=os.pathsep.join(map(str, MODEL_TABLES)),
-    BLIMPWORKS_ADDRESSES=str(CAMPAIGN.catalogue.addresses),
-    TYPER_USE_RICH="0",  # a quarter of a second in every job
-    PYDANTIC_DISABLE_PLUGINS="1",  # nothing here has any, to look for them takes a while
+EXPORTS = {
+    "PYTHONPATH": [REPOSITORY / "src", os.environ.get("PYTHONPATH")],
+    "BLIMPWORKS_MIRROR": [CAMPAIGN.mirror],
+    "BLIMPWORKS_MODELS": MODEL_TABLES,
+    "BLIMPWORKS_ADDRESSES": [CAMPAIGN.catalogue.addresses],
+    "BLIMPWORKS_CACHE": [SITE.cache if SITE else None],
+    # To load Rich, and to look for plugins, takes a while in every job.
+    "TYPER_USE_RICH": [0],
+    "PYDANTIC_DISABLE_PLUGINS": [1],
+}
+if not DEPLOYMENT:
+    EXPORTS["PATH"] = [Path(sys.executable).parent, os.environ.get("PATH", os.defpath)]
+exported = " ".join(
+    f"{name}={shlex.quote(os.pathsep.join(str(v) for v in values if v is not None))}"
+    for name, values in EXPORTS.items()
+)
+shell.prefix(
+    f"set -euo pipefail; export {exported}; ".replace("{", "{{").replace("}", "}}")
 )
 # vLLM pins too much to share an environment; it has its own, next to this one or by conda.
-VLLM_PYTHON = (
-    "python"
-    if workflow.deployment_settings.deployment_method
-    or not (ROOT / ".vllm/bin/python").exists()
-    else str(ROOT / ".vllm/bin/python")
-)
+VLLM_PYTHON = str(REPOSITORY / ".vllm/bin/python")
+if DEPLOYMENT or not Path(VLLM_PYTHON).exists():
+    VLLM_PYTHON = "python"
 # Settings that do not decide scores.
 AFTERWARDS = {"near_tie": True, "jobs": True, "vllm": {"build"}}
 RESULTS, RESOURCES = layout.results, layout.resources

@@ -1,34 +1,6 @@
 """What a campaign says at its start, at its end, and when jobs fail."""
 
-import time
-
-from snakemake.jobs import Job
-
 from blimpworks.cluster.guard import failing_words
-
-# Logs of before are no word of a job that this run has started.
-STARTED = time.time()
-
-
-def is_refused(job):
-    """Whether a job that failed says in one sentence what is wrong: again it would do the same.
-
-    What a job says of its attempt begins otherwise. A pack's members have attempts of their own.
-    """
-    if job.rule.name in {f"score_{pack.name}" for pack in PACKS}:
-        return False
-    logs = [Path(log) for log in job.log if os.path.isfile(log)]
-    logs = [log for log in logs if log.stat().st_mtime >= STARTED]
-    texts = (log.read_text(encoding="utf-8", errors="replace") for log in logs)
-    ends = [text.splitlines()[-1:] for text in texts]
-    return any(line.startswith("blimpworks: ") for last in ends for line in last)
-
-
-# A profile's retries are for jobs that ran out of memory, time or luck. Snakemake asks for their
-# number when a job has failed.
-Job.restart_times = property(
-    lambda job: 0 if is_refused(job) else job.rule.restart_times
-)
 
 
 def opening_words():
@@ -46,7 +18,7 @@ def check_software():
     jobs = [*workflow.dag.needrun_jobs()]
     if IN_IMAGES:
         absent = missing_images({job.container_img_url for job in jobs} - {None})
-    elif DEPLOYMENT.deployment_method:
+    elif DEPLOYMENT:
         return  # Snakemake makes the environments
     else:
         absent = missing_beside_snakemake(jobs)
@@ -68,7 +40,7 @@ def missing_beside_snakemake(jobs):
     engines = {layout.engine_of(model) for model in alone - {None}}
     packs = (pack for pack in PACKS if f"score_{pack.name}" in names)
     engines |= {part.engine for pack in packs for part in pack.parts}
-    return [*missing_software(engines, names, ROOT)]
+    return [*missing_software(engines, names, REPOSITORY)]
 
 
 def check_retrieval():
@@ -124,7 +96,7 @@ def fonts_to_install():
 
 def closing_words():
     """Where the results are and what to type next."""
-    chosen = f"--configfile {CAMPAIGN_FILE} " if workflow.overwrite_configfiles else ""
+    chosen = f"--configfile {CAMPAIGN_FILE} " if CAMPAIGN_FILE != DEFAULT else ""
     programs = os.path.relpath(Path(sys.executable).parent)
     prefix = "" if programs.startswith("..") else f"{programs}/"
     lines = [f"Campaign {CAMPAIGN.campaign}: exhibits are in {RESULTS}/exhibits/"]

@@ -167,6 +167,7 @@ rule train_ngram:
         "<benchmarks>/train_ngram/{model}/{scope}.tsv"
     wildcard_constraints:
         model=one_of(layout.training.trained_by("ngram")),
+    retries: train_retries("ngram")
     conda:
         "../../envs/train.yaml"
     resources:

@@ -12,8 +12,7 @@ rule retrieve:
     wildcard_constraints:
         # One rule for all, so that `--until retrieve` is all that needs the network.
         file=f"sources/({one_of(PINS)})|models/({one_of(HUB_MODELS)})/[a-z]+/checkpoint.json",
-    # The command itself tries again where that can help.
-    retries: 0
+    retries: 2
     # Compute nodes often have no network.
     localrule: True
     conda:

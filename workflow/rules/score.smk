@@ -14,6 +14,7 @@ rule score:
         "<benchmarks>/score/{model}/{part}.tsv"
     wildcard_constraints:
         model=one_of(scored_alone("other")),
+    retries: 2
     conda:
         "../../envs/train.yaml"
     resources:
@@ -68,6 +69,7 @@ for pack in PACKS:
             f"<logs>/score_pack/{pack.name}.log",
         benchmark:
             f"<benchmarks>/score_pack/{pack.name}.tsv"
+        retries: 2
         conda:
             f"../../envs/{environment_of(pack)}.yaml"
         container:
@@ -115,8 +117,6 @@ for block in layout.blocks("pair"):
             f"<benchmarks>/collect_scores/{block.benchmark}/{block.place}.tsv"
         wildcard_constraints:
             model=one_of(block.models),
-        # A member of a pack that was given up says why once.
-        retries: 0
         localrule: True
         conda:
             "../../envs/core.yaml"

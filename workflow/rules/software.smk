@@ -4,16 +4,12 @@ from snakemake.settings.types import DeploymentMethod
 
 from blimpworks.cluster.images import image_of, missing_images, mounts
 
-DEPLOYMENT = workflow.deployment_settings
-IN_IMAGES = DeploymentMethod.APPTAINER in DEPLOYMENT.deployment_method
-# Jobs read the package from the checkout, where PYTHONPATH points; without this Snakemake
-# takes that away from conda's environments.
-DEPLOYMENT.conda_not_block_search_path_envvars = True
+IN_IMAGES = DeploymentMethod.APPTAINER in DEPLOYMENT
 
 
 def image(environment):
     """Image of an environment, by a path that stays the same where the checkout moves."""
-    return os.path.relpath(image_of(ROOT, environment))
+    return os.path.relpath(image_of(REPOSITORY, environment))
 
 
 def environment_of(pack):
@@ -28,7 +24,7 @@ def show_to_images():
     """
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     local = [row.hf_id for row in CATALOGUE.models.values() if is_local(row.hf_id)]
-    places = [ROOT, caches, CAMPAIGN.mirror, *local]
+    places = [REPOSITORY, caches, CAMPAIGN.mirror, *local]
     places += [os.environ.get(name) for name in ("HF_HOME", "HF_HUB_CACHE")]
     places += [
         path

@@ -95,7 +95,7 @@ def plan_trainings(
 def training_retries(
     campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part], site: Site | None
 ) -> int:
-    """Return how many retries the job of an LSTM should have; 0 for the default.
+    """Return how many retries the job of an LSTM should have.
 
     A training longer than a job goes on from its snapshot in the next attempt.
     """
@@ -103,7 +103,7 @@ def training_retries(
     every = plan_trainings(campaign, catalogue, parts, site, missing=False)
     longest = max((plan.hours or 0 for plan in every), default=0)
     if request is None or not longest:
-        return 0
+        return LEAST
     return math.ceil(SPARE * longest * 60 / int(request["runtime"])) + LEAST
 
 
