@@ -1,5 +1,6 @@
 """``blimpworks plan``: on the demo's campaign and on the papers', asked of Snakemake itself."""
 
+import contextlib
 import json
 import re
 import shutil
@@ -9,7 +10,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import load_campaign
@@ -43,6 +43,13 @@ def planned(campaign=PAPERS, site=EXAMPLE, dry=None) -> Plan:
     chosen = load_campaign(Path(campaign))
     cluster = load_site(Path(site)) if site else None
     return make_plan(chosen, load_catalogue(chosen), cluster, dry, Path(site) if site else None)
+
+
+@pytest.fixture(scope="module")
+def plan():
+    """The plan of the papers' campaign, without Snakemake's answer."""
+    with contextlib.chdir(REPOSITORY):
+        return planned()
 
 
 # The command, with Snakemake
@@ -150,13 +157,6 @@ def test_what_snakemake_refuses_is_told_in_its_words(bare):
     assert "no_such_target" in done.stderr
 
 
-def test_the_command_says_what_it_does():
-    from blimpworks.cli import app
-
-    said = CliRunner().invoke(app, ["plan", "--help"])
-    assert "before anything is submitted" in said.output
-
-
 # What Snakemake prints
 
 
@@ -183,8 +183,7 @@ def test_jobs_that_snakemake_does_not_name_are_not_guessed():
 
 
 @pytest.mark.usefixtures("at_root")
-def test_without_snakemakes_answer_all_that_is_not_done_is_planned():
-    plan = planned()
+def test_without_snakemakes_answer_all_that_is_not_done_is_planned(plan):
     assert plan.rules is None
     assert sum(m.jobs + m.packed for m in plan.models) == plan.present.parts[1] == 160 + 18
     packed = sum(m.packed for m in plan.models)
@@ -200,17 +199,14 @@ def test_only_the_jobs_that_snakemake_names_are_planned():
     assert model.tokens == 2 * SENTENCE * 121_305  # the paper's pairs of all languages
 
 
-@pytest.mark.usefixtures("at_root")
-def test_stores_of_planned_jobs_are_counted_by_the_token():
-    plan = planned()
+def test_stores_of_planned_jobs_are_counted_by_the_token(plan):
     scored = sum(model.tokens for model in plan.models if not model.model.endswith(ANSWERS_SUFFIX))
     prompts = 18 * 9 * PROMPTS  # models and languages of Multi-LMentry
     assert plan.disk.stores == scored * STORE_BYTES + prompts * ANSWER_BYTES
 
 
-@pytest.mark.usefixtures("at_root")
-def test_gpu_hours_are_those_of_all_jobs_and_asked_ones_are_more():
-    for model in planned().models:
+def test_gpu_hours_are_those_of_all_jobs_and_asked_ones_are_more(plan):
+    for model in plan.models:
         parts = model.jobs + model.packed
         assert model.gpu_hours <= model.hours * parts * model.gpus + 1e-9
         # No job asks for more than the site lets it run; one that answers goes on in the next.
@@ -221,13 +217,13 @@ def test_gpu_hours_are_those_of_all_jobs_and_asked_ones_are_more():
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("at_root")
-def test_a_cache_of_models_saves_their_download(tmp_path):
+def test_a_cache_of_models_saves_their_download(tmp_path, plan):
     site = yaml.safe_load(Path(EXAMPLE).read_text())
     name = load_catalogue(load_campaign(Path(PAPERS))).models["qwen3-8b"].hf_id
     (tmp_path / "cache" / f"models--{name.replace('/', '--')}" / "snapshots").mkdir(parents=True)
     file = tmp_path / "site.yaml"
     file.write_text(yaml.safe_dump(site | {"cache": str(tmp_path / "cache")}))
-    saved = planned().disk.weights - planned(site=file).disk.weights
+    saved = plan.disk.weights - planned(site=file).disk.weights
     assert saved == round(2 * 8.191 * 1e9)
 
 
@@ -282,9 +278,7 @@ def test_the_demo_is_planned_for_this_machine_without_a_site(tmp_path):
     assert "GPU-hours" not in text
 
 
-@pytest.mark.usefixtures("at_root")
-def test_data_and_text_come_from_the_same_plan():
-    plan = planned()
+def test_data_and_text_come_from_the_same_plan(plan):
     assert Plan.model_validate(json.loads(plan.model_dump_json())) == plan
 
 
