@@ -64,7 +64,7 @@ def answered(campaign):
 RULES = (
     *("answer", "collect_answers_lmentry", "collect_answers_lmentry_of_language"),
     *("retrieve", "build_tokens", "build_lexicon", "build_multiblimp_items"),
-    *("build_text", "join_text", "train_transformer"),
+    *("build_text", "join_text", "train_network"),
 )
 
 

@@ -44,10 +44,9 @@ def cpu_job(memory_mb, minutes=30):
     }
 
 
-def train_job(kind):
-    """Resources of a job that trains: LSTMs on a GPU where the site has any, others without."""
-    request = train_request(SITE) if kind == "lstm" else None
-    return request or cpu_job(4000, minutes=240)
+def lstm_job():
+    """Resources of a job with an LSTM: a GPU where the site has any."""
+    return train_request(SITE) or cpu_job(4000, minutes=240)
 
 
 def score_needs(model, step=0):
@@ -131,14 +130,6 @@ def expected(part):
     return expected_items(CAMPAIGN, CATALOGUE, part)
 
 
-def train_retries(kind):
-    """Attempts of a job that trains after its first: of LSTMs as many as the estimate asks for."""
-    if kind != "lstm":
-        return 2
-    parts = [*PARTS.values(), *ANSWERING.values()]
-    return training_retries(CAMPAIGN, CATALOGUE, parts, SITE)
-
-
 def items_of(part):
     """Items tables that a part of the scoring needs."""
     return [str(path) for path in part.items(CAMPAIGN)]
@@ -212,5 +203,8 @@ def cluster_words(log):
 if refused := impossible():
     raise WorkflowError("\n".join(refused))
 PARTS, ANSWERING = layout.score_parts, layout.answer_parts
+LSTM_RETRIES = training_retries(
+    CAMPAIGN, CATALOGUE, [*PARTS.values(), *ANSWERING.values()], SITE
+)
 PACKS = pack_parts([*PARTS.values()], CATALOGUE.models, score_needs, SITE, expected)
 VLLM_ENVIRONMENT = f"vllm-{CAMPAIGN.scoring.vllm.build}"

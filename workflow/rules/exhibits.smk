@@ -1,53 +1,44 @@
 """One pair of rules for every table and figure of every paper."""
 
-# The file of each kind that Snakemake's own report shows.
-REPORTED = {"table": "html", "figure": "svg"}
+
+rule build_table:
+    """A table or figure of a paper, in all formats."""
+    input:
+        lambda w: [path for _, path in exhibit_tables(w)],
+    output:
+        **exhibit_files("table"),
+    log:
+        "<logs>/build_table/{paper}/{exhibit}.log",
+    benchmark:
+        "<benchmarks>/build_table/{paper}/{exhibit}.tsv"
+    wildcard_constraints:
+        exhibit=these(s for s in exhibits().values() if s.kind == "table"),
+    # They read summaries: a queue takes longer than they do.
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=lambda w: code_of("build_exhibit", f"{w.paper}/{w.exhibit}"),
+        inputs=lambda w: [f"--input={kind}={path}" for kind, path in exhibit_tables(w)],
+        labels=lambda w: layout.labels_of(find_exhibit(f"{w.paper}/{w.exhibit}")),
+    message:
+        "Build {wildcards.paper} {wildcards.exhibit}"
+    shell:
+        "python -m blimpworks build-exhibit {wildcards.paper}/{wildcards.exhibit} {output.files:q} "
+        "{output.reported:q} "
+        "--cells {output.cells:q} {params.inputs:q} --labels {params.labels:q} "
+        "> {log:q} 2>&1"
 
 
-for kind in FORMATS:
-
-    rule:
-        name:
-            f"build_{kind}"
-        input:
-            lambda w: [path for _, path in exhibit_tables(w)],
-        output:
-            cells="<results>/exhibits/{paper}/{exhibit}.cells.parquet",
-            files=[
-                f"<results>/exhibits/{{paper}}/{{exhibit}}.{s}"
-                for s in FORMATS[kind]
-                if s != REPORTED[kind]
-            ],
-            reported=report(
-                f"<results>/exhibits/{{paper}}/{{exhibit}}.{REPORTED[kind]}",
-                caption="../report/measured.rst",
-                category="{paper}",
-                subcategory="Measured",
-                labels={"exhibit": "{exhibit}", "kind": kind},
-            ),
-        log:
-            f"<logs>/build_{kind}/{{paper}}/{{exhibit}}.log",
-        benchmark:
-            f"<benchmarks>/build_{kind}/{{paper}}/{{exhibit}}.tsv"
-        wildcard_constraints:
-            exhibit=these(s for s in exhibits().values() if s.kind == kind),
-        # They read summaries: a queue takes longer than they do.
-        localrule: True
-        conda:
-            "../../envs/core.yaml"
-        params:
-            code=lambda w: code_of("build_exhibit", f"{w.paper}/{w.exhibit}"),
-            inputs=lambda w: [
-                f"--input={kind}={path}" for kind, path in exhibit_tables(w)
-            ],
-            labels=lambda w: layout.labels_of(find_exhibit(f"{w.paper}/{w.exhibit}")),
-        message:
-            "Build {wildcards.paper} {wildcards.exhibit}"
-        shell:
-            "python -m blimpworks build-exhibit {wildcards.paper}/{wildcards.exhibit} {output.files:q} "
-            "{output.reported:q} "
-            "--cells {output.cells:q} {params.inputs:q} --labels {params.labels:q} "
-            "> {log:q} 2>&1"
+use rule build_table as build_figure with:
+    output:
+        **exhibit_files("figure"),
+    log:
+        "<logs>/build_figure/{paper}/{exhibit}.log",
+    benchmark:
+        "<benchmarks>/build_figure/{paper}/{exhibit}.tsv"
+    wildcard_constraints:
+        exhibit=these(s for s in exhibits().values() if s.kind == "figure"),
 
 
 # All that a paper prints is read by each of its exhibits, so they are made together.

@@ -49,9 +49,19 @@ def retrieval(wildcards):
     return [command, *(f"--{option}={value}" for option, value in values.items())]
 
 
+def special_spelling(wildcards):
+    """Treatments of a language's spelling, as its commands take them."""
+    return ",".join(CATALOGUE.languages[wildcards.lang].special)
+
+
 def unimorph_tables(wildcards):
     """Retrieved UniMorph tables of a language, in the order of the catalogue."""
     return layout.usable(lexicon_sources(CAMPAIGN, CATALOGUE, wildcards.lang))
+
+
+def training_command(wildcards):
+    """Command that trains a model by its recipe."""
+    return f"train-{layout.training.recipe_of(wildcards.model).kind}"
 
 
 def checkpoint_of(wildcards):
@@ -69,6 +79,27 @@ def scored_items(wildcards):
         kind = "regions" if partial else "whole"
         paths[kind].append(layout.items_table(benchmark, lang))
     return paths
+
+
+# The file of each kind that Snakemake's own report shows.
+REPORTED = {"table": "html", "figure": "svg"}
+
+
+def exhibit_files(kind):
+    """Files of an exhibit, one of them for Snakemake's report."""
+    path = "<results>/exhibits/{paper}/{exhibit}"
+    shown = REPORTED[kind]
+    return {
+        "cells": f"{path}.cells.parquet",
+        "files": [f"{path}.{suffix}" for suffix in FORMATS[kind] if suffix != shown],
+        "reported": report(
+            f"{path}.{shown}",
+            caption="../report/measured.rst",
+            category="{paper}",
+            subcategory="Measured",
+            labels={"exhibit": "{exhibit}", "kind": kind},
+        ),
+    }
 
 
 def exhibit_tables(wildcards):

@@ -167,7 +167,7 @@ rule train_ngram:
         "<benchmarks>/train_ngram/{model}/{scope}.tsv"
     wildcard_constraints:
         model=one_of(layout.training.trained_by("ngram")),
-    retries: train_retries("ngram")
+    retries: 2
     conda:
         "../../envs/train.yaml"
     resources:
@@ -184,41 +184,51 @@ rule train_ngram:
         "> {log:q} 2>&1"
 
 
-for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
-    verb = f"train_{kind.replace('-', '_')}"
+rule train_network:
+    """A transformer, masked model or encoder-decoder of one language or of several."""
+    input:
+        unpack(lambda w: layout.training.trained_on(w.model, w.scope)),
+    output:
+        "<results>/models/{model}/{scope}/checkpoint.json",
+    log:
+        "<logs>/train_network/{model}/{scope}.log",
+    benchmark:
+        "<benchmarks>/train_network/{model}/{scope}.tsv"
+    wildcard_constraints:
+        model=one_of(
+            layout.training.trained_by("transformer", "masked", "encoder-decoder")
+        ),
+    retries: 2
+    conda:
+        "../../envs/train.yaml"
+    resources:
+        **cpu_job(4000, minutes=240),
+    params:
+        code=lambda w: code_of(training_command(w).replace("-", "_")),
+        command=training_command,
+        recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
+        recipe=lambda w: layout.training.recipe_json(w.model),
+        seed=lambda w: layout.training.seed_of(w.model),
+    message:
+        "Train {wildcards.model} on {wildcards.scope}"
+    shell:
+        "python -m blimpworks {params.command} {input.description:q} --name {wildcards.model} "
+        "--scope {wildcards.scope} --recipe-name={params.recipe_name:q} "
+        "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
 
-    rule:
-        name:
-            verb
-        input:
-            unpack(lambda w: layout.training.trained_on(w.model, w.scope)),
-        output:
-            "<results>/models/{model}/{scope}/checkpoint.json",
-        log:
-            f"<logs>/{verb}/{{model}}/{{scope}}.log",
-        benchmark:
-            f"<benchmarks>/{verb}/{{model}}/{{scope}}.tsv"
-        wildcard_constraints:
-            model=one_of(layout.training.trained_by(kind)),
-        # A training that outlasts its job goes on from its snapshot in the next attempt: the
-        # paper's multilingual LSTM takes dozens of the longest jobs that sites allow.
-        retries: train_retries(kind)
-        conda:
-            "../../envs/train.yaml"
-        resources:
-            **train_job(kind),
-        params:
-            code=code_of(verb),
-            command=f"train-{kind}",
-            recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
-            recipe=lambda w: layout.training.recipe_json(w.model),
-            seed=lambda w: layout.training.seed_of(w.model),
-        message:
-            "Train {wildcards.model} on {wildcards.scope}"
-        shell:
-            "python -m blimpworks {params.command} {input.description:q} --name {wildcards.model} "
-            "--scope {wildcards.scope} --recipe-name={params.recipe_name:q} "
-            "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
+
+use rule train_network as train_lstm with:
+    log:
+        "<logs>/train_lstm/{model}/{scope}.log",
+    benchmark:
+        "<benchmarks>/train_lstm/{model}/{scope}.tsv"
+    wildcard_constraints:
+        model=one_of(layout.training.trained_by("lstm")),
+    # A training that outlasts its job goes on from its snapshot in the next attempt: the
+    # paper's multilingual LSTM takes dozens of the longest jobs that sites allow.
+    retries: LSTM_RETRIES
+    resources:
+        **lstm_job(),
 
 
 rule measure_perplexity:
@@ -237,7 +247,7 @@ rule measure_perplexity:
     conda:
         "../../envs/train.yaml"
     resources:
-        **train_job("lstm"),
+        **lstm_job(),
     params:
         code=code_of("measure_perplexity"),
     message:

@@ -41,10 +41,10 @@ class TrainingLayout:
         """Return the recipe as JSON, without the number of its models."""
         return self.recipe_of(model).model_dump_json(exclude=HOW_MANY)
 
-    def trained_by(self, kind: str) -> list[str]:
-        """Return models that the workflow trains by recipes of one kind."""
+    def trained_by(self, *kinds: str) -> list[str]:
+        """Return models that the workflow trains by recipes of such kinds."""
         recipes = self.layout.campaign.training.recipes
-        names = {name for name, recipe in recipes.items() if recipe.kind == kind}
+        names = {name for name, recipe in recipes.items() if recipe.kind in kinds}
         return [name for name, row in self.layout.catalogue.models.items() if row.recipe in names]
 
     def corpus_of(self, model: str) -> str | None:

@@ -158,10 +158,11 @@ rule train_instruct:
         "<benchmarks>/train_instruct/{model}/{scope}.tsv"
     wildcard_constraints:
         model=one_of(TAUGHT),
+    retries: 2
     conda:
         "../../../envs/train.yaml"
     resources:
-        **train_job("instruct"),
+        **cpu_job(4000, minutes=240),
     params:
         code=code_of("train_instruct"),
         recipe_name=lambda w: CATALOGUE.models[w.model].recipe,

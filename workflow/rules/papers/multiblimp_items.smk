@@ -8,11 +8,6 @@ from blimpworks.papers.multiblimp.items.release import (
 )
 
 
-def special_spelling(wildcards):
-    """Treatments of a language's spelling, as its commands take them."""
-    return ",".join(CATALOGUE.languages[wildcards.lang].special)
-
-
 rule build_lexicon:
     """UniMorph and the treebanks' own words to the lexicon of one language."""
     input:
@@ -68,11 +63,9 @@ if is_released(CAMPAIGN):
 
 else:
 
+    # One job: each step takes less time than a job's start.
     rule build_multiblimp_items:
-        """Pairs of a language: candidates, agreement, all pairs, and their balanced sample.
-
-        One job: each step takes less time than a job's start.
-        """
+        """Pairs of a language: candidates, agreement, all pairs, and their balanced sample."""
         input:
             tokens="<results>/tokens/{lang}.parquet",
             sentences="<results>/sentences/{lang}.parquet",
