@@ -86,7 +86,7 @@ def parity_vllm(bench):
 def prompts_of(bench, engine):
     """Token ids of sentences, behind what conditions the first."""
     encoded = engine.encode(bench.texts()[: PROMPTS[bench.shape]])
-    return [[*engine._prefix, *each.ids.tolist()] for each in encoded]
+    return [[*engine.prefix, *each.ids.tolist()] for each in encoded]
 
 
 def report_way(bench, way, prompts, seconds, rows=None, expected=None):
@@ -183,7 +183,7 @@ def arrays_served(bench):
         engine = load_engine(bench.checkpoint, "vllm", bench.options("served"))
         with closing(engine):
             prompts = prompts_of(bench, engine)
-            engine._model.logprobs(prompts[:8])
+            engine._model.ask(prompts[:8])
             client = Client(engine._model.server, 8)
             batches = [prompts[a : a + 50] for a in range(0, len(prompts), 50)]
 
