@@ -38,7 +38,7 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
         Resolver.__init__(self)
         self._level = 0
         self._extents: dict[Any, tuple[int, int]] = {}
-        """How many values each whole node has, and how many levels."""
+        """Number of values of each whole node, and of its levels."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         """Compose the next node and count its values; an alias counts as its anchor."""

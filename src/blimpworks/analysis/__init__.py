@@ -1,1 +1,1 @@
-"""From judgements and scores to accuracies, tests and regressions; languages' frequencies."""
+"""Turn judgements and scores into accuracies, tests and regressions; count languages' text."""

@@ -43,7 +43,7 @@ class Pair:
     bad: str
     source: str | None = None
     acceptable: bool | None = None
-    """For a single sentence, which is ``good`` as well as ``bad``."""
+    """Verdict on a single sentence, which is ``good`` as well as ``bad``."""
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def _align(good: Sequence[Token], bad: Sequence[Token]) -> Iterator[Pair]:
 
 
 def _piece(token: Token | None) -> str:
-    """Return a piece for people: ``·`` is a space, ``∅`` is empty."""
+    # For people: "·" is a space, "∅" is empty.
     return "" if token is None else token["piece"].replace(" ", "·").replace("\n", "⏎") or "∅"
 
 

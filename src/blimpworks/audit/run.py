@@ -27,7 +27,7 @@ class Run:
     recorded: str
     base: Path | None
     jobs: dict[str, Record] = field(default_factory=dict)
-    """By the key of their first output."""
+    """Records by the key of their first output."""
 
     def key(self, path: str) -> str:
         """Return the key of a product by its recorded path."""
@@ -60,7 +60,7 @@ class Run:
 
     @cached_property
     def names(self) -> set[str]:
-        """All names in the paths of its products: languages, models, benchmarks, …."""
+        """Names in the paths of its products: languages, models, benchmarks, …."""
         return {name for key in self.products for name in names_in(key)}
 
 

@@ -1,7 +1,8 @@
 """Define entries of a declaration's ``data``: files, reading, and contents of rows.
 
-Keys name a cell by its column, by a name in braces of the pattern of files, by a dotted path into
-JSON (``meta.id``), or by a template of these in braces (``{context} {ending}``; see templates.py).
+A key names a cell by its column, by a name in braces of the pattern of files, or by a dotted path
+into JSON (``meta.id``). A template of these in braces (``{context} {ending}``; see templates.py) is
+a key too.
 """
 
 import re

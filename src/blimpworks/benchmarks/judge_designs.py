@@ -214,8 +214,9 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     prediction names. If the rules say so, also those with unknown words in any sentence (``any``)
     or in such a region (``critical``) have none.
 
-    Raises UserError for a missing table or column, a method that is unknown or not over regions, a
-    sentence without scores, a malformed formula, or an item that lacks its regions.
+    Raises UserError for a missing table or column, and for a method that is unknown or not over
+    regions. So it does for a sentence without scores, a malformed formula, or an item that lacks
+    its regions.
     """
     for name in rules.methods:
         if not regional([name]):

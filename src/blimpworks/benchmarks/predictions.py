@@ -161,9 +161,9 @@ class Prediction(Formula):
         """Return how far the prediction is from not holding [n], in the unit of ``values``.
 
         ``values`` are surprisals [n] of each of ``places``; a missing one is NaN, and so is its
-        margin. The margin of ``a < b`` is b - a, of ``a > b`` a - b, of ``a = b`` the tolerance
-        1e-3 + 1e-5 |b| minus |a - b|. ``&`` takes the smaller, ``|`` the larger, ``!`` the
-        negative. The prediction holds above 0. A difference of exactly the tolerance holds too,
+        margin. The margin of ``a < b`` is b - a, of ``a > b`` a - b. That of ``a = b`` is the
+        tolerance 1e-3 + 1e-5 |b| minus |a - b|. ``&`` takes the smaller, ``|`` the larger, ``!``
+        the negative. The prediction holds above 0. A difference of exactly the tolerance holds too,
         with the least normal number as margin. 0 is a tie, in which neither it nor its negation
         holds.
 

@@ -1,4 +1,4 @@
-"""All exhibits, and those that a campaign can build.
+"""Exhibits of all papers, and those that a campaign can build.
 
 Plain data without heavy imports, because the Snakefile reads it each time it is parsed.
 """

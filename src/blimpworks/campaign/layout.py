@@ -73,7 +73,7 @@ class Layout:
     campaign: Campaign
     catalogue: Catalogue
     whole: Catalogue
-    """All languages and models, for what papers print."""
+    """Catalogue of all languages and models, for what papers print."""
     groups: Groups
 
     @property

@@ -137,7 +137,7 @@ class LockedModel(LockedRow):
     date: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
     """Day of its resolution (UTC)."""
     replaces: Commit | Annotated[str, Field(pattern=r"^$")] = ""
-    """Commit locked before, if a user accepted another: only then its products are made anew."""
+    """Commit locked before, if a user accepted another: only then its products are remade."""
 
 
 def is_commit(revision: str) -> bool:

@@ -3,12 +3,12 @@
 A method is a name and an expression over the log-probabilities of a sentence's tokens. The good
 sentence must have the higher value, or with ``lower`` the lower one::
 
-    method    = ["higher" | "lower"] value
-    value     = "-" value | "exp(" value ")" | total
-    total     = aggregate "(" tokens ")" ["/" length]
-    aggregate = "sum" | "mean" | "only"
-    tokens    = "all" | "text" | "region"
-    length    = "characters" | "bytes"
+    method    = ["higher" | "lower"] value ;
+    value     = "-" value | "exp(" value ")" | total ;
+    total     = aggregate "(" tokens ")" ["/" length] ;
+    aggregate = "sum" | "mean" | "only" ;
+    tokens    = "all" | "text" | "region" ;
+    length    = "characters" | "bytes" ;
 
 ``only`` is the log-probability of a single token; other sentences have no value. ``all`` is every
 scored token, ``text`` leaves the end symbol out, ``region`` is the critical region with the space

@@ -32,7 +32,7 @@ Treebank sentences have some 15 words, and multilingual vocabularies cut a word 
 into about two tokens.
 """
 ANY = "any"
-"""In policies for ties: all methods without their own entry."""
+"""Key of all methods without their own entry, in policies for ties."""
 
 
 def _nothing(*_: Any) -> tuple[()]:
@@ -84,7 +84,7 @@ class Benchmark:
     mcnemar: Callable[[Campaign], Variant] = lambda _: "published"
     """Form of McNemar's test: chi-squared for any number of pairs, or (corrected) exact for few."""
     generation: Generation | None = None
-    """For prompts alone."""
+    """Settings of answers; only for prompts."""
     judge: str = "judge"
     """Command that judges items by their scores; all have the same options."""
 
@@ -136,7 +136,7 @@ class Citation:
     """Short name for headings."""
     title: str
     authors: str
-    """With the year."""
+    """Authors, with the year."""
     address: str = ""
     licence: str = ""
     """Licence of the items, as their authors state it; empty where they or sources state none."""

@@ -1,4 +1,4 @@
-"""All papers: of this package, registered by other distributions, or declared as data.
+"""Papers of this package, registered by other distributions, or declared as data.
 
 A paper of this package is ``blimpworks.papers.NAME`` with a module ``paper``. Another distribution
 registers its ``Paper`` with an entry point of the group ``blimpworks.papers``::

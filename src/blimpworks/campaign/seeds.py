@@ -26,7 +26,7 @@ class Seed:
     model: str
     """Name of the row in the table of models."""
     number: int
-    """From 1."""
+    """Number of the training, from 1."""
     tokens: int | None = None
     """Size of its training sample; None for the whole corpus."""
 

@@ -77,11 +77,11 @@ class Machine(Strict):
     shared_memory: int | None
     """Bytes of /dev/shm; None without it."""
     gpus: list[Gpu] | None
-    """None without nvidia-smi."""
+    """GPUs of the machine; None without nvidia-smi."""
     smi_error: str | None
     """Message of nvidia-smi when it failed."""
     packages: Packages | None
-    """None when the Python could not be run."""
+    """Packages of the Python; None when it could not be run."""
 
 
 def read_gpus(text: str) -> list[Gpu]:

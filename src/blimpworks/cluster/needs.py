@@ -32,7 +32,7 @@ class Needs:
     """Resources of a job that scores with a model."""
 
     kind: GpuKind | None
-    """None without GPUs."""
+    """Kind of GPU; None without GPUs."""
     gpus: int
     cores: int
     memory_mb: int
@@ -49,7 +49,7 @@ class Needs:
 
     @property
     def gres(self) -> str:
-        """SLURM's name for the GPUs (``gpu:a100:2``, ``gpu:2``); empty without any."""
+        """Name of the GPUs for SLURM (``gpu:a100:2``, ``gpu:2``); empty without any."""
         if self.kind is None:
             return ""
         return ":".join(filter(None, ("gpu", self.kind.name, str(self.gpus))))
@@ -89,7 +89,7 @@ class Option(NamedTuple):
 
     @property
     def room_gb(self) -> float:
-        """GB of each GPU that remain free; negative when the model does not fit."""
+        """Memory of each GPU that remains free [GB]; negative when the model does not fit."""
         return self.kind.memory_gb - self.each_gb
 
     def cost(self) -> tuple[int, float]:

@@ -51,7 +51,7 @@ from blimpworks.cluster.trainings import plan_trainings, training_notes
 from blimpworks.errors import UserError
 
 STORE_BYTES, TABLE_BYTES = 10, 8
-"""Of a token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""
+"""Bytes of a token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""
 SENTENCE_BYTES = 40
 """Bytes of a sentence in judgements and tables (measured on the demo: 37 of a pair)."""
 ANSWER_BYTES = 250
@@ -69,7 +69,7 @@ class _Work:
 
     @property
     def parts(self) -> list[Part]:
-        """All parts, those in packs last."""
+        """Parts of the work, those in packs last."""
         return [*self.alone, *(part for pack in self.packs for part in pack.parts)]
 
 

@@ -18,9 +18,9 @@ from blimpworks.scoring.words import Column
 
 ALL = "all"
 FORMAT: Literal[2] = 2
-"""Of the file; it changes with the meaning of a field."""
+"""Version of the file; it changes with the meaning of a field."""
 MEAN = "mean"
-"""As a language: the unweighted mean over languages."""
+"""Name, as a language, of the unweighted mean over languages."""
 
 
 class Model(Described):
@@ -65,9 +65,9 @@ class Row(TypedDict):
     phenomenon: str
     label: str
     models: dict[str, Accuracy]
-    """Without models that skipped every item."""
+    """Accuracies by model, without models that skipped every item."""
     skipped: dict[str, Skipped]
-    """Without models that skipped no item."""
+    """Numbers of skipped items by model, without models that skipped no item."""
     baselines: Mapping[str, float]
     """Share that length, frequency of words, labels or chance alone get right, by name."""
 
@@ -192,7 +192,7 @@ class FirstToken(TypedDict):
 
     lang: str
     first_token: str
-    """In words where the token is known, else the policy."""
+    """Condition in words where the token is known, else the policy."""
     own: bool
     n: int
     skipped: int
@@ -224,7 +224,7 @@ class Benchmark(TypedDict):
     rows: list[Row]
     rankings: list[Ranking]
     size_classes: dict[str, SizeClass]
-    """By model; empty where the paper prints no accuracies."""
+    """Classes by model; empty where the paper prints no accuracies."""
     tests: list[PairedTest]
     worst: dict[str, list[WorstItem]]
     wrong: dict[str, list[WrongAnswer]]
@@ -245,7 +245,7 @@ class Card(TypedDict):
     """End of the job that made the last table, in UTC; may be empty."""
     version: str
     commit: str
-    """Of the repository that made the tables; may be empty."""
+    """Commit of the repository that made the tables; may be empty."""
     limit: int | None
     """Most items per benchmark and language; None for all."""
     rerun: str

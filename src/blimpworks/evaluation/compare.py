@@ -46,7 +46,7 @@ class Moved:
     phenomenon: str
     method: str
     accuracy_a: float | None
-    """From 0 to 1, over all items that A has judged."""
+    """Accuracy from 0 to 1, over all items that A has judged."""
     accuracy_b: float | None
     n_a: int
     n_b: int
@@ -65,7 +65,7 @@ class Moved:
 
     @property
     def difference(self) -> float | None:
-        """B's accuracy minus A's."""
+        """Accuracy of B minus that of A; None where one of them is missing."""
         if self.accuracy_a is None or self.accuracy_b is None:
             return None
         return self.accuracy_b - self.accuracy_a
@@ -84,7 +84,7 @@ class Flip:
     item_id: str
     right_in: Literal["a", "b"]
     margin_a: float | None
-    """In nats of the method's score; None for prompts."""
+    """Margin in nats of the method's score; None for prompts."""
     margin_b: float | None
     texts: Sequence[str]
     """Its sentences, or the prompt and both answers."""
@@ -98,10 +98,10 @@ class Comparison:
     b: str
     models: Sequence[tuple[str, str]]
     rows: Sequence[Moved]
-    """All phenomena together come first in each language."""
+    """Rows by language; in each, that of all phenomena together comes first."""
     flipped: int
     flips: Sequence[Flip]
-    """Those with the largest changes of margin."""
+    """Items with the largest changes of margin."""
     reasons: Sequence[Reason]
     """Differences in procedure."""
     notes: Sequence[str]

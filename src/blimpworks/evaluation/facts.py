@@ -48,7 +48,7 @@ class BenchmarkFacts(TypedDict):
     label: str
     citation: str
     address: str
-    """Of the paper; empty where none is known."""
+    """Address of the paper; empty where none is known."""
     unit: str
     """``pair`` or ``prompt``."""
     noun: str
@@ -56,7 +56,7 @@ class BenchmarkFacts(TypedDict):
     data: str
     """Origin of its items, in words; may be empty."""
     methods: dict[str, list[str]]
-    """By model, the main method first."""
+    """Methods by model, the main method first."""
     mcnemar: str
     chance: float | None
     """Accuracy of guessing; None where unknown."""
@@ -73,7 +73,7 @@ class BenchmarkFacts(TypedDict):
     names: str
     """Printed names of its phenomena, as ``module:name``; empty where keys are names."""
     sensitivity: dict[str, list[str]]
-    """By model, the languages that are also scored with other first tokens."""
+    """Languages, by model, that are also scored with other first tokens."""
 
 
 class PrintedModel(TypedDict):
@@ -84,7 +84,7 @@ class PrintedModel(TypedDict):
 
 
 class Facts(TypedDict):
-    """All inputs of a campaign's report card."""
+    """Inputs of a campaign's report card."""
 
     campaign: str
     description: str
@@ -97,7 +97,7 @@ class Facts(TypedDict):
     models: dict[str, ModelFacts]
     benchmarks: dict[str, BenchmarkFacts]
     printed: dict[str, PrintedModel]
-    """By name in tables of printed accuracies."""
+    """Models by their name in tables of printed accuracies."""
 
 
 Coverage = Mapping[str, Mapping[str, list[str]]]

@@ -51,11 +51,11 @@ WORDS = {
 }
 """Reasons by status of a sentence or prompt without a result, except ``too_long``."""
 Cells = dict[tuple[str, str], dict[str, Skipped]]
-"""By language and phenomenon (``all`` for all of them), then by model."""
+"""Skipped items by language and phenomenon (``all`` for all of them), then by model."""
 
 
 Judgements = Mapping[str, Mapping[str, pd.DataFrame]]
-"""By language and model: one row per item and paradigm; a pair of two paradigms has two."""
+"""Tables by language and model: one row per item and paradigm; a pair of two paradigms has two."""
 
 
 def _too_long(outputs: Path) -> str:

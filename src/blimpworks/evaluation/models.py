@@ -72,7 +72,7 @@ class ResolvedModel:
 
     @property
     def described(self) -> str:
-        """A line on the model, its settings and its source."""
+        """Line on the model, its settings and its source."""
         row, size = self.row, size_text(self.file_gb) if self.file_gb else ""
         if billions := row.parameters:
             units = (("billion", 1.0), ("million", 1e-3), ("thousand", 1e-6))

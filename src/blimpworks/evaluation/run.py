@@ -171,7 +171,7 @@ class Interrupts:
     caught: bool = False
 
     def pass_on(self, *_: object) -> None:
-        """Interrupt Snakemake and its jobs, as a terminal does, so that they end in good order."""
+        """Interrupt Snakemake and its jobs, as a terminal does, so that they end cleanly."""
         self.caught = True
         if self.process is not None:
             with suppress(ProcessLookupError):

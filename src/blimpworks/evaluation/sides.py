@@ -44,7 +44,7 @@ class Side:
     folder: Path
     results: Path
     campaign: Campaign | None
-    """None for a results tree, which has no settings."""
+    """Settings of the evaluation; None for a results tree, which has none."""
 
     @cached_property
     def accuracies(self) -> "pd.DataFrame":
@@ -173,7 +173,7 @@ class SamplesSide(Side):
     other: Side
     model: str
     samples: Mapping[tuple[str, str], Sample]
-    """By good and bad sentence."""
+    """Samples by good and bad sentence."""
 
     @cached_property
     def accuracies(self) -> "pd.DataFrame":
@@ -300,7 +300,7 @@ class _Renamed(Run):
     """A run whose products' keys have other names of models."""
 
     other_names: Mapping[str, str] = field(default_factory=dict)
-    """By the model's own name."""
+    """Other names by the model's own name."""
 
     def key(self, path: str) -> str:
         parts = super().key(path).split("/")

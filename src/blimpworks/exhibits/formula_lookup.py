@@ -1,8 +1,8 @@
 """Find the formula of a sentence in a table of cells.
 
 It must fit exactly one formula or template, shared or of a paper. Papers' modules are loaded by
-name, so the digest of a command that looks formulas up lacks theirs. This is safe: cells are built
-anew when their formulas change.
+name, so the digest of a command that looks formulas up lacks theirs. This is safe: cells are
+rebuilt when their formulas change.
 """
 
 import re

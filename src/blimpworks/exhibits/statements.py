@@ -24,7 +24,7 @@ KEYS = ("exhibit", "row", "column")
 
 @dataclass(frozen=True, slots=True)
 class Recomputation:
-    """How a paper's numbers in running text follow from other numbers that it prints."""
+    """Derivation of a paper's numbers in running text from other numbers that it prints."""
 
     formats: Mapping[Formula, str]
     """Format of each formula's numbers: "{:.1f}", or "{text}" for the first number's text."""

@@ -25,7 +25,7 @@ class Response:
     """A model's answer."""
 
     text: str
-    """All of it, with reasoning, without special tokens."""
+    """Answer in full, with reasoning, without special tokens."""
     finish: Literal["stop", "length"]
     """Whether the model ended it, or the limit of tokens did."""
     tokens: int
@@ -36,7 +36,7 @@ class GenerationEngine(Protocol):
     """One checkpoint, loaded with the first batch."""
 
     key: str
-    """All that decides an answer, apart from the prompts."""
+    """Name of everything that decides an answer, apart from the prompts."""
     conversation: Conversation
     """Turns prompts into the model's input."""
 

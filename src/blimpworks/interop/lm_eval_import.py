@@ -36,7 +36,7 @@ Span = tuple[int | None, int | None]
 NOWHERE: Span = (None, None)
 Doc = Mapping[str, Any]
 First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
-"""By id: place and row of its first occurrence, and its paradigms so far."""
+"""Document by id: place and row of its first occurrence, and its paradigms so far."""
 
 
 def _first(doc: Doc, names: Sequence[str], otherwise: str) -> str:

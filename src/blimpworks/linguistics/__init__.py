@@ -1,1 +1,1 @@
-"""What several papers read: treebanks, and what is made of them."""
+"""Resources that several papers read: treebanks, and what is made of them."""

@@ -71,7 +71,7 @@ class Checkpoint(Strict):
     scope: str
     """ISO 639-3 code of a monolingual model, ``multi`` for a multilingual one."""
     architecture: str
-    """Such as ``causal`` or ``ngram``."""
+    """Name of the architecture, such as ``causal`` or ``ngram``."""
     dtype: str
     """Number format for scoring."""
     first_token: FirstToken

@@ -72,7 +72,7 @@ class Corpus(Strict):
 
     @property
     def counts(self) -> dict[str, object]:
-        """All numbers, for a job's record."""
+        """Numbers of the corpus, for a job's record."""
         splits = {str(name): counts.model_dump() for name, counts in self.splits.items()}
         return {"vocabulary": self.vocabulary, **splits, "dropped": self.dropped}
 
@@ -242,8 +242,8 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
 def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
     """Concatenate corpora of several languages, in their order.
 
-    Each file is the concatenation of theirs, the vocabulary the union of theirs (Mueller et al.
-    2020, section 5.2). ``corpora`` and ``joined`` are ``corpus.json`` files.
+    Each file is the concatenation of those of the corpora, the vocabulary the union of those
+    (Mueller et al. 2020, section 5.2). ``corpora`` and ``joined`` are ``corpus.json`` files.
 
     Raises UserError when one is missing or altered, or they differ in their rule for words.
     """

@@ -64,9 +64,9 @@ def retrieve_model(
     if it has all of them; else they are downloaded. They are hard links into the cache where
     possible, symbolic ones into a shared cache. Offline, only caches are read.
 
-    Raises UserError for a model that is missing, gated or without safetensors weights, a revision
-    that has moved since its lock, an unreachable hub, a damaged download, a model that names its
-    own code, or a directory with other files.
+    Raises UserError for a model that is missing, gated, without safetensors weights or with code
+    of its own. So it does for a revision that has moved since its lock, an unreachable hub, a
+    damaged download, or a directory with other files.
     """
     if is_local(model.hf_id):
         with disk_errors(checkpoint):

@@ -104,7 +104,7 @@ R = TypeVar("R", bound=NetworkRecipe)
 
 @dataclass(frozen=True)
 class Kind(Generic[R]):
-    """What differs between causal, masked and encoder-decoder transformers."""
+    """Differences between causal, masked and encoder-decoder transformers."""
 
     architecture: str
     """Name of the architecture in checkpoints."""

@@ -8,7 +8,7 @@ class Command:
     """A command that makes products; their records name it under the key ``verb``."""
 
     name: str
-    """Such as ``judge``; with the values that decide its code, ``score vllm causal``."""
+    """Name such as ``judge``; with the values that decide its code, ``score vllm causal``."""
     entries: tuple[str, ...]
     """Functions and classes that it runs, as ``module:name``."""
     packages: tuple[str, ...] = ()

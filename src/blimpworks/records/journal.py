@@ -48,9 +48,9 @@ class Scored(Strict):
     tokens: NonNegativeInt
     """Tokens that this attempt scored."""
     load_seconds: float | None
-    """From the start until scores came at their usual pace; None where unknown."""
+    """Time from the start until scores came at their usual pace [s]; None where unknown."""
     score_seconds: float
-    """The rest of its time."""
+    """Rest of its time [s]."""
 
 
 class Started(Strict):
@@ -75,7 +75,7 @@ class Ended(Strict):
     cause: Cause
     exit: int
     seconds: float
-    """From its start."""
+    """Time from its start [s]."""
     rss_mb: NonNegativeInt | None
     """Largest resident memory, in MB."""
     scored: Scored | None = None

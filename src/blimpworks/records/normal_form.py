@@ -33,7 +33,7 @@ class NormalForm:
 
     text: str
     mentions: tuple[Symbol, ...]
-    """In the order of mention, with repetitions."""
+    """Definitions in the order of mention, with repetitions."""
     strings: tuple[str, ...] = ()
     """String constants, which may name files."""
 
@@ -129,7 +129,7 @@ class _Normaliser(ast.NodeTransformer):
         return node if meaning is None else self._mention(meaning)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """An attribute of a module by the definition that it stands for."""
+        """Replace an attribute of a module by the definition that it stands for."""
         if isinstance(node.value, ast.Name) and self._local(node.value.id) is None:
             meaning = self.resolve(node)
             if meaning is not None:
@@ -137,7 +137,7 @@ class _Normaliser(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """A text that is the address of a definition without the address, which moves."""
+        """Take the address out of a text that is the address of a definition, because it moves."""
         if isinstance(node.value, str):
             self.strings.append(node.value)
             if ADDRESS.fullmatch(node.value):
@@ -145,24 +145,24 @@ class _Normaliser(ast.NodeTransformer):
         return node
 
     def _tells(self, call: ast.expr | None) -> bool:
-        """Whether a call makes what carries a message for people."""
+        """Tell whether a call makes what carries a message for people."""
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return False
         meaning = self.resolve(call.func)
         return meaning is not None and self.is_message(meaning)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        """An error for people without its message."""
+        """Take the message out of an error for people."""
         if self._tells(node.exc):
             return ast.Raise(ast.Name("message", ast.Load()), None)
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """The making of an error for people without its message."""
+        """Take the message out of the making of an error for people."""
         return ast.Constant("message") if self._tells(node) else self.generic_visit(node)
 
     def _body(self, arguments: ast.arguments, body: list[ast.stmt]) -> list[ast.stmt]:
-        """A function's statements, in a scope of its own."""
+        """Normalise a function's statements, in a scope of its own."""
         parameters = [*_parameters(arguments)]
         names = (name for statement in body for name in _bound(statement))
         others = {*parameters, *_free(body)}

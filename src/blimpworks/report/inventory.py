@@ -40,7 +40,7 @@ class PrintedExhibit(Strict):
 
     paper: str
     exhibit: str
-    """As in its caption, such as Table 9."""
+    """Name as in its caption, such as Table 9."""
     note: str
     """Reason why it is not built, or lacks a form; or a remark."""
 

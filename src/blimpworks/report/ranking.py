@@ -20,7 +20,7 @@ class Column:
     title: str
     address: str
     cells: dict[str, Cell]
-    """By the model's label."""
+    """Cells by the model's label."""
 
     @property
     def best(self) -> float:

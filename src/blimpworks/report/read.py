@@ -38,7 +38,7 @@ class Campaign:
     pairs: Mapping[str, Any] = field(default_factory=dict)
     """Templates of paths of pairs, judgements and scores by benchmark (``items.sets_from``)."""
     declared: bool = False
-    """All benchmarks are data alone, so no paper is reproduced."""
+    """Whether all benchmarks are data alone, so that no paper is reproduced."""
     licences: Mapping[str, str] = field(default_factory=dict)
     """Known licences of declared benchmarks."""
 

@@ -11,7 +11,7 @@ from blimpworks.report.read import Form
 from blimpworks.reproduction.printed import Place
 
 MISSING = "·"
-"""In place of a number that cannot be computed."""
+"""Mark in place of a number that cannot be computed."""
 
 
 def table_of(page: Element) -> Element | None:

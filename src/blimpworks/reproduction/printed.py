@@ -88,7 +88,7 @@ def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
 
 
 PRINTED = "printed"
-"""In place of a method."""
+"""Name in place of a method."""
 Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
 # A millisecond each, and thousands of accuracies are over the same number of prompts.
 _interval = cache(wilson)

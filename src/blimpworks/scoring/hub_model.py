@@ -122,7 +122,7 @@ class Loaded(NamedTuple):
     embeddings: int
     """Ids that it can read."""
     modules: list[torch.nn.Module]
-    """All its modules; after a split it does not know them all."""
+    """Modules of the model, all of them; after a split the model does not know them all."""
 
 
 class HubEngine(ABC):

@@ -41,7 +41,7 @@ class Progressed(Scored):
     attempt: AttemptId
     updated: AwareDatetime
     languages: dict[str, LanguageProgress]
-    """By code. A sentence that two languages share counts for both."""
+    """Progress by code of the language. A sentence that two languages share counts for both."""
 
 
 def read_progress(path: Path) -> Progressed | None:

@@ -46,7 +46,7 @@ class StartFinding:
     policy: str
     """The start, as settings write it."""
     words: str
-    """Such as ``after '<s>' (bos)``."""
+    """Start in words, such as ``after '<s>' (bos)``."""
     nats: dict[str, float]
     """Mean nats a token, the first left out, by start in words."""
     note: str

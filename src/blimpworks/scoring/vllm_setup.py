@@ -70,7 +70,7 @@ class Setup:
 
     @property
     def gpus(self) -> int:
-        """GPUs for the model; 0 on a CPU."""
+        """Number of GPUs for the model; 0 on a CPU."""
         return self.machine.gpus and (self.options.tensor_parallel or self.machine.gpus)
 
     def name(self) -> str:

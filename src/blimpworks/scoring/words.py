@@ -19,7 +19,7 @@ class Word(TypedDict):
 
     text: str
     logprob: float | None
-    """None where no token of it was scored."""
+    """Sum of log-probabilities [nats]; None where no token of it was scored."""
 
 
 class Column(TypedDict):

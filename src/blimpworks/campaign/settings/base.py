@@ -13,8 +13,8 @@ TiePolicy = Literal["wrong", "right", "half"]
 Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
 """Name of a method, or ``name=expression`` for one of the campaign's own.
 
-``check_campaign`` parses it. If it were parsed here, each change to the methods would make pairs
-anew, whose settings are in the same model.
+``check_campaign`` parses it. If it were parsed here, each change to the methods would remake pairs,
+whose settings are in the same model.
 """
 Positive = Annotated[int, Field(gt=0, le=10**12)]
 """A number of things, bounded so that a typing mistake is refused."""

@@ -23,15 +23,15 @@ class NearTies(Strict):
     """
 
     float32: float = Field(1e-3, ge=0)
-    """For models run in float32."""
+    """Threshold for models run in float32 [nats]."""
     bfloat16: float = Field(0.25, ge=0)
-    """For models run in bfloat16."""
+    """Threshold for models run in bfloat16 [nats]."""
     float16: float = Field(0.03, ge=0)
-    """For models run in float16."""
+    """Threshold for models run in float16 [nats]."""
     engines: dict[EngineName, dict[Dtype, Annotated[float, Field(ge=0)]]] = Field(
         default={"kenlm": {"float32": 0.0}}
     )
-    """For an engine, by number format, in place of the above: ``{vllm: {bfloat16: 0.4}}``."""
+    """Engines' thresholds by number format, in place of the above: ``{vllm: {bfloat16: 0.4}}``."""
 
     def of(self, engine: str, dtype: str) -> float:
         """Return the threshold of an engine in a number format."""

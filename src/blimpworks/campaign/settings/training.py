@@ -41,7 +41,7 @@ class CorpusShares(Strict):
     valid: Fraction = 0.1
     """Decides the learning rate."""
     test: Fraction = 0.1
-    """For the perplexity of the finished model."""
+    """Share for the perplexity of the finished model."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

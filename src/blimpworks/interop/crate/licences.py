@@ -13,7 +13,7 @@ from blimpworks.retrieval.sources import locked_file
 
 UNSTATED = "licence not stated by the source"
 CODE, DATA = "Apache-2.0", "CC0-1.0"
-"""Of our own code, and of our own data: word lists, declarations and what they generate."""
+"""Licences of our code, and of our data: word lists, declarations and what they generate."""
 NAMES = {"CC0": "CC0-1.0", "GNU GPL 3.0": "GPL-3.0-only", "C-UDA 1.0": "C-UDA-1.0"}
 """SPDX's names of licences with other names in the catalogue."""
 CREATIVE_COMMONS = re.compile(r"CC[ -](BY(?:-NC)?(?:-SA|-ND)?) (\d\.\d)")

@@ -32,7 +32,7 @@ class Shown:
 
     @property
     def key(self) -> str:
-        """PAPER/NAME."""
+        """Name of the exhibit with its paper: ``PAPER/NAME``."""
         return f"{self.paper}/{self.name}"
 
 

@@ -94,7 +94,7 @@ class Subset:
     benchmark: str
     lang: str
     table: Path
-    """As the workflow made it."""
+    """Table of items, as the workflow made it."""
     licences: tuple[str, ...]
     rows: int = 0
     items: int = 0

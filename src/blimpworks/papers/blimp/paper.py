@@ -1,4 +1,4 @@
-"""BLiMP (Warstadt et al. 2020): 67 paradigms of English, released or generated anew."""
+"""BLiMP (Warstadt et al. 2020): 67 paradigms of English, released or generated here."""
 
 from collections.abc import Sequence
 from pathlib import Path

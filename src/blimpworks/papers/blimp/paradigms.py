@@ -17,7 +17,7 @@ RERUN = "rerun_full_sentence"
 GENERATED = "blimp_generated"
 RELEASED_DATA = "blimp_data"
 RELEASED_PAIRS = 1000
-"""Of each paradigm."""
+"""Number of released pairs of each paradigm."""
 PHENOMENA: dict[str, tuple[str, str]] = {
     "anaphor_agreement": ("Anaphor", "agr."),
     "argument_structure": ("Argument", "structure"),

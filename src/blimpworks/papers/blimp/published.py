@@ -14,7 +14,7 @@ from blimpworks.papers.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON
 from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 PAIRS = 1000
-"""Of a paradigm (abstract)."""
+"""Number of pairs of a paradigm (abstract)."""
 _ARGUMENTS = PARADIGMS["argument_structure"]
 _ADJECTIVES = tuple(u for u in PARADIGMS["determiner_noun_agreement"] if "_with_adj" in u)
 MISPLACED = {

@@ -77,7 +77,7 @@ def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataF
 
 
 def _row(model: str, paradigm: str, method: str, accuracy: float, n: int) -> dict[str, object]:
-    """A row of the table; the number of right answers is rounded."""
+    """Make a row of the table; the number of right answers is rounded."""
     correct = round(accuracy * n)
     low, high = wilson(correct, n)
     return dict.fromkeys(ACCURACIES.names) | {

@@ -17,7 +17,7 @@ class BlimpOptions(Strict):
     """published: a tie is wrong, also where a pair is twice the same sentence (2 of passive_1,
     5 of principle_A_case_2); corrected: it counts half."""
     per_paradigm: Positive | None = None
-    """At most so many pairs of each paradigm, evenly from all of it; null for all 1,000."""
+    """Largest number of pairs of each paradigm, evenly from all of it; null for all 1,000."""
     methods: Methods = ("full_sentence", "one_prefix", "two_prefix")
     """Methods that decide a pair: names, or ``name=expression`` (docs/scoring.md); exhibits show
     the first (sections 4.1 and 6.4). A pair has only those prefix methods that its paradigm allows.

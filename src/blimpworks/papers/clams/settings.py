@@ -18,10 +18,10 @@ class ClamsDecisions(Strict):
     """
 
     alternates: Variant | None = None
-    """published: a vary statement with attributes yields the grammatical string once more, as an
-    ungrammatical one, and loses words that its name has without them, and the last varied word
-    alone decides; corrected: it does neither, and all varied words decide. No released grammar is
-    touched by it."""
+    """published: a vary statement with attributes also yields the grammatical string as an
+    ungrammatical one. It loses words that its name has without attributes, and the last varied
+    word alone decides; corrected: it does neither, and all varied words decide. This touches no
+    released grammar."""
     counting: Variant | None = None
     """published: each set of sentences that an LSTM is tested on counts a correct item too many, (c
     + 1) / (n + 1); corrected: c / n."""

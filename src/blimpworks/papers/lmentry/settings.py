@@ -30,7 +30,7 @@ class LmentryOptions(Strict):
     per_template: Positive | None = None
     """Most prompts of each template; null for all (about 1,000)."""
     seed: int = 1407
-    """Seed of the arguments, which are drawn anew for each template."""
+    """Seed of the arguments, which are drawn afresh for each template."""
     answers: GenerationOptions = GenerationOptions()
     """Generation of answers. The paper's runs have at most 128 tokens, its later code 1,024."""
     sheet: SheetOptions = SheetOptions()

@@ -45,7 +45,7 @@ class SamplingOptions(Strict):
     """Balanced sampling (MultiBLiMP, section 4.4)."""
 
     per_condition: Positive = 100
-    """At most this many pairs of a condition are kept."""
+    """Largest number of pairs of a condition that are kept."""
     minimum: Positive = 5
     """A phenomenon with fewer pairs than this in a language yields no items."""
     seed: int = 0
@@ -53,7 +53,7 @@ class SamplingOptions(Strict):
 
 
 class Decisions(Strict):
-    """Where the authors' code departs from the paper's text (or from what was meant).
+    """Departures of the authors' code from the paper's text (or from what was meant).
 
     Each decision follows ``variant`` of the campaign unless it is set here.
     """
@@ -142,7 +142,7 @@ class Decisions(Strict):
 
 
 class ExhibitOptions(Strict):
-    """What MultiBLiMP's exhibits show where that is open."""
+    """Choices for MultiBLiMP's exhibits where their content is open."""
 
     table1_languages: tuple[str, ...] = ("nld", "tur")
     """Languages of Table 1; a campaign without them shows two of its own that inflect."""
@@ -163,9 +163,9 @@ class MultiblimpOptions(Strict):
     """regenerated: made from treebanks and lexicons; released: the authors' own, whose draw had
     no seed, so that they alone give the paper's accuracies. No treebank is read for those."""
     released: Literal["hub"] | Path = "hub"
-    """Where released items are read from: the data set on the Hugging Face hub (rows of kind
-    ``multiblimp_data`` in the table of sources), or a directory with a ``LANG/data.tsv`` of each
-    language, as ``blimpworks export multiblimp`` writes them."""
+    """Source of released items: the data set on the Hugging Face hub (``hub``; rows of kind
+    ``multiblimp_data`` in the table of sources), or a directory. That has a ``LANG/data.tsv`` of
+    each language, as ``blimpworks export multiblimp`` writes them."""
     variant: Variant = "published"
     """Behaviour of the authors' code, or of the paper's text where the two differ."""
     decisions: Decisions = Decisions()
@@ -178,11 +178,11 @@ class MultiblimpOptions(Strict):
     agreement: AgreementOptions = AgreementOptions()
     sampling: SamplingOptions = SamplingOptions()
     methods: Annotated[tuple[Method, ...], Field(min_length=1), Distinct] = ("full_sentence",)
-    """How a pair is decided: names of methods, or ``name=expression`` for others (see
-    docs/scoring.md); the first is the one that exhibits show (section 6)."""
+    """Methods that decide a pair: names, or ``name=expression`` for others (see docs/scoring.md);
+    exhibits show the first (section 6)."""
     ties: TiePolicy | None = None
-    """What equal values count as; null: what benchmark and variant have (wrong, because the
-    authors' comparison is strict)."""
+    """Policy for equal values; null: that of benchmark and variant (wrong, because the authors'
+    comparison is strict)."""
     exhibits: ExhibitOptions = ExhibitOptions()
 
     @model_validator(mode="after")

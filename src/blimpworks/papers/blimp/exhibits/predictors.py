@@ -127,7 +127,7 @@ def _in_both_sets(rows: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def _cells(rows: pd.DataFrame, model: str) -> list[Cell]:
-    """A model's accuracies by paradigm in each set, means over shared paradigms, correlation."""
+    """Make a model's cells: accuracies by paradigm and set, means over shared ones, correlation."""
     # Means over unlike paradigms could not be compared.
     cells, both = [], _in_both_sets(rows, "paradigm")
     for benchmark, name in SETS.items():

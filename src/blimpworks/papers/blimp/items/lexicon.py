@@ -78,7 +78,7 @@ Number = Literal["sg", "pl"]
 Gender = Literal["m", "f", "c", "n"]
 """Masculine, feminine, either of them, neuter."""
 NOTHING, SAME = "-", "="
-"""In place of a plural: there is none; it is the singular."""
+"""Marks in place of a plural: there is none; it is the singular."""
 
 
 class Noun(Strict):
@@ -309,7 +309,7 @@ FILES = (
 
 
 class Lexicon(NamedTuple):
-    """All entries, each kind in the order of its file."""
+    """Entries of the lexicon, each kind in the order of its file."""
 
     classes: Classes
     sounds: Sounds

@@ -52,7 +52,7 @@ class Selection:
     rows: pd.DataFrame
     where: Mapping[str, Any]
     constructions: Sequence[str]
-    """All that were selected, even those without accuracies."""
+    """Constructions that were selected, even those without accuracies."""
     one_more: bool
     """Whether each set counts a correct item too many, as in the authors' script."""
 

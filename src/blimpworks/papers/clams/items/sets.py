@@ -145,9 +145,9 @@ RELEASED = {
     "heb": Sizes(7, 40_820, 0),
     "rus": Sizes(7, 40_120, 40_120),
 }
-"""As released. The English sets are Marvin and Linzen's; seven of them have capitals."""
+"""Sizes as released. The English sets are Marvin and Linzen's; seven of them have capitals."""
 OURS = Sizes(7, 51_780, 51_780)
-"""Of grammars of ours: like the seven English sets."""
+"""Sizes of sets from grammars of ours: like the seven English sets."""
 CAPITALISED_SETS = 7
 """Sets of a language that have capitals too."""
 

@@ -132,7 +132,7 @@ def build_prompts(
 
 
 SETTINGS, RESOURCES = "settings", "resources"
-"""What a number rests on: the declarations and the pack alone, or the annotated resources too."""
+"""Bases of a number: the declarations and the pack alone, or the annotated resources too."""
 
 
 def settled(task: Declaration, pack: Pack) -> int | None:

@@ -1,8 +1,8 @@
 """Draw the arguments of every task.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 1 and 8, appendices A.2
-and A.3. The release seeds Python's generator anew for every template, so all templates have the
-same arguments, which are drawn once here.
+and A.3. The release reseeds Python's generator for every template, so all templates have the same
+arguments, which are drawn once here.
 """
 
 from collections import Counter, defaultdict

@@ -51,8 +51,9 @@ class Family(Strict):
     never: tuple[str, ...] = ()
     """Slots whose patterns the release means to exchange so, but does not."""
     rewrites: dict[str, dict[str, str]] = Field(default={})
-    """By task, the release's replacements that make the converse of a pattern, in turn, inside
-    arguments too: "además" becomes "ademenos". In brackets: not inside them."""
+    """Replacements of the release by task, which in turn make the converse of a pattern.
+
+    They work inside arguments too ("además" becomes "ademenos"); in brackets: not inside them."""
     converse: bool = False
     """Whether these patterns are converses of another family's."""
     same: Roles | None = None

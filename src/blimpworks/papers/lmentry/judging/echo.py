@@ -27,7 +27,7 @@ class Sentence(NamedTuple):
     """A sentence of a prompt in lower case."""
 
     hint: str
-    """At least three words without marks, which every repetition contains."""
+    """Three words or more without marks, which every repetition contains."""
     text: str
     question: bool
 

@@ -28,7 +28,7 @@ Kind = Literal["choice", "yes_no", "sentence", "edge", "spelling"]
 
 
 class TaskRules(Strict):
-    """How a task is judged."""
+    """Rules by which a task is judged."""
 
     task: str
     kind: Kind

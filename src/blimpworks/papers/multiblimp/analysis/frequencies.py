@@ -2,10 +2,11 @@
 
 Source: MultiBLiMP, sections 6.3 and 7.1, with the frequencies of GlotCC (Kargaran et al. 2024). The
 text doesn't say what a frequency counts, nor what the shares of 60 and 90 % are of. The paper's own
-numbers do: in Table 3 a model's overall accuracy is 0.363 of that on low, 0.405 of that on mid and
-0.232 of that on high-resource languages (least squares over its ten multilingual models, to within
-0.05 points). Those are the shares of *pairs* (0.363, 0.406, 0.230) when *characters* rank the
-benchmark's own languages; documents, sentences or words, or no weighting by pairs, give others.
+numbers do. In Table 3 a model's overall accuracy is 0.363 of that on low, 0.405 of that on mid and
+0.232 of that on high-resource languages. The three weights are least squares over its ten
+multilingual models, to within 0.05 points. They are the shares of *pairs* (0.363, 0.406, 0.230)
+when *characters* rank the benchmark's own languages; documents, sentences or words, or no weighting
+by pairs, give others.
 """
 
 import csv

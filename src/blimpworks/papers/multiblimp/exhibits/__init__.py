@@ -8,4 +8,4 @@ from blimpworks.exhibits.descriptions import Descriptions
 HERE = Path(__file__)
 describe = Descriptions(HERE.with_name("descriptions.yaml"))
 SPECS = read_specs(HERE.with_name("specs.tsv"), "multiblimp", __package__)
-"""In the order of the paper, ours last."""
+"""Exhibits in the order of the paper, ours last."""

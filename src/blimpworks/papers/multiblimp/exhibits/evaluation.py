@@ -321,7 +321,7 @@ REGRESSION = {
     ("chat", "coefficient"): (CHAT, "coefficient", "Post-training: β", 2),
     ("chat", "t"): (CHAT, "t", "Post-training: t", 2),
 }
-"""By row and column in print: term and column of a regression, title, and decimals shown."""
+"""Term and column of a regression, title, and decimals shown, by row and column in print."""
 
 
 def text72_73(tables: Tables, labels: Labels) -> Exhibit:

@@ -1,7 +1,7 @@
 """Facts of a campaign and its catalogue that MultiBLiMP's exhibits need.
 
 Without heavy imports, because the Snakefile asks for these facts each time Snakemake parses it; an
-exhibit is built anew when one of them changes. A campaign without the paper's models shows its own.
+exhibit is rebuilt when one of them changes. A campaign without the paper's models shows its own.
 """
 
 from collections.abc import Callable

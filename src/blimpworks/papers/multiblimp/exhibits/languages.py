@@ -35,7 +35,7 @@ from blimpworks.papers.multiblimp.exhibits.accuracies import CERTAIN, abbreviati
 from blimpworks.tables import ITEMS, read_table
 
 COLOURS = {"certain": BLUE, "uncertain": ORANGE, "pairs": BLUE}
-"""Of Figure 3's columns, in the order of their markers."""
+"""Colours of Figure 3's columns, in the order of their markers."""
 PER_PANEL = 60
 """Most languages in one panel whose names are legible at page width."""
 LINE_INCHES = 0.135

@@ -1,1 +1,1 @@
-"""How MultiBLiMP's items are made from treebanks, or read from the release."""
+"""Make MultiBLiMP's items from treebanks, or read them from the release."""

@@ -55,7 +55,7 @@ class Lexicon:
     """Rows of one source and one class of words, by lemma or by form."""
 
     columns: Mapping[str, str | None]
-    """For each agreement feature the column that inflects here; None if none does."""
+    """Column that inflects here, by agreement feature; None if none does."""
     stated: frozenset[str]
     """Features that some row states."""
     rows: Mapping[str, list[LexiconRow]]

@@ -121,7 +121,7 @@ def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
 
 
 COLUMNS = 3
-"""Of a UniMorph table; one of segmentations has them as the fourth."""
+"""Number of columns of a UniMorph table; one of segmentations has them as the fourth."""
 
 
 def read_unimorph(

@@ -112,7 +112,7 @@ CONDITION = "against the language's conditions"
 CONTRACTION = "inside a contraction"
 ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *REASONS)
 UNDECIDED = "of these, possibly right in another mood"
-"""Of the pairs, those whose other form the lexicons don't have in every mood."""
+"""Label of those pairs whose other form the lexicons don't have in every mood."""
 
 
 def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:

@@ -56,7 +56,7 @@ def _features(value: Any) -> dict[str, str]:
 Text = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=0)]
 Position = Annotated[int, Field(ge=0)]
-"""Of a word, from 0; "11.0" is 11."""
+"""Position of a word, from 0; "11.0" is 11."""
 Features = Annotated[dict[str, str], BeforeValidator(_features)]
 
 

@@ -129,7 +129,7 @@ class Government(Strict):
 
 
 class Inflection(Strict):
-    """All paradigms of a language, by name, and the forms that words of a complex require."""
+    """Paradigms of a language, by name, and the forms that words of a complex require."""
 
     paradigms: dict[str, Paradigm] = Field(default={})
     governments: tuple[Government, ...] = ()

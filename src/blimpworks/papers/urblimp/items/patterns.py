@@ -2,13 +2,13 @@
 
 A pattern is a list of clauses, separated by semicolons; all must hold of distinct words::
 
-    V [upos=VERB, Person=3]       a word's features; "A|B", "<>", "!Aspect", re"..." as values
-    S [form=@people]              a regular expression that the language's pack has under a name
-    V -[nsubj]-> S                an edge; "a|b" for either relation, "^a|b" for neither
-    V -> S                        any edge
-    S < K                         S directly precedes K
-    S << V                        S precedes V
-    S.Gender = V.Gender           the same value, which both have; "<>" for different values
+    V [upos=VERB, Person=3]       a word's features; "A|B", "<>", "!Aspect", re"..." as values;
+    S [form=@people]              a regular expression that the language's pack has under a name;
+    V -[nsubj]-> S                an edge; "a|b" for either relation, "^a|b" for neither;
+    V -> S                        any edge;
+    S < K                         S directly precedes K;
+    S << V                        S precedes V;
+    S.Gender = V.Gender           the same value, which both have; "<>" for different values.
 
 Besides the treebank's features a word has ``form``, ``lemma``, ``upos`` and ``xpos``. Source of
 syntax and meaning: Guillaume (2021), Graph Matching and Graph Rewriting: GREW tools for corpus
@@ -77,7 +77,7 @@ class Edge:
     first: str
     second: str
     relations: frozenset[str] | None = None
-    """None: any relation."""
+    """Relations of the edge; None for any relation."""
     negated: bool = False
 
     def holds(self, tree: Tree, first: int, second: int) -> bool:

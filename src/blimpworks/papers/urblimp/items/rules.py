@@ -241,7 +241,7 @@ def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
 
 
 class Declaration(Strict):
-    """All rules of a paradigm."""
+    """Rules of a paradigm."""
 
     about: str
     """Why the other sentence is ungrammatical, in a sentence."""

@@ -24,7 +24,7 @@ class Word:
     """Index of its head in the tree; -1 for the root and without edges."""
     relation: str
     features: Mapping[str, str]
-    """Of the treebank, and form, lemma, upos, xpos."""
+    """Features of the treebank, and form, lemma, upos, xpos."""
     space: bool = True
     """Whether a space follows it."""
 

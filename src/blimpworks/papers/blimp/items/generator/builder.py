@@ -199,14 +199,14 @@ class Realisations:
 
 Member = TypeVar("Member")
 TRIES = 25
-"""Draws from a pool before the whole pair is drawn anew."""
+"""Number of draws from a pool before the whole pair is drawn again."""
 INTERROGATIVES = {True: ("who",), False: ("what",)}
 RELATIVES = {True: ("who", "that"), False: ("which", "that")}
 """Pronouns, by whether they refer to a person."""
 
 
 class Redraw(Exception):
-    """Nothing fits the earlier draws: the pair has to be drawn anew."""
+    """Failure of all draws to fit the earlier ones: the pair has to be drawn again."""
 
 
 class Builder:

@@ -25,9 +25,9 @@ Parts = Mapping[str, Callable[[Any], Part]]
 OTHER: dict[Number, Number] = {"sg": "pl", "pl": "sg"}
 THEMSELVES = "themselves"
 REFLEXIVES = {"m": ("himself",), "f": ("herself",), "n": ("itself",)}
-"""Of singulars, by gender."""
+"""Reflexives of singulars, by gender."""
 EITHER = {True: ("himself", "herself"), False: ("itself", "himself", "herself")}
-"""Of persons of either gender, and of animals."""
+"""Reflexives of persons of either gender, and of animals."""
 CASES = {
     "himself": {"nominative": "he", "accusative": "him"},
     "herself": {"nominative": "she", "accusative": "her"},

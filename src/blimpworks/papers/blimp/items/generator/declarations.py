@@ -55,9 +55,9 @@ class VerbDraw(Drawn):
     other_than: tuple[str, ...] = ()
     """Verbs, with their particles, that it is not."""
     tags: tuple[VerbTag, ...] = ()
-    """All of them hold."""
+    """Tags that all hold."""
     without: tuple[VerbTag, ...] = ()
-    """None of them holds."""
+    """Tags of which none holds."""
     complement: Literal["that", "wh"] | tuple[Literal["that", "wh"], ...] = ()
     """Kinds of clauses that it takes, all of them."""
     never: tuple[Frame, ...] = ()
@@ -156,7 +156,7 @@ class PredicateDraw(Drawn):
 
     kind: Literal["predicate"] = Field(alias="is")
     verb: Name | None = _names("verb", default=None)
-    """None for a copula."""
+    """Name of the verb; None for a copula."""
     subject: Names = _names(*PRONOMINAL)
     """The constituents that it agrees with; of several, joined by "and", the plural."""
     number: Number | None = None

@@ -3,7 +3,7 @@
 A template is worked through from left to right. For a slot that does not vary, the outer loop goes
 over its alternatives and the inner one over the sentences so far: the first slot varies fastest.
 For a slot that varies, the outer loop goes over the sentences so far. Each round of an outer loop
-generates the sentences so far anew: lists of them would not fit into memory.
+generates the sentences so far again: lists of them would not fit into memory.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

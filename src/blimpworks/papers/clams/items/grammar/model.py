@@ -83,7 +83,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """All alternatives of a preterminal, in order, and the place of its first line."""
+    """Alternatives of a preterminal, in order, and the place of its first line."""
 
     defined: Preterminal
     alternatives: tuple[Alternative, ...]
