@@ -1,1 +1,1 @@
-"""Turn judgements and scores into accuracies, tests and regressions; count languages' text."""
+"""Accuracies, tests and regressions from judgements and scores; languages' frequencies."""

@@ -1,8 +1,8 @@
 """Define entries of a declaration's ``data``: files, reading, and contents of rows.
 
-A key names a cell by its column, by a name in braces of the pattern of files, or by a dotted path
-into JSON (``meta.id``). A template of these in braces (``{context} {ending}``; see templates.py) is
-a key too.
+A key names a cell by its column, a name in braces of the pattern of files, or a dotted path into
+JSON (``meta.id``). It can be a template of these in braces too (``{context} {ending}``; see
+templates.py).
 """
 
 import re

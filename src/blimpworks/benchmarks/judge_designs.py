@@ -215,7 +215,7 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     or in such a region (``critical``) have none.
 
     Raises UserError for a missing table or column, and for a method that is unknown or not over
-    regions. So it does for a sentence without scores, a malformed formula, or an item that lacks
+    regions. Likewise for a sentence without scores, a malformed formula, or an item that lacks
     its regions.
     """
     for name in rules.methods:

@@ -75,7 +75,7 @@ class PublishedRow(Strict):
     column: str
     """Key of the column, such as a model's name in the catalogue."""
     text: str
-    """Number as printed, or the correct reading of a garbled text."""
+    """Text as printed, or the correct reading of a garbled text."""
     value: OptionalFloat
     """The number; empty where none is printed or legible."""
     unit: str

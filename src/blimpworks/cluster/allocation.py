@@ -127,7 +127,7 @@ class Deadline(Watch):
         self._moment = moment
         self._shards: list[float] = []
         self._begun = deque[float]()
-        """Moments when each shard began that is not written yet [s since 1970]."""
+        """Moments when each shard began that is not written yet [s, monotonic clock]."""
         self._total = self._left = 0
 
     def begin(

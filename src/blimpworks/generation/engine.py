@@ -36,7 +36,7 @@ class GenerationEngine(Protocol):
     """One checkpoint, loaded with the first batch."""
 
     key: str
-    """Name of everything that decides an answer, apart from the prompts."""
+    """Key of everything that decides an answer, apart from the prompts."""
     conversation: Conversation
     """Turns prompts into the model's input."""
 

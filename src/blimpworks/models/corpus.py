@@ -242,8 +242,9 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
 def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
     """Concatenate corpora of several languages, in their order.
 
-    Each file is the concatenation of those of the corpora, the vocabulary the union of those
-    (Mueller et al. 2020, section 5.2). ``corpora`` and ``joined`` are ``corpus.json`` files.
+    Each file is the concatenation of the corpora's files, the vocabulary the union of their
+    vocabularies (Mueller et al. 2020, section 5.2). ``corpora`` and ``joined`` are ``corpus.json``
+    files.
 
     Raises UserError when one is missing or altered, or they differ in their rule for words.
     """

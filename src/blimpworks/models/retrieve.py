@@ -65,7 +65,7 @@ def retrieve_model(
     possible, symbolic ones into a shared cache. Offline, only caches are read.
 
     Raises UserError for a model that is missing, gated, without safetensors weights or with code
-    of its own. So it does for a revision that has moved since its lock, an unreachable hub, a
+    of its own. Likewise for a revision that has moved since its lock, an unreachable hub, a
     damaged download, or a directory with other files.
     """
     if is_local(model.hf_id):

@@ -72,7 +72,7 @@ class Engine(Protocol):
     """One checkpoint, loaded with the first batch."""
 
     key: str
-    """Name of everything that decides a text's log-probabilities, apart from the text."""
+    """Key of everything that decides a text's log-probabilities, apart from the text."""
     regional: bool
     """Whether the work grows with the tokens to score, not with all tokens."""
     shares_prefixes: bool

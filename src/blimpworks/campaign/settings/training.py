@@ -39,7 +39,7 @@ class CorpusShares(Strict):
 
     train: Fraction = 0.8
     valid: Fraction = 0.1
-    """Decides the learning rate."""
+    """Share that decides the learning rate."""
     test: Fraction = 0.1
     """Share for the perplexity of the finished model."""
 

@@ -96,8 +96,8 @@ def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
     """Yield the pairs of a paradigm's file, which is called after it.
 
     Raises UserError, naming file and line, for wrong fields, types or numbers of pairs (from 0),
-    and for repeated pairs. So it does for critical words that don't follow their prefix, and for
-    any number other than ``pairs``.
+    and for critical words that don't follow their prefix. Likewise for repeated pairs, and for any
+    number other than ``pairs``.
     """
     seen: dict[tuple[str, str], int] = {}
     with reading(path, "a paradigm of BLiMP", "Retrieve or generate the file again."):

@@ -3,8 +3,8 @@
 Source: Bentz, Ruzsics, Koplenig and Samardžić (2016), "A Comparison Between Morphological
 Complexity Measures: Typological Data vs. Language Corpora", section 2.1 and their table of
 features, which CLAMS (section 6.3) cites. They rank the categories of 28 features of the World
-Atlas of Language Structures by the morphology needed, or reduce them to whether any is needed. They
-divide by the highest value. A language's complexity is the mean over its features.
+Atlas of Language Structures by the morphology needed, or by whether any is needed. They divide by
+the highest value. A language's complexity is the mean over its features.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
