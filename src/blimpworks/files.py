@@ -334,8 +334,9 @@ def table_rows(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Read the rows of a UTF-8 table by heading, each with the number of its last line.
 
-    Raises BadLine as ``text_of`` and ``whole`` do, for missing ``columns``, a heading that stands
-    twice, rows with more or fewer cells, and a table without rows; csv.Error for open quotes.
+    Raises BadLine as ``text_of`` and ``whole`` do, for missing ``columns``, and for a heading that
+    stands twice. Likewise for rows with more or fewer cells, and a table without rows; csv.Error
+    for open quotes.
     """
     cells: list[str] | None = None
     reader = csv.reader(io.StringIO(whole(text_of(path)), newline=""), strict=True, **dialect)

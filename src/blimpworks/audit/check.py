@@ -228,10 +228,10 @@ def audit(
     """Hash every product below ``root`` and all its inputs again.
 
     Hashes that are ``remembered`` of untouched files are not computed. Files without a record are
-    unaccounted for. A product is stale when an input or the code of its command has changed, or
-    when the ``plan`` (jobs by first output) has other parameters or inputs. ``run`` runs a command
-    line of this package, to make cheap products again. Records' relative paths start from the
-    current directory. Raises UserError when there is nothing to check.
+    unaccounted for. A product is stale when an input or the code of its command has changed. It is
+    also stale when the ``plan`` (jobs by first output) has other parameters or inputs. ``run`` runs
+    a command line of this package, to make cheap products again. Records' relative paths start from
+    the current directory. Raises UserError when there is nothing to check.
     """
     _key.cache_clear()
     inside, findings = _records(root)

@@ -143,8 +143,8 @@ class Statement:
 def statement_of(url: str) -> Statement | None:
     """Return the statement of a file's checksum; None where no archive states one.
 
-    Zenodo states MD5s of a record's files (developers.zenodo.org), the Hugging Face hub the SHA-256
-    or git blob ids of a data set's files at a commit (huggingface.co/docs/hub/api).
+    Zenodo states MD5s of a record's files (developers.zenodo.org). The Hugging Face hub states the
+    SHA-256 or git blob ids of a data set's files at a commit (huggingface.co/docs/hub/api).
     """
     parts = urlsplit(url)
     base, path = f"{parts.scheme}://{parts.netloc}", unquote(parts.path)

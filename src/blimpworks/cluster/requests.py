@@ -90,8 +90,8 @@ def score_request(
 
 
 TRAINING_MB = 12_000
-"""MB of the host for training on a GPU. The 400 M words of five Wikipedias are 1.6 GB, and a model
-of their 250,000 words takes as much for each of weights, best weights and snapshot.
+"""MB of the host for training on a GPU. The 400 M words of five Wikipedias are 1.6 GB. A model of
+their 250,000 words takes as much for each of weights, best weights and snapshot.
 """
 TRAINING_HOURS = 48
 """The most hours that one training job requests. A training takes epochs × words / assumed words a

@@ -37,8 +37,8 @@ ENTRIES = (
 class GenerationSetup(Setup):
     """A model that vLLM runs to answer.
 
-    On GPUs with CUDA graphs, because an answer takes a forward pass for each token, and with shared
-    computation of common beginnings, such as a system prompt.
+    On GPUs it uses CUDA graphs, because an answer takes a forward pass for each token. There it
+    also shares the computation of common beginnings, such as a system prompt.
     """
 
     def arguments(self) -> dict[str, str | int | float | bool]:

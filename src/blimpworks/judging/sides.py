@@ -114,8 +114,8 @@ REGIONS: dict[str, Callable[[Side], Mask]] = {
 def divisors(method: Method, side: Side) -> Floats:
     """Return the divisor of each sentence's sum of log-probabilities [n]; NaN without a value.
 
-    A region has a value only if all its tokens do, since a word with an unscored first token
-    (``skip``) cannot be compared by the rest.
+    A region has a value only if all its tokens do. This is because a word with an unscored first
+    token (``skip``) cannot be compared by the rest.
     """
     inside = REGIONS[method.tokens](side)
     count = len(side.characters)

@@ -1,7 +1,7 @@
 """Find what can stand before a text: ids, by policy, and their wording.
 
-A policy is a token's role (``bos``, ``eos``), ``tokenizer`` for what the tokenizer itself adds,
-``likeliest`` for the best by measurement, ``skip`` for nothing, or ``token:TEXT``.
+A policy is a token's role (``bos``, ``eos``), or ``token:TEXT``. It can also be ``tokenizer`` for
+what the tokenizer itself adds, ``likeliest`` for the best by measurement, or ``skip`` for nothing.
 """
 
 import logging

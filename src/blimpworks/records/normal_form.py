@@ -1,7 +1,7 @@
 """Normal forms of definitions: their text without names, layout and messages.
 
 Definitions that do the same have the same normal form. Comments, docstrings and layout are left
-out, definitions of the package and local variables are numbered in the order of mention, and other
+out. Definitions of the package and local variables are numbered in the order of mention; other
 imports have their full names.
 """
 

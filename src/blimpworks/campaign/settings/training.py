@@ -122,8 +122,8 @@ class NetworkRecipe(Strict):
     batch_tokens: Positive = 1024
     """Tokens in a training batch, with padding."""
     optimiser: Literal["adamw", "muon"] = "adamw"
-    """AdamW of all parameters; or Muon of the matrices inside the blocks and AdamW of the rest,
-    which needs a third of the steps for small models, at a higher learning rate."""
+    """AdamW of all parameters; or Muon of the matrices inside the blocks and AdamW of the rest.
+    Muon needs a third of the steps for small models, at a higher learning rate."""
     learning_rate: float = Field(3e-3, gt=0)
     """Peak learning rate (linear warm-up, cosine decay)."""
     checkpoint_steps: Positive = 200

@@ -113,8 +113,8 @@ def plan_crate(
     """Choose the contents of a crate, hash all files behind it, and make exhibits again.
 
     ``run`` runs a command line of this package in this process. Raises UserError when the results
-    are missing, are not the campaign's, lack a requested exhibit, or differ from their records or
-    from what their jobs make again.
+    are missing, are not the campaign's, or lack a requested exhibit. Likewise when they differ from
+    their records or from what their jobs make again.
     """
     campaign = load_campaign(campaign_file)
     own_results = results_of(campaign, campaign_file, results)

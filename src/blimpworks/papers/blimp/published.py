@@ -1,10 +1,10 @@
 """Accuracies that BLiMP prints: Table 4, by paradigm and model, humans included.
 
 Three groups of numbers are in each other's rows. Those of argument structure, and of determiners
-and nouns with an adjective, follow the order of the authors' file of results (by name, with
-paradigms of animate subjects elsewhere); their labels don't. The human numbers of two paradigms of
-subject-verb agreement are exchanged, in that file as well, but not in the released summary of the
-validation.
+and nouns with an adjective, follow the order of the authors' file of results; their labels don't.
+(That order is by name, with paradigms of animate subjects elsewhere.) The human numbers of two
+paradigms of subject-verb agreement are exchanged, in that file as well, but not in the released
+summary of the validation.
 """
 
 from collections.abc import Iterator, Sequence

@@ -2,10 +2,10 @@
 
 Three files have accuracies: by paradigm, model and method, as printed; of the human validation; and
 of a run of 2021, after Tables 3 and 4 were found misreported. The second has each paradigm's number
-of pairs that a majority got right, the mean of the pairs' shares of right ratings, and the number
-of ratings. (The first has human accuracies too, with two paradigms exchanged, as in Table 4.) The
-judgements are from ``raw_results/all_outputs/human_responses.csv`` (Warstadt et al. 2020, section
-3.4): an assignment in each row, of four pairs and an attention check in any order.
+of pairs that a majority got right. It also has the mean of the pairs' shares of right ratings, and
+the number of ratings. (The first has human accuracies too, with two paradigms exchanged, as in
+Table 4.) The judgements are from ``raw_results/all_outputs/human_responses.csv`` (Warstadt et al.
+2020, section 3.4): an assignment in each row, of four pairs and an attention check in any order.
 """
 
 from collections.abc import Iterator, Mapping

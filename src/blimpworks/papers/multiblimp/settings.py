@@ -89,9 +89,9 @@ class Decisions(Strict):
     """published: alpha is halved, whatever the number of tests; corrected: it is divided by
     the number of tests that the language has of the phenomenon (section 4.2)."""
     labels: Variant | None = None
-    """published: a value that never agrees is undecided however often it occurs, and one
-    that agrees in more than nine of ten of at least six cases is near-universal without
-    significance; corrected: the tests alone decide (section 4.2)."""
+    """published: a value that never agrees is undecided however often it occurs. One that agrees in
+    more than nine of ten of at least six cases is near-universal without significance; corrected:
+    the tests alone decide (section 4.2)."""
     marked_sentences: Variant | None = None
     """published: sentences with a corrected or code-switched word (MISC) are dropped too;
     corrected: only those that section 4.1 names."""

@@ -8,8 +8,8 @@ of the effect of tuning (−3.29, t = −6.47) depends on the predictors alone: 
 models that section 6.2 names it is 0.530 for the standardised logarithm of the number of parameters
 and 0.523 for the standardised number; 0.994 for the decimal logarithm, 0.431 for the natural one,
 0.299 for the binary one, 0.032 for billions. With Goldfish as a fortieth the two standardised ones
-give 0.588 and 0.520. Neither is exact, and the paper doesn't list its 42 models. Between Llama3's
-8B and 70B, which the paper has 3.3 points apart, 4.30 per standard deviation makes 7.6 points of
+give 0.588 and 0.520. Neither is exact, and the paper doesn't list its 42 models. The paper has
+Llama3's 8B and 70B 3.3 points apart. Between them, 4.30 per standard deviation makes 7.6 points of
 the logarithm and 16.4 of the number. So size is here the standardised logarithm: the best of these
 candidates, no more.
 """

@@ -154,7 +154,7 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
 
     Inferred from the paper's p-values: Komi-Zyrian's 0.070 is reached against Goldfish, which is
     third there, and never against the second, a chat version. In Church Slavonic, Latin and Old
-    French a chat version is second too, and would have to differ from its base model on less than 3
+    French a chat version is second too. It would have to differ from its base model on less than 3
     % of the pairs.
     """
     models = _models(catalogue)

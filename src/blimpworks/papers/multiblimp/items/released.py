@@ -1,10 +1,10 @@
 """Read and write MultiBLiMP's released files, and make items of them.
 
 Source: the data set jumelet/multiblimp on the Hugging Face hub, one ``<lang>/data.tsv`` each: 36
-columns with headings, quoted like CSV. Positions of words count from 0, that of an auxiliary is a
-decimal number ("11.0"), and features, lists of words and the sentence's comments are Python
-literals. The authors read their tables by pandas with its defaults, which takes a word such as
-"None" for a missing cell. Items have the ids of regenerated ones.
+columns with headings, quoted like CSV. Positions of words count from 0; that of an auxiliary is a
+decimal number ("11.0"). Features, lists of words and the sentence's comments are Python literals.
+The authors read their tables by pandas with its defaults, which takes a word such as "None" for a
+missing cell. Items have the ids of regenerated ones.
 
 An export has less than the release of attractors and of the sentence's comments in ``metadata``.
 """
