@@ -2,7 +2,7 @@
 
 Three groups of numbers are in each other's rows. Those of argument structure, and of determiners
 and nouns with an adjective, follow the order of the authors' file of results; their labels don't.
-(That order is by name, with paradigms of animate subjects elsewhere.) The human numbers of two
+That order is by name, with paradigms of animate subjects elsewhere. The human numbers of two
 paradigms of subject-verb agreement are exchanged, in that file as well, but not in the released
 summary of the validation.
 """
