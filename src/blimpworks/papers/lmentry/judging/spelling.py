@@ -27,7 +27,7 @@ ANY = r"[\pL\pN_]"
 _ANSWER_ROLES = ("{word}", "{answer}")
 ENDS = {"starts_with_letter": 0, "ends_with_letter": -1}
 """Index of the letter in tasks on a letter at an end."""
-_MARKS = r"[\"'.,]*"
+_MARK = r"[\"'.,]"
 _INSIDE = str.maketrans(dict.fromkeys("-'’·"))
 _WRITTEN_ON = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
 
@@ -48,26 +48,29 @@ def copulas_of(declared: AnswerPatterns) -> re.Pattern[str]:
     return re.compile(rf"(?:{copulas})(?![^\W_])")
 
 
-def right_word(task: str, letter: str, single: str, *, twice: bool) -> str:
-    """Return the expression of words that the release accepts; ``twice`` is for German."""
+def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) -> str:
+    """Return the expression of words that the release accepts; ``twice`` is for German.
+
+    For t: "to", not "t" (starts); "at", not "t" (ends); "me", not "it" (without); "at", not "t"
+    (contains); "tat", not "at" (twice). For an apostrophe: "it's", not "cats'".
+    """
     character = re2.escape(letter)
-    alone = letter in single
-    more = "*" if alone else "+"
+    is_word = letter in one_letter_words
     if task == "starts_with_letter":
-        return f"{character}(?:-?{ANY}+){'?' if alone else ''}"
+        return f"{character}(?:-?{ANY}+){'?' if is_word else ''}"
     if task == "ends_with_letter":
-        return f"{ANY}{more}{character}"
+        return f"{ANY}{'*' if is_word else '+'}{character}"
     if task == "word_not_containing":
         other_letters = string.ascii_lowercase.replace(letter, "")
-        short = "".join(f"|{x}" for x in single if x != letter)
-        return f"(?:[{other_letters}]{{2,}}{short})"
+        others = "".join(f"|{x}" for x in one_letter_words if x != letter)
+        return f"(?:[{other_letters}]{{2,}}{others})"
     if not letter.isalnum():
         # The release wants a word's boundary on either side, which an apostrophe has inside words.
         return f"{ANY}+{character}{ANY}+"
-    inside = f"(?:{ANY}+{character}{ANY}*|{ANY}*{character}{ANY}+|{character}-{ANY}+)"
+    longer = f"(?:{ANY}+{character}{ANY}*|{ANY}*{character}{ANY}+|{character}-{ANY}+)"
     if twice:
-        return f"{ANY}*{character}{ANY}*{inside}"
-    return f"{ANY}*{character}{ANY}*" if alone else inside
+        return f"{ANY}*{character}{ANY}*{longer}"
+    return f"{ANY}*{character}{ANY}*" if is_word else longer
 
 
 class LetterPatterns:
@@ -81,32 +84,32 @@ class LetterPatterns:
         if corrected and task == "word_not_containing":
             right = rf"[^\PL{letter}]{{2,}}"
         else:
-            published_patterns = {} if corrected else declared.published_single
-            single_patterns = published_patterns.get(task, declared.single)
+            published_words = {} if corrected else declared.published_single
+            one_letter_words = published_words.get(task, declared.single)
             twice = declared.published_twice and not corrected
-            right = right_word(task, letter, single_patterns, twice=twice)
+            right = right_word(task, letter, one_letter_words, twice=twice)
         bounded = letter.isalnum() or corrected
-        word, named = (
-            introduced(
-                self._spell(declared.article.get(pattern_kind, "{}")), f"{_MARKS}{text}{_MARKS}"
-            )
-            for pattern_kind, text in (
-                ("word", right),
-                ("letter", re2.escape(letter) if bounded else NEVER),
-            )
-        )
+        named = re2.escape(letter) if bounded else NEVER
+        word = self._introduced("word", right)
         stop = ANY_CHARACTER["corrected" if corrected else "published"]
-        self._roles = {"word": word, "answer": word, "letter": named, "any": stop}
+        self._roles = {"word": word, "answer": word, "any": stop}
+        self._roles["letter"] = self._introduced("letter", named)
         if not corrected and task in declared.published_marks:
             marks = "".join(f"{re2.escape(mark)}?" for mark in declared.published_marks[task])
             self._roles |= dict.fromkeys(("word", "answer"), f"(?:{marks}{right}{marks})")
             if marks:
                 self._roles["letter"] = f"(?:{marks}{re2.escape(letter)}{marks})"
         elif not corrected:
-            marked = {name: x.removesuffix("*)") + "+)" for name, x in self._roles.items()}
-            self._roles |= {f"{name}_": x for name, x in marked.items() if name != "any"}
+            # The release wants marks between a word and what is written on to it.
+            self._roles["word_"] = self._roles["answer_"] = self._introduced("word", right, "+")
+            self._roles["letter_"] = self._introduced("letter", named, "+")
         self.bare = re2.compile(right)
         self.whole = re2.compile(rf"{word}\.?")
+
+    def _introduced(self, kind: str, text: str, repeat: str = "*") -> str:
+        """Return a word's or letter's expression with article and marks (``repeat``: after it)."""
+        article = self._spell(self._declared.article.get(kind, "{}"))
+        return introduced(article, f"{_MARK}*{text}{_MARK}{repeat}")
 
     @cached_property
     def accept(self) -> tuple[PatternSet, PatternSet]:
@@ -121,22 +124,21 @@ class LetterPatterns:
             if corrected:
                 text = self._spell(copulas_of(declared).sub("", text))
             if "word_" in self._roles:
-                # The release wants marks between a word and what is written on to it.
                 text = _WRITTEN_ON.sub(r"{\1_}", text)
             pattern = Pattern(accepted.pattern, expression_of(text, self._roles))
             patterns.append(pattern)
             if corrected:
-                inside.append(self._apart(pattern))
+                inside.append(self._at_clause_edge(pattern))
             elif marks is None:
                 inside.append(_bounded(pattern))
             else:
-                # The release has no boundaries at this word, and at the letter only without own
-                # marks.
+                # The release has no boundaries at this task's word; at the letter it has them where
+                # the list of the task's marks is empty.
                 inside.append(pattern if marks else _bounded(pattern, "{letter}"))
         return PatternSet(patterns, whole=True), PatternSet(inside, whole=False)
 
-    def _apart(self, pattern: Pattern) -> Pattern:
-        """Require the answered word at a clause's edge, so that "that" is no answer."""
+    def _at_clause_edge(self, pattern: Pattern) -> Pattern:
+        """Require the answered word at a clause's edge, unlike "that" in "a word that fits"."""
         start = end = ""
         if pattern.source.startswith(_ANSWER_ROLES):
             start = r"(?:^|\n|[^\pL\pN_\s]) *"
@@ -182,36 +184,38 @@ class SpellingJudge:
         answer = normalise.published(text)
         if self._without:
             if _echoes(answer, prompt, letter):
-                return Verdict(False, True, "echo")
+                return Verdict(correct=False, certain=True, rule="echo")
             if not re2.search(r"[^\pL\pN_]", answer) and letter in answer:
-                return Verdict(False, True, "present")
+                return Verdict(correct=False, certain=True, rule="present")
         elif self._task in ENDS:
             end = ENDS[self._task]
             if all(word[end] != letter for word in normalise.ASCII_WORD.findall(answer)):
-                return Verdict(False, True, "absent")
+                return Verdict(correct=False, certain=True, rule="absent")
         if not normalise.LETTER_OR_DIGIT.search(answer):
-            return Verdict(False, False, "empty")
+            return Verdict(correct=False, certain=False, rule="empty")
         patterns = self._of_letter(letter)
         if patterns.whole.fullmatch(answer):
-            return Verdict(True, True, "whole", "{word}")
+            return Verdict(correct=True, certain=True, rule="whole", pattern="{word}")
         if not self._without:
             if not normalise.ASCII_TOKEN.search(answer):
-                return Verdict(True, True, "vacuous")
+                return Verdict(correct=True, certain=True, rule="vacuous")
             tokens = normalise.ASCII_TOKEN.findall(answer)
             if all(patterns.bare.fullmatch(token) for token in tokens):
-                return Verdict(True, True, "repeated")
+                return Verdict(correct=True, certain=True, rule="repeated")
         return self._by_pattern(patterns, answer)
 
     @staticmethod
     def _by_pattern(patterns: LetterPatterns, answer: str) -> Verdict:
         if patterns.whole.fullmatch(answer):
-            return Verdict(True, True, "whole", "{word}")
+            return Verdict(correct=True, certain=True, rule="whole", pattern="{word}")
         whole_answer, inside = patterns.accept
         match = whole_answer.first(answer)
         if match:
-            return Verdict(True, True, "pattern", match.source)
+            return Verdict(correct=True, certain=True, rule="pattern", pattern=match.source)
         match = inside.first(answer)
-        return Verdict(True, False, "inside", match.source) if match else NOTHING
+        if match:
+            return Verdict(correct=True, certain=False, rule="inside", pattern=match.source)
+        return NOTHING
 
     def _corrected(
         self, letter: str, spell: Callable[[str], str], prompt: str, answer: str
@@ -219,25 +223,28 @@ class SpellingJudge:
         """Judge a single word by its letters, several words by patterns."""
         answer = self._copulas.sub("", answer)
         if not normalise.LETTER_OR_DIGIT.search(answer):
-            return Verdict(False, True, "empty")
+            return Verdict(correct=False, certain=True, rule="empty")
         if _echoes(answer, prompt, letter):
-            return Verdict(False, True, "echo")
+            return Verdict(correct=False, certain=True, rule="echo")
         answer_words = normalise.WORD.findall(answer)
         distinct = set(answer_words)
         if len(distinct) == 1:
             right = self._right(answer_words[0], letter, spell)
-            return Verdict(right, True, "whole" if right else "absent", "{word}" if right else None)
+            rule, pattern = ("whole", "{word}") if right else ("absent", None)
+            return Verdict(correct=right, certain=True, rule=rule, pattern=pattern)
+        # Any sentence has words without the letter, so only babble is surely no answer.
         if self._without:
-            lacking = any(map(_is_babble, distinct))
+            is_wrong = any(map(_is_babble, distinct))
         else:
-            lacking = not any(self._right(word, letter, spell) for word in distinct)
-        if lacking:
-            return Verdict(False, True, "absent")
+            is_wrong = not any(self._right(word, letter, spell) for word in distinct)
+        if is_wrong:
+            return Verdict(correct=False, certain=True, rule="absent")
         # A line, or what follows a colon, may be the word; else the patterns say which is.
         for line in (answer.split("\n", maxsplit=1)[0], answer.rpartition(":")[2]):
             only = normalise.WORD.findall(line)
             if len(only) == 1 and line != answer:
-                return Verdict(self._right(only[0], letter, spell), False, "line")
+                right = self._right(only[0], letter, spell)
+                return Verdict(correct=right, certain=False, rule="line")
         spelled = in_letters(answer) if spell is in_letters else answer
         return self._by_pattern(self._of_letter(letter), spelled)
 

@@ -1,11 +1,14 @@
-"""Judge answers that say yes or no (Moroni and others 2025, section 3.3 and Tables 15 and 16)."""
+"""Judge answers that say yes or no (Moroni and others 2025, section 3.3 and Tables 15 and 16).
+
+In masked answers one private character (``roles.ROLE``) stands for each argument, yes and no too.
+"""
 
 import re
 from collections.abc import Sequence
 from functools import partial
 
 from blimpworks.papers.lmentry.judging import normalise
-from blimpworks.papers.lmentry.judging.arguments import Arguments, categories, taken
+from blimpworks.papers.lmentry.judging.arguments import Arguments, categories, release_readings
 from blimpworks.papers.lmentry.judging.compiling import END, NOTHING, Compiled, literal
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
 from blimpworks.papers.lmentry.judging.roles import (
@@ -23,8 +26,8 @@ from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
 _CLAUSE = re.compile(rf"[\n,.:;] ?((?: ?[{ANSWER}{DISTRACTOR}])+)(?=\n|$)")
 """Find yes or no as the last clause of a line: "in this case, no"."""
-_NAMES = [role for name, role in ROLE.items() if name != "answer"]
-"""Roles of a category's names, one each, since one name may begin another."""
+_CATEGORY_ROLES = [role for name, role in ROLE.items() if name != "answer"]
+"""Roles of a category's names: another for each, since two names may begin at one place."""
 
 
 class YesNoJudge:
@@ -37,13 +40,13 @@ class YesNoJudge:
         self._categories = {
             name.lower(): category_names for name, category_names in known_names.items()
         }
-        self._declined, self._particles = bool(declared.endings), declared.particles
+        self._has_cases, self._particles = bool(declared.endings), declared.particles
         yes, no = declared.yes_words, declared.no_words
         if variant == "published":
             published_words = declared.published_yes_no or (yes[0], no[0])
             yes, no = published_words[:1], published_words[1:]
         self._forms = {True: tuple(map(str.lower, yes)), False: tuple(map(str.lower, no))}
-        self._spoken = {
+        self._yes_no_arguments = {
             gold: sorted(
                 [Argument(form, ANSWER) for form in self._forms[gold]]
                 + [Argument(form, DISTRACTOR) for form in self._forms[not gold]],
@@ -53,11 +56,11 @@ class YesNoJudge:
         }
         joins = [declared.conjunction, *declared.corrected.either]
         joined = "|".join(rf"{re.escape(word)}\s" for word in joins)
-        forms = "|".join(re.escape(answer_words[0].lower()) for answer_words in (yes, no))
-        self._both = re.compile(rf"\W*(?:{forms})\W*(?:/|{joined})\W*(?:{forms})\b")
+        either = "|".join(re.escape(answer_words[0].lower()) for answer_words in (yes, no))
+        self._both = re.compile(rf"\W*(?:{either})\W*(?:/|{joined})\W*(?:{either})\b")
         published = variant == "published"
         # The release puts yes or no into its sentences alone, without articles or marks.
-        category = "|".join(between(role) for role in _NAMES)
+        category = "|".join(between(role) for role in _CATEGORY_ROLES)
         self._patterns = {
             gold: Compiled(
                 declared,
@@ -69,12 +72,12 @@ class YesNoJudge:
             for gold, forms in self._forms.items()
         }
         self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{joined})*{OTHER})*")
-        self._stated = []
-        for statements in (declared.corrected.denied, declared.corrected.affirmed):
-            family = Family(tasks=(task,), accept=statements.get(task, ()))
+        self._statements: dict[bool, Compiled] = {}
+        statements = {False: declared.corrected.denied, True: declared.corrected.affirmed}
+        for affirmed, by_task in ({} if published else statements).items():
+            family = Family(tasks=(task,), accept=by_task.get(task, ()))
             alone = declared.model_copy(update={"shared": (), "families": (family,)})
-            if not published:
-                self._stated.append(Compiled(alone, task, variant, {}, brackets=False))
+            self._statements[affirmed] = Compiled(alone, task, variant, {}, brackets=False)
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
         """Return the function that judges answers to a prompt."""
@@ -85,13 +88,13 @@ class YesNoJudge:
             return partial(self._corrected, gold, [Argument(category, ROLE["category"]), *listed])
         # The release looks for a category by each of its names, inside longer words too.
         names = (*self._categories.get(category, ()), category)
-        if category and self._declined:
+        if category and self._has_cases:
             names = categories(category, prompt)
         named = [
             argument._replace(bare=True)
-            for name, role in zip(names, _NAMES, strict=False)
+            for name, role in zip(names, _CATEGORY_ROLES, strict=False)
             if name
-            for argument in taken(name, role)
+            for argument in release_readings(name, role)
         ]
         return partial(self._published, gold, named)
 
@@ -99,15 +102,15 @@ class YesNoJudge:
         answer = normalise.published(text)
         right, wrong = self._forms[gold][0], self._forms[not gold][0]
         if re.fullmatch(re.escape(wrong) + END["published"], answer):
-            return Verdict(False, True, "opposite")
+            return Verdict(correct=False, certain=True, rule="opposite")
         if not normalise.LETTER_OR_DIGIT.search(answer):
-            return Verdict(False, False, "empty")
+            return Verdict(correct=False, certain=False, rule="empty")
         if re.fullmatch(re.escape(right) + END["published"], answer):
-            return Verdict(True, True, "whole", "{answer}")
+            return Verdict(correct=True, certain=True, rule="whole", pattern="{answer}")
         if not normalise.ASCII_TOKEN.search(answer):
-            return Verdict(True, True, "vacuous")
+            return Verdict(correct=True, certain=True, rule="vacuous")
         if all(token == right for token in normalise.ASCII_TOKEN.findall(answer)):
-            return Verdict(True, True, "repeated")
+            return Verdict(correct=True, certain=True, rule="repeated")
         begins = answer.startswith(right) and find_word(answer[: len(right) + 1], right)
         return self._by_pattern(gold, bracketed(answer, category), begins)
 
@@ -116,21 +119,22 @@ class YesNoJudge:
         if verdict:
             return verdict
         if begins:
-            return Verdict(True, False, "begins", "{answer}")
+            return Verdict(correct=True, certain=False, rule="begins", pattern="{answer}")
         return self._patterns[gold].inside(masked) or NOTHING
 
     def _corrected(self, gold: bool, named: Sequence[Argument], answer: str) -> Verdict:
         if not normalise.LETTER_OR_DIGIT.search(answer):
-            return Verdict(False, True, "empty")
-        spoken = [*named[:1], *self._spoken[gold]] if named[0].text else self._spoken[gold]
-        masked = mask(answer, spoken, normalise.CORRECTED_MARKS).strip()
-        more = normalise.LETTER_OR_DIGIT.search(masked)
+            return Verdict(correct=False, certain=True, rule="empty")
+        category = named[:1] if named[0].text else []
+        arguments = [*category, *self._yes_no_arguments[gold]]
+        masked = mask(answer, arguments, normalise.CORRECTED_MARKS).strip()
+        has_more = normalise.LETTER_OR_DIGIT.search(masked) is not None
         if masked.startswith(DISTRACTOR):
-            return Verdict(False, not more, "opposite")
-        if masked.startswith(ANSWER) and not more and DISTRACTOR not in masked:
-            return Verdict(True, True, "whole", "{answer}")
+            return Verdict(correct=False, certain=not has_more, rule="opposite")
+        if masked.startswith(ANSWER) and not has_more and DISTRACTOR not in masked:
+            return Verdict(correct=True, certain=True, rule="whole", pattern="{answer}")
         if self._both.match(answer):
-            return Verdict(False, False, "both")
+            return Verdict(correct=False, certain=False, rule="both")
         verdict = self._by_pattern(gold, masked.replace("\n", " "), masked.startswith(ANSWER))
         return verdict if verdict != NOTHING else self._inside(gold, named, answer, masked)
 
@@ -139,15 +143,16 @@ class YesNoJudge:
         clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")
         if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):
             right = clauses[-1] == ANSWER
-            return Verdict(right, False, "line", "{answer}" if right else None)
-        # The prompt's list decides nothing.
+            pattern = "{answer}" if right else None
+            return Verdict(correct=right, certain=False, rule="line", pattern=pattern)
+        # Repeated words of the prompt's list say nothing: remove them, and brackets around them.
         arguments = (argument for argument in named if argument.text)
         text = answer.replace("\n", " ")
         text = mask(text, arguments, normalise.CORRECTED_MARKS, self._particles)
         text = " ".join(self._list.sub(" ", text).replace("[ ]", " ").split())
-        for affirmed, patterns in enumerate(self._stated):
+        for affirmed, patterns in self._statements.items():
             stated = patterns.whole(text) or patterns.inside(text)
             if stated:
                 rule = stated.rule if affirmed == gold else "opposite"
-                return Verdict(affirmed == gold, stated.certain, rule, stated.pattern)
+                return stated._replace(correct=affirmed == gold, rule=rule)
         return NOTHING
