@@ -12,7 +12,7 @@ from blimpworks.audit.changes import ABSENT, changed_code, changed_values
 from blimpworks.audit.check import audit
 from blimpworks.audit.diff import compare_runs
 from blimpworks.audit.evidence import TABLE, printed_evidence, token_pieces
-from blimpworks.audit.lineage import Node, concerns
+from blimpworks.audit.lineage import Node, is_about
 from blimpworks.audit.run import load_run
 from blimpworks.audit.stale import PlannedJob, planned_jobs
 from blimpworks.campaign.registry import papers
@@ -108,7 +108,7 @@ def test_a_comparison_row_must_be_the_only_one_meant(here):
     ],
 )
 def test_what_is_about_another_language_does_not_concern_a_number(path, kept):
-    assert concerns(path, frozenset({"eng"})) is kept
+    assert is_about(path, frozenset({"eng"})) is not kept
 
 
 # What changed

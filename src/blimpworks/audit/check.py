@@ -31,11 +31,11 @@ from blimpworks.records.reading import (
 )
 
 
-def _path(record: Record) -> Path:
+def _record_path(record: Record) -> Path:
     return sidecar_path(Path(record["outputs"][0]["path"]))
 
 
-def _own(record: Record, right: str) -> str | None:
+def _self_hash_fault(record: Record, right: str) -> str | None:
     if OWN_HASH not in record:
         return (
             "the record has no hash of itself: an earlier version wrote it, or it was edited; "
@@ -52,20 +52,20 @@ def record_faults(
     """Yield edited records, with a sentence each; ``makers`` are records by products' real paths.
 
     An edit that also corrects the record's own hash shows in records of later jobs. A job that ran
-    again later, with the same result, may have another record.
+    again later may have another record of the same result, so a later start is not reported.
     """
     hashes = {path: record_hash(record) for path, record in records.items()}
     edited: dict[Path, str] = {}
     for first, record in records.items():
-        if fault := _own(record, hashes[first]):
-            edited.setdefault(_path(record), fault)
+        if fault := _self_hash_fault(record, hashes[first]):
+            edited.setdefault(_record_path(record), fault)
         for product, expected in record.get("input_records", {}).items():
             maker = makers.get(os.path.realpath(product))
             if maker is None or hashes[maker["outputs"][0]["path"]] == expected:
                 continue
             if maker["started"] <= record["started"]:
                 fault = f"the record was edited since {first} was made from {product}"
-                edited.setdefault(_path(maker), fault)
+                edited.setdefault(_record_path(maker), fault)
     yield from edited.items()
 
 
@@ -73,7 +73,7 @@ Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unrea
 Progress = Callable[[int, int, int, int], None]
 """Takes the number of read files, of all files, of read bytes, of all bytes."""
 READERS = 8
-"""Threads: hashing releases the interpreter lock."""
+"""Number of threads: hashing releases the interpreter lock."""
 SHOWN = 3
 """Inputs that a finding names."""
 ALIKE = 3
@@ -143,15 +143,15 @@ def _hashes(
 ) -> list[str | None]:
     paths = [Path(entry["path"]) for entry in entries]
     hashes = [remembered.known(path) if remembered else None for path in paths]
-    unread = [number for number, file_hash in enumerate(hashes) if file_hash is None]
-    total, read = sum(entries[number]["bytes"] for number in unread), 0
+    to_hash = [number for number, file_hash in enumerate(hashes) if file_hash is None]
+    total, read = sum(entries[number]["bytes"] for number in to_hash), 0
     with ThreadPoolExecutor(READERS) as pool:
-        results = pool.map(lambda number: _hash(paths[number], remembered), unread)
-        for done, (number, now) in enumerate(zip(unread, results, strict=True), start=1):
+        results = pool.map(lambda number: _hash(paths[number], remembered), to_hash)
+        for done, (number, now) in enumerate(zip(to_hash, results, strict=True), start=1):
             hashes[number] = now
             read += entries[number]["bytes"]
             if progress:
-                progress(done, len(unread), read, total)
+                progress(done, len(to_hash), read, total)
     return hashes
 
 
@@ -174,7 +174,7 @@ def _input_findings(
         yield Finding("stale", Path(record["outputs"][0]["path"]), detail)
 
 
-def _of_files(
+def _file_findings(
     records: Mapping[str, Record],
     recorded: Mapping[str, str],
     progress: Progress | None,
@@ -209,13 +209,32 @@ def _repeat(
     if run is None:
         return None
     reported = {_key(finding.path) for finding in findings if finding.problem != "edited"}
-    paths = {
+    excluded = {
         first
         for first, record in records.items()
         for entry in (*record["inputs"], *record["outputs"])
         if _key(entry["path"]) in reported
     }
-    return repeat_jobs(records, run, paths)
+    return repeat_jobs(records, run, excluded)
+
+
+def _sound_but_downstream(records: Mapping[str, Record], findings: Sequence[Finding]) -> list[str]:
+    """Return first outputs of jobs that come, directly or not, after a file with a finding."""
+    bad = {_key(finding.path) for finding in findings}
+    outputs = {p: [_key(e["path"]) for e in r["outputs"]] for p, r in records.items()}
+    direct = {path for path, keys in outputs.items() if not bad.isdisjoint(keys)}
+    users: dict[str, list[str]] = {}
+    for path, record in records.items():
+        for entry in record["inputs"]:
+            users.setdefault(_key(entry["path"]), []).append(path)
+    waiting = [*bad, *(key for path in direct for key in outputs[path])]
+    reached: set[str] = set()
+    while waiting:
+        for path in users.get(waiting.pop(), []):
+            if path not in reached:
+                reached.add(path)
+                waiting += outputs[path]
+    return sorted(reached - direct)
 
 
 def audit(
@@ -245,35 +264,21 @@ def audit(
     records = {record["outputs"][0]["path"]: record for record in complete}
     makers = {_key(e["path"]): r for r in complete for e in r["outputs"]}
     recorded = {_key(e["path"]): e["sha256"] for r in complete for e in r["outputs"]}
-    findings += _of_files(records, recorded, progress, remembered)
+    findings += _file_findings(records, recorded, progress, remembered)
     findings += [Finding("edited", *fault) for fault in record_faults(records, makers)]
     findings += [Finding("stale", Path(first), why) for first, why in stale_reasons(records, plan)]
     repeated = _repeat(records, findings, run)
     findings += [
         Finding("altered", *difference) for difference in (repeated.differing if repeated else ())
     ]
-    # Jobs that come, directly or not, after a file with a finding.
-    bad = {_key(finding.path) for finding in findings}
-    direct = {p for p, r in records.items() if any(_key(e["path"]) in bad for e in r["outputs"])}
-    users: dict[str, list[str]] = {}
-    for path, record in records.items():
-        for entry in record["inputs"]:
-            users.setdefault(_key(entry["path"]), []).append(path)
-    waiting = [*bad, *(_key(e["path"]) for p in direct for e in records[p]["outputs"])]
-    reached: set[str] = set()
-    while waiting:
-        for path in users.get(waiting.pop(), []):
-            if path not in reached:
-                reached.add(path)
-                waiting += [_key(e["path"]) for e in records[path]["outputs"]]
-    downstream = sorted(reached - direct)
+    downstream = _sound_but_downstream(records, findings)
     strangers = [path for path in expand([root]) if _key(path) not in recorded]
     findings += [Finding("unaccounted", path, "no job's record lists it") for path in strangers]
     planned = None if plan is None else sum(os.path.normpath(path) in plan for path in records)
     named = root_hash(inside.values())
     unique = list(dict.fromkeys(findings))
-    unread = remembered.unread if remembered else 0
-    return Audit(len(recorded), unique, planned, len(records), downstream, named, repeated, unread)
+    skipped = remembered.skipped if remembered else 0
+    return Audit(len(recorded), unique, planned, len(records), downstream, named, repeated, skipped)
 
 
 class Meter:

@@ -92,7 +92,7 @@ def _moves(
             after["value"],
             before["text"],
             after["text"],
-            causes.behind(job, other_reasons),
+            causes.all_causes(job, other_reasons),
         )
 
 
@@ -124,7 +124,7 @@ def compare_runs(first: Path, second: Path) -> Comparison:
     alone = {run: +count for run, count in only.items()}
     jobs_by_cause: dict[Cause, list[str]] = {}
     for job in causes.second.jobs:
-        for cause in causes.own(job) if job in causes.first.jobs else ():
+        for cause in causes.causes_within_job(job) if job in causes.first.jobs else ():
             jobs_by_cause.setdefault(cause, []).append(job)
     return Comparison(*runs, dict(sorted(jobs_by_cause.items())), same, moves, alone)
 

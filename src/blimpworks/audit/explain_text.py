@@ -17,9 +17,9 @@ from blimpworks.files import write_text
 
 WIDTH = 100
 FEW = 3
-"""Most similar products, or values of a long filter, that are listed one by one."""
+"""Similar products, or first values of a long filter, that are listed one by one."""
 FACTS = 3
-"""Lines of a job's notes."""
+"""Most lines of a job's notes."""
 LISTED = 6
 """Most values of a filter that are listed one by one."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -88,7 +88,11 @@ def _indented(sign: str, text: str) -> list[str]:
 
 
 def _verdict(item: dict[str, Any]) -> str:
-    """Return the verdict on a pair, a single sentence or a response; empty without one."""
+    """Return the verdict on an item; empty without one.
+
+    A single sentence has ``sentence`` and ``accepted``; a pair has ``margin``; a response has
+    ``prompt`` and ``rule``.
+    """
     correct = {0.0: "wrong", 1.0: "right"}.get(item.get("correct", ""), item.get("correct"))
     if "sentence" in item and not pd.isna(item.get("accepted")):
         accepted = "accepted" if item["accepted"] else "not accepted"
@@ -211,6 +215,16 @@ def _row_lines(rows: Sequence[dict[str, Any]], of: int) -> list[str]:
     return [*lines, f"   … of {of} rows"] if len(rows) < of else lines
 
 
+def _flat_notes(notes: dict[str, Any]) -> Iterator[str]:
+    """Yield notes as lines: {"rows": {"eng": {"good": 3}, "fra": 4}} as "eng good: 3", "fra: 4"."""
+    for key, value in notes.items():
+        for name, fact in value.items() if isinstance(value, dict) else [(key, value)]:
+            if isinstance(fact, dict):
+                yield from (f"{name} {part}: {number}" for part, number in fact.items() if number)
+            elif fact:
+                yield f"{name}: {fact}"
+
+
 def _job_lines(node: Node) -> list[str]:
     """Return lines on a product's job (command, code, time, machine, commit) and its notes."""
     record = node.record
@@ -220,13 +234,7 @@ def _job_lines(node: Node) -> list[str]:
         return ["from outside"]
     commit = (record["git"]["commit"] or "no commit")[:12]
     state = {True: "", False: " with local changes", None: ""}[record["git"]["clean"]]
-    facts: list[str] = []
-    for key, value in record["notes"].items():
-        inner = value.items() if isinstance(value, dict) else [(key, value)]
-        for name, fact in inner:
-            deep = fact.items() if isinstance(fact, dict) else [(name, fact)]
-            facts += [f"{name if n == name else f'{name} {n}'}: {f}" for n, f in deep if f]
-    notes = textwrap.wrap(", ".join(facts), WIDTH, break_long_words=False)
+    notes = textwrap.wrap(", ".join(_flat_notes(record["notes"])), WIDTH, break_long_words=False)
     return [
         f"{record['verb']}, code {record['code']}, {record['ended'][:19]} on "
         f"{record['host']['name']}, commit {commit}{state}",
@@ -239,8 +247,8 @@ def _ancestry(
 ) -> Iterator[str]:
     """Yield lines on a product, its job and its inputs, each product once.
 
-    Similar inputs are represented by those in ``shown`` or one; ``whole`` names all, each with its
-    SHA-256, job and notes.
+    Of more than ``FEW`` inputs made by the same command, list those in ``shown``, else the first.
+    ``whole`` names all, each with its SHA-256, job and notes.
     """
     indent, above = "   " * depth, node.path in seen
     seen.add(node.path)

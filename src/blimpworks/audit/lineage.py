@@ -48,20 +48,20 @@ class Node:
                     waiting.append(child)
 
 
-def concerns(path: str, others: frozenset[str]) -> bool:
-    """Return whether a path is about none of the names in ``others`` (languages, models)."""
+def is_about(path: str, names: frozenset[str]) -> bool:
+    """Return whether a path is about one of the ``names`` (languages, models)."""
     components = path.split("/")
-    return others.isdisjoint((*components, components[-1].split(".")[0])) if others else True
+    return bool(names) and not names.isdisjoint((*components, components[-1].split(".")[0]))
 
 
 class Lineage:
     """The graph of products and their inputs; each record is read once.
 
-    Inputs about the names in ``others`` (languages, models) are left out.
+    Inputs about the ``ignored`` names (languages, models) are left out.
     """
 
-    def __init__(self, others: Collection[str] = (), records: Records | None = None) -> None:
-        self._others = frozenset(others)
+    def __init__(self, ignored: Collection[str] = (), records: Records | None = None) -> None:
+        self._ignored = frozenset(ignored)
         self._records = records or Records()
         self._nodes: dict[tuple[str, str], Node] = {}
 
@@ -77,7 +77,7 @@ class Lineage:
             record = None if remade else record
             node = self._nodes[path, sha256] = Node(Path(path), sha256, record, remade)
             for entry in record["inputs"] if record else []:
-                if concerns(entry["path"], self._others):
+                if not is_about(entry["path"], self._ignored):
                     node.inputs.append(self._version(entry["path"], entry["sha256"]))
         return self._nodes[path, sha256]
 

@@ -37,7 +37,7 @@ class Remembered:
             entries = json.loads(file.read_bytes())
             if isinstance(entries, dict):
                 self._known = {path: str(entry) for path, entry in entries.items()}
-        self.unread = 0
+        self.skipped = 0
         """Files that did not have to be read."""
 
     def known(self, path: Path) -> str | None:
@@ -45,7 +45,7 @@ class Remembered:
         state, _, sha256 = self._known.get(str(path), "").rpartition(" ")
         with suppress(OSError):
             if state and state == _state(path)[0]:
-                self.unread += 1
+                self.skipped += 1
                 return sha256
         return None
 

@@ -55,7 +55,7 @@ def _commands(campaign: Path) -> list[str]:
 
 
 def _jobs_of(arguments: list[str], run: Callable[[list[str]], Any]) -> list[PlannedJob]:
-    """Return the jobs of a command line; none where it needs its inputs to know them."""
+    """Return the jobs of a command line; none if it must read inputs that do not exist yet."""
     with planning() as planned:
         try:
             run(arguments)

@@ -328,7 +328,7 @@ def _of_jobs(
             key = f"results/judgements/{benchmark}/{lang}/{ours}.parquet"
             in_both = key in a.products and key in second.products
             if models == (ours, theirs) and in_both and causes.changed(key):
-                behind = causes.behind(second.products[key][0])
+                behind = causes.all_causes(second.products[key][0])
                 samples = any(SAMPLED_ITEMS.fullmatch(cause.text) for cause in behind)
                 reasons = set()
                 for cause in behind:
