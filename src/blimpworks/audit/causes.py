@@ -54,10 +54,7 @@ def same_table(first: Path, second: Path) -> bool:
 
 
 class Causes:
-    """The differences between two runs, by job, and the products that they change.
-
-    A run's ``products[key]`` is the product's job and its entry in the job's record.
-    """
+    """The differences between two runs, by job, and the products that they change."""
 
     def __init__(self, first: Run, second: Run) -> None:
         self.first, self.second = first, second
@@ -69,6 +66,7 @@ class Causes:
     def changed(self, key: str) -> bool:
         """Return whether a product of both runs differs, records inside tables ignored."""
         if key not in self._changed:
+            # A product's job, and its entry in the job's record.
             (_, old), (_, new) = self.first.products[key], self.second.products[key]
             same = old["sha256"] == new["sha256"] or (
                 key.endswith(".parquet")

@@ -88,11 +88,8 @@ def _indented(sign: str, text: str) -> list[str]:
 
 
 def _verdict(item: dict[str, Any]) -> str:
-    """Return the verdict on an item; empty without one.
-
-    A single sentence has ``sentence`` and ``accepted``; a pair has ``margin``; a response has
-    ``prompt`` and ``rule``.
-    """
+    """Return the verdict on an item; empty without one."""
+    # A sentence has the keys "sentence" and "accepted", a pair "margin", a response "rule".
     correct = {0.0: "wrong", 1.0: "right"}.get(item.get("correct", ""), item.get("correct"))
     if "sentence" in item and not pd.isna(item.get("accepted")):
         accepted = "accepted" if item["accepted"] else "not accepted"
@@ -219,10 +216,8 @@ def _flat_notes(notes: dict[str, Any]) -> Iterator[str]:
     """Yield notes as lines: {"rows": {"eng": {"good": 3}, "fra": 4}} as "eng good: 3", "fra: 4"."""
     for key, value in notes.items():
         for name, fact in value.items() if isinstance(value, dict) else [(key, value)]:
-            if isinstance(fact, dict):
-                yield from (f"{name} {part}: {number}" for part, number in fact.items() if number)
-            elif fact:
-                yield f"{name}: {fact}"
+            parts = fact if isinstance(fact, dict) else {"": fact}
+            yield from (f"{name} {part}".strip() + f": {x}" for part, x in parts.items() if x)
 
 
 def _job_lines(node: Node) -> list[str]:
