@@ -26,7 +26,7 @@ def number_forms(number: int, language: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((digits, spelled_number, spelled_number.replace("-", " "))))
 
 
-def release_readings(text: str, role: str) -> Iterator[Argument]:
+def readings(text: str, role: str) -> Iterator[Argument]:
     """Yield what the release's expression of an argument matches: ``?`` makes a letter optional."""
     plain = text.replace("(", "").replace(")", "")
     forms = (plain[:-1], plain[:-2]) if plain.endswith("?") else (plain,)
@@ -52,9 +52,7 @@ def arguments_of(
     for name in ("answer", "distractor", "query", "word", "category", "sentence"):
         if arguments.get(name):
             text = lower(str(arguments[name]))
-            named += (
-                release_readings(text, ROLE[name]) if published else [Argument(text, ROLE[name])]
-            )
+            named += readings(text, ROLE[name]) if published else [Argument(text, ROLE[name])]
     # Words of a list beside the answer; published, all in their order.
     listed = arguments.get("distractors", arguments.get("words", ()))
     if published:
@@ -125,7 +123,7 @@ def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
             chosen = abstract if f'"{named}"' in prompt else usual
         else:
             chosen = _WORD_CASES[case]
-        inflections += release_readings(decline(text, chosen), ROLE[role])
+        inflections += readings(decline(text, chosen), ROLE[role])
     return inflections
 
 

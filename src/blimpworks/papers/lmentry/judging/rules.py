@@ -22,8 +22,6 @@ class Verdict(NamedTuple):
 
 Ask = Callable[[str], Verdict]
 """Judge an answer to one prompt, without its reasoning."""
-
-
 Kind = Literal["choice", "yes_no", "sentence", "edge", "spelling"]
 
 

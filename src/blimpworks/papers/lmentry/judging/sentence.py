@@ -7,7 +7,7 @@ from functools import partial
 import re2
 
 from blimpworks.papers.lmentry.judging import normalise
-from blimpworks.papers.lmentry.judging.arguments import Arguments, release_readings
+from blimpworks.papers.lmentry.judging.arguments import Arguments, readings
 from blimpworks.papers.lmentry.judging.compiling import (
     ANY_CHARACTER,
     NEVER,
@@ -168,7 +168,7 @@ class EdgeJudge:
         """Return the function that judges answers to a prompt."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
-            return partial(self._published, [*release_readings(word, WORD)])
+            return partial(self._published, [*readings(word, WORD)])
         return partial(self._corrected, normalise.corrected(word))
 
     def _published(self, argument: Sequence[Argument], text: str) -> Verdict:

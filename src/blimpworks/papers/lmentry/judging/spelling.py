@@ -49,28 +49,24 @@ def copulas_of(declared: AnswerPatterns) -> re.Pattern[str]:
 
 
 def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) -> str:
-    """Return the expression of words that the release accepts; ``twice`` is for German.
-
-    For t: "to", not "t" (starts); "at", not "t" (ends); "me", not "it" (without); "at", not "t"
-    (contains); "tat", not "at" (twice). For an apostrophe: "it's", not "cats'".
-    """
+    """Return the expression of words that the release accepts; ``twice`` is for German."""
     character = re2.escape(letter)
     is_word = letter in one_letter_words
     if task == "starts_with_letter":
-        return f"{character}(?:-?{ANY}+){'?' if is_word else ''}"
+        return f"{character}(?:-?{ANY}+){'?' if is_word else ''}"  # of t: "to", not "t"
     if task == "ends_with_letter":
-        return f"{ANY}{'*' if is_word else '+'}{character}"
+        return f"{ANY}{'*' if is_word else '+'}{character}"  # of t: "at", not "t"
     if task == "word_not_containing":
         other_letters = string.ascii_lowercase.replace(letter, "")
         others = "".join(f"|{x}" for x in one_letter_words if x != letter)
-        return f"(?:[{other_letters}]{{2,}}{others})"
+        return f"(?:[{other_letters}]{{2,}}{others})"  # of t: "me", not "it"
     if not letter.isalnum():
         # The release wants a word's boundary on either side, which an apostrophe has inside words.
-        return f"{ANY}+{character}{ANY}+"
+        return f"{ANY}+{character}{ANY}+"  # "it's", not "cats'"
     longer = f"(?:{ANY}+{character}{ANY}*|{ANY}*{character}{ANY}+|{character}-{ANY}+)"
     if twice:
-        return f"{ANY}*{character}{ANY}*{longer}"
-    return f"{ANY}*{character}{ANY}*" if is_word else longer
+        return f"{ANY}*{character}{ANY}*{longer}"  # of t: "tat", not "at"
+    return f"{ANY}*{character}{ANY}*" if is_word else longer  # of t: "at", not "t"
 
 
 class LetterPatterns:

@@ -1,14 +1,11 @@
-"""Judge answers that say yes or no (Moroni and others 2025, section 3.3 and Tables 15 and 16).
-
-In masked answers one private character (``roles.ROLE``) stands for each argument, yes and no too.
-"""
+"""Judge answers that say yes or no (Moroni and others 2025, section 3.3 and Tables 15 and 16)."""
 
 import re
 from collections.abc import Sequence
 from functools import partial
 
 from blimpworks.papers.lmentry.judging import normalise
-from blimpworks.papers.lmentry.judging.arguments import Arguments, categories, release_readings
+from blimpworks.papers.lmentry.judging.arguments import Arguments, categories, readings
 from blimpworks.papers.lmentry.judging.compiling import END, NOTHING, Compiled, literal
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
 from blimpworks.papers.lmentry.judging.roles import (
@@ -94,7 +91,7 @@ class YesNoJudge:
             argument._replace(bare=True)
             for name, role in zip(names, _CATEGORY_ROLES, strict=False)
             if name
-            for argument in release_readings(name, role)
+            for argument in readings(name, role)
         ]
         return partial(self._published, gold, named)
 
@@ -127,6 +124,7 @@ class YesNoJudge:
             return Verdict(correct=False, certain=True, rule="empty")
         category = named[:1] if named[0].text else []
         arguments = [*category, *self._yes_no_arguments[gold]]
+        # A private character of its role replaces each argument, as it does yes and no.
         masked = mask(answer, arguments, normalise.CORRECTED_MARKS).strip()
         has_more = normalise.LETTER_OR_DIGIT.search(masked) is not None
         if masked.startswith(DISTRACTOR):
