@@ -42,9 +42,10 @@ class Declaration(Strict):
     size: Positive = 1000
     """Prompts of a template to draw; all if there are fewer."""
     nominal: Positive | Literal["drawn", "made"] = "drawn"
-    """Number of prompts by the settings: the number asked for (drawn), made, or another one."""
+    """Prompts of a template by the settings: ``size``, or those made of samplers that take all
+    (drawn); those made; or another number."""
     opposite: bool = False
-    """Whether it is the second task of a sampler: least, all, less, smaller, before."""
+    """Whether it is a sampler's opposite task: least associated, all, less, smaller, before."""
     levels: tuple[str, ...] = ()
     """CEFR levels of the words, where words have any."""
     pos: tuple[str, ...] = ()
@@ -54,20 +55,20 @@ class Declaration(Strict):
     end: Literal["first", "last", ""] = ""
     """Letter or word that is the answer."""
     letters: Literal["contains", "starts", "ends"] = "contains"
-    """The pack's list of letters that is used."""
+    """Place of the letter in words; the pack has a list of letters for each."""
     letters_of: Literal["release", "alphabet"] = "release"
-    """The pack's list, or letters of the alphabet that words have."""
+    """Source of the letters: the pack's list, or those of the alphabet that words have so."""
     relation: Literal["any", "far", "different", "consecutive", "same", "similar"] = "any"
     """Relation between the first letters of two words, or between the spellings of rhymes."""
     initials: Literal["ascii", "all", "found", "alphabet"] = "ascii"
-    """Words by first letter: a to z; all (``found``: first letters in the order of their words);
-    all, by letters of the language's alphabet."""
+    """Order of first letters: a to z (``ascii`` has no other words, ``all`` has), of their words
+    (``found``), or of the language's alphabet."""
     order: Literal["codepoint", "alphabet"] = "codepoint"
     """Alphabetical order by code points, or by the language's alphabet."""
     difference: tuple[int, int] | None = None
     """Least and largest difference of two words' lengths."""
     lengths: Literal["release", "all"] = "release"
-    """Lengths of answers and distractors."""
+    """Lengths of answers and distractors: all that fit, or without some, as the release."""
     letters_only: bool = False
     """Only words of letters, without a repeated letter of either case."""
     distractors: tuple[int, ...] = ()
@@ -83,7 +84,7 @@ class Declaration(Strict):
     stop_words: str = ""
     """Words that are no answers."""
     clean: bool = False
-    """Whether resources are without their faults."""
+    """Whether known faults of resources are corrected before use."""
     wording: Variant = "published"
     """Templates of the release, or corrected ones."""
 
