@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from blimpworks.campaign.settings.parsing import complaints, read_settings
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.generator import constituents
-from blimpworks.papers.blimp.items.generator import declarations as declared
+from blimpworks.papers.blimp.items.generator import declarations as draws
 from blimpworks.papers.blimp.items.generator.builder import Pools, Realisations
 from blimpworks.papers.blimp.items.generator.constituents import OTHER
 from blimpworks.papers.blimp.items.generator.declarations import AnyDraw, Declaration, Scheme
@@ -30,18 +30,18 @@ PARTS: Mapping[str, Collection[str]] = {
     "pronoun": constituents.Pronoun.PARTS,
     "wh": constituents.Words.PARTS,
 }
-"""Parts by kind of draw; "" is {name} itself. Parts of choices are numbers."""
+"""Parts by kind of draw; the part "" is the draw itself, {name}. Parts of choices are numbers."""
 SETS = "determiners.tsv (column sets)"
-WORDS: tuple[tuple[type[declared.Drawn], str, str], ...] = (
-    (declared.VerbDraw, "other_than", "verbs.tsv"),
-    (declared.VerbDraw, "subject_within", "classes.yaml"),
-    (declared.VerbDraw, "subject_accepts", "classes.yaml"),
-    (declared.NominalDraw, "classes", "classes.yaml"),
-    (declared.NominalDraw, "other_than", "nouns.tsv or names.tsv"),
-    (declared.AdjectiveDraw, "other_than", "adjectives.tsv"),
-    (declared.PhraseDraw, "determiner", "determiners.tsv"),
-    (declared.DeterminerDraw, "among", "determiners.tsv"),
-    (declared.PredicateDraw, "among", "auxiliaries.tsv"),
+LEXICON_KEYS: tuple[tuple[type[draws.Drawn], str, str], ...] = (
+    (draws.VerbDraw, "other_than", "verbs.tsv"),
+    (draws.VerbDraw, "subject_within", "classes.yaml"),
+    (draws.VerbDraw, "subject_accepts", "classes.yaml"),
+    (draws.NominalDraw, "classes", "classes.yaml"),
+    (draws.NominalDraw, "other_than", "nouns.tsv or names.tsv"),
+    (draws.AdjectiveDraw, "other_than", "adjectives.tsv"),
+    (draws.PhraseDraw, "determiner", "determiners.tsv"),
+    (draws.DeterminerDraw, "among", "determiners.tsv"),
+    (draws.PredicateDraw, "among", "auxiliaries.tsv"),
 )
 """Keys of draws that name words or classes of the lexicon, and the lexicon's file."""
 Complaint = tuple[str, str]
@@ -68,8 +68,8 @@ def read_declaration(path: Path) -> Declaration:
         declaration = Declaration.model_validate(gathered)
     except ValidationError as error:
         errors = error.errors()
-        for problem in () if "one_of" in settings else errors:
-            if problem["loc"][:2] == ("one_of", 0):
+        for problem in errors:
+            if "one_of" not in settings and problem["loc"][:2] == ("one_of", 0):
                 problem["loc"] = problem["loc"][2:]
         raise UserError(complaints(errors, settings, str(path))) from error
     wrong = [
@@ -134,9 +134,10 @@ def _parts(draw: AnyDraw) -> Collection[str]:
 def _references(
     draw: AnyDraw, lexicon: Lexicon, words: Mapping[str, Collection[str]]
 ) -> Iterator[tuple[str, str, Collection[str], str]]:
-    if isinstance(draw, declared.VerbDraw | declared.AdjectiveDraw):
+    """Yield keys that name words, each with a word, the words allowed for it, and their file."""
+    if isinstance(draw, draws.VerbDraw | draws.AdjectiveDraw):
         # The words that a draw is limited to must have its frame.
-        if isinstance(draw, declared.VerbDraw):
+        if isinstance(draw, draws.VerbDraw):
             fitting = {verb.lexeme for verb in lexicon.verbs if verb.frame in draw.frames}
             file = f"verbs.tsv (frame {' or '.join(draw.frames)})"
         else:
@@ -144,7 +145,7 @@ def _references(
             file = f"adjectives.tsv ({f'frame {draw.frame}' if draw.frame else 'no frame'})"
         for word in draw.words:
             yield "words", word, fitting, file
-    for word_kind, key, file in WORDS:
+    for word_kind, key, file in LEXICON_KEYS:
         if isinstance(draw, word_kind):
             value = getattr(draw, key)
             if isinstance(value, str) and file == "determiners.tsv":
@@ -154,23 +155,23 @@ def _references(
                     yield key, word.removeprefix(EXCLUDED), words[file], file
 
 
-def _lacking(draw: AnyDraw, scheme: Scheme, pools: Pools, realisations: Realisations) -> str | None:
-    """Name a possible draw that has one number alone, and how to exclude it."""
-    if isinstance(draw, declared.NominalDraw):
+def _lacking(draw: AnyDraw, scheme: Scheme, pools: Pools, realisations: Realisations) -> list[str]:
+    """Say which entry has no singular or plural ("'x' has not"), and how to exclude it, if one."""
+    if isinstance(draw, draws.NominalDraw):
         for group in pools.nouns(draw).values():
             for form in group:
                 if OTHER[form.number] not in form.entry.forms:
-                    return f"{form.text!r} has not; ask for a plural, no names, no mass nouns"
-    elif isinstance(draw, declared.DeterminerDraw):
+                    return [f"{form.text!r} has not", "ask for a plural, no names, no mass nouns"]
+    elif isinstance(draw, draws.DeterminerDraw):
         for entry in pools.determiners(draw.among):
             if not entry.swapped:
-                return f"{entry.determiner!r} has not; leave it out of 'among'"
-    elif isinstance(draw, declared.PredicateDraw):
-        while draw.like and isinstance(liked := scheme.draw[draw.like], declared.PredicateDraw):
+                return [f"{entry.determiner!r} has not", "leave it out of 'among'"]
+    elif isinstance(draw, draws.PredicateDraw):
+        while draw.like and isinstance(liked := scheme.draw[draw.like], draws.PredicateDraw):
             draw = liked
         if not realisations.agree(draw):
-            return "not every form has; set 'agreeing: true'"
-    return None
+            return ["not every form has", "set 'agreeing: true'"]
+    return []
 
 
 def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> None:
@@ -204,7 +205,7 @@ def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> 
                 if slot[2].startswith(".swapped"):
                     lacking = _lacking(scheme.draw[slot[1]], scheme, pools, realisations)
                     if lacking:
-                        complaint = f"has {slot[0]}, the other number, which {lacking}."
+                        complaint = f"has {slot[0]}, the other number, which {'; '.join(lacking)}."
                         wrong.append(f"{where}{key}' {complaint}")
     if wrong:
         raise UserError("\n".join(wrong))
