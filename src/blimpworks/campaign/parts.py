@@ -5,7 +5,7 @@ The only definition of parts, for the workflow, plans and progress.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Literal
 
@@ -24,9 +24,7 @@ from blimpworks.items import SAMPLED
 ANSWERS_SUFFIX = " (answers)"
 """Suffix of a model's name for its answers, where scores have the plain name."""
 Groups = Mapping[str, Sequence[str]]
-"""Languages of models, by their column ``languages``: a group, or codes."""
-
-
+"""Language codes by the value of models' column ``languages``: a group's name, or codes."""
 Kind = Literal["score", "answer"]
 """Task of a part: score the sentences of pairs, or answer prompts."""
 STORES: dict[Kind, str] = {"score": "store", "answer": "answers_store"}
@@ -63,7 +61,7 @@ class Part:
         return self.part.partition(".")[0]
 
     @property
-    def kind_key(self) -> str:
+    def label(self) -> str:
         """Title and part, for people."""
         return f"{self.title}/{self.part}"
 
@@ -92,8 +90,8 @@ class Part:
 def checkpoint_file(campaign: Campaign, model: str, scope: str, *, trained: bool) -> Path:
     """Return the checkpoint of a model for a language, or ``multi``.
 
-    Campaigns share retrieved checkpoints. A trained one depends on the campaign's items, whose
-    sentences its text leaves out, so it is among the results.
+    Campaigns share retrieved checkpoints. A trained one is among the results: its training text
+    leaves out the sentences of this campaign's items.
     """
     root = campaign.pathvars.results if trained else campaign.pathvars.resources
     return Path(root, "models", model, scope, "checkpoint.json")
@@ -200,11 +198,12 @@ def exhibits_of(
 ) -> list[ExhibitSpec]:
     """Return the campaign's own exhibits: of benchmarks with languages, and perhaps models."""
     having = [name for name in campaign.benchmarks if languages_of(campaign, catalogue, name)]
-    curved = {model for models in curves_of(catalogue.seeds).values() for model in models}
-    evaluated: dict[bool, set[str]] = {True: set(), False: set()}
+    in_learning_curves = {*chain.from_iterable(curves_of(catalogue.seeds).values())}
+    evaluated, sampled = set[str](), set[str]()
     for part in parts:
-        evaluated[part.model in curved] |= {benchmark for benchmark, _ in part.sets}
-    return of_benchmarks(having, campaign, evaluated=evaluated[False], sampled=evaluated[True])
+        benchmarks = sampled if part.model in in_learning_curves else evaluated
+        benchmarks.update(benchmark for benchmark, _ in part.sets)
+    return of_benchmarks(having, campaign, evaluated=evaluated, sampled=sampled)
 
 
 def obstacle(
@@ -235,10 +234,10 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
     if not campaign.benchmarks or not campaign.models or campaign.models == "all":
         return
     parts = every_part(campaign, catalogue, groups)
-    running = {catalogue.row_of(part.model) for part in parts}
+    running_rows = {catalogue.row_of(part.model) for part in parts}
     rows = {catalogue.row_of(name): row for name, row in catalogue.models.items()}
     for name in campaign.models:
-        if name in running or name not in rows:
+        if name in running_rows or name not in rows:
             continue
         reasons = (
             f"{benchmark}: {obstacle(campaign, catalogue, groups, rows[name], benchmark)}"

@@ -70,12 +70,12 @@ def _running(part: PartStatus) -> list[Text]:
     since = f"since {clock(part.newest.started.time, part.moment)}" if part.newest else ""
     silent = f"silent for {duration(part.silent.total_seconds())}" if part.silent else ""
     facts = _joined(_scored_share(part), since, silent, _node(part))
-    return [shortened(f"  {part.part.kind_key}: {facts}")]
+    return [shortened(f"  {part.part.label}: {facts}")]
 
 
 def _paused(part: PartStatus) -> list[Text]:
     state = _joined(part.state, part.reason)
-    return [shortened(f"  {part.part.kind_key}: {state}; {_scored_share(part)}")]
+    return [shortened(f"  {part.part.label}: {state}; {_scored_share(part)}")]
 
 
 def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableType]:
@@ -133,7 +133,7 @@ def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
         names = ", ".join(part.part.part for part in alike_parts)
         more = f" ({len(alike_parts)} more: {names})" if alike_parts else ""
         node = f"  ({_node(first)})" if _node(first) else ""
-        entry = [shortened(f"  {first.part.kind_key}: {tries}{reason}{more}")]
+        entry = [shortened(f"  {first.part.label}: {tries}{reason}{more}")]
         entry += [shortened(f"    {last_line}")] if last_line else []
         # A path is there to be copied.
         entries.append([*entry, Text(f"    {first.log}{node}")])

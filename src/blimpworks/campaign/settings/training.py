@@ -20,18 +20,16 @@ HOW_MANY = {"seeds", "tokens"}
 Seeds = Annotated[int, Field(ge=0, le=1000)]
 Dimension = Annotated[int, Field(gt=0, le=10**6)]
 """Dimension of a network, bounded so that a typing mistake is refused."""
-
-
 Vocabulary = Annotated[int, Field(gt=0, le=10**7)]
 
 
-def _apart(sizes: tuple[int, ...]) -> tuple[int, ...]:
+def _all_different(sizes: tuple[int, ...]) -> tuple[int, ...]:
     if len({*sizes}) < len(sizes):
         raise ValueError("sizes must not be repeated")
     return sizes
 
 
-Sizes = Annotated[tuple[Positive, ...], AfterValidator(_apart)]
+Sizes = Annotated[tuple[Positive, ...], AfterValidator(_all_different)]
 
 
 class CorpusShares(Strict):
@@ -58,16 +56,15 @@ class CorpusOptions(Strict):
     """
 
     words: Literal["split", "whitespace"] = "split"
-    """split: runs of letters and single punctuation marks of running text. whitespace: text between
-    white space, for text that is tokenised (such as released evaluation sets), and tokens of
-    treebanks."""
+    """split: runs of letters and single punctuation marks, in running text. whitespace: what stands
+    between white space in tokenised text (released evaluation sets), and treebanks' tokens."""
     released: bool = True
     """Use released corpora for languages that have sources of the kind ``corpus``.
 
     They are tokenised, so only with ``words: whitespace``.
     """
     segmented: tuple[str, ...] = ("heb",)
-    """Languages with syntactic words in place of surface tokens of treebanks (``whitespace``): the
+    """Languages whose treebank words are split into syntactic words (``words: whitespace``). The
     Hebrew of Mueller et al. (2020) separates the article and prepositions."""
     vocabulary: Vocabulary = 50_000
     """Most words, with ``<unk>`` and ``<eos>``: the most frequent of train and valid; others are
@@ -105,7 +102,7 @@ class NetworkRecipe(Strict):
     """Settings of all small transformers."""
 
     vocabulary: Vocabulary = 1200
-    """Size of the vocabulary of subwords, with special tokens (masked: about)."""
+    """Number of subwords, with special tokens; of a masked model about this number."""
     hidden: Dimension = 96
     """Width of the residual stream."""
     layers: Dimension = 2
@@ -232,12 +229,12 @@ class LstmRecipe(Strict):
     batch: Dimension = 20
     """Columns that the training text is cut into."""
     bptt: Dimension = 35
-    """Words of back-propagation through time."""
+    """Words in a piece; gradients stop at its start."""
     order: Literal["sequential", "shuffled"] = "shuffled"
     """Order of the pieces of ``bptt`` words in an epoch.
 
     The authors shuffle them (published), although each piece starts from the previous hidden state;
-    sequential order is corrected.
+    ``sequential`` is the corrected variant.
     """
     learning_rate: float = Field(20.0, gt=0)
     """First learning rate of SGD; a quarter after each epoch without a better validation loss."""
