@@ -34,7 +34,7 @@ EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
 COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "deviates"
 STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
 COLUMNS = (*PLACE, "recomputed", "reading", "rule", "status", "corrected", "note")
-"""Columns of the comparison; ``reading`` is the released text in the place of a printed text."""
+"""Columns of the comparison; rule: formula's sentence; reading: released form of a printed text."""
 
 
 class Selection:
@@ -99,7 +99,7 @@ class Paper:
 
 
 def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
-    """Return the printed numbers behind a cell, as ``exhibit/row/column``; "" for another row."""
+    """Return the printed numbers behind a cell, as ``exhibit/row/column``; "" if not printed."""
     table = paper.tables.get(cell["source"])
     return [] if table is None else table.origins(json.loads(cell["filter"]))
 
@@ -121,8 +121,8 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
     return cells
 
 
-def _is_corrected(row: PublishedRow, value: float, reach: float) -> bool:
-    """Return whether a value is an erratum's known correction, up to rounding in the note."""
+def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
+    """Return whether a value is an erratum's known correction, or near it and in the note."""
     if row.corrected is None:
         return True
     corrected = float(row.corrected)
@@ -130,7 +130,7 @@ def _is_corrected(row: PublishedRow, value: float, reach: float) -> bool:
     rounded_value = rounded(value, digits)
     if abs(rounded_value - corrected) <= TOLERANCE:
         return True
-    near = abs(value - corrected) <= row.half_unit + reach + TOLERANCE
+    near = abs(value - corrected) <= row.half_unit + input_error + TOLERANCE
     return near and f"{rounded_value:.{digits}f}" in row.note
 
 
@@ -145,19 +145,20 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
         return row.fault or (EXACT if same else DEVIATES)
     if cell is None or row.value is None:
         return row.fault or NOT_RECOMPUTABLE
-    value = cell["value"]
-    reach = 0.0
-    if agreement(value, row) != EXACT:
+    value, input_error = cell["value"], 0.0
+    agrees = agreement(value, row)
+    if agrees != EXACT:
         formula = formula_of(cell["formula"])
         table = None if formula.takes_as_printed else paper.tables.get(cell["source"])
         if table is not None:
-            reach = slack(formula, table.select(json.loads(cell["filter"])))
-    agrees = agreement(value, row, reach)
-    if row.fault and (agrees or math.isnan(value) or not _is_corrected(row, value, reach)):
-        return DEVIATES
+            input_error = slack(formula, table.select(json.loads(cell["filter"])))
+            agrees = agreement(value, row, input_error)
+    if row.fault:  # stays the status as long as the value is as noted
+        as_noted = not math.isnan(value) and _is_corrected(row, value, input_error)
+        return row.fault if as_noted and not agrees else DEVIATES
     if agrees and cell["formula"] == COMPLEMENT_FORMULA.sentence:
         return COMPLEMENT
-    return row.fault or agrees or DEVIATES
+    return agrees or DEVIATES
 
 
 def excuses(reason: ReasonRow, row: PublishedRow) -> bool:
