@@ -78,12 +78,12 @@ def pin(
         for locked in pin_models(catalogue, names):
             typer.echo(f"{locked.hf_id}\t{locked.revision}\t{locked.commit}")
         return
-    from blimpworks.retrieval.pinning import left_unpinned, pin_row, unpinned_names
+    from blimpworks.retrieval.pinning import pin_row, pinnable_names, unpinnable_names
 
-    for name in names or unpinned_names(catalogue, mirror):
+    for name in names or pinnable_names(catalogue, mirror):
         filled = pin_row(catalogue, name, mirror=mirror)
         typer.echo(f"{filled.name}\t{filled.sha256}\t{filled.bytes}")
-    unpinned = left_unpinned(catalogue)
+    unpinned = unpinnable_names(catalogue)
     if unpinned and not names:
         typer.echo(
             f"without a checksum: {len(unpinned)}, such as {unpinned[0]}, whose address names no "

@@ -20,7 +20,7 @@ from blimpworks.retrieval.sources import Pin, checksum_of, in_mirror
 _COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 _VERSION = re.compile(r"(?<![0-9A-Za-z.])[vr]?\d+(\.\d+)+")
 _ARCHIVES = ("https://zenodo.org/record/", "https://dl.fbaipublicfiles.com/colorless-green-rnns/")
-"""Addresses of deposits without versions."""
+"""Addresses of deposits that never change, though they name no version."""
 _MOVING = {"HEAD", "main", "master", "latest", "develop", "trunk"}
 
 
@@ -36,7 +36,7 @@ def is_fixed(url: str) -> bool:
     return bool(_COMMIT.search(path)) or (bool(_VERSION.search(path)) and not moving)
 
 
-def unpinned_names(catalogue: Path, mirror: Path | None = None) -> list[str]:
+def pinnable_names(catalogue: Path, mirror: Path | None = None) -> list[str]:
     """List the rows without a checksum that can be pinned.
 
     The ``mirror`` has their file, or their address names one state of it.
@@ -45,8 +45,8 @@ def unpinned_names(catalogue: Path, mirror: Path | None = None) -> list[str]:
     return [pin.name for pin in pins if in_mirror(pin, mirror) or is_fixed(pin.url)]
 
 
-def left_unpinned(catalogue: Path) -> list[str]:
-    """List the rows without a checksum whose address names no single state of a file."""
+def unpinnable_names(catalogue: Path) -> list[str]:
+    """List unpinned rows whose address names no single state of a file, mirrored or not."""
     return [pin.name for pin in _pins(catalogue) if not pin.is_pinned and not is_fixed(pin.url)]
 
 
@@ -73,9 +73,9 @@ def pin_row(
         file = directory / "file"
         if mirrored:
             packed = mirrored.suffix == ".xz" and not pin.mirror.endswith(".xz")
-            expected = reading(mirrored, "a file of the mirror, perhaps as .xz", "Replace it.")
+            explained = reading(mirrored, "a file of the mirror, perhaps as .xz", "Replace it.")
             opened = lzma.open if packed else open
-            with expected, opened(mirrored, "rb") as source, file.open("wb") as target:
+            with explained, opened(mirrored, "rb") as source, file.open("wb") as target:
                 shutil.copyfileobj(source, target)
         elif not is_fixed(pin.url):
             raise UserError(
@@ -114,20 +114,20 @@ def _record(catalogue: Path, index: int, pin: Pin) -> None:
     with catalogue.open(encoding="utf-8", newline="") as handle:
         text = handle.read()
     lines = text.split("\n")
-    filled = [i for i, line in enumerate(lines) if line.rstrip("\r")]
+    nonempty = [i for i, line in enumerate(lines) if line.rstrip("\r")]
     records = [*csv.reader(io.StringIO(text, newline=""), **dialect(catalogue))]
-    if len([*filter(None, records)]) != len(filled):
+    if len([*filter(None, records)]) != len(nonempty):
         raise UserError(
             f"{catalogue} has line breaks in cells, expected a line for each row; remove them, or "
             f"write SHA-256 {pin.sha256} and {pin.bytes} bytes into the row of {pin.name}."
         )
-    cell = filled[index + 1]
-    line = lines[cell].rstrip("\r")
+    line_number = nonempty[index + 1]
+    line = lines[line_number].rstrip("\r")
     columns = headings(catalogue)
     [cells] = csv.reader([line], **dialect(catalogue))
     cells[columns.index("sha256")] = pin.sha256
     cells[columns.index("bytes")] = str(pin.bytes)
     row = io.StringIO()
     csv.writer(row, lineterminator="", **dialect(catalogue)).writerow(cells)
-    lines[cell] = row.getvalue() + lines[cell][len(line) :]
+    lines[line_number] = row.getvalue() + lines[line_number][len(line) :]
     write_text(catalogue, "\n".join(lines))
