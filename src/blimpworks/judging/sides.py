@@ -24,10 +24,11 @@ class Side:
     logprobs: pa.ListArray
     """n lists, NaN where a token is unscored."""
     ends: pa.ListArray
-    """n lists: characters complete after each token."""
+    """n lists: number of characters complete after each token."""
     ids: pa.ListArray
+    """n lists: id of each token."""
     rounding: Floats
-    """[n] largest relative error of each token's log-probability."""
+    """[n] largest relative error of a log-probability among a sentence's tokens."""
     span_start: Integers
     """[n] critical region, first character; negative where there is none."""
     span_end: Integers
@@ -104,11 +105,12 @@ def joined_region(side: Side) -> Mask:
     return joined(side.start, side.end, side.joint[side.row], first, after)
 
 
-REGIONS: dict[str, Callable[[Side], Mask]] = {
+TOKEN_SETS: dict[str, Callable[[Side], Mask]] = {
     "all": lambda side: np.ones(len(side.value), dtype=bool),
     "text": without_end,
     "region": joined_region,
 }
+"""Masks by ``Method.tokens``; of "Cats sleep .</s>" text is all but </s>, region " sleep"."""
 
 
 def divisors(method: Method, side: Side) -> Floats:
@@ -117,7 +119,7 @@ def divisors(method: Method, side: Side) -> Floats:
     A region has a value only if all its tokens do. This is because a word with an unscored first
     token (``skip``) cannot be compared by the rest.
     """
-    inside = REGIONS[method.tokens](side)
+    inside = TOKEN_SETS[method.tokens](side)
     count = len(side.characters)
     scored = np.bincount(side.row[inside & ~np.isnan(side.value)], minlength=count)
     divisor = scored.astype(np.float64) if method.aggregate == "mean" else np.ones(count)
@@ -145,12 +147,12 @@ def rounding_bounds(method: Method, side: Side) -> Floats:
 
 
 def _sums(method: Method, side: Side, values: Floats) -> Floats:
-    chosen = REGIONS[method.tokens](side) & ~np.isnan(side.value)
+    chosen = TOKEN_SETS[method.tokens](side) & ~np.isnan(side.value)
     return exact_sums(side.row[chosen], values[chosen], len(side.characters))
 
 
 def with_common_scores(good: Side, bad: Side) -> Side:
-    """Return ``bad`` with the scores of ``good`` for equal token ids: batches alone differ."""
+    """Return ``bad`` with scores of ``good`` where their tokens are the same: batches differ."""
     count = len(good.characters)
     same: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
     inside = same[good.row]

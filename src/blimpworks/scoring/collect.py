@@ -19,8 +19,6 @@ from blimpworks.scoring.store import FAILED, OK, Store
 from blimpworks.tables import ITEMS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)
-
-
 SIDES = ("good", "bad")
 
 
@@ -53,7 +51,7 @@ class Shards(Generic[M]):
         kind: type[M] = Manifest,  # type: ignore[assignment]
         failed: frozenset[str] = FAILED,
     ) -> None:
-        """Read nothing yet. ``failed``: statuses that a second try may have changed."""
+        """Read nothing yet. ``failed``: statuses of sentences that a later try may have scored."""
         self.manifest, self.store = manifest, store
         self._kind, self._failed = kind, failed
 
@@ -68,7 +66,7 @@ class Shards(Generic[M]):
 
     @cached_property
     def rows(self) -> pa.Table:
-        """Rows of all shards, successes before failures, since a sentence may have both.
+        """Rows of all shards, successes before failures: of a sentence with both, the first counts.
 
         Raises UserError for a shard that is missing or altered.
         """
@@ -128,6 +126,7 @@ def _positions(requests: list[Request], shards: Shards[Manifest]) -> pa.Array:
 
 def _rows_of(requests: list[Request], shards: Shards[Manifest]) -> pa.Table:
     rows = shards.rows
+    # A score of the whole sentence serves any region; else look for one of the region.
     positions = _positions([Request(request.text) for request in requests], shards)
     if positions.null_count:
         positions = pc.coalesce(positions, _positions(requests, shards))
@@ -154,16 +153,16 @@ def collect_scores(items: Path, shards: Shards[Manifest], output: Path) -> pa.Ta
     columns: dict[str, pa.Array] = {"item_id": distinct["item_id"]}
     for side in SIDES:
         taken = _rows_of(_requests(distinct, side), shards)
-        column = {name: taken[name].chunk(0) if len(taken) else [] for name in taken.column_names}
-        unscored = pc.not_equal(column["status"], OK).to_numpy(zero_copy_only=False)
-        logprobs = column["logprobs"]
+        of_side = {name: taken[name].chunk(0) if len(taken) else [] for name in taken.column_names}
+        unscored = pc.not_equal(of_side["status"], OK).to_numpy(zero_copy_only=False)
+        logprobs = of_side["logprobs"]
         columns |= {
-            f"status_{side}": column["status"],
+            f"status_{side}": of_side["status"],
             f"logprob_{side}": pa.array(total_logprobs(logprobs), mask=unscored),
             f"tokens_{side}": pa.array(count_tokens(logprobs), mask=unscored),
-            f"{side}_ids": column["ids"],
+            f"{side}_ids": of_side["ids"],
             f"{side}_logprobs": logprobs,
-            f"{side}_ends": column["ends"],
+            f"{side}_ends": of_side["ends"],
         }
     good, bad = columns.pop("status_good"), columns.pop("status_bad")
     columns["status"] = pc.if_else(pc.equal(good, OK), bad, good)

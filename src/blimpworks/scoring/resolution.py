@@ -1,10 +1,10 @@
-"""Decide how far two sums of token log-probabilities must differ to differ at all.
+"""Bound how far two sums of token log-probabilities must differ to differ at all.
 
 Engines return float32 numbers. A token's log-probability v is known to within ``roundings`` x 2^-24
 x max(1, |v|) nats, where ``roundings`` counts the engine's float32 operations behind v. These
-errors add up at worst. Two sentences whose sums differ by no more than both errors are a tie. A
-5-gram model, for example, gives reordered words the same probability, and only rounding makes one
-larger.
+errors add up at worst. Two sentences whose sums differ by no more than the sum of their errors are
+a tie. A 5-gram model, for example, gives reordered words the same probability, and only rounding
+makes one larger.
 
 Sums are exact, and so do not depend on the tokens' order. docs/scoring.md derives the bound and
 tells how it was tested.
@@ -67,8 +67,8 @@ def exact_sums(row: Integers, values: Floats, count: int) -> Floats:
 def rounding_errors(values: Floats, rounding: Floats) -> Floats:
     """Return the largest error of each token's log-probability [t], in nats.
 
-    ``rounding`` [t] is the relative error. Below 1 nat it is absolute, since the numbers behind the
-    difference are larger than it.
+    ``rounding`` [t] is the relative error. For |v| < 1 it is an absolute error: v is a
+    difference of larger numbers, and their rounding remains.
     """
     errors: Floats = rounding * np.maximum(1.0, np.abs(values))
     return errors
