@@ -63,7 +63,7 @@ def sidecar_path(product: Path) -> Path:
 
 
 def relative(name: str) -> str:
-    """Return ``name`` if it can be a path below any directory.
+    """Check that ``name`` can be a path below any directory, and return it.
 
     Raises ValueError for a path that leads elsewhere, or a name that no file should have.
     """
@@ -79,7 +79,7 @@ def relative(name: str) -> str:
 
 
 def below(root: Path, name: str, what: str) -> Path:
-    """Return the path of ``name`` below ``root``; it need not exist.
+    """Check that ``name`` stays below ``root``, and return its path; it need not exist.
 
     ``root`` may be, or be reached by, a symbolic link; a link at ``name`` must not lead out of it.
     Raises UserError for a name that leaves ``root``; ``what`` says whose name it is.
@@ -197,8 +197,8 @@ def rust_errors(path: Path) -> Iterator[None]:
 def named_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
     """Add the file's name to OSErrors of a block that writes ``path``, and act as ``rust_errors``.
 
-    A failed write does not name its file, and a failed copy names its source first. ``temporary``:
-    path at which ``path`` is written meanwhile.
+    A failed write names no file; a failed copy names its source (``filename``) and its target
+    (``filename2``), which counts. ``temporary``: path at which ``path`` is written meanwhile.
     """
     writing = temporary or path
     try:
@@ -240,7 +240,8 @@ def atomic(path: Path) -> Iterator[Path]:
 def whole_directory(path: Path) -> Iterator[Path]:
     """Yield a new directory beside ``path`` that replaces it when the block succeeds.
 
-    Until then, and after an exception, ``path`` stays unchanged.
+    Until then, and after an exception, ``path`` stays unchanged. Unlike ``atomic`` it ignores
+    ``writing_below``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     clear_abandoned(path.parent, f".{path.name}.")
@@ -323,7 +324,7 @@ def text_of(path: Path, encoding: str = "utf-8") -> str:
 
 
 def whole(text: str) -> str:
-    """Return ``text``; raises BadLine when its last line has no end, for it may be cut short."""
+    """Check that the last line of ``text`` has an end, and return it; raises BadLine."""
     if text and not text.endswith("\n"):
         raise BadLine(text.count("\n") + 1, "the line has no end, so the file may be cut short")
     return text

@@ -1,4 +1,6 @@
 """Define commands from items to accuracies: score or answer, collect, judge, summarise, compare."""
+# A command with ``calls=`` runs that function; another address only marks code for the digest. A
+# job raises Planned where jobs are only listed; ``suppress(Planned)`` goes on to the next.
 
 import json
 import shutil
@@ -199,7 +201,7 @@ def judge(
 
     methods = {m.name: asdict(m) for m in map(find_method, method)}
     params = {"methods": methods, "ties": ties, "near_tie": near_tie}
-    # Not a word of it where there is no such choice, so that records stay as they are.
+    # Without this choice a record does not name it, so that earlier records stay valid.
     params |= {"unknown": unknown} if unknown else {}
     rules = library.Rules(method, ties, near_tie, unknown)
     for (table, target), scored in zip(pairs_of(items, output), scores, strict=True):

@@ -8,6 +8,7 @@ if TYPE_CHECKING:  # slow to import, and tables need none of it
     from matplotlib.figure import Figure
 
 TICKS = 100
+"""Number of ticks of an axis to create before drawing."""
 BREAKS = re.compile(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*")
 
 
@@ -24,7 +25,7 @@ def language_tag(lang: str) -> str:
 
 
 def is_rtl(text: str) -> bool:
-    """Return whether most letters of a text are written from right to left."""
+    """Return whether most letters of a text are written from right to left, for its alignment."""
     directions = [unicodedata.bidirectional(letter) for letter in text]
     return directions.count("R") + directions.count("AL") > directions.count("L")
 
@@ -35,7 +36,7 @@ def one_line(text: str) -> str:
 
 
 def isolated(text: str, before: str, after: str) -> str:
-    """Put a text between two marks if it is written from right to left."""
+    """Put a text between two marks if its first letter, which Unicode goes by, is right-to-left."""
     directions = (unicodedata.bidirectional(c) for c in text)
     first = next((direction for direction in directions if direction in ("L", "R", "AL")), "L")
     return text if first == "L" else f"{before}{text}{after}"
@@ -44,8 +45,8 @@ def isolated(text: str, before: str, after: str) -> str:
 def take_literally(figure: "Figure") -> None:
     """Show all texts of a figure literally: a label with two ``$`` is no formula.
 
-    Numbers of logarithmic axes stay formulas: matplotlib writes their powers so, and makes these
-    texts only when it draws, hence earlier here.
+    matplotlib writes powers on logarithmic axes as formulas, and makes ticks' labels only when it
+    draws. So make ``TICKS`` of them now, and let them be formulas.
     """
     from matplotlib.text import Text
     from matplotlib.ticker import LogFormatter

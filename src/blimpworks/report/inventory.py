@@ -62,7 +62,7 @@ def spec_of(row: PrintedExhibit) -> ExhibitSpec | None:
 
 
 def unexplained(rows: Sequence[PrintedExhibit]) -> list[PrintedExhibit]:
-    """Return printed exhibits that are not built, or lack a form, without a note on it."""
+    """Return printed exhibits without a note that lack a form (``needs``: measured), or both."""
     specs = [(row, spec_of(row)) for row in rows if not row.note]
     return [row for row, spec in specs if spec is None or not (spec.needs and spec.published)]
 
@@ -85,7 +85,7 @@ def _line(label: str, spec: ExhibitSpec | None, note: str) -> str:
 def page(rows: Sequence[PrintedExhibit]) -> str:
     """Return the inventory as a page in Markdown."""
     every = dict.fromkeys(spec.paper for spec in exhibits().values())
-    # Benchmarks that are data have the same exhibits each (docs/benchmarks.md).
+    # Benchmarks that are data all have the same exhibits (docs/benchmarks.md).
     papers = [paper for paper in every if not find_paper(paper).needs_benchmark]
     lines = []
     for paper in papers:
