@@ -7,11 +7,11 @@ from typing import Literal
 
 START, END = "<think>", "</think>"
 Cut = Literal["first", "last"]
-"""End of reasoning at which an answer begins, among several."""
+"""Which ``</think>`` the answer starts after, when there are several."""
 
 
 def opens_reasoning(text: str) -> bool:
-    """Whether ``text`` ends inside reasoning that it begins, as some chat templates do."""
+    """Tell whether ``text`` ends inside reasoning that it begins, as some chat templates do."""
     return START in text.rpartition(END)[2]
 
 
@@ -22,9 +22,9 @@ def strip_reasoning(text: str, cut: Cut = "last", *, opened: bool = False) -> st
     authors' script takes all after the ``first`` end, which leaves a further round of reasoning in
     the answer; ours takes the part after the ``last``.
 
-    Reasoning may have no end, most likely because of the limit of tokens. Under ``last`` the answer
-    is then the part before ``<think>``, or nothing where the prompt ``opened`` the reasoning. Under
-    ``first`` all of it stays, as in the script.
+    ``opened``: whether the prompt began the reasoning. Without an end, most likely because of the
+    limit of tokens, ``last`` takes the part before ``<think>``, or nothing if ``opened``. Then
+    ``first`` takes all, as the script does.
     """
     if cut == "first":
         return text.split(END, 1)[-1]

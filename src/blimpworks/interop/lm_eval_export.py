@@ -34,7 +34,7 @@ SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 DTYPE_IN_KEY = -3
 """Index of the number format in an engine's key (``scoring.engine``)."""
 Key = tuple[str, str]
-"""Item and paradigm: a pair can be in several."""
+"""Item and paradigm: a pair can be in several paradigms."""
 Verdicts = dict[Key, float | None]
 TARGET = "0"
 """The good sentence is the first choice."""
@@ -88,7 +88,7 @@ def _key(row: dict[str, Any]) -> Key:
 def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, Verdicts]]:
     """Return items with their sentences' log-probabilities, and by method the verdicts.
 
-    Raises UserError where a method judged other items than it can judge of these.
+    Raises UserError where a method judged other items; prefix methods judge those that name them.
     """
     items = read_table(ITEMS, source.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]
@@ -97,13 +97,13 @@ def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, Verdicts]]:
     columns = ["item_id", "paradigm", "method", "correct"]
     for row in read_table(JUDGEMENTS, source.judgements, columns).to_pylist():
         verdicts.setdefault(row["method"], {})[_key(row)] = row["correct"]
-    same = {item["item_id"] for item in items} <= scored.keys()
+    are_same = {item["item_id"] for item in items} <= scored.keys()
     for method, judged in verdicts.items():
         allowed = items
         if method in PREFIXES:
             allowed = [item for item in items if method in item.get(PREFIX_METHODS, [method])]
-        same = same and judged.keys() == {*map(_key, allowed)}
-    if not same:
+        are_same = are_same and judged.keys() == {*map(_key, allowed)}
+    if not are_same:
         raise UserError(
             f"{source.judgements} and {source.scores} are of other items than {source.items}; "
             "run the same snakemake command again."
@@ -114,7 +114,7 @@ def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, Verdicts]]:
 def samples_of(source: Source) -> Iterator[dict[str, Any]]:
     """Yield samples of one model and language: the items that any method has judged.
 
-    Each is the harness's log of a document with two choices; ``is_greedy`` is not known: None.
+    Each is the harness's log of a document with two choices; ``is_greedy`` is not known: "None".
     Raises UserError when a table is missing, or of other items than the others.
     """
     items, verdicts = _judged(source)
@@ -194,7 +194,7 @@ def _task_results(source: Source, samples: Sequence[dict[str, Any]]) -> dict[str
 
 
 def _identity(model: str, source: Source) -> dict[str, Any]:
-    """Return the harness's fields on model, run and machine, from the records of the jobs."""
+    """Return fields on model, run and machine from jobs' records (without a record: of 1970)."""
     judging: Record = record_of(source.judgements) or {}
     collected = (record_of(source.scores) or {}).get("inputs", [])
     manifests = [Path(entry["path"]) for entry in collected]

@@ -40,26 +40,26 @@ def _encode(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Id
     return [np.array(e.ids[: context - 1], dtype=np.int64) for e in encoded if e.ids]
 
 
-def _cuts(total: int, parts: int, draw: np.random.Generator) -> Ids:
+def _cuts(total: int, parts: int, rng: np.random.Generator) -> Ids:
     """Draw lengths [parts], each at least 1, that add up to ``total``, uniformly."""
-    inside = np.sort(draw.choice(total - 1, parts - 1, replace=False)) + 1
+    inside = np.sort(rng.choice(total - 1, parts - 1, replace=False)) + 1
     return np.diff(np.concatenate([[0], inside, [total]]))
 
 
-def corrupt(row: Ids, share: float, mean: float, draw: np.random.Generator) -> tuple[Ids, Ids]:
-    """Take spans out of a sentence; return both parts (Raffel et al. 2020, section 3.1.4).
+def corrupt(row: Ids, share: float, mean_span: float, rng: np.random.Generator) -> tuple[Ids, Ids]:
+    """Take spans out of a sentence and return the two texts (Raffel et al. 2020, section 3.1.4).
 
-    About ``share`` of the tokens, at least one, fall into spans of ``mean`` average length. In the
+    About ``share`` of the tokens, at least one, fall into spans of ``mean_span`` length. In the
     first array a sentinel replaces each span. In the second each span follows its sentinel, and one
     more sentinel ends the last. Both end with ``</s>``.
     """
     noise = min(len(row), max(1, round(share * len(row))))
     kept = len(row) - noise
-    spans = min(max(1, round(noise / mean)), kept + 1, len(SENTINELS) - 1)
-    # Text stands between the spans; before the first and after the last there may be none.
-    gaps = _cuts(kept + 2, spans + 1, draw)
+    spans = min(max(1, round(noise / mean_span)), kept + 1, len(SENTINELS) - 1)
+    # The first and last gap may be empty, but _cuts gives 1 at least: lend each a token for it.
+    gaps = _cuts(kept + 2, spans + 1, rng)
     gaps[[0, -1]] -= 1
-    lengths = _cuts(noise, spans, draw)
+    lengths = _cuts(noise, spans, rng)
     source: list[Ids] = []
     target: list[Ids] = []
     at = 0
@@ -74,10 +74,10 @@ def corrupt(row: Ids, share: float, mean: float, draw: np.random.Generator) -> t
     return np.concatenate(source), np.concatenate(target)
 
 
-def _missing_spans(
-    rows: list[Ids], recipe: EncoderDecoderRecipe, vocabulary: int, draw: np.random.Generator
+def _batch(
+    rows: list[Ids], recipe: EncoderDecoderRecipe, vocabulary: int, rng: np.random.Generator
 ) -> Batch:
-    pairs = [corrupt(row, recipe.corrupted, recipe.span, draw) for row in rows]
+    pairs = [corrupt(row, recipe.corrupted, recipe.span, rng) for row in rows]
     sources = [source for source, _ in pairs]
     return {
         "input_ids": padded(sources, PAD),
@@ -92,9 +92,7 @@ ENCODER_DECODER: Kind[EncoderDecoderRecipe] = Kind(
     specials=T5,
     model=_new_model,
     encode=_encode,
-    batch=_missing_spans,
+    batch=_batch,
 )
-
-
 train_encoder_decoder = partial(train_kind, ENCODER_DECODER)
 """Trains an encoder-decoder: ``train_kind`` with the other arguments."""

@@ -146,7 +146,7 @@ def _pieces(text: torch.Tensor, length: int) -> list[int]:
 def _piece(
     model: LstmModel, text: torch.Tensor, start: int, end: int, state: State | None
 ) -> tuple[torch.Tensor, State]:
-    """Return the mean loss [] of a piece without its first word, and the state after it."""
+    """Return the mean loss [] of the words after each of a piece, and the state after it."""
     output, after = model(text[start:end], state)
     logits = model.head(output).flatten(0, 1)
     return cross_entropy(logits, text[start + 1 : end + 1].flatten().long()), after
@@ -156,8 +156,8 @@ def _piece(
 def mean_loss(model: LstmModel, text: torch.Tensor, length: int) -> float:
     """Return the mean loss per word of a text [time, columns], with ``<eos>``, in nats.
 
-    Each column carries its hidden state over lines; its first word is not guessed. Pieces of
-    ``length`` are computed at a time.
+    A column's hidden state goes on over lines; its first word is not guessed. Pieces of ``length``
+    words are computed at a time.
     """
     was = model.training
     model.eval()
@@ -204,7 +204,7 @@ class _Course:
         return self._starts[self._order[number]]
 
     def rate(self, step: int) -> float:
-        """Anneal before each epoch but the first, and return the learning rate."""
+        """Return the learning rate; start an epoch by annealing (but the first) and a new state."""
         if step % len(self._starts) == 0:
             if step:
                 self._anneal(step // len(self._starts))
@@ -291,8 +291,8 @@ def train_lstm(
     After each epoch without a lower loss of ``valid.txt``, the learning rate falls to a quarter;
     the weights with the lowest loss are kept. Epochs shuffle pieces of the text (``recipe.order``).
     Writes ``model.safetensors``, ``vocabulary.txt`` (the corpus's) and ``config.json`` beside
-    ``checkpoint``, then ``checkpoint``. Resumes and repeats as ``transformer.train_kind`` does; on
-    a GPU, on others of its kind.
+    ``checkpoint``, then ``checkpoint``. Resumes, and repeats with the same result, as
+    ``transformer.train_kind`` does: after a GPU, on GPUs of its kind.
 
     Raises UserError when the corpus is missing, altered or too short, the directory holds other
     files, or the training diverges.

@@ -2,8 +2,8 @@
 
 Source: MultiBLiMP, sections 6.3 and 7.1, with the frequencies of GlotCC (Kargaran et al. 2024). The
 text doesn't say what a frequency counts, nor what the shares of 60 and 90 % are of. The paper's own
-numbers do. In Table 3 a model's overall accuracy is 0.363 of that on low, 0.405 of that on mid and
-0.232 of that on high-resource languages. The three weights are least squares over its ten
+numbers do. In Table 3 a model's overall accuracy is 0.363 x low + 0.405 x mid + 0.232 x high,
+by groups of resources. The three weights are least squares over its ten
 multilingual models, to within 0.05 points. They are the shares of *pairs* (0.363, 0.406, 0.230)
 when *characters* rank the benchmark's own languages; documents, sentences or words, or no weighting
 by pairs, give others.
@@ -31,13 +31,14 @@ Counts = dict[str, int]
 def read_totals(path: Path) -> dict[str, Counts]:
     """Read GlotCC's counts by ISO 639-3 code. Raises UserError for a missing or broken table."""
     totals: dict[str, Counts] = {}
-    codes: dict[str, int] = {}
+    first_line: dict[str, int] = {}
     expected = f"GlotCC's totals (code, {', '.join(UNITS)}, between tabs)"
     with reading(path, expected, "Retrieve them again."):
         columns = ("code", *UNITS)
         for line, row in table_rows(path, columns, delimiter="\t", quoting=csv.QUOTE_NONE):
-            if codes.setdefault(row["code"], line) != line:
-                raise BadLine(line, f"{row['code']!r} stands in line {codes[row['code']]} too")
+            if first_line.setdefault(row["code"], line) != line:
+                raise BadLine(line, f"{row['code']!r} stands in line {first_line[row['code']]} too")
+            # A suffix names the script.
             counts = totals.setdefault(row["code"][:3], dict.fromkeys(UNITS, 0))
             if len(row["code"]) < 3:
                 raise BadLine(line, f"the code is {row['code']!r}")
