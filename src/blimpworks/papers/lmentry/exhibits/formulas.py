@@ -32,8 +32,7 @@ def mean_over_models(rows: pd.DataFrame, formula: Formula) -> float:
 def _nominal(rows: pd.DataFrame) -> float:
     """Compute accuracy as the release does: of the settings' numbers of prompts (``nominal``)."""
     template = rows["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
-    keys = ["model", "lang", "phenomenon"]
-    groups = [rows[key].astype(str) for key in keys if key in rows]
+    groups = [rows[key].astype(str) for key in ("model", "lang", "phenomenon") if key in rows]
     prompts = rows["nominal"].groupby([*groups, template]).first().sum()
     return float(100 * rows["correct"].sum() / prompts)
 

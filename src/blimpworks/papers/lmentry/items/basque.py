@@ -16,8 +16,6 @@ Case = Literal[
     "ergative",
     "genitive",
 ]
-
-
 ENDINGS: dict[Case, tuple[str, str, str]] = {
     "absolutive_singular": ("a", "a", "a"),
     "absolutive_plural": ("ak", "ak", "ak"),

@@ -20,8 +20,6 @@ from blimpworks.strict import Strict
 
 Patterns = tuple[str, ...]
 Roles = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
-
-
 _SLOT = re.compile(r"<(\w+)>")
 
 

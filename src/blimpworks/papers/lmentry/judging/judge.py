@@ -107,8 +107,6 @@ MORE = {
 echo: it only repeats its prompt."""
 _PROMPT = ["item_id", "phenomenon", "paradigm", "template", "nominal", "prompt", "arguments"]
 _COPIED = ("item_id", "phenomenon", "paradigm", "nominal")
-
-
 _WRITTEN = ["text", "opened", "finish"]
 _ENDED = re.compile(r"[.!?。…][\s\"'”’»」』)*]*$|[\"”»」』]\s*$")
 BATCH = 4096

@@ -84,12 +84,10 @@ class LetterPatterns:
             one_letter_words = published_words.get(task, declared.single)
             twice = declared.published_twice and not corrected
             right = right_word(task, letter, one_letter_words, twice=twice)
-        bounded = letter.isalnum() or corrected
-        named = re2.escape(letter) if bounded else NEVER
-        word = self._introduced("word", right)
+        character = re2.escape(letter) if letter.isalnum() or corrected else NEVER
+        word, named = self._introduced("word", right), self._introduced("letter", character)
         stop = ANY_CHARACTER["corrected" if corrected else "published"]
-        self._roles = {"word": word, "answer": word, "any": stop}
-        self._roles["letter"] = self._introduced("letter", named)
+        self._roles = {"word": word, "answer": word, "letter": named, "any": stop}
         if not corrected and task in declared.published_marks:
             marks = "".join(f"{re2.escape(mark)}?" for mark in declared.published_marks[task])
             self._roles |= dict.fromkeys(("word", "answer"), f"(?:{marks}{right}{marks})")
@@ -98,7 +96,7 @@ class LetterPatterns:
         elif not corrected:
             # The release wants marks between a word and what is written on to it.
             self._roles["word_"] = self._roles["answer_"] = self._introduced("word", right, "+")
-            self._roles["letter_"] = self._introduced("letter", named, "+")
+            self._roles["letter_"] = self._introduced("letter", character, "+")
         self.bare = re2.compile(right)
         self.whole = re2.compile(rf"{word}\.?")
 
@@ -205,11 +203,9 @@ class SpellingJudge:
         if patterns.whole.fullmatch(answer):
             return Verdict(correct=True, certain=True, rule="whole", pattern="{word}")
         whole_answer, inside = patterns.accept
-        match = whole_answer.first(answer)
-        if match:
+        if match := whole_answer.first(answer):
             return Verdict(correct=True, certain=True, rule="pattern", pattern=match.source)
-        match = inside.first(answer)
-        if match:
+        if match := inside.first(answer):
             return Verdict(correct=True, certain=False, rule="inside", pattern=match.source)
         return NOTHING
 

@@ -112,8 +112,7 @@ class YesNoJudge:
         return self._by_pattern(gold, bracketed(answer, category), begins)
 
     def _by_pattern(self, gold: bool, masked: str, begins: bool) -> Verdict:
-        verdict = self._patterns[gold].whole(masked)
-        if verdict:
+        if verdict := self._patterns[gold].whole(masked):
             return verdict
         if begins:
             return Verdict(correct=True, certain=False, rule="begins", pattern="{answer}")
@@ -149,8 +148,7 @@ class YesNoJudge:
         text = mask(text, arguments, normalise.CORRECTED_MARKS, self._particles)
         text = " ".join(self._list.sub(" ", text).replace("[ ]", " ").split())
         for affirmed, patterns in self._statements.items():
-            stated = patterns.whole(text) or patterns.inside(text)
-            if stated:
+            if stated := patterns.whole(text) or patterns.inside(text):
                 rule = stated.rule if affirmed == gold else "opposite"
                 return stated._replace(correct=affirmed == gold, rule=rule)
         return NOTHING
