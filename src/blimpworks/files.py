@@ -240,8 +240,7 @@ def atomic(path: Path) -> Iterator[Path]:
 def whole_directory(path: Path) -> Iterator[Path]:
     """Yield a new directory beside ``path`` that replaces it when the block succeeds.
 
-    Until then, and after an exception, ``path`` stays unchanged. Unlike ``atomic`` it ignores
-    ``writing_below``.
+    Until then, and after an exception, ``path`` stays unchanged. It ignores ``writing_below``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     clear_abandoned(path.parent, f".{path.name}.")

@@ -268,9 +268,8 @@ def audit(
     findings += [Finding("edited", *fault) for fault in record_faults(records, makers)]
     findings += [Finding("stale", Path(first), why) for first, why in stale_reasons(records, plan)]
     repeated = _repeat(records, findings, run)
-    findings += [
-        Finding("altered", *difference) for difference in (repeated.differing if repeated else ())
-    ]
+    differing = repeated.differing if repeated else ()
+    findings += [Finding("altered", *difference) for difference in differing]
     downstream = _sound_but_downstream(records, findings)
     strangers = [path for path in expand([root]) if _key(path) not in recorded]
     findings += [Finding("unaccounted", path, "no job's record lists it") for path in strangers]
@@ -314,10 +313,8 @@ def as_text(audit: Audit, root: Path, whole: bool = False) -> str:
     for (problem, detail), paths in alike.items():
         shown_paths = paths if whole or len(paths) <= ALIKE else paths[:ALIKE]
         lines += [f"{problem}: {path}: {detail}" for path in shown_paths]
-        if len(shown_paths) < len(paths):
-            lines.append(
-                f"{problem}: … and {len(paths) - len(shown_paths)} more for the same reason"
-            )
+        if more := len(paths) - len(shown_paths):
+            lines.append(f"{problem}: … and {more} more for the same reason")
     if audit.downstream:
         lines.append(f"Made from these, and sound themselves: {len(audit.downstream)} products.")
     if audit.planned is not None:

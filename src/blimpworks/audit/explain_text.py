@@ -260,8 +260,7 @@ def _ancestry(
     groups: dict[tuple[str, str, int], list[Node]] = {}
     for child in node.inputs:
         command = child.record["verb"] if child.record else ""
-        group = (command, child.path.suffix, len(child.path.parts))
-        groups.setdefault(group, []).append(child)
+        groups.setdefault((command, child.path.suffix, len(child.path.parts)), []).append(child)
     for alike in groups.values():
         listed = alike
         if not whole and len(alike) > FEW:

@@ -369,7 +369,6 @@ def parity(
         pythons[name] = path
     # The directory too: the sample and what each variant left are products of this job.
     outputs = [output / "parity.parquet", output]
-    inputs = [checkpoint, *items]
-    with parity.job(inputs=inputs, outputs=outputs, params=chosen) as job:
+    with parity.job(inputs=[checkpoint, *items], outputs=outputs, params=chosen) as job:
         job.note(**measure_parity(checkpoint, items, output, pythons=pythons, **chosen))
     typer.echo((output / "parity.md").read_text(encoding="utf-8"))

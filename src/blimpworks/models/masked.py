@@ -78,7 +78,5 @@ MASKED: Kind[MaskedRecipe] = Kind(
     encode=_encode,
     batch=_masked_tokens,
 )
-
-
 train_masked = partial(train_kind, MASKED)
 """Trains a masked language model: ``train_kind`` with the other arguments."""

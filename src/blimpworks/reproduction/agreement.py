@@ -14,8 +14,6 @@ TOLERANCE = 1e-9
 """Floating-point error allowed at the border of rounding."""
 ROUNDED = {"accuracy": "rounding", "value": "half_unit"}
 """Columns of rounded numbers, and the columns of their largest rounding errors."""
-
-
 HOLDS: Mapping[str, Callable[[float, float], bool]] = {
     "at least": operator.ge,
     "at most": operator.le,
