@@ -82,7 +82,7 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
     jobs: dict[str, PlannedJob] = {}
     for command in _commands(campaign):
         for connects, words in groupby(shlex.split(command), key="&&".__eq__):
-            # What follows `python -m blimpworks`, without the log.
+            # Of lines chained by `&&`: what follows `python -m blimpworks`, without the log.
             arguments = [*takewhile(lambda word: word not in (">", ">>"), words)][3:]
             if not connects:
                 jobs |= {os.path.normpath(job.outputs[0]): job for job in _jobs_of(arguments, run)}
