@@ -31,7 +31,7 @@ from blimpworks.judging.judge import (  # noqa: E402
     margins,
     side_of,
 )
-from blimpworks.judging.sides import REGIONS, rounding_bounds  # noqa: E402
+from blimpworks.judging.sides import TOKEN_SETS, rounding_bounds  # noqa: E402
 from blimpworks.scoring.collect import Shards, collect_scores  # noqa: E402
 from blimpworks.scoring.run import score_items  # noqa: E402
 from blimpworks.tables import ITEMS, read_table  # noqa: E402
@@ -68,7 +68,7 @@ def sums(side, mask, values):
 
 def measure(method, sides, values, usable):
     """What is told of a method, by column, and what counts as right: as judged, by plain sums."""
-    masks = [REGIONS[method.tokens](side) for side in sides]
+    masks = [TOKEN_SETS[method.tokens](side) for side in sides]
     totals = [sums(*each) for each in zip(sides, masks, values, strict=True)]
     exact = np.array([float(g - b) * math.log(10) for g, b in zip(*totals, strict=True)])[usable]
     plain = [sums(*each, side.value) for *each, side in zip(sides, masks, sides, strict=True)]
