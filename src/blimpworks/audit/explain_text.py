@@ -213,7 +213,7 @@ def _row_lines(rows: Sequence[dict[str, Any]], of: int) -> list[str]:
 
 
 def _flat_notes(notes: dict[str, Any]) -> Iterator[str]:
-    """Yield notes as lines: {"rows": {"eng": {"good": 3}, "fra": 4}} as "eng good: 3", "fra: 4"."""
+    # {"rows": {"eng": {"good": 3}, "fra": 4}} is "eng good: 3" and "fra: 4".
     for key, value in notes.items():
         for name, fact in value.items() if isinstance(value, dict) else [(key, value)]:
             parts = fact if isinstance(fact, dict) else {"": fact}

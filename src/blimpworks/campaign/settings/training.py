@@ -56,7 +56,7 @@ class CorpusOptions(Strict):
     """
 
     words: Literal["split", "whitespace"] = "split"
-    """split: runs of letters and single punctuation marks, in running text. whitespace: what stands
+    """split: runs of letters and single punctuation marks, in running text. whitespace: strings
     between white space in tokenised text (released evaluation sets), and treebanks' tokens."""
     released: bool = True
     """Use released corpora for languages that have sources of the kind ``corpus``.
