@@ -410,14 +410,14 @@ class Killed(BaseException):
 def test_training_killed_after_every_snapshot_ends_with_the_same_bytes(tmp_path, monkeypatch, make):
     corpus = tiny.write_corpus(tmp_path / "text.txt", 90)
     whole = make(corpus, tmp_path / "whole" / "checkpoint.json")
-    started = []
+    started, save_snapshot, load_snapshot = [], fitting.save_snapshot, fitting.load_snapshot
 
     def save_and_die(*arguments):
-        fitting.save_snapshot(*arguments)
+        save_snapshot(*arguments)
         raise Killed
 
     def load(*arguments):
-        result = fitting.load_snapshot(*arguments)
+        result = load_snapshot(*arguments)
         started.append(result[0])
         return result
 
