@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.methods import METHODS, find_method, parse_method, regional
+from blimpworks.campaign.methods import METHODS, find_method
 from blimpworks.campaign.registry import benchmarks, paper_of, tie_policy
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError

@@ -138,11 +138,6 @@ def end_orphans(directory: Path) -> list[Job]:
                 "this again."
             )
         time.sleep(1)
-    _forget_dead(directory)
-    return orphans
-
-
-def _forget_dead(directory: Path) -> None:
     for path in (directory / RUNS).glob("*.json"):
         if not is_alive(path):
             path.unlink(missing_ok=True)

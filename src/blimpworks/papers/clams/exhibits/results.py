@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from blimpworks.campaign.ties import TIES
+from blimpworks.campaign.registry import TIES
 from blimpworks.exhibits.accuracies import Place
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
