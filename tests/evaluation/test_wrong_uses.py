@@ -6,6 +6,7 @@ import pytest
 
 from blimpworks.cli import run_here
 from blimpworks.errors import UserError
+from blimpworks.records.job import REPOSITORY
 
 
 @pytest.fixture(autouse=True)
@@ -83,3 +84,10 @@ def test_a_wrong_use_is_answered_with_what_to_do(case):
     assert says in message
     assert "Traceback" not in message
     assert len(message) < 700
+
+
+def test_the_repository_is_left_as_it_was():
+    before = {*REPOSITORY.iterdir()}
+    with pytest.raises(UserError):
+        run_here(["evaluate", "gtp2"])
+    assert {*REPOSITORY.iterdir()} == before

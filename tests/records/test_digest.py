@@ -330,6 +330,15 @@ def test_a_digest_is_kept_for_the_next_process_until_any_file_of_the_package_cha
     assert kept_digests(tmp_path)["package"] != kept["package"]
 
 
+def test_a_kept_digest_is_what_is_told(digest_after, tmp_path):
+    digest_after()
+    [file] = (tmp_path / "src" / "blimpworks" / "__pycache__").glob("digests-*.json")
+    kept = kept_digests(tmp_path)
+    kept["digests"]["blimpworks.sample.main:entry"][0] = "0" * 16
+    file.write_text(json.dumps(kept))
+    assert digest_after() == "0" * 16
+
+
 def test_an_unreadable_file_of_digests_is_made_anew(digest_after, tmp_path):
     first = digest_after()
     [file] = (tmp_path / "src" / "blimpworks" / "__pycache__").glob("digests-*.json")
