@@ -163,7 +163,7 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
         }
         for cell_key in numbers:
             lines.append(("", labels.statement(cell_key), [(cell_key, form) for form in titles]))
-    table, body = titled_table(titles.values())
+    table, body = titled_table(titles.values(), {})
     for css, title, cells in lines:
         element = SubElement(body, "tr", {"class": f"bw-line {css}"} if css else {})
         head = SubElement(element, "th", scope="row")

@@ -121,11 +121,11 @@ def without(table: Element, dropped: Callable[[Element], bool]) -> Element | Non
     return kept
 
 
-def titled_table(titles: Iterable[str]) -> tuple[Element, Element]:
-    """Return a table with titled columns, and its empty body."""
+def titled_table(titles: Iterable[str], corner: dict[str, str]) -> tuple[Element, Element]:
+    """Return a table with titled columns, and its empty body; ``corner`` has its attributes."""
     table = Element("table")
     head = SubElement(SubElement(table, "thead"), "tr")
-    SubElement(head, "td")
+    SubElement(head, "td", corner)
     for title in titles:
         SubElement(head, "th", {"scope": "col", "class": "n"}).text = title
     return table, SubElement(table, "tbody")
@@ -247,7 +247,7 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
     if not cell_keys:
         return ""
     columns = dict.fromkeys(cell_key[2] for cell_key in cell_keys)
-    table, body = titled_table(map(names.of, columns))
+    table, body = titled_table(map(names.of, columns), {"class": "n"})
     for row in dict.fromkeys(cell_key[1] for cell_key in cell_keys):
         line = SubElement(body, "tr")
         SubElement(line, "th", scope="row").text = names.of(row)
