@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from blimpworks.analysis.baselines import COLUMNS, baseline_rows, compared, frequency_code
+from blimpworks.analysis.baselines import COLUMNS, baseline_rows, frequency_code, one_row_per_item
 from blimpworks.benchmarks.predictions import chance_of
 
 PLACE = {"lang": "eng", "phenomenon": "p", "paradigm": "p"}
@@ -57,5 +57,5 @@ def test_chance_of_predictions(formulas, chance):
 )
 def test_conditions_of_an_item_are_counted_once_where_they_are_options(more, expected):
     rows = [{**PLACE, "good": "a", "bad": "a", "item": item, **more} for item in "iijj"]
-    found = baseline_rows(compared(pd.DataFrame(rows)))
+    found = baseline_rows(one_row_per_item(pd.DataFrame(rows)))
     assert [(r.baseline, r.correct, r.n) for r in found.itertuples()] == expected

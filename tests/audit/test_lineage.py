@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.audit.causes import Cause
-from blimpworks.audit.cells import find_comparison, read_numbered
+from blimpworks.audit.cells import find_comparison, read_rows_with_lines
 from blimpworks.audit.changes import ABSENT, changed_code, changed_values
 from blimpworks.audit.check import audit
 from blimpworks.audit.diff import compare_runs
@@ -48,7 +48,9 @@ def test_a_printed_accuracy_leads_to_its_own_line_of_the_papers_numbers(paper, t
     table = Node(output, "", None, inputs=[Node(path, "", None) for path in printed])
     places = printed_evidence([table], rows)
     for place, origin, accuracy in zip(places, rows["origin"], rows["accuracy"], strict=True):
-        [number] = [n for n in read_numbered(Path(place["path"])) if n["line"] == place["line"]]
+        [number] = [
+            n for n in read_rows_with_lines(Path(place["path"])) if n["line"] == place["line"]
+        ]
         assert f"{number['exhibit']}/{number['row']}/{number['column']}" == origin
         value = number["value"] if number["corrected"] is None else number["corrected"]
         assert accuracy in (pytest.approx(value), pytest.approx(value / 100))
@@ -78,13 +80,13 @@ def test_a_character_of_two_tokens_stands_with_the_one_that_completes_it():
 def test_rows_are_numbered_by_the_line_they_start_on(here):
     text = 'row,value,note\na,1.5,"over\ntwo lines"\nb,,x\nc,2,y\n'
     write_text(here / "t.csv", text)
-    rows = list(read_numbered(here / "t.csv"))
+    rows = list(read_rows_with_lines(here / "t.csv"))
     assert [(row["row"], row["value"], row["line"]) for row in rows] == [
         ("a", 1.5, 2),
         ("b", None, 4),
         ("c", 2.0, 5),
     ]
-    assert [row["line"] for row in read_numbered(here / "t.csv", row=["b", "c"])] == [4, 5]
+    assert [row["line"] for row in read_rows_with_lines(here / "t.csv", row=["b", "c"])] == [4, 5]
 
 
 def test_a_comparison_row_must_be_the_only_one_meant(here):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from blimpworks.analysis.parity import measure_parity
-from blimpworks.analysis.scoring_variants import default_pythons, parse_variant, with_starts
+from blimpworks.analysis.scoring_variants import default_pythons, parse_variant, expand_starts
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint, seal
 from blimpworks.models.starts import candidates
@@ -133,7 +133,7 @@ def test_of_equal_starts_the_usual_one_is_chosen(checkpoint, nats, chosen):
 
 
 def test_all_starts_of_a_model_become_variants(checkpoint):
-    names = with_starts(["transformers:bfloat16", "transformers:starts"], checkpoint)
+    names = expand_starts(["transformers:bfloat16", "transformers:starts"], checkpoint)
     assert names == [
         "transformers:bfloat16",
         *(f"transformers:first_token={name}" for name in ("bos", "eos", r"token:\n", "skip")),

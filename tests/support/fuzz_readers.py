@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from blimpworks.annotation.spreadsheet import read_sheet
-from blimpworks.audit.cells import read_numbered
+from blimpworks.audit.cells import read_rows_with_lines
 from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.declaration import read_declaration as read_benchmark
 from blimpworks.benchmarks.files import local_files
@@ -350,7 +350,7 @@ def read_sheet_rows(path):
 
 
 def numbered(path):
-    return list(read_numbered(path, exhibit=["table1"]))
+    return list(read_rows_with_lines(path, exhibit=["table1"]))
 
 
 def resources(name):

@@ -30,9 +30,12 @@ def frequency_code(lang: str) -> str | None:
     codes = [SERBO_CROATIAN.get(lang), *tags]
     code = next((code for code in codes if code in wordfreq.available_languages()), None)
     try:
-        return code and (tokenize("的", code), code)[1]
+        # Chinese, Japanese and Korean need packages that may be missing.
+        if code:
+            tokenize("的", code)
     except ModuleNotFoundError:
         return None
+    return code
 
 
 _zipf = cache(wordfreq.zipf_frequency)
@@ -49,12 +52,16 @@ def ahead(first: pd.Series, second: pd.Series) -> float:
     return float((first > second).sum() + 0.5 * (first == second).sum())
 
 
-def _of_group(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float, int]]:
+def _group_baselines(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float, int]]:
+    """Yield name, right items and number of items of each baseline in one paradigm.
+
+    Rows with a label have ``majority``, rows with options ``chance``, all others are pairs.
+    """
     labelled = rows["acceptable"].notna()
     chance = rows["chance"].fillna(1 / rows["alternatives"]).dropna().astype(float)
-    compared = rows[~labelled & ~rows.index.isin(chance.index)]
-    if len(compared):
-        sides, n = (compared["good"], compared["bad"]), len(compared)
+    pairs = rows[~labelled & ~rows.index.isin(chance.index)]
+    if len(pairs):
+        sides, n = (pairs["good"], pairs["bad"]), len(pairs)
         good, bad = (side.str.len() for side in sides)
         yield "longer", ahead(good, bad), n
         yield "shorter", ahead(bad, good), n
@@ -68,8 +75,8 @@ def _of_group(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float, int]]
         yield "chance", float(chance.sum()), len(chance)
 
 
-def compared(items: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per item; none where an item's conditions are no options."""
+def one_row_per_item(items: pd.DataFrame) -> pd.DataFrame:
+    """Keep one row of each item, and none of items whose conditions are not answers to choose."""
     if "item" not in items:
         return items
     if "alternatives" not in items:
@@ -90,5 +97,5 @@ def baseline_rows(pairs: pd.DataFrame) -> pd.DataFrame:
     frame[["alternatives", "chance"]] = frame[["alternatives", "chance"]].astype(float)
     rows: list[tuple[Any, ...]] = []
     for key, group in frame.groupby(GROUP, sort=False, observed=True):
-        rows += [(*key, *baseline) for baseline in _of_group(group, str(key[0]))]
+        rows += [(*key, *baseline) for baseline in _group_baselines(group, str(key[0]))]
     return pd.DataFrame(rows, columns=[*COLUMNS])

@@ -27,7 +27,7 @@ from blimpworks.analysis.scoring_variants import (
     Variant,
     parse_variant,
     score_variant,
-    with_starts,
+    expand_starts,
 )
 from blimpworks.campaign.engines import choose_engine
 from blimpworks.campaign.methods import Method, find_method
@@ -207,7 +207,7 @@ def _compared(
     scores = align_scores(items, read_table(SCORES, scored.table), scored.table)
     settled = choose_engine(variant.engine, described.architecture, described, options).settings
     # The key names the start that was chosen as the likeliest, after other decisions.
-    policy = scored.engine.rpartition("|likeliest|")[2].partition("start ")[2]
+    policy = scored.engine_key.rpartition("|likeliest|")[2].partition("start ")[2]
     policy = policy if settled["first_token"] == "likeliest" else settled["first_token"]
     folder, architecture = checkpoint.parent, described.architecture
     return Compared(
@@ -216,7 +216,7 @@ def _compared(
         start=first_token_of(folder, architecture, str(folder), policy)[1],
         items=items,
         scores=scores,
-        engine=scored.engine,
+        engine=scored.engine_key,
         seconds=scored.seconds,
     )
 
@@ -243,7 +243,7 @@ def measure_parity(
     Raises UserError for unknown variants or methods, an impossible reference, and scoring that
     breaks off.
     """
-    names = dict.fromkeys([reference, *with_starts(variants, checkpoint)])
+    names = dict.fromkeys([reference, *expand_starts(variants, checkpoint)])
     chosen = [parse_variant(name) for name in names]
     parsed = [find_method(name) for name in methods]
     sample = output / "sample.parquet"

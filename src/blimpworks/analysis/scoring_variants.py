@@ -36,7 +36,7 @@ SHORT: dict[str, str] = {
 PACKAGES = {"kenlm": "kenlm", "lstm": "torch", "transformers": "transformers", "vllm": "vllm"}
 """Package of each engine."""
 
-REFUSED, SAID = 2, "blimpworks: "
+REFUSAL_STATUS, MESSAGE_PREFIX = 2, "blimpworks: "
 """Exit status of a command whose last line has the reason for refusing, and that line's start."""
 
 
@@ -108,11 +108,12 @@ def parse_variant(name: str) -> Variant:
     return variant
 
 
-def with_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
+def expand_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
     """Replace ``ENGINE:starts`` among names of variants by one for each start of a model.
 
-    Starts are all that the engine leaves open; of causal models the candidates of the tokenizer.
-    Raises UserError for an engine that cannot run the model.
+    A start is a value of ``first_token``. All that the engine accepts are taken or, for a causal
+    model, all tokens that its tokenizer could put first. Raises UserError for an engine that cannot
+    run the model.
     """
     described, expanded = read_description(checkpoint), list[str]()
     for name in names:
@@ -141,10 +142,9 @@ class Scored:
     """Scores of some items by one variant."""
 
     table: Path
-    engine: str
-    """Key of the engine."""
+    engine_key: str
     seconds: float | None
-    """Time of scoring, with loading; None if it was never all done in one go."""
+    """Time of scoring, with loading [s]; None if the scores come from several runs."""
 
 
 def score_variant(
@@ -181,19 +181,18 @@ def score_variant(
             command, stdout=lines, stderr=subprocess.STDOUT, env=environment, check=False
         )
     if done.returncode:
-        last = ["it said nothing", *log.read_text(encoding="utf-8", errors="replace").splitlines()][
-            -1
-        ]
-        if done.returncode == REFUSED and last.startswith(SAID):
-            raise Impossible(last.removeprefix(SAID))
+        printed = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        last = printed[-1] if printed else "it said nothing"
+        if done.returncode == REFUSAL_STATUS and last.startswith(MESSAGE_PREFIX):
+            raise Impossible(last.removeprefix(MESSAGE_PREFIX))
         raise UserError(f"variant {variant.name!r} could not be scored: {last} (see {log})")
     table, manifest = folder / "scores.parquet", folder / "manifest.json"
     collect_scores(items, Shards(manifest, folder / "shards"), table)
-    engine = json.loads(manifest.read_bytes())["engine"]
+    engine_key = json.loads(manifest.read_bytes())["engine"]
     kept = folder / "seconds.json"
     if fresh:
         record = json.loads(sidecar_path(folder / "manifest.json").read_text(encoding="utf-8"))
         started, ended = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
-        write_text(kept, json.dumps({engine: (ended - started).total_seconds()}) + "\n")
+        write_text(kept, json.dumps({engine_key: (ended - started).total_seconds()}) + "\n")
     seconds: dict[str, float] = json.loads(kept.read_bytes()) if kept.is_file() else {}
-    return Scored(table, engine, seconds.get(engine))
+    return Scored(table, engine_key, seconds.get(engine_key))

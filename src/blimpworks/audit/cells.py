@@ -18,11 +18,11 @@ from blimpworks.records.reading import OWN_HASH, Records, output_hash, record_ha
 CELLS_SUFFIX = ".cells.parquet"
 REPRODUCTION = "reproduction"
 """Directory of the comparisons with printed numbers."""
-# As in reference, whose settings are slow to import.
+# A copy of campaign.reference.TEXT, whose module is slow to import.
 TEXT = "text"
 """Unit of printed text that is no number."""
-FORMS = {"published.csv": "published", "measured.csv": "exhibits"}
-"""Comparisons, and the directory of the exhibits that they compare."""
+EXHIBITS_OF = {"published.csv": "published", "measured.csv": "exhibits"}
+"""Directory of the exhibits that each comparison compares."""
 
 
 def cells_file(exhibit: Path) -> Path:
@@ -91,21 +91,21 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
     return {str(key): value for key, value in cells.astype(object).iloc[0].items()}
 
 
-def read_numbered(path: Path, **values: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Yield rows of a CSV file with some ``values`` of columns, with ``path`` and ``line``.
+def read_rows_with_lines(path: Path, **allowed: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a CSV file whose columns have one of the ``allowed`` values.
 
-    ``line`` is the first line of the row. ``value`` and ``corrected`` are numbers (or a text's
+    Each has the file as ``path`` and the row's first line as ``line``. ``value`` and ``corrected`` are numbers (or a text's
     corrected text), None where empty. Raises UserError without the file.
     """
     expected = reading(path, "a table of printed numbers", "Build it.")
     with expected, path.open(encoding="utf-8", newline="") as handle:
         reader = csv.reader(handle)
         header = next(reader, [])
-        column_texts = [(header.index(name), texts) for name, texts in values.items()]
+        column_texts = [(header.index(name), texts) for name, texts in allowed.items()]
         line = reader.line_num + 1
         for row in reader:
             if all(row[column] in texts for column, texts in column_texts):
-                yield _numbered(dict(zip(header, row, strict=True)), path, line)
+                yield _typed_row(dict(zip(header, row, strict=True)), path, line)
             line = reader.line_num + 1
 
 
@@ -124,7 +124,7 @@ def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
     return [f"{r} / {c} = {text}" for r, c, text in cell_texts]
 
 
-def _numbered(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
+def _typed_row(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
     value_type: type[float | str] = str if row.get("unit") == TEXT else float
     for name in {"value", "corrected"} & row.keys():
         row[name] = value_type(row[name]) if row[name] else None
@@ -133,7 +133,7 @@ def _numbered(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
 
 def is_comparison(path: Path) -> bool:
     """Return whether a file is a comparison with printed numbers."""
-    return path.parent.name == REPRODUCTION and path.name in FORMS
+    return path.parent.name == REPRODUCTION and path.name in EXHIBITS_OF
 
 
 def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, A
 
     Raises UserError with the choices when no row or several match.
     """
-    rows = list(read_numbered(path))
+    rows = list(read_rows_with_lines(path))
     for column, value in requested.items():
         matching = [row for row in rows if value is None or row[column] == value]
         if not matching:
@@ -162,11 +162,12 @@ def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, A
 def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any] | None]:
     """Return the cells file of a comparison's row, and the compared cell, if any.
 
-    Among several cells for the printed number it is one computed from other numbers.
+    In published.csv, cells that only repeat the printed number are passed over.
     """
-    root = path.parent.parent / FORMS[path.name]
+    root = path.parent.parent / EXHIBITS_OF[path.name]
     source = root / row["paper"] / f"{row['exhibit']}{CELLS_SUFFIX}"
-    if not source.is_file() or not row.get("rule", row.get("measured")):
+    has_value = row["rule"] if "rule" in row else row.get("measured")
+    if not source.is_file() or not has_value:
         return source, None
     cells = read_cells(source)
     matches = cells[
@@ -174,8 +175,11 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
     ]
     if "rule" in row:
         identity = {name: row[name] for name in ("exhibit", "row", "column")}
-        itself = matches["filter"].map(lambda text: identity.items() <= json.loads(text).items())
-        matches = matches[~(itself.astype(bool) & (matches["source"] == "published"))]
+        is_printed_number = matches["filter"].map(
+            lambda text: identity.items() <= json.loads(text).items()
+        )
+        repeats = is_printed_number.astype(bool) & (matches["source"] == "published")
+        matches = matches[~repeats]
     records: list[dict[str, Any]] = matches.astype(object).to_dict("records")
     return source, next(iter(records), None)
 
@@ -188,23 +192,25 @@ def printed_place(comparison: Path, row: dict[str, Any]) -> dict[str, Any]:
     for entry in record["inputs"] if record else []:
         path = Path(entry["path"])
         if entry["path"].endswith(end) and path.is_file():
-            for printed in read_numbered(path, **position):
+            for printed in read_rows_with_lines(path, **position):
                 return {"path": printed["path"], "line": printed["line"]}
     return {}
 
 
 def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return rows about one cell of ``source`` in the comparisons beside its exhibit's tree.
+    """Return the rows about one cell of ``source`` in the comparisons of the same results.
 
     ``path`` and ``line`` are the place of the printed number.
     """
     folder, rows = source.parent.parent, []
     position = {"paper": [source.parent.name], "exhibit": [source.name.removesuffix(CELLS_SUFFIX)]}
     position |= {name: [cell[f"printed_{name}"]] for name in ("row", "column")}
-    for name, form in FORMS.items():
+    for name, form in EXHIBITS_OF.items():
         path = folder.parent / REPRODUCTION / name
         if folder.name == form and path.is_file():
-            rows += [row | printed_place(path, row) for row in read_numbered(path, **position)]
+            rows += [
+                row | printed_place(path, row) for row in read_rows_with_lines(path, **position)
+            ]
     return rows
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from blimpworks.audit.causes import Cause, Causes
 from blimpworks.audit.cells import CELLS_SUFFIX, read_cells
-from blimpworks.audit.explain import others_of
+from blimpworks.audit.explain import irrelevant_names
 from blimpworks.audit.run import Run, load_run
 
 TOLERANCE = 1e-9
@@ -83,7 +83,7 @@ def _moves(
         if not _moved(before, after):
             continue
         where = json.loads(after["filter"])
-        other_reasons = frozenset().union(*(others_of(record, where) for record in records))
+        other_reasons = frozenset().union(*(irrelevant_names(record, where) for record in records))
         yield Move(
             key.removeprefix("results/").removesuffix(CELLS_SUFFIX),
             cell_key[0],

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.audit.cells import read_numbered
+from blimpworks.audit.cells import read_rows_with_lines
 from blimpworks.audit.lineage import Node
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import select_rows
@@ -35,9 +35,9 @@ SUFFIXES = {PRINTED: (".parquet", ".csv"), PACKS: (".yaml",)}
 """Suffixes of tables that are not all Parquet, by kind."""
 WITHOUT_LINES = (".json", ".parquet", ".xlsx")
 """Suffixes of files with numbered items in place of lines."""
-KINDS = ("judgements", "scores", "answers", "items")
+TABLES_OF_ITEMS = ("judgements", "scores", "answers", "items")
 """Tables of items, in order of preference."""
-MODELS = ("model", "model_a", "model_b")
+MODEL_COLUMNS = ("model", "model_a", "model_b")
 SHOWN = (
     *("method", "value_good", "value_bad", "margin", "correct", "tie", "near_tie"),
     *("certain", "rule", "pattern", "acceptable", "accepted"),
@@ -91,7 +91,9 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
     frames, tables = [], []
     for number, node in enumerate(nodes):
         if node.path.suffix == ".csv":
-            frames.append(pd.DataFrame(list(read_numbered(node.path))).assign(**{TABLE: number}))
+            frames.append(
+                pd.DataFrame(list(read_rows_with_lines(node.path))).assign(**{TABLE: number})
+            )
         elif node.path.suffix == ".yaml":
             # Settings are slow to import, and few cells lead to a language pack.
             from blimpworks.campaign.exhibits import file_reader
@@ -130,8 +132,8 @@ def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.D
 
     At most ``count`` tables at equal distances are read.
     """
-    nodes = next((n for table_kind in KINDS if (n := nearest(tree, table_kind))), [])
-    for columns in (("lang",), MODELS):
+    nodes = next((n for table_kind in TABLES_OF_ITEMS if (n := nearest(tree, table_kind))), [])
+    for columns in (("lang",), MODEL_COLUMNS):
         names = {name for column in columns if column in rows for name in rows[column].dropna()}
         about = [n for n in nodes if names & {*n.path.parts, n.path.name.split(".")[0]}]
         nodes = about or nodes
@@ -364,7 +366,7 @@ def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[st
             {"path": number["path"], "line": number["line"]}
             for node in tables[row[TABLE]].inputs
             if node.path.name == f"{exhibit}.csv"
-            for number in read_numbered(node.path)
+            for number in read_rows_with_lines(node.path)
             if f"{number['row']}/{number['column']}" == printed_row
         ]
         places_of_rows.append(locations[0] if locations else {})

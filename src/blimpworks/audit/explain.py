@@ -20,8 +20,8 @@ from blimpworks.audit.cells import (
     require_shown,
 )
 from blimpworks.audit.evidence import (
-    KINDS,
-    MODELS,
+    TABLES_OF_ITEMS,
+    MODEL_COLUMNS,
     TABLE,
     annotation_evidence,
     candidate_evidence,
@@ -88,11 +88,14 @@ class Explanation:
         return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def others_of(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
-    """Return languages and models of the exhibit that a cell is not about."""
+def irrelevant_names(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
+    """Return languages and models of the exhibit that a cell is not about.
+
+    The lineage leaves out their inputs.
+    """
     labels = record["params"].get("labels", {})
     left_out: set[str] = {*labels.get("left_out", ())}
-    for label, keys in (("languages", ("lang",)), ("models", MODELS)):
+    for label, keys in (("languages", ("lang",)), ("models", MODEL_COLUMNS)):
         chosen = [where[key] for key in keys if key in where]
         names = {name for c in chosen for name in (c if isinstance(c, list) else [c])}
         left_out |= {*labels.get(label, {})} - names if chosen else set()
@@ -100,8 +103,11 @@ def others_of(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
 
 
 def _selected(cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return rows as JSON, with the place of the number for printed accuracies."""
-    if cell["source"] in KINDS:
+    """Return the rows as plain values; printed accuracies with the printed number's file and line.
+
+    Rows of judgements or items are shown as items instead.
+    """
+    if cell["source"] in TABLES_OF_ITEMS:
         return []
     text = rows.drop(columns=TABLE, errors="ignore").to_json(orient="records", force_ascii=False)
     records = [{k: v for k, v in row.items() if v not in (None, "")} for row in json.loads(text)]
@@ -123,7 +129,7 @@ def _items(
         return [{"origin": sentence_origin(tables[row[TABLE]], row)} for row in chosen]
     if source in ANNOTATED:
         return annotation_evidence(tree, rows, count)
-    if source not in KINDS:
+    if source not in TABLES_OF_ITEMS:
         tables, rows = judged(tree, rows, count)
         if not tables:
             return candidate_evidence(tree, where, count)
@@ -145,7 +151,7 @@ def explain_cell(
     """
     records, where = Records(), json.loads(cell["filter"])
     record = records.of(source)
-    tree = lineage(source, {*others, *(others_of(record, where) if record else ())}, records)
+    tree = lineage(source, {*others, *(irrelevant_names(record, where) if record else ())}, records)
     tables = nearest(tree, cell["source"])
     if not tables:
         raise UserError(f"no {cell['source']} table is among the inputs of this cell. Rebuild it.")

@@ -15,6 +15,11 @@ MODEL = "model"
 """Keeps a setting as the catalogue has it for each model."""
 
 
+def _head(setting: str) -> str:
+    """Return ``token`` of ``token:<s>``; other settings unchanged."""
+    return setting.partition(":")[0]
+
+
 class Engine(NamedTuple):
     """An engine for models of one architecture: its class and possible settings."""
 
@@ -33,7 +38,7 @@ class Engine(NamedTuple):
     def obstacle(self, setting: str, requested: str) -> str | None:
         """Return why it cannot score with a ``dtype`` or ``first_token``; None if it can."""
         possible = getattr(self, setting)
-        if requested.partition(":")[0] in (MODEL, *possible):
+        if _head(requested) in (MODEL, *possible):
             return None
         return (
             f"{setting} is {requested}, but the engine {self.name} scores {self.architecture} "
@@ -43,10 +48,10 @@ class Engine(NamedTuple):
     def settle(self, setting: str, own: str, requested: str) -> str:
         """Return the ``dtype`` or ``first_token`` (``setting``) that it scores a model with.
 
-        It is the model's ``own`` unless the engine can use the ``requested`` one: one setting for
-        all models of a campaign leaves those without a choice unchanged.
+        It is the model's ``own`` unless the engine can use the ``requested`` one. So a campaign can
+        set bfloat16 for all models: an engine that has float32 alone keeps it.
         """
-        return requested if requested.partition(":")[0] in getattr(self, setting) else own
+        return requested if _head(requested) in getattr(self, setting) else own
 
 
 ENGINES = {

@@ -20,8 +20,8 @@ class ExhibitSpec:
     """One exhibit: its tables, and the function that makes it.
 
     ``needs`` names kinds of tables of a campaign, such as "accuracies" or, one per language,
-    "items"; ``optional`` names more that it can do without. ``published`` names kinds for the form
-    made from printed numbers; an exhibit without ``needs`` has this form alone. ``facts`` names
+    "items"; ``optional`` names more that it can do without. ``published`` names kinds that the form made
+    from printed numbers needs; an exhibit without ``needs`` has this form alone. ``facts`` names
     facts of campaign and catalogue, such as the languages' families. ``function`` takes all these
     and returns an ``Exhibit``; several exhibits may share one, which then takes the ``argument``
     too.
@@ -38,7 +38,7 @@ class ExhibitSpec:
     published: tuple[str, ...] = ()
     argument: str = ""
     language_fact: str = ""
-    """The fact that names, under ``language``, the one language of its tables."""
+    """Fact whose entry ``language`` is the only language whose tables it takes."""
     of_samples: bool = False
     """Whether it shows only models that are trained on samples."""
 
@@ -79,22 +79,22 @@ def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
     specs = []
     for line, row in rows:
         times = names[row["name"]]
-        checks = {
-            "has more cells than headings": None not in row,
-            "has fewer cells than headings": None not in row.values(),
-            f"has the name {row['name']!r}, which stands in {times} rows": times == 1,
+        faults = {
+            "has more cells than headings": None in row,
+            "has fewer cells than headings": None in row.values(),
+            f"has the name {row['name']!r}, which stands in {times} rows": times != 1,
             f"has the kind {row['kind']!r}, expected one of {', '.join(get_args(Kind))}": (
-                row["kind"] in get_args(Kind)
+                row["kind"] not in get_args(Kind)
             ),
             f"has the function {row['function']!r}, expected MODULE:NAME": (
-                all(part.isidentifier() for part in str(row["function"]).split(":", 1))
-                and ":" in str(row["function"])
+                ":" not in str(row["function"])
+                or not all(part.isidentifier() for part in str(row["function"]).split(":", 1))
             ),
             f"has {row.get('of_samples')!r} in of_samples, expected yes or nothing": (
-                row.get("of_samples", "") in _FLAGS
+                row.get("of_samples", "") not in _FLAGS
             ),
         }
-        fault = next((fault for fault, passed in checks.items() if not passed), None)
+        fault = next((fault for fault, present in faults.items() if present), None)
         if fault:
             raise UserError(f"{line}: the row of an exhibit {fault}; correct it.")
         values: dict[str, Any] = {}

@@ -65,7 +65,7 @@ def declare(folders: Sequence[Path]) -> None:
     They precede others of the same names. Raises UserError for one that cannot be used, and for two
     of one name.
     """
-    # In the repository where the current directory lacks it, as all that campaigns name.
+    # Relative paths are looked up in the current directory, then in the repository.
     paths = (path.expanduser() for path in folders)
     existing = [p if p.exists() or not (REPOSITORY / p).exists() else REPOSITORY / p for p in paths]
     resolved = [str(path.resolve()) for path in existing]
@@ -90,8 +90,7 @@ def declare(folders: Sequence[Path]) -> None:
 def named_folder(text: str) -> Path | None:
     """Return the folder of a declaration that a text names by a path; None for a benchmark's name.
 
-    The path is the folder's or the declaration's. A benchmark's name precedes a folder of that
-    name, which ./NAME means.
+    The path is the folder's or the declaration's. NAME means the benchmark, ./NAME the folder.
     """
     path = Path(text).expanduser()
     path = path.parent if path.name == DECLARATION else path
@@ -104,13 +103,14 @@ def _texts(value: object) -> list[str]:
 
 
 def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
-    """Validate ``settings`` read from ``source`` (a file's name, for the message).
+    """Register the declared benchmarks, validate ``settings``, and return the campaign.
 
-    Raises UserError with one line per problem: file, key, value, expectation.
+    Its paths are found and its models listed. ``source`` is a file's name, for messages. Raises UserError with one line per problem: file, key, value, expectation.
     """
     declare([*map(Path, _texts(settings.get("declared")))])
     named = {*_texts(settings.get("benchmarks"))} - benchmarks().keys()
-    sections = {*_texts([*settings])} - papers().keys() - Campaign.model_fields.keys()
+    keys = {key for key in settings if isinstance(key, str)}
+    sections = keys - papers().keys() - Campaign.model_fields.keys()
     for name in sorted(named | sections):
         check_usable(name)
     campaign = validated(campaign_model(), settings, source)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import wordfreq
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
-from blimpworks.analysis.baselines import BASELINES, baseline_rows, compared
+from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
 from blimpworks.campaign.registry import load
 from blimpworks.evaluation.card import ALL, MEAN, Accuracy, Row, Skipped
 from blimpworks.evaluation.facts import BenchmarkFacts
@@ -157,7 +157,7 @@ def baselines_of(benchmark: BenchmarkFacts) -> dict[LanguagePhenomenon, dict[str
     tables = []
     for path in [] if benchmark["unit"] == "prompt" else benchmark["items"].values():
         items = read_table(ITEMS, Path(path), [*LABELS, *COMPARED]).to_pandas()
-        rows = baseline_rows(compared(items.astype(dict.fromkeys(LABELS, object))))
+        rows = baseline_rows(one_row_per_item(items.astype(dict.fromkeys(LABELS, object))))
         # A list of frequencies takes some 40 MB, and a card may have a hundred languages.
         wordfreq.get_frequency_dict.cache_clear()
         if len(rows):

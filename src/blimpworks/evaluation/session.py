@@ -64,7 +64,7 @@ def enter_repository() -> None:
             f"{REPOSITORY} has no workflow/Snakefile; evaluations need the whole repository. "
             "Clone it, and install it there with `pip install -e .`."
         )
-    declare(folders_outside(papers()))  # which are perhaps those of the current directory
+    declare(folders_outside(papers()))  # the user may have named them by this directory
     os.chdir(REPOSITORY)
     read_anew()
 
@@ -160,8 +160,10 @@ def choose_benchmarks(
 def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> Prepared:
     """Write the campaign of an evaluation and its table of models into a folder.
 
-    Without named languages, named benchmarks bring their own; models that are trained here keep the
-    template's, whose text is known. Raises UserError when a request cannot be met.
+    If the user names benchmarks but no languages, all languages of those benchmarks are taken. A
+    model trained here has training text only for the template's languages, so these are kept.
+
+    Raises UserError when a request cannot be met.
     """
     models = [in_languages(model, request.languages) for model in models]
     template, line = _template_of(request)
@@ -169,23 +171,23 @@ def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> 
     names, path = [model.row.name for model in models], as_setting(folder)
     settings = campaign_settings(request, path, template, names)
     if request.benchmarks and not request.languages:
-        alone = check_campaign(campaign_settings(request, path, template, []), SOURCE)
-        languages = own_languages(alone)
+        without_models = check_campaign(campaign_settings(request, path, template, []), SOURCE)
+        languages = own_languages(without_models)
         campaign_languages = [lang for lang in languages if lang in settings["languages"]]
-        more = [lang for lang in languages if lang not in campaign_languages]
-        settings["languages"] = [*campaign_languages, *more]
-        if more and campaign_languages and any(model.row.recipe for model in models):
+        added = [lang for lang in languages if lang not in campaign_languages]
+        settings["languages"] = [*campaign_languages, *added]
+        if added and campaign_languages and any(model.row.recipe for model in models):
             settings["languages"] = campaign_languages
             notes.append(
-                f"Left out: {', '.join(more)}, since models that are trained here have no text of "
+                f"Left out: {', '.join(added)}, since models that are trained here have no text of "
                 "these data; --languages adds them."
             )
-        elif more:
+        elif added:
             notes.append(
                 f"Languages of the benchmarks: {', '.join(languages)}; --languages chooses among "
                 "them."
             )
-    # With all others, whose sizes and names say what the papers' printed numbers are of.
+    # The repository's models too: the report card names them beside their printed numbers.
     rows = {**repository_catalogue().models, **{model.row.name: model.row for model in models}}
     table = folder / MODELS_FILE
     earlier = table.read_text(encoding="utf-8") if table.exists() else None

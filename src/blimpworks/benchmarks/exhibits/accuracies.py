@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.analysis.baselines import BASELINES, baseline_rows, compared
+from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
 from blimpworks.benchmarks.exhibits.formulas import (
     PARADIGM,
     PEARSON,
@@ -51,7 +51,7 @@ class Baselines:
     @classmethod
     def read(cls, tables: Tables, view: View) -> "Baselines":
         """Read the items that models were run on; none where only print is shown."""
-        items = compared(read_plain(ITEMS, tables.get("items"), COLUMNS))
+        items = one_row_per_item(read_plain(ITEMS, tables.get("items"), COLUMNS))
         return cls(view, baseline_rows(items[items["lang"].isin(view.languages)]))
 
     @property

@@ -91,6 +91,7 @@ def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
 
 
 def _limits(cells: Sequence[Cell], chance: str) -> tuple[float, float]:
+    """Return the ends of an axis of percentages; it has the line of ``chance``, unless empty."""
     ends = [end for c in cells for end in (c.value, c.low, c.high) if end is not None]
     low = min([*ends, CHANCE] if chance else ends)
     return max(-2.0, 5 * math.floor(low / 5) - 2), min(102.0, 5 * math.ceil(max(ends) / 5) + 2)
@@ -198,15 +199,17 @@ MARKERS = "osD^vPX<>ph*"
 TEST = "Test perplexity"
 NAMED = ["model", "corpus", "seed"]
 """Columns that name a model with a perplexity."""
-TABLE, PERPLEXITIES = "model_perplexities", "perplexities"
-"""Kind of table that exhibits ask for, and the one in cells, which is the directory's."""
+TABLE_KIND = "model_perplexities"
+"""Key in ``tables``."""
+CELL_SOURCE = "perplexities"
+"""Source named in cells: the tables' directory."""
 
 
 def perplexity(tables: Tables, labels: Labels) -> Exhibit:
     """Show accuracy of released models by test perplexity. UserError for several of a model."""
     view = read_view(tables, labels)
     models = {*view.rows["model"]}
-    rows = read_plain(MODEL_PERPLEXITIES, tables[TABLE])
+    rows = read_plain(MODEL_PERPLEXITIES, tables[TABLE_KIND])
     rows = rows[rows["perplexity"].notna()]
     # By the name that models have among the accuracies.
     names = [
@@ -217,7 +220,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
     twice = rows.index[rows.index.duplicated()]
     if len(twice):
         raise UserError(
-            f"{', '.join(map(str, tables[TABLE]))} has several perplexities of model "
+            f"{', '.join(map(str, tables[TABLE_KIND]))} has several perplexities of model "
             f"{twice[0]!r}; expected one. Take the others out of the release's files."
         )
 
@@ -230,7 +233,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
         cells.append(Cell(str(model), ACCURACY, value, text, OF_PARADIGMS, SOURCE, where))
         keys, text = [key for key in NAMED if pd.notna(row[key])], f"{row['perplexity']:.1f}"
         cell_key = (str(model), TEST)
-        cells.append(row_cell(PERPLEXITIES, row, keys, "perplexity", cell_key, text))
+        cells.append(row_cell(CELL_SOURCE, row, keys, "perplexity", cell_key, text))
         # The corpus, where none is named, is what the model's name has after the first "_".
         family, _, corpus = family_of(row["model"]).partition("_")
         if pd.notna(row["corpus"]):
@@ -326,12 +329,20 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     """Show accuracy of people and models by phenomenon, and correlations of models with people."""
     view = with_people(read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]
-    # Over the first of the units.
-    alike = {lang: dict([*likeness(view, lang).items()][:1]) for lang in view.languages}
-    correlated = any(alike.values())
-    models = [column for column in view.columns if column != PEOPLE]
-    few = len(models) <= HUES
-    hues = dict(zip(models, colours(len(models)) if few else [SKY] * len(models), strict=True))
+    # Correlations over one unit only: the first that has enough.
+    correlations_by_unit = {
+        lang: dict([*likeness(view, lang).items()][:1]) for lang in view.languages
+    }
+    correlated = any(correlations_by_unit.values())
+    model_columns = [column for column in view.columns if column != PEOPLE]
+    few = len(model_columns) <= HUES
+    hues = dict(
+        zip(
+            model_columns,
+            colours(len(model_columns)) if few else [SKY] * len(model_columns),
+            strict=True,
+        )
+    )
     hues = {PEOPLE: "black", **hues}
 
     phenomena = [*view.phenomena, ALL] if len(view.phenomena) > 1 else view.phenomena
@@ -349,9 +360,9 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
         set_row_names(panels[0], [spoken(phenomenon) for phenomenon in phenomena], names)
         if view.prefix(lang):
             panels[0].set_title(names.shown[language], fontfamily=[*names.families])
-        for unit, of_unit in alike[lang].items():
+        for unit, of_unit in correlations_by_unit[lang].items():
             _draw_likeness(panels[1], of_unit, hues, unit)
-        if correlated and not alike[lang]:
+        if correlated and not correlations_by_unit[lang]:
             panels[1].remove()
         for axes in panels:
             axes.tick_params(labelbottom=True)
@@ -361,19 +372,19 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     if not few:
         handles.append(mark("o", SKY, "Model"))
     elif not correlated:
-        handles += [mark("o", hues[model], model) for model in models]
+        handles += [mark("o", hues[model], model) for model in model_columns]
     if correlated:
         handles += [mark("o", GREY, PEARSON), mark("s", GREY, SPEARMAN, markerfacecolor="white")]
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
-    for units in alike.values():
+    for units in correlations_by_unit.values():
         for of_unit in units.values():
             cells += of_unit
-    lack = "" if correlated else f" Fewer than {FEWEST} paradigms to correlate."
+    note_on_lack = "" if correlated else f" Fewer than {FEWEST} paradigms to correlate."
     return Exhibit(
         **view.described(
             "people_fig",
             people=labels.facts["benchmark"].get("people", ""),
-            few=lack,
+            few=note_on_lack,
             shared=view.shared,
             listed=names.listed,
         ),

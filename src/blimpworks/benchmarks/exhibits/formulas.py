@@ -49,9 +49,9 @@ def correlation(rows: pd.DataFrame, coefficient: str, unit: str) -> float:
 @formula("100 × share of items that the baseline {name} gets right")
 def baseline(rows: pd.DataFrame, name: str) -> float:
     """Compute a baseline's accuracy in percent; equal sentences count half."""
-    from blimpworks.analysis.baselines import baseline_rows, compared
+    from blimpworks.analysis.baselines import baseline_rows, one_row_per_item
 
-    counts = baseline_rows(compared(rows))
+    counts = baseline_rows(one_row_per_item(rows))
     chosen = counts[counts["baseline"] == name]
     return float(100 * chosen["correct"].sum() / chosen["n"].sum())
 
