@@ -24,16 +24,17 @@ TAIL = 8
 """Bytes at the end of every Parquet file: size of the footer (four) and a magic word."""
 
 
-def _split(content: mmap.mmap | bytes) -> int:
-    """Return the start of the footer, 0 for a nonsensical end."""
-    footer = int.from_bytes(content[-TAIL : -TAIL // 2], "little") + TAIL
-    return max(len(content) - footer, 0)
+def _footer_start(content: mmap.mmap | bytes) -> int:
+    """Return the start of the footer; 0 if its stated size exceeds the file."""
+    footer_size = int.from_bytes(content[-TAIL : -TAIL // 2], "little") + TAIL
+    return max(len(content) - footer_size, 0)
 
 
-def _digest(content: mmap.mmap | bytes, pages: int, footer: int) -> bytes:
+def _digest(content: mmap.mmap | bytes, pages_end: int, footer_start: int) -> bytes:
+    """Hash all but the bytes between the two offsets."""
     with memoryview(content) as view:
-        digest = hashlib.sha256(view[:pages])
-        digest.update(view[footer:])
+        digest = hashlib.sha256(view[:pages_end])
+        digest.update(view[footer_start:])
     return digest.digest()
 
 
@@ -48,21 +49,22 @@ def write_parquet(table: pa.Table, path: Path) -> None:
             write_page_checksum=True,
         )
         content = temporary.read_bytes()
-        footer = _split(content)
+        footer_start = _footer_start(content)
         with temporary.open("r+b") as file:
-            file.seek(footer)
-            file.write(MARK + _digest(content, footer, footer) + content[footer:])
+            file.seek(footer_start)
+            file.write(MARK + _digest(content, footer_start, footer_start) + content[footer_start:])
 
 
 @lru_cache(maxsize=1024)
 def _has_own_digest(path: Path, _size: int, _changed: int) -> bool | None:
+    """Return whether the digest is right, None without one; size and time are for the cache."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        footer = _split(content)
-        pages = max(footer - SIZE, 0)
-        stated = bytes(content[pages:footer])
+        footer_start = _footer_start(content)
+        pages_end = max(footer_start - SIZE, 0)
+        stated = bytes(content[pages_end:footer_start])
         if not stated.startswith(MARK):
             return None
-        return stated == MARK + _digest(content, pages, footer)
+        return stated == MARK + _digest(content, pages_end, footer_start)
 
 
 @contextmanager
@@ -80,7 +82,7 @@ def open_parquet(path: Path, expected: str, remedy: str) -> Iterator[pq.ParquetF
     ):
         state = path.stat()
         intact = _has_own_digest(path.absolute(), state.st_size, state.st_mtime_ns)
-        # One of two places says that there is a digest, should the other be damaged.
+        # MARK is in the metadata too, so a destroyed digest is not taken for a foreign file.
         if intact is False or (intact is None and MARK in (file.metadata.metadata or {})):
             raise ValueError("its bytes have not the checksum that they were written with")
         yield file

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from blimpworks.analysis.parity import measure_parity
-from blimpworks.analysis.scoring_variants import default_pythons, parse_variant, expand_starts
+from blimpworks.analysis.scoring_variants import default_pythons, expand_starts, parse_variant
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint, seal
 from blimpworks.models.starts import candidates

@@ -10,7 +10,7 @@ from blimpworks.records.journal import (
     Asked,
     Attempt,
     Ended,
-    Left,
+    Lost,
     Scored,
     Started,
     append_entry,
@@ -44,7 +44,7 @@ def attempt(cause, new=None, *, job=None, seconds=9.5, rss_mb=100, begun=None):
     begun = begun or started(job or str(next(JOBS)))
     known = None if new is None else scored(new)
     if cause in ("lost", "open"):
-        left = Left(attempt=begun.attempt, time=now(), scored=known) if known else None
+        left = Lost(attempt=begun.attempt, time=now(), scored=known) if known else None
         return Attempt(begun, left=left)
     facts = {"cause": cause, "exit": 1, "seconds": seconds, "rss_mb": rss_mb, "scored": known}
     return Attempt(begun, Ended(attempt=begun.attempt, time=now(), **facts))

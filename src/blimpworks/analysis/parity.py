@@ -25,9 +25,9 @@ from blimpworks.analysis.comparisons import mcnemar_p
 from blimpworks.analysis.scoring_variants import (
     Impossible,
     Variant,
+    expand_starts,
     parse_variant,
     score_variant,
-    expand_starts,
 )
 from blimpworks.campaign.engines import choose_engine
 from blimpworks.campaign.methods import Method, find_method

@@ -20,9 +20,9 @@ from blimpworks.audit.cells import (
     require_shown,
 )
 from blimpworks.audit.evidence import (
-    TABLES_OF_ITEMS,
     MODEL_COLUMNS,
     TABLE,
+    TABLES_OF_ITEMS,
     annotation_evidence,
     candidate_evidence,
     item_evidence,

@@ -28,7 +28,7 @@ from blimpworks.records.journal import (
     Asked,
     Cause,
     Ended,
-    Left,
+    Lost,
     Scored,
     Started,
     append_entry,
@@ -179,7 +179,7 @@ def _enter_lost(log_file: Path) -> None:
     lost = attempts[-1].started.attempt
     if read := _read_own_progress(log_file, lost):
         progress, scored = read
-        entry = Left(attempt=lost, time=progress.updated, scored=scored)
+        entry = Lost(attempt=lost, time=progress.updated, scored=scored)
         append_entry(journal_path(log_file), entry)
 
 

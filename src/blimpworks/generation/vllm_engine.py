@@ -1,4 +1,4 @@
-"""Answer by vLLM: through a server, or in the job's own process. Ids go in and out."""
+"""Answer by vLLM: through a server, or in the job's own process. Both exchange token ids."""
 
 import json
 from collections.abc import Sequence
@@ -47,14 +47,14 @@ class GenerationSetup(Setup):
         return arguments | GPU if self.gpus else arguments
 
     def name(self) -> str:
-        """Return all that can move a log-probability, and so decide between two tokens."""
+        """Return the set-up as text for keys: it can change which token is most probable."""
         return f"{Setup.name(self)} graphs, shared prefixes" if self.gpus else Setup.name(self)
 
 
 def make_generation_setup(
     model: Path, dtype: str, options: GenerationJobOptions
 ) -> GenerationSetup:
-    """Prepare to answer with the model in directory ``model``, with room for text and answer.
+    """Prepare to answer with the model in directory ``model``, long enough for prompt and answer.
 
     Raises UserError as ``make_setup`` does.
     """
@@ -153,7 +153,7 @@ class VllmGenerator:
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
         """See ``GenerationEngine``.
 
-        Raises UserError when vLLM does not start, or dies of everything.
+        Raises UserError when vLLM does not start, or dies on each prompt, even alone.
         """
         return self._model.ask(batch)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 PICKLED_INDEX = "pytorch_model.bin.index.json"
 NO_WEIGHTS = ("training_args.bin", REPEATED)
+"""Patterns of .bin files that are not, or only repeat, weights."""
 
 
 def _tensors(path: Path) -> "dict[str, torch.Tensor]":
@@ -33,7 +34,7 @@ def _tensors(path: Path) -> "dict[str, torch.Tensor]":
     tensors = {name: value for name, value in state.items() if isinstance(value, torch.Tensor)}
     if len(tensors) < len(state):
         raise UserError(f"{path} holds more than tensors; expected a model's weights alone.")
-    # Tensors that share memory, as tied embeddings do, cannot be written so.
+    # save_file refuses tensors that share memory, such as tied embeddings.
     return {name: value.contiguous().clone() for name, value in tensors.items()}
 
 

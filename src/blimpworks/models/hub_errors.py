@@ -33,13 +33,14 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each retry, where the hub does not state them."""
 LONGEST_PAUSE = 300.0
 """Longest wait that the hub may request [s], the length of its rate windows."""
-# The hub library's HTTP client, and so the class of its network errors, differs by version.
+# HfHubHTTPError is derived from the network error of the library's HTTP client: requests or httpx.
 _ERRORS = cast(tuple[type[Exception], ...], (HFValidationError, OSError, *HfHubHTTPError.__bases__))
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 _BROKEN = {"ReadError", "ReadTimeout", "RemoteProtocolError", "WriteError", "ConnectTimeout"}
 
 
 def _without_signatures(record: logging.LogRecord) -> bool:
+    """Remove signatures from addresses in the library's messages, as a filter of its log."""
     record.msg, record.args = scrubbed(record.getMessage()), ()
     return True
 
@@ -49,7 +50,7 @@ for module in ("file_download", "utils._http"):
 
 
 def _behind(error: BaseException) -> BaseException:
-    """Return an error's reason: a file that could not be had is reported as not cached."""
+    """Return the network error that the library hides behind "not cached", else the error itself."""
     cause = error.__cause__ if isinstance(error, LocalEntryNotFoundError) else None
     return cause or error
 

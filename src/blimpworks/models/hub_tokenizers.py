@@ -21,7 +21,7 @@ LETTERS = (
 
 
 def sample_texts(count: int = 120) -> list[str]:
-    """Make up texts of random words in several scripts, with single spaces and a last mark."""
+    """Make up texts of random words in several scripts, with single spaces; most end with a mark."""
     draw = random.Random(0)
     texts = []
     for number in range(count):
@@ -35,6 +35,7 @@ def sample_texts(count: int = 120) -> list[str]:
 
 
 def _settings(state: bytes | None) -> Any:
+    """Parse a component, without empty settings and ``trim_offsets``, which move no ids."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -73,11 +74,12 @@ class LoadedTokenizer(NamedTuple):
     variant: str = ""
     """Name of the file loaded in place of transformers' version of it.
 
-    Part of keys, since earlier results have other ids.
+    Part of the key of results, because transformers' own version gives other ids.
     """
 
 
 def _frame(tokenizer: Tokenizer) -> list[int]:
+    """Return the ids of a probe, special tokens included."""
     return tokenizer.encode("a 1").ids
 
 
@@ -106,7 +108,7 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
         )
         lost = differing_components(tokenizer.backend_tokenizer, original)
         if not lost and _frame(tokenizer.backend_tokenizer) != _frame(original):
-            # Who sets these says what stands around a text, whatever the file has.
+            # These settings override the file's post-processor on purpose; a difference is no loss.
             explicit = {"add_bos_token", "add_eos_token"} & {*tokenizer.init_kwargs}
             lost = [] if explicit else ["post_processor"]
     except Exception as error:  # classes that are made anew may raise anything

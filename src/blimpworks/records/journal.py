@@ -2,7 +2,8 @@
 
 It is beside the job's log, with one JSON object a line, and only grows. Whoever starts an attempt
 appends its start, and whoever sees it end appends the cause. An attempt without an end was killed
-or lost with its node. The next attempt enters the lost one's progress file first.
+or lost with its node. The next attempt first copies the lost one's last progress into the journal
+(``Lost``).
 """
 
 import errno
@@ -81,7 +82,7 @@ class Ended(Strict):
     scored: Scored | None = None
 
 
-class Left(Strict):
+class Lost(Strict):
     """Progress of a lost attempt, entered by the next one."""
 
     event: Literal["left"] = "left"
@@ -91,7 +92,7 @@ class Left(Strict):
     scored: Scored
 
 
-Entry = Started | Ended | Left
+Entry = Started | Ended | Lost
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="event")])
 
 
@@ -101,7 +102,7 @@ class Attempt:
 
     started: Started
     ended: Ended | None = None
-    left: Left | None = None
+    left: Lost | None = None
 
     @property
     def cause(self) -> Cause | None:
@@ -134,8 +135,8 @@ def progress_path(log: Path) -> Path:
 def append_entry(path: Path, entry: Entry) -> None:
     """Append a line to a journal, in one write that survives a power cut.
 
-    Several processes may append. After a line that a full disk cut off, a new line begins. Raises
-    OSError when the line was not written whole.
+    Several processes may append. After a line that was cut off, the entry starts on a new one.
+    Raises OSError when the line was not written whole.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     line = f"{entry.model_dump_json()}\n".encode()
@@ -190,7 +191,7 @@ def read_attempts(path: Path) -> list[Attempt]:
     """
     entries = read_entries(path)
     ends = {e.attempt: e for e in entries if isinstance(e, Ended)}
-    lefts = {e.attempt: e for e in entries if isinstance(e, Left)}
+    lefts = {e.attempt: e for e in entries if isinstance(e, Lost)}
     return [
         Attempt(e, ends.get(e.attempt), lefts.get(e.attempt))
         for e in entries

@@ -1,19 +1,18 @@
 """Paradigms of BLiMP, as Table 4 groups them, and the prefix methods that each allows.
 
-Source: Warstadt et al. (2020), Tables 2 and 4; the released data tell the prefix methods (Table 4
-marks as many: 20 and 20). No heavy imports, because printed accuracies are read with this module
-too.
+Source: Warstadt et al. (2020), Tables 2 and 4. The prefix methods of each paradigm are from the
+released data; Table 4 marks the same numbers, 20 and 20. No heavy imports, because printed
+accuracies are read with this module too.
 """
 
 from pathlib import Path
 
-from blimpworks.campaign.methods import PREFIXES
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.files import read_cells
 
 BENCHMARK, LANG, HUMAN = "blimp", "eng", "human"
 RERUN = "rerun_full_sentence"
-"""Method of the authors' run of 2021, which has whole sentences alone."""
+"""Method of the authors' run of 2021, which scores whole sentences only."""
 GENERATED = "blimp_generated"
 RELEASED_DATA = "blimp_data"
 RELEASED_PAIRS = 1000
@@ -42,10 +41,14 @@ PARADIGMS = {
 }
 """Paradigms of each phenomenon, in the order of Table 4."""
 PHENOMENON_OF = {uid: phenomenon for uid, phenomenon, _ in _ROWS}
-ONE_PREFIX, TWO_PREFIX = (
-    tuple(uid for uid, _, allowed in _ROWS if allowed == method) for method in PREFIXES
-)
-"""Paradigms that allow each prefix method."""
+
+
+def _allowing(method: str) -> tuple[str, ...]:
+    """Return the paradigms that allow a prefix method."""
+    return tuple(uid for uid, _, allowed in _ROWS if allowed == method)
+
+
+ONE_PREFIX, TWO_PREFIX = _allowing("one_prefix"), _allowing("two_prefix")
 
 
 def declared_paradigms(campaign: Campaign) -> list[str]:
