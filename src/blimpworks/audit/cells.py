@@ -18,7 +18,7 @@ from blimpworks.records.reading import OWN_HASH, Records, output_hash, record_ha
 CELLS_SUFFIX = ".cells.parquet"
 REPRODUCTION = "reproduction"
 """Directory of the comparisons with printed numbers."""
-# A copy of campaign.reference.TEXT, whose module is slow to import.
+# As campaign.reference.TEXT, whose module is slow to import.
 TEXT = "text"
 """Unit of printed text that is no number."""
 EXHIBITS_OF = {"published.csv": "published", "measured.csv": "exhibits"}
@@ -94,8 +94,8 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
 def read_rows_with_lines(path: Path, **allowed: Collection[str]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a CSV file whose columns have one of the ``allowed`` values.
 
-    Each has the file as ``path`` and the row's first line as ``line``. ``value`` and ``corrected`` are numbers (or a text's
-    corrected text), None where empty. Raises UserError without the file.
+    Each has the file as ``path`` and the row's first line as ``line``. ``value`` and ``corrected``
+    are numbers (or a text's corrected text), None where empty. Raises UserError without the file.
     """
     expected = reading(path, "a table of printed numbers", "Build it.")
     with expected, path.open(encoding="utf-8", newline="") as handle:

@@ -20,10 +20,10 @@ class ExhibitSpec:
     """One exhibit: its tables, and the function that makes it.
 
     ``needs`` names kinds of tables of a campaign, such as "accuracies" or, one per language,
-    "items"; ``optional`` names more that it can do without. ``published`` names kinds that the form made
-    from printed numbers needs; an exhibit without ``needs`` has this form alone. ``facts`` names
-    facts of campaign and catalogue, such as the languages' families. ``function`` takes all these
-    and returns an ``Exhibit``; several exhibits may share one, which then takes the ``argument``
+    "items"; ``optional`` names more that it can do without. ``published`` names kinds that
+    the form made from printed numbers needs; an exhibit without ``needs`` has this form alone.
+    ``facts`` names facts of campaign and catalogue, such as the languages' families. ``function``
+    takes all these and returns an ``Exhibit``; several exhibits may share one, which then takes the ``argument``
     too.
     """
 

@@ -105,7 +105,9 @@ def _texts(value: object) -> list[str]:
 def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     """Register the declared benchmarks, validate ``settings``, and return the campaign.
 
-    Its paths are found and its models listed. ``source`` is a file's name, for messages. Raises UserError with one line per problem: file, key, value, expectation.
+    Its paths are found and its models listed. ``source`` is a file's name, for messages.
+
+    Raises UserError with one line per problem: file, key, value, expectation.
     """
     declare([*map(Path, _texts(settings.get("declared")))])
     named = {*_texts(settings.get("benchmarks"))} - benchmarks().keys()

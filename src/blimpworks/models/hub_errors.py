@@ -50,7 +50,7 @@ for module in ("file_download", "utils._http"):
 
 
 def _behind(error: BaseException) -> BaseException:
-    """Return the network error that the library hides behind "not cached", else the error itself."""
+    """Return the error that the library reports as "not in the cache", else the error itself."""
     cause = error.__cause__ if isinstance(error, LocalEntryNotFoundError) else None
     return cause or error
 

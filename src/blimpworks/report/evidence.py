@@ -16,7 +16,7 @@ from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.reproduction.measured import AGREES, NOT_COMPARABLE, NOT_RUN
-from blimpworks.reproduction.measured import DEVIATES as DIFFERS
+from blimpworks.reproduction.measured import DEVIATES as MEASURED_DEVIATES
 from blimpworks.reproduction.printed import PLACE, Place
 from blimpworks.reproduction.published import (
     COMPLEMENT,
@@ -31,7 +31,12 @@ from blimpworks.reproduction.published import (
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A printed number with its file and line (``where``) and the results of both comparisons."""
+    """A printed number with its file and line (``where``) and the results of both comparisons.
+
+    ``status`` is the result of the comparison with other printed numbers, by ``rule`` and with a
+    ``note``; ``reading`` is the recomputed text. ``verdict`` is the result of the comparison with
+    the ``measured`` number, of ``n`` items.
+    """
 
     row: PublishedRow
     where: str
@@ -53,7 +58,7 @@ class Number:
         return value if isinstance(value, str) else f"{value:.{self.row.decimals}f}"
 
     @property
-    def again(self) -> str:
+    def recomputed_text(self) -> str:
         """The recomputed number with the printed one's decimals; "" without one."""
         return self.reading if self.recomputed is None else self.in_print(self.recomputed)
 
@@ -61,7 +66,7 @@ class Number:
         """Return the number's fields and texts as plain values, without empty ones."""
         facts = {name: value for name, value in asdict(self).items() if name != "row"}
         unit = "" if self.row.textual else self.row.unit
-        printed = {"text": self.row.text, "unit": unit, "again": self.again}
+        printed = {"text": self.row.text, "unit": unit, "again": self.recomputed_text}
         if self.row.corrected is not None:
             printed["corrected"] = self.in_print(self.row.corrected)
         return {
@@ -103,17 +108,17 @@ def gather(
         (measured, ("measured", "low", "high", "n", "verdict", "differs")),
     ):
         for row in frame[frame["paper"] == paper].to_dict("records"):
-            cell_key = (row["exhibit"], row["row"], row["column"])
+            place = (row["exhibit"], row["row"], row["column"])
             present = {n: row[n] for n in names if not pd.isna(row[n]) and row[n] != ""}
-            facts_by_place.setdefault(cell_key, {}).update(present)
+            facts_by_place.setdefault(place, {}).update(present)
     evidence: Evidence = {}
     for path in sorted(printed):
         for line, number in enumerate(read_rows(PublishedRow, path), start=2):
-            cell_key = (number.exhibit, number.row, number.column)
-            facts = {"note": number.note} | facts_by_place.get(cell_key, {})
+            place = (number.exhibit, number.row, number.column)
+            facts = {"note": number.note} | facts_by_place.get(place, {})
             if "n" in facts:
                 facts["n"] = int(facts["n"])
-            evidence[cell_key] = Number(number, f"{path}:{line}", **facts)
+            evidence[place] = Number(number, f"{path}:{line}", **facts)
     return evidence
 
 
@@ -149,7 +154,7 @@ VERDICTS = (
         "exact",
         "the printed number lies in the 95 % interval of the measured one; a text: the same",
     ),
-    State(DIFFERS, "≠", "deviates", "it lies outside, though both are about the same"),
+    State(MEASURED_DEVIATES, "≠", "deviates", "it lies outside, though both are about the same"),
     State(
         NOT_COMPARABLE,
         "∥",
@@ -179,11 +184,11 @@ def bar(counts: Counter[str], states: Sequence[State]) -> list[Part]:
     ]
 
 
-_NUMBER = PLACE[:-1]
+_PRINTED_NUMBER = PLACE[:-1]
 """Columns of both listings that identify a number."""
 COLUMNS = {
-    "published": (*_NUMBER, "status", "recomputed", "reading", "rule", "note"),
-    "measured": (*_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs"),
+    "published": (*_PRINTED_NUMBER, "status", "recomputed", "reading", "rule", "note"),
+    "measured": (*_PRINTED_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs"),
 }
 INTRODUCTION = {
     "published": "Each printed number, beside its value computed from the other numbers in "

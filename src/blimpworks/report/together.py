@@ -6,6 +6,7 @@ A dense exhibit keeps rows and columns. Statements have a line each, with a colu
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement
 
 from blimpworks.report.evidence import Evidence, Number
@@ -47,7 +48,7 @@ def _measured(number: Number) -> Shown | None:
     if number.verdict in ("", NOT_RUN):
         return None
     if number.measured is None:
-        return Shown("text", number.verdict)
+        return Shown("text", number.verdict)  # this word stands for the measured text
     return Shown(number.in_print(number.measured), number.verdict)
 
 
@@ -69,7 +70,7 @@ def lines_of(number: Number) -> dict[str, Shown]:
     text = number.row.text or "illegible"
     right = number.row.corrected
     small = f"should read {number.in_print(right)}" if right is not None else ""
-    recomputed = Shown(number.again, number.status) if number.again else None
+    recomputed = Shown(number.recomputed_text, number.status) if number.recomputed_text else None
     shown_lines = {
         "printed": Shown(text, number.status if number.status in FAULTS else "", small),
         "recomputed": recomputed,
@@ -89,23 +90,23 @@ class Labels:
         for form in forms:
             table = table_of(form.page)
             for index, row, column in () if table is None else headings_of(table):
-                cell_key = form.cells[index].place
-                # Not the headings of rows that have the same numbers computed.
-                if cell_key is not None and form.shown[cell_key] == index:
-                    self._rows.setdefault(cell_key, row)
+                place = form.cells[index].place
+                # A number may be in several cells; the form shows it in one of them.
+                if place is not None and form.shown[place] == index:
+                    self._rows.setdefault(place, row)
                     for axis, heading in enumerate((row, column)):
-                        self._headings[axis].setdefault(cell_key[axis + 1], set()).add(heading)
-        self._owners = [
+                        self._headings[axis].setdefault(place[axis + 1], set()).add(heading)
+        self._keys_with_heading = [
             Counter(each for texts in headings.values() for each in texts)
             for headings in self._headings
         ]
-        self._alike = Counter(self._rows.values())
+        self._numbers_with_row = Counter(self._rows.values())
 
     def _heading(self, axis: int, key: str) -> str:
         """Return the only and unique heading of a row (axis 0) or column (1), else its key."""
         headings = self._headings[axis].get(key, set())
         name = next(iter(headings)) if len(headings) == 1 else ""
-        if name and self._owners[axis][name] == 1:
+        if name and self._keys_with_heading[axis][name] == 1:
             return name
         return self._names.of(key).replace("_", " ")
 
@@ -114,9 +115,11 @@ class Labels:
         return self._heading(0, place[1]), self._heading(1, place[2])
 
     def statement(self, place: Place) -> str:
-        """Return a number's name in one line: its table's row if that has no other number."""
+        """Return a number's name in one line: its row's heading if that names no other number."""
         row = self._rows.get(place, "")
-        return row if row and self._alike[row] == 1 else ": ".join(dict.fromkeys(self.of(place)))
+        if row and self._numbers_with_row[row] == 1:
+            return row
+        return ": ".join(dict.fromkeys(self.of(place)))
 
 
 def _fill(cell: Element, shown: Shown, place: Place, about: Mapping[str, str], line: str) -> None:
@@ -134,44 +137,54 @@ def _fill(cell: Element, shown: Shown, place: Place, about: Mapping[str, str], l
         SubElement(cell, "small").text = shown.small
 
 
+class TableRow(NamedTuple):
+    """A row of the view."""
+
+    line: str
+    """Key of ``LINES``; empty for a statement's row."""
+    title: str
+    numbers: list[tuple[Place, str]]
+    """Place and line of each number."""
+
+
 def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, names: Names) -> str:
     """Return an exhibit's printed numbers with recomputed and measured ones; "" without any."""
     numbers = {
-        cell_key: lines_of(number)
-        for cell_key, number in evidence.items()
-        if cell_key[0] == exhibit and (number.status or number.verdict)
+        place: lines_of(number)
+        for place, number in evidence.items()
+        if place[0] == exhibit and (number.status or number.verdict)
     }
     if not any(len(shown_lines) > 1 for shown_lines in numbers.values()):
         return ""
     labels = Labels([*forms.values()], names)
-    rows, columns = ({cell_key[at] for cell_key in numbers} for at in (1, 2))
-    # Class and heading of each line, and the place and form of each of its numbers.
-    lines: list[tuple[str, str, list[tuple[Place, str]]]] = []
+    rows, columns = ({place[at] for place in numbers} for at in (1, 2))
+    table_rows: list[TableRow] = []
     if len(numbers) >= DENSE * len(rows) * len(columns):
-        titles = {cell_key[2]: labels.of(cell_key)[1] for cell_key in numbers}
-        for row in dict.fromkeys(cell_key[1] for cell_key in numbers):
+        titles = {place[2]: labels.of(place)[1] for place in numbers}
+        for row in dict.fromkeys(place[1] for place in numbers):
             row_places = [(exhibit, row, column) for column in titles]
-            present = {form for cell_key in row_places for form in numbers.get(cell_key, ())}
-            for form in (form for form in LINES if form in present):
-                title = f"{labels.of(row_places[0])[0]} " if form == "printed" else ""
-                lines.append((form, title, [(cell_key, form) for cell_key in row_places]))
+            present = {line for place in row_places for line in numbers.get(place, ())}
+            for line in (line for line in LINES if line in present):
+                title = f"{labels.of(row_places[0])[0]} " if line == "printed" else ""
+                table_rows.append(TableRow(line, title, [(place, line) for place in row_places]))
     else:
         titles = {
-            form: title
-            for form, title in LINES.items()
-            if any(form in shown_lines for shown_lines in numbers.values())
+            line: title
+            for line, title in LINES.items()
+            if any(line in shown_lines for shown_lines in numbers.values())
         }
-        for cell_key in numbers:
-            lines.append(("", labels.statement(cell_key), [(cell_key, form) for form in titles]))
+        for place in numbers:
+            entries = [(place, line) for line in titles]
+            table_rows.append(TableRow("", labels.statement(place), entries))
     table, body = titled_table(titles.values(), {})
-    for css, title, cells in lines:
-        element = SubElement(body, "tr", {"class": f"bw-line {css}"} if css else {})
+    for row_line, title, entries in table_rows:
+        element = SubElement(body, "tr", {"class": f"bw-line {row_line}"} if row_line else {})
         head = SubElement(element, "th", scope="row")
         head.text = title
-        if css:
-            SubElement(head, "small").text = LINES[css]
-        for cell_key, form in cells:
+        if row_line:
+            SubElement(head, "small").text = LINES[row_line]
+        for place, line in entries:
             cell = SubElement(element, "td", {"class": "n"})
-            if shown_lines := numbers.get(cell_key, {}).get(form):
-                _fill(cell, shown_lines, cell_key, names.about({}, cell_key), form)
+            if shown := numbers.get(place, {}).get(line):
+                _fill(cell, shown, place, names.about({}, place), line)
     return finished(table, f"together/{exhibit}")

@@ -205,7 +205,7 @@ def recomputed_view(form: Form, names: Names) -> str:
         return ""
     recomputed_indices = {i for i, cell in enumerate(form.cells) if cell.place and i not in indices}
     numbers = [cell.number for i, cell in enumerate(form.cells) if i not in recomputed_indices]
-    if not any(number is None or number.again for number in numbers):
+    if not any(number is None or number.recomputed_text for number in numbers):
         return ""
     recomputed_table = without(
         table, lambda cell: int(cell.get("data-cell", "-1")) in recomputed_indices
@@ -215,7 +215,11 @@ def recomputed_view(form: Form, names: Names) -> str:
         shown_cell = form.cells[index]
         _mark(cell, shown_cell.place, shown_cell.number.status if shown_cell.number else "")
         cell.attrib.update(names.about(shown_cell.facts["filter"], shown_cell.place))
-        text = shown_cell.number.again or MISSING if shown_cell.number else "".join(cell.itertext())
+        text = (
+            shown_cell.number.recomputed_text or MISSING
+            if shown_cell.number
+            else "".join(cell.itertext())
+        )
         set_text(cell, [("", text)])
     return finished(recomputed_table, form.key)
 

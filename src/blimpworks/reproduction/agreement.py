@@ -12,8 +12,8 @@ from blimpworks.campaign.reference import PublishedRow
 
 TOLERANCE = 1e-9
 """Floating-point error allowed at the border of rounding."""
-ROUNDED = {"accuracy": "rounding", "value": "half_unit"}
-"""Columns of rounded numbers, and the columns of their largest rounding errors."""
+ROUNDING_ERROR_COLUMN = {"accuracy": "rounding", "value": "half_unit"}
+"""Column of the largest rounding errors of each column of rounded numbers."""
 HOLDS: Mapping[str, Callable[[float, float], bool]] = {
     "at least": operator.ge,
     "at most": operator.le,
@@ -33,27 +33,28 @@ def rounded(value: float, decimals: int) -> float:
 def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
     """Return whether a computed value agrees with a printed number or bound.
 
-    ``exact``: it rounds to the number, halves up (counts have to be equal), or keeps the bound.
-    ``rounding``: it lies on the border and was rounded the other way, or keeps the bound after
-    rounding to as many digits. It also holds for a value moved by ``reach``, the rounding error of
-    its inputs. Empty: it does not agree.
+    ``exact``: it rounds to the number, halves away from zero (counts have to be equal), or keeps
+    the bound.
+    ``rounding``: it differs by no more than half a unit of the last digit plus ``reach``, the
+    rounding error of its inputs. It may also keep the bound once rounded or moved by ``reach``.
+    Empty: it does not agree.
     """
     assert row.value is not None
     if math.isnan(value):
         return ""
-    off = abs(value - row.value)
+    difference = abs(value - row.value)
     if row.bound:
         holds = HOLDS[row.bound]
         # A bound that leaves out the number itself is not kept by what is the same number.
-        if holds(row.value if off <= TOLERANCE else value, row.value):
+        if holds(row.value if difference <= TOLERANCE else value, row.value):
             return "exact"
-        near = (rounded(value, row.decimals), value - reach, value + reach)
-        return "rounding" if any(holds(bound, row.value) for bound in near) else ""
-    if off <= TOLERANCE:
+        alternatives = (rounded(value, row.decimals), value - reach, value + reach)
+        return "rounding" if any(holds(bound, row.value) for bound in alternatives) else ""
+    if difference <= TOLERANCE:
         return "exact"
     if row.half_unit and abs(rounded(value, row.decimals) - row.value) <= TOLERANCE:
         return "exact"
-    return "rounding" if off <= row.half_unit + reach + TOLERANCE else ""
+    return "rounding" if difference <= row.half_unit + reach + TOLERANCE else ""
 
 
 def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
@@ -62,9 +63,9 @@ def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float
     To first order; exact for sums, means and differences.
     """
     total, before = 0.0, formula(rows)
-    for column, reach in ROUNDED.items():
-        if column in rows and reach in rows:
-            steps = rows[reach].fillna(0).to_numpy(float)
+    for column, error_column in ROUNDING_ERROR_COLUMN.items():
+        if column in rows and error_column in rows:
+            steps = rows[error_column].fillna(0).to_numpy(float)
             for at in np.flatnonzero(steps > 0):
                 effects = []
                 for step in (steps[at], -steps[at]):

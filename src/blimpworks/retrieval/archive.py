@@ -136,7 +136,7 @@ def _take(content: IO[bytes] | None, size: int, pin: Pin, mirror: Path) -> None:
         raise _Differs("is no file there")
     if size > (LARGEST if pin.bytes is None else pin.bytes):
         raise _Differs(f"has {size:,} bytes there")
-    target = below(mirror, pin.place, f"{pin.where}: mirror")
+    target = below(mirror, pin.mirror_path, f"{pin.where}: mirror")
     with disk_errors(target), atomic(target) as temporary:
         with temporary.open("wb") as handle:
             shutil.copyfileobj(content, handle, PIECE)

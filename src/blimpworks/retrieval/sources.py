@@ -49,7 +49,7 @@ class Checksum:
     bytes: int | None = None
     """Size of the file, if known."""
     origin: str = ""
-    """Source of the checksum, for messages; empty for the catalogue."""
+    """Words after "which" in messages on its source; empty for the catalogue."""
 
     def __str__(self) -> str:
         """Return kind and digits, such as ``git blob id 7bf2969f…``."""
@@ -103,16 +103,16 @@ def record_file(row: LockedFile, table: Path) -> None:
     Raises UserError for a malformed lock file, and for another SHA-256 of the same version.
     """
     try:
-        standing = record(row, table)
+        recorded = record(row, table)
     except OSError as error:
         log.warning(
             "%s: not recorded that %s has SHA-256 %s (%s)",
             *(lock_path(table), row.name, row.sha256, error.strerror),
         )
         return
-    if standing.sha256 != row.sha256:
+    if recorded.sha256 != row.sha256:
         raise UserError(
-            f"{lock_path(table)}: {row.name} has SHA-256 {standing.sha256} there, and was now "
+            f"{lock_path(table)}: {row.name} has SHA-256 {recorded.sha256} there, and was now "
             f"received with {row.sha256}, both with {row.verified}; one of them is not the file. "
             "Find out which before you remove the row."
         )
@@ -140,9 +140,10 @@ class NotReceived(UserError):
 def other_addresses(url: str, checksums: Mapping[str, str], table: Path | None) -> list[str]:
     """List further addresses of the file at ``url``, in the order of a table.
 
-    The table has addresses with names in braces for their variable sections (``{path}``: the
-    remainder; others: without slash). ``instead`` has the same names, or ``{sha256}`` or
-    ``{git_blob}`` for values of ``checksums``. Rows that need an unknown checksum are skipped.
+    Its ``address`` may be ``https://a.org/{path}``, with ``instead`` ``https://b.org/copy/{path}``:
+    a URL that matches the first is also looked for at the second. ``{path}`` is the remainder;
+    other names match no slash. ``instead`` may also name ``{sha256}`` or ``{git_blob}``, the values
+    of ``checksums``. Rows that need an unknown checksum are skipped.
 
     Raises UserError for an unreadable table, unknown names and forbidden addresses.
     """
@@ -237,7 +238,7 @@ class Pin:
     git_blob: str = ""
     """Git's id of the uncompressed file, for a file without ``sha256``."""
     needed: bool = False
-    """Whether this checksum is accepted even where campaigns want a SHA-256."""
+    """Whether another checksum is enough even where campaigns want a SHA-256."""
 
     @classmethod
     def of(cls, row: "SourceRow | TreebankRow", table: Path) -> "Pin":
@@ -277,14 +278,14 @@ class Pin:
         return Checksum(GIT_BLOB, self.git_blob, self.bytes) if self.git_blob else None
 
     @property
-    def place(self) -> str:
+    def mirror_path(self) -> str:
         """Path in a mirror directory; by default that of the retrieved file."""
         return self.mirror or self.name
 
     @property
-    def instead(self) -> str:
+    def offline_remedy(self) -> str:
         """Remedy for a user without network."""
-        return f"put the file into a mirror directory as {self.place}"
+        return f"put the file into a mirror directory as {self.mirror_path}"
 
     def other_addresses(self, table: Path | None) -> list[str]:
         """List alternative addresses by a table."""
@@ -315,7 +316,7 @@ def retrieve(
     proof = Proof.of(pin, patience)
     if mirror is None or mirrored is None:
         return without_secrets(_download(proof, output, patience, addresses))
-    compressed = mirrored.name == f"{Path(pin.place).name}.xz"
+    compressed = mirrored.name == f"{Path(pin.mirror_path).name}.xz"
     remedy = "replace it or remove it from the mirror."
     with disk_errors(output), atomic(output) as temporary:
         try:
@@ -417,7 +418,7 @@ def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
             f"mirror {mirror} is not a directory, expected one with copies of the pinned files; "
             "correct the campaign's mirror, or set it to null to download."
         )
-    names = (pin.place, f"{pin.place}.xz")
+    names = (pin.mirror_path, f"{pin.mirror_path}.xz")
     candidates = [below(mirror, name, f"{pin.where}: mirror") for name in names]
     return next((path for path in candidates if path.is_file()), None)
 
@@ -444,7 +445,7 @@ def _download(
     causes = "; ".join(failure.cause for failure in failures)
     raise UserError(
         f"{pin.where}: none of {len(failures)} addresses gave the file ({causes}); check the "
-        f"network and proxy, try again later, or {pin.instead}."
+        f"network and proxy, try again later, or {pin.offline_remedy}."
     )
 
 
@@ -452,7 +453,9 @@ def _download_from(url: str, proof: Proof, output: Path, patience: "Patience | N
     from blimpworks.retrieval.download import Patience, Transfer
 
     pin, partial = proof.pin, part_path(output, url)
-    transfer = Transfer(url, partial, proof.bytes, pin.where, pin.instead, patience or Patience())
+    transfer = Transfer(
+        url, partial, proof.bytes, pin.where, pin.offline_remedy, patience or Patience()
+    )
     resumed = transfer.received() > 0
     transfer.run()
     problem = proof.problem(partial)

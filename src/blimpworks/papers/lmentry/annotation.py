@@ -62,17 +62,21 @@ def _gold_of(gold: Any, arguments: str | None) -> str:
 
 
 def _prompts(path: Path, pack: Pack | None) -> pd.DataFrame:
-    """Read prompts with gold answers: to the question asked, given the published ``pack``."""
+    """Read prompts with gold answers and notes.
+
+    Some templates of the released pack ask another task's question. With ``pack``, the gold answer
+    is to that question, and a note says so.
+    """
     columns = ["item_id", "phenomenon", "template", "prompt", "answer", "arguments"]
     frame: pd.DataFrame = read_table(PROMPTS, path, columns).to_pandas()
     frame = frame.astype({"phenomenon": str}).rename(columns={"answer": "gold"}).assign(note="")
     if pack is None or pack.answers is None or not pack.answers.asks:
         return frame
-    asks = pack.answers.asks
+    asked_tasks = pack.answers.asks
     golds, notes = [], []
     for row in frame.to_dict("records"):
         gold, note = row["gold"], ""
-        if asked_task := asks.get(f"{task_of(row['phenomenon'])}.{row['template']}"):
+        if asked_task := asked_tasks.get(f"{task_of(row['phenomenon'])}.{row['template']}"):
             gold, note = "", f"the prompt asks for {asked_task}"
             arguments = json.loads(row["arguments"] or "{}")
             if (
@@ -114,7 +118,7 @@ def write_annotation_sheet(
     options: SheetOptions,
     pack: Path | None = None,
 ) -> int:
-    """Write the sheet of a language, and its key; return the number of rows.
+    """Write the sheet of a language, and its key (each row's model and prompt); count its rows.
 
     ``answers``: tables by model. The sheet shows neither models nor verdicts. ``pack``: that of
     published prompts, some of whose templates ask for another task; gold answers are to that.
@@ -142,16 +146,20 @@ def write_annotation_sheet(
     return len(rows)
 
 
-OF = f"{CORRECT}:"
+LABEL_PREFIX = f"{CORRECT}:"
 
 
-def _judges(path: Path, columns: Sequence[str]) -> dict[str, str]:
+def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
     """Return the annotator of each column with labels. Raises UserError without any."""
-    annotators = {name: name.removeprefix(OF).strip() for name in columns if name.startswith(OF)}
+    annotators = {
+        name: name.removeprefix(LABEL_PREFIX).strip()
+        for name in columns
+        if name.startswith(LABEL_PREFIX)
+    }
     if CORRECT in columns:
         annotators[CORRECT] = annotator_of(path)
     if not annotators:
-        raise columns_error(path, columns, f"{ID!r} and {CORRECT!r} (or {OF}NAME)")
+        raise columns_error(path, columns, f"{ID!r} and {CORRECT!r} (or {LABEL_PREFIX}NAME)")
     taken = [name for name in annotators.values() if name in VARIANTS or not name]
     if taken:
         raise UserError(
@@ -168,7 +176,9 @@ def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     that one annotator labelled twice.
     """
     prompts = zip(key["row"], key["prompt"], strict=True)
-    form = Form({row: {"prompt": text} for row, text in prompts}, lambda _: YES_NO, _judges)
+    form = Form(
+        {row: {"prompt": text} for row, text in prompts}, lambda _: YES_NO, _annotator_columns
+    )
     labels = [label for path in paths for label in form.labels(path)]
     refuse_repeated(labels, lambda label: label.row)
     frame = pd.DataFrame(labels, columns=["row", "annotator", "correct", "place"])
@@ -180,6 +190,8 @@ KEPT = ["row", "lang", "model", "item_id", "phenomenon", "prompt"]
 
 def kappa(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
     """Return Cohen's kappa of two judges' labels (0 or 1) and its 95 % interval.
+
+    A judge is a method or an annotator.
 
     NaN if one judge gives a single label: kappa is then 0 or undefined. The interval is asymptotic
     (Fleiss, Cohen and Everitt 1969), without width for judges that never differ.
@@ -255,12 +267,14 @@ def measure_agreement(
     frame = pd.DataFrame(agreements, columns=ANNOTATION_AGREEMENT.names)
     write_frame(frame, ANNOTATION_AGREEMENT, output)
     # Rows without a label by each annotator, in the languages that the annotator has labelled.
-    langs, sizes = dict(zip(key["row"], key["lang"], strict=True)), key["lang"].value_counts()
+    lang_of_row = dict(zip(key["row"], key["lang"], strict=True))
+    rows_of_sheet = key["lang"].value_counts()
     counts, lacking = {}, {}
     for name in annotators:
         labelled = labels["row"][labels["annotator"] == name]
         counts[name] = len(labelled)
-        missing = int(sizes[[*{langs[row] for row in labelled}]].sum()) - len(labelled)
+        langs = {lang_of_row[row] for row in labelled}
+        missing = int(rows_of_sheet[[*langs]].sum()) - len(labelled)
         if missing:
             lacking[f"{name} lacks"] = missing
             log.warning("%s lacks %d rows of the sheets", name, missing)

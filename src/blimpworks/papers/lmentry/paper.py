@@ -67,7 +67,7 @@ def expected_prompts(campaign: Campaign, catalogue: Catalogue, lang: str) -> int
 
 
 def check_settings(campaign: Campaign) -> None:
-    """Raise UserError if dialogues are drawn with the prompts' own seed."""
+    """Raise UserError if a recipe's practice dialogues have the seed of the benchmark's prompts."""
     seed = _options(campaign).seed
     for name, recipe in campaign.training.recipes.items():
         if getattr(recipe, "practice_seed", None) == seed:
@@ -166,13 +166,13 @@ PAPER = Paper(
             evaluated=True,
             absent=lambda campaign: not _options(campaign).annotations,
         ),
-        # Of print those of the languages that the paper has, whatever the campaign has.
+        # The published form takes the packs of the paper's languages, whatever the campaign runs.
         "packs": TableKind(
             paths=lambda layout, paper: _packs(layout, layout.item_languages(paper)),
             published_paths=lambda layout, _: _packs(layout, LANGUAGES),
             reader="blimpworks.papers.lmentry.items.packs:read_texts",
         ),
-        # What the release's settings say, whatever the campaign runs.
+        # Numbers by the release's settings, whatever the campaign runs.
         "prompt_counts": TableKind(
             template="{results}/prompt_counts/{paper}.parquet", sources=counted_resources
         ),

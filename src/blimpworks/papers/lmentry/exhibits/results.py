@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -19,6 +19,7 @@ from blimpworks.exhibits.formulas import (
     QUOTIENT,
     TOTAL,
     UNWEIGHTED,
+    Formula,
     of_row,
     select_rows,
 )
@@ -72,12 +73,24 @@ FORMULAS = {"lms": SCORE, "accuracy": MEAN_ACCURACY, "": ROBUSTNESS}
 """Formulas of a model's measured numbers by metric; Table 5's only metric has no name."""
 METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
 """Metrics of each table, and the ends of their columns' names after the language."""
-FACTORS = {
-    "table4": ("lms", PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")),
-    "table5": ("", QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
+
+
+class Derivation(NamedTuple):
+    """A metric that can be recomputed from two printed numbers, and how."""
+
+    metric: str
+    formula: Formula
+    origin: str
+    exhibits: str | list[str]
+    columns: tuple[str, str]
+    """With ``{}`` for the language."""
+
+
+DERIVATIONS = {
+    "table4": Derivation("lms", PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")),
+    "table5": Derivation("", QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
 }
-"""Metric of each table that two printed numbers yield: formula, origin, exhibits and columns, with
-``{}`` for the language."""
+"""The derived metric of each table."""
 AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"
 NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
 _RANKS = [rank_of(f"{lang} lms", COLUMNS_BY_VALUE) for lang in LANGUAGES]
@@ -100,7 +113,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Table 3: the models, their sizes and languages."""
     cells, stub, remarks = [], {}, {}
     if labels.source == "published":
-        models, columns, key = [*MODELS], ["Name", "Size", "Languages"], "table3_published"
+        models, columns, text_key = [*MODELS], ["Name", "Size", "Languages"], "table3_published"
         numbers = read_printed(tables, exhibit="table3").iterrows()
         printed = {(row["row"], row["column"]): row for _, row in numbers}
         for model in models:
@@ -111,7 +124,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     else:
         rows = read_accuracies(tables, labels)
         models, columns = models_of(rows), ["Name", "Size", "Answers", "Languages"]
-        key, sizes = "table3", labels.facts["lmentry_sizes"]
+        text_key, sizes = "table3", labels.facts["lmentry_sizes"]
         for model in models:
             name, billions = model_name(model, labels), sizes.get(model)
             stub[name] = {"Name": model, "Size": f"{billions:.3g}B" if billions else "unknown"}
@@ -121,7 +134,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
                 cell_key = (name, column)
                 cells.append(formula_cell(rows, cell_key, formula, "accuracies", where, ",.0f"))
     sections = sections_of(models, labels, columns)
-    return Exhibit(**describe(key), cells=cells, stub=stub, remarks=remarks, sections=sections)
+    return Exhibit(**describe(text_key), cells=cells, stub=stub, remarks=remarks, sections=sections)
 
 
 def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
@@ -137,8 +150,8 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     }
     if labels.source == "published":
         cells = _published_scores(tables, labels, table, columns)
-        key = "table4_published" if table == "table4" else "table5_published"
-        description = describe(key)
+        text_key = "table4_published" if table == "table4" else "table5_published"
+        description = describe(text_key)
     else:
         cells, judged = _measured_scores(rows, labels, columns), judged_by(labels)
         present = {cell.column for cell in cells}
@@ -168,7 +181,7 @@ def _measured_scores(
     """Return cells of models, then of their average, by language and metric; none without data."""
     cells = []
     for (lang, metric), column in columns.items():
-        key = f"{lang} {metric}".strip()
+        printed_column = f"{lang} {metric}".strip()
         in_language = rows[rows["lang"] == lang]
         formula = as_released(FORMULAS[metric], labels.method)
         scored = []
@@ -177,12 +190,12 @@ def _measured_scores(
             cell = formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
             if not pd.isna(cell.value):
                 scored.append(model)
-                cells.append(replace(cell, stands_for=(model, key)))
+                cells.append(replace(cell, stands_for=(model, printed_column)))
         if scored:
             cell_key, where = (AVERAGE_ROW, column), selection(lang, scored, labels)
             mean = mean_over_models(formula)
             cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
-            cells.append(replace(cell, stands_for=(AVERAGE, key)))
+            cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
     return cells
 
 
@@ -191,7 +204,8 @@ def _published_scores(
 ) -> list[Cell]:
     """Return printed cells, averages of their rows, and hidden cells of the recomputed numbers.
 
-    Sources of these: the other table and, for accuracies, Tables 34 to 51.
+    Hidden cells are not shown, only compared with the printed cell (``stands_for``). Their sources
+    are the other table and, for accuracies, Tables 34 to 51.
     """
 
     def row_name(model: str) -> str:
@@ -200,18 +214,21 @@ def _published_scores(
     printed = read_printed(tables)
     names = {f"{lang} {metric}".strip(): name for (lang, metric), name in columns.items()}
     cells = printed_cells(tables, table, row_name, names.__getitem__)
-    for key, column in names.items():
-        where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": key}
+    for printed_column, column in names.items():
+        where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": printed_column}
         cell_key = (AVERAGE_OF_ROWS, column)
         cell = formula_cell(printed, cell_key, MEAN, "published", where, ".1f")
-        cells.append(replace(cell, stands_for=(AVERAGE, key)))
-    metric, formula, origin, exhibits, factors = FACTORS[table]
+        cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
+    derived = DERIVATIONS[table]
     for lang, model in product(LANGUAGES, MODELS):
-        where = {"exhibit": exhibits, "row": model}
-        where |= {"column": [factor.format(lang) for factor in factors]}
-        cell_key = (row_name(model), f"{columns[lang, metric]}, from {origin}")
-        cell = formula_cell(printed, cell_key, formula, "published", where, ".1f", printed=False)
-        cells.append(replace(cell, stands_for=(model, f"{lang} {metric}".strip())))
+        where = {"exhibit": derived.exhibits, "row": model}
+        where |= {"column": [column.format(lang) for column in derived.columns]}
+        column, printed_column = columns[lang, derived.metric], f"{lang} {derived.metric}".strip()
+        cell_key = (row_name(model), f"{column}, from {derived.origin}")
+        cell = formula_cell(
+            printed, cell_key, derived.formula, "published", where, ".1f", printed=False
+        )
+        cells.append(replace(cell, stands_for=(model, printed_column)))
     if table == "table5":
         return cells
     # Accuracies again, of models that have all of a language's tasks.
@@ -229,8 +246,8 @@ def _published_scores(
     return cells
 
 
-CEILED = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
-"""Languages whose words for that task were filtered by part of speech."""
+FILTERED_BY_POS = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
+"""Languages whose words for ``starts_with_word`` were filtered by part of speech."""
 GROUPS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
 """Groups of models in Table 6 by their keys: heading in Table 3, and name in Table 6."""
 RANKED = ("eng", "ita")
@@ -251,7 +268,9 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     if labels.source == "published":
         models, cells = [*MODELS], printed_cells(tables, table, name_of, task_name)
         notes = describe.entries["notes_of_languages"]
-        note = notes.get(lang, "") + (notes["ceiling"] if lang in CEILED and number == 0 else "")
+        note = notes.get(lang, "") + (
+            notes["ceiling"] if lang in FILTERED_BY_POS and number == 0 else ""
+        )
         garbled = read_printed(tables, exhibit=table, fault="garbled")
         lost = [
             f"{name_of(str(model))} {', '.join(map(task_name, columns))}"
@@ -286,9 +305,9 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     models = [model for model in models if name_of(model) in shown_rows]
     columns = [task_name(task) for task in tasks if task_name(task) in shown_columns]
-    key, note = ("first_part", "second_part")[number], f" {note}" if note else ""
+    text_key, note = ("first_part", "second_part")[number], f" {note}" if note else ""
     return Exhibit(
-        **describe(key, language=language.name, note=note),
+        **describe(text_key, language=language.name, note=note),
         cells=cells,
         heads={task_name(task): head for task, head in HEADS.items() if task_name(task) in columns},
         sections=sections_of(models, labels, columns),
@@ -326,8 +345,8 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
             cells += [cell for cell in ranks if cell.stands_for in listed]
     columns = [f"{name} {end}" for _, name in GROUPS.values() for end in ("top 5", "bottom 5")]
     heads = {column: (column.split()[0], column.partition(" ")[2]) for column in columns}
-    key = "table6" if labels.source == "measured" else "table6_published"
-    description = describe(key, judged=judged_by(labels))
+    text_key = "table6" if labels.source == "measured" else "table6_published"
+    description = describe(text_key, judged=judged_by(labels))
     return Exhibit(**description, cells=cells, heads=heads, textual=True)
 
 
@@ -350,6 +369,7 @@ def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterato
 
 
 def _place(lang: str, group: str, rank: int, n: int, labels: Labels) -> tuple[str, str] | None:
+    """Return row and column of a rank in Table 6; None in the middle."""
     if LISTED < rank <= n - LISTED:
         return None
     end, line = ("top 5", rank) if rank <= LISTED else ("bottom 5", rank - n + LISTED)

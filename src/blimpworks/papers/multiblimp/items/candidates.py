@@ -17,7 +17,7 @@ from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.files import read_cells
 from blimpworks.papers.multiblimp.items.features import AGREEMENT_FEATURES, PARTICIPLE, parse_feats
 from blimpworks.papers.multiblimp.items.orthography import read_tokens
-from blimpworks.papers.multiblimp.items.unwanted import Mask, Strings, marked, unwanted_rows
+from blimpworks.papers.multiblimp.items.unwanted import Mask, Strings, test_each, unwanted_rows
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import CANDIDATES, write_funnel
 from blimpworks.tables import write_table
@@ -68,7 +68,7 @@ def _heads_of(words: Words, dependents: Mask) -> Mask:
 
 def _auxiliary(words: Words, allowed: Mask, last: bool = False) -> Rows:
     """Return each word's row of its first (or last) allowed auxiliary or copula, -1 if none."""
-    is_auxiliary = marked(words.deprel, lambda d: d == "cop" or d.startswith("aux"))
+    is_auxiliary = test_each(words.deprel, lambda d: d == "cop" or d.startswith("aux"))
     rows = np.flatnonzero(is_auxiliary & allowed & (words.head >= 0))
     auxiliaries = np.full(len(words.head), -1)
     # Of several, the one that is written last stays.
@@ -92,13 +92,19 @@ def _table(
     kind: Strings,
     options: MultiblimpOptions,
 ) -> pa.Table:
+    """Make the rows of candidates of one ``construction``.
+
+    ``inflected`` is the word that agrees, ``replaced`` the word whose form is exchanged. As
+    published, that is another one after a sentence-initial auxiliary. ``kind`` says what agrees.
+    """
     verbs = words.head[subjects]
     distance = replaced - subjects
-    bare = marked(words.feats, lambda feats: feats is None)[inflected]
+    without_feats = test_each(words.feats, lambda feats: feats is None)[inflected]
+    # As published, the word before the later one is left out.
     to_the_end = corrected(options, "attractor_window")
     starts, ends = np.minimum(subjects, replaced), np.maximum(subjects, replaced)
-    verbal = np.isin(words.upos, [*VERB_CLASSES]) & marked(words.feats, lambda f: f is not None)
-    attracting = verbal | marked(
+    verbal = np.isin(words.upos, [*VERB_CLASSES]) & test_each(words.feats, lambda f: f is not None)
+    attracting = verbal | test_each(
         words.feats, lambda feats: any(name in parse_feats(feats) for name in AGREEMENT_FEATURES)
     )
     chosen = [
@@ -125,8 +131,8 @@ def _table(
             "form": words.form[inflected],
             "lemma": words.lemma[inflected],
             "upos": words.upos[inflected],
-            "feats": np.where(bare, words.feats[verbs], words.feats[inflected]),
-            "feats_of": words.word[np.where(bare, verbs, inflected)],
+            "feats": np.where(without_feats, words.feats[verbs], words.feats[inflected]),
+            "feats_of": words.word[np.where(without_feats, verbs, inflected)],
             "between": [[word[row] for row in rows] for rows in chosen],
             "between_feats": [[feats[row] for row in rows] for rows in chosen],
         },
@@ -158,7 +164,7 @@ def find_candidates(
         counts[f"- {reason}"] = int((~keep).sum())
         subjects = subjects[keep]
     conjoined = _heads_of(token_words, token_words.deprel == "conj")
-    odd = marked(
+    odd = test_each(
         token_words.deprel, lambda d: "expl" in d or "csubj:outer" in d or "nsubj:outer" in d
     )
     heads = token_words.head[subjects]
@@ -176,12 +182,16 @@ def find_candidates(
         keep &= ~drop
     subjects, heads = subjects[keep], heads[keep]
     # Subject and finite verb or auxiliary: the word that agrees is the auxiliary, if any.
-    finite, anything = marked(token_words.feats, _is_finite), np.ones(len(token_words.head), bool)
+    finite, all_words = (
+        test_each(token_words.feats, _is_finite),
+        np.ones(len(token_words.head), bool),
+    )
     only_finite = corrected(options, "finiteness")
-    auxiliaries = _auxiliary(token_words, finite if only_finite else anything)[heads]
+    auxiliaries = _auxiliary(token_words, finite if only_finite else all_words)[heads]
     has_auxiliary = auxiliaries >= 0
     inflected = np.where(has_auxiliary, auxiliaries, heads)
     first = has_auxiliary & (token_words.word[inflected] == 1)
+    # As published, the verb is replaced where the auxiliary begins the sentence.
     misplaced = first & (not corrected(options, "first_word_auxiliary"))
     replaced = np.where(misplaced, heads, inflected)
     verb_kind = np.where(has_auxiliary, "aux", "verb").astype(object)
@@ -189,23 +199,23 @@ def find_candidates(
     verbal = _table(
         token_words, "sv", subjects[kept], inflected[kept], replaced[kept], verb_kind[kept], options
     )
-    # Subject and participle, but beside an auxiliary with which it does not agree.
+    # Subject and participle, except one whose auxiliary leaves it uninflected.
     auxiliaries_count = corrected(options, "participle_auxiliaries")
-    fits = (token_words.upos[heads] == "VERB") & marked(
+    is_participle = (token_words.upos[heads] == "VERB") & test_each(
         token_words.feats, lambda feats: parse_feats(feats).get("VerbForm") == "Part"
     )[heads]
-    idle = np.zeros(len(heads), bool)
+    uninflected = np.zeros(len(heads), bool)
     if auxiliaries_count:
         rows = read_cells(Path(__file__).with_name("participle_auxiliaries.tsv"))
         lemmas = [row["lemma"] for row in rows if row["lang"] == lang]
-        last = _auxiliary(token_words, anything, last=True)[heads]
-        idle = fits & (last >= 0) & np.isin(token_words.lemma, lemmas)[last]
-    chosen, verbs = subjects[fits & ~idle], heads[fits & ~idle]
+        last = _auxiliary(token_words, all_words, last=True)[heads]
+        uninflected = is_participle & (last >= 0) & np.isin(token_words.lemma, lemmas)[last]
+    chosen, verbs = subjects[is_participle & ~uninflected], heads[is_participle & ~uninflected]
     verb_kind = np.full(len(chosen), PARTICIPLE, object)
     participial = _table(token_words, "sp", chosen, verbs, verbs, verb_kind, options)
     counts["- not finite"] = len(subjects) - len(verbal)
     if auxiliaries_count:
-        counts["- participle beside an auxiliary that has no agreement"] = int(idle.sum())
+        counts["- participle beside an auxiliary that has no agreement"] = int(uninflected.sum())
     counts["subject-verb candidates"] = len(verbal)
     counts["subject-participle candidates"] = len(participial)
     write_table(pa.concat_tables([verbal, participial]), CANDIDATES, output)

@@ -1,6 +1,7 @@
 """Mark words that are no good evidence: slips, typos, corrections, other languages and styles.
 
-Source: MultiBLiMP 1.0, section 4.1; corrections and code-switching are in the code only.
+Source: MultiBLiMP 1.0, section 4.1; corrections and code-switching are in the
+authors' code, not in the paper.
 """
 
 from collections.abc import Callable
@@ -19,20 +20,20 @@ Strings = npt.NDArray[np.object_]
 UNWANTED_MISC = r"(^|\|)([^=|]*Correct[^=|]*|(Lang|OrigLang)=[^|]*)"
 
 
-def marked(values: Strings, predicate: Callable[[Any], bool]) -> Mask:
+def test_each(values: Strings, predicate: Callable[[Any], bool]) -> Mask:
     """Apply a predicate once per distinct string (or None)."""
     results = {value: predicate(value) for value in set(values)}
     return np.fromiter((results[value] for value in values), bool, len(values))
 
 
 def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, Mask]:
-    """Mark unwanted rows of ``tokens`` (deprel, feats, misc), by reason; ranges count too."""
+    """Mark unwanted rows of ``tokens`` (deprel, feats, misc), by reason; multiword ranges too."""
     feats = tokens["feats"].cast(pa.string()).to_numpy(zero_copy_only=False)
     reasons = {
         "reparandum": np.asarray(
             pc.equal(tokens["deprel"].cast(pa.string()), "reparandum").fill_null(False)
         ),
-        "typo, style or foreign": marked(
+        "typo, style or foreign": test_each(
             feats,
             lambda f: (
                 parse_feats(f).get("Typo") == "Yes"
