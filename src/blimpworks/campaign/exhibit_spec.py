@@ -23,8 +23,8 @@ class ExhibitSpec:
     "items"; ``optional`` names more that it can do without. ``published`` names kinds that
     the form made from printed numbers needs; an exhibit without ``needs`` has this form alone.
     ``facts`` names facts of campaign and catalogue, such as the languages' families. ``function``
-    takes all these and returns an ``Exhibit``; several exhibits may share one, which then takes the ``argument``
-    too.
+    takes all these and returns an ``Exhibit``; several exhibits may share one, which then takes
+    the ``argument`` too.
     """
 
     paper: str

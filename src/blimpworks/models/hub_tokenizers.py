@@ -21,7 +21,7 @@ LETTERS = (
 
 
 def sample_texts(count: int = 120) -> list[str]:
-    """Make up texts of random words in several scripts, with single spaces, mostly ended by a mark."""
+    """Make up texts of random words in several scripts, single spaces and mostly a final mark."""
     draw = random.Random(0)
     texts = []
     for number in range(count):

@@ -17,7 +17,7 @@ from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.files import read_cells
 from blimpworks.papers.multiblimp.items.features import AGREEMENT_FEATURES, PARTICIPLE, parse_feats
 from blimpworks.papers.multiblimp.items.orthography import read_tokens
-from blimpworks.papers.multiblimp.items.unwanted import Mask, Strings, test_each, unwanted_rows
+from blimpworks.papers.multiblimp.items.unwanted import Mask, Strings, check_each, unwanted_rows
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import CANDIDATES, write_funnel
 from blimpworks.tables import write_table
@@ -68,7 +68,7 @@ def _heads_of(words: Words, dependents: Mask) -> Mask:
 
 def _auxiliary(words: Words, allowed: Mask, last: bool = False) -> Rows:
     """Return each word's row of its first (or last) allowed auxiliary or copula, -1 if none."""
-    is_auxiliary = test_each(words.deprel, lambda d: d == "cop" or d.startswith("aux"))
+    is_auxiliary = check_each(words.deprel, lambda d: d == "cop" or d.startswith("aux"))
     rows = np.flatnonzero(is_auxiliary & allowed & (words.head >= 0))
     auxiliaries = np.full(len(words.head), -1)
     # Of several, the one that is written last stays.
@@ -99,12 +99,12 @@ def _table(
     """
     verbs = words.head[subjects]
     distance = replaced - subjects
-    without_feats = test_each(words.feats, lambda feats: feats is None)[inflected]
+    without_feats = check_each(words.feats, lambda feats: feats is None)[inflected]
     # As published, the word before the later one is left out.
     to_the_end = corrected(options, "attractor_window")
     starts, ends = np.minimum(subjects, replaced), np.maximum(subjects, replaced)
-    verbal = np.isin(words.upos, [*VERB_CLASSES]) & test_each(words.feats, lambda f: f is not None)
-    attracting = verbal | test_each(
+    verbal = np.isin(words.upos, [*VERB_CLASSES]) & check_each(words.feats, lambda f: f is not None)
+    attracting = verbal | check_each(
         words.feats, lambda feats: any(name in parse_feats(feats) for name in AGREEMENT_FEATURES)
     )
     chosen = [
@@ -164,7 +164,7 @@ def find_candidates(
         counts[f"- {reason}"] = int((~keep).sum())
         subjects = subjects[keep]
     conjoined = _heads_of(token_words, token_words.deprel == "conj")
-    odd = test_each(
+    odd = check_each(
         token_words.deprel, lambda d: "expl" in d or "csubj:outer" in d or "nsubj:outer" in d
     )
     heads = token_words.head[subjects]
@@ -182,10 +182,8 @@ def find_candidates(
         keep &= ~drop
     subjects, heads = subjects[keep], heads[keep]
     # Subject and finite verb or auxiliary: the word that agrees is the auxiliary, if any.
-    finite, all_words = (
-        test_each(token_words.feats, _is_finite),
-        np.ones(len(token_words.head), bool),
-    )
+    finite = check_each(token_words.feats, _is_finite)
+    all_words = np.ones(len(token_words.head), bool)
     only_finite = corrected(options, "finiteness")
     auxiliaries = _auxiliary(token_words, finite if only_finite else all_words)[heads]
     has_auxiliary = auxiliaries >= 0
@@ -201,7 +199,7 @@ def find_candidates(
     )
     # Subject and participle, except one whose auxiliary leaves it uninflected.
     auxiliaries_count = corrected(options, "participle_auxiliaries")
-    is_participle = (token_words.upos[heads] == "VERB") & test_each(
+    is_participle = (token_words.upos[heads] == "VERB") & check_each(
         token_words.feats, lambda feats: parse_feats(feats).get("VerbForm") == "Part"
     )[heads]
     uninflected = np.zeros(len(heads), bool)

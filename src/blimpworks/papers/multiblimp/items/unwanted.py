@@ -1,7 +1,7 @@
 """Mark words that are no good evidence: slips, typos, corrections, other languages and styles.
 
-Source: MultiBLiMP 1.0, section 4.1; corrections and code-switching are in the
-authors' code, not in the paper.
+Source: MultiBLiMP 1.0, section 4.1; corrections and code-switching are in the authors'
+code, not in the paper.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Strings = npt.NDArray[np.object_]
 UNWANTED_MISC = r"(^|\|)([^=|]*Correct[^=|]*|(Lang|OrigLang)=[^|]*)"
 
 
-def test_each(values: Strings, predicate: Callable[[Any], bool]) -> Mask:
+def check_each(values: Strings, predicate: Callable[[Any], bool]) -> Mask:
     """Apply a predicate once per distinct string (or None)."""
     results = {value: predicate(value) for value in set(values)}
     return np.fromiter((results[value] for value in values), bool, len(values))
@@ -33,7 +33,7 @@ def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, Mas
         "reparandum": np.asarray(
             pc.equal(tokens["deprel"].cast(pa.string()), "reparandum").fill_null(False)
         ),
-        "typo, style or foreign": test_each(
+        "typo, style or foreign": check_each(
             feats,
             lambda f: (
                 parse_feats(f).get("Typo") == "Yes"
@@ -41,6 +41,7 @@ def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, Mas
             ),
         ),
     }
+    # The paper does not name this reason, so the correction has it not.
     if not corrected(options, "marked_sentences"):
         misc = tokens["misc"].cast(pa.string())
         reasons["corrected or code-switched"] = np.asarray(
