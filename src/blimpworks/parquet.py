@@ -57,7 +57,7 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
 @lru_cache(maxsize=1024)
 def _has_own_digest(path: Path, _size: int, _changed: int) -> bool | None:
-    """Return whether the digest is right, None without one; size and time are for the cache."""
+    # None without a digest; size and time are for the cache.
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         footer_start = _footer_start(content)
         pages_end = max(footer_start - SIZE, 0)

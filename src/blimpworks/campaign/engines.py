@@ -16,7 +16,7 @@ MODEL = "model"
 
 
 def _head(setting: str) -> str:
-    """Return ``token`` of ``token:<s>``; other settings unchanged."""
+    # ``token:<s>`` is ``token``; other settings are unchanged.
     return setting.partition(":")[0]
 
 

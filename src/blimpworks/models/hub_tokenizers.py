@@ -79,7 +79,7 @@ class LoadedTokenizer(NamedTuple):
 
 
 def _frame(tokenizer: Tokenizer) -> list[int]:
-    """Return the ids of a probe, special tokens included."""
+    # The ids of a probe, special tokens included.
     return tokenizer.encode("a 1").ids
 
 

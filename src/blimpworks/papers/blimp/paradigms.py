@@ -44,7 +44,6 @@ PHENOMENON_OF = {uid: phenomenon for uid, phenomenon, _ in _ROWS}
 
 
 def _allowing(method: str) -> tuple[str, ...]:
-    """Return the paradigms that allow a prefix method."""
     return tuple(uid for uid, _, allowed in _ROWS if allowed == method)
 
 

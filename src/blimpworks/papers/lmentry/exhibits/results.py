@@ -83,7 +83,7 @@ class Derivation(NamedTuple):
     origin: str
     exhibits: str | list[str]
     columns: tuple[str, str]
-    """With ``{}`` for the language."""
+    """Row and column of the number, with ``{}`` for the language."""
 
 
 DERIVATIONS = {
