@@ -128,7 +128,7 @@ def of_pairs(
         stored = ("--store", place / "shards", "--manifest", place / "manifest.json")
         loaded = ("--checkpoint", checkpoint, "--engine", engine, "--options", "{}")
         yield run(f"scores, {model}", size, "score", items, *loaded, *stored)
-    scores, table = folder / "scores.parquet", folder / "judgements/eng/5-gram.parquet"
+    scores, table = folder / "scores.parquet", folder / "judgements/5-gram/eng.parquet"
     place = folder / "5-gram"
     stored = ("--store", place / "shards", "--manifest", place / "manifest.json")
     yield run("collecting", size, "collect-scores", "--items", items, *stored, "--output", scores)
@@ -152,7 +152,7 @@ def of_tables(folder: Path, table: Path, sizes: list[int]) -> Iterator[Use]:
         judged = {f"model{number}": languages for number in range(10)}
         for lang in languages:
             for model in judged:
-                place = folder / f"judgements/{lang}/{model}.parquet"
+                place = folder / f"judgements/{model}/{lang}.parquet"
                 place.parent.mkdir(parents=True, exist_ok=True)
                 if not place.exists():
                     shutil.copy(table, place)
@@ -208,7 +208,7 @@ def main() -> None:
             for use in of_pairs(folder, size, given.network, trained):
                 if number:
                     show(use)
-        table = Path(name) / "0/judgements/eng/5-gram.parquet"
+        table = Path(name) / "0/judgements/5-gram/eng.parquet"
         for use in of_tables(Path(name) / "tables", table, given.tables):
             show(use)
     if given.plot:

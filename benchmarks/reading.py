@@ -23,7 +23,7 @@ def main():
     labels = pd.read_csv(Path(__file__).with_suffix(".tsv"), sep="\t")
     folder = chosen.evaluation / "results/judgements/lmentry"
     judged = pd.concat(
-        read_table(JUDGEMENTS, folder / lang / f"{chosen.model}.parquet").to_pandas()
+        read_table(JUDGEMENTS, folder / chosen.model / f"{lang}.parquet").to_pandas()
         for lang in sorted({*labels["lang"]})
     ).astype({"method": str})
     rows = labels.merge(judged, on="item_id")

@@ -103,8 +103,8 @@ def test_a_comparison_row_must_be_the_only_one_meant(here):
 @pytest.mark.parametrize(
     ("path", "kept"),
     [
-        ("r/judgements/b/deu/m.parquet", True),
-        ("r/judgements/b/eng/m.parquet", False),
+        ("r/judgements/b/m/deu.parquet", True),
+        ("r/judgements/b/m/eng.parquet", False),
         ("r/items/b/eng.parquet", False),
         ("r/accuracies/b.parquet", True),
     ],

@@ -132,7 +132,7 @@ def simulate(root, shape):
             ease = {paradigm: random.normal(0, 0.05) + 0.2 * (len(paradigm) % 5) / 5
                     for _, paradigm in places}  # fmt: skip
             rows = [judgement(shape, row, random, skill + ease[row["paradigm"]]) for row in units]
-            path = root / "judgements" / NAME / lang / f"{model}.parquet"
+            path = root / "judgements" / NAME / model / f"{lang}.parquet"
             tables["judgements"].append(write(rows, JUDGEMENTS, path))
             judged.append((model, lang, path))
     tables["accuracies"] = [root / "accuracies" / f"{NAME}.parquet"]
@@ -236,8 +236,10 @@ def rows_behind(cell, tables):
     where = json.loads(json.dumps(dict(cell.where)))
     paths = tables["model_perplexities" if cell.source == "perplexities" else cell.source]
     if cell.source == "judgements":
-        of_lang = [path for path in paths if path.parent.name == where["lang"]]
-        paths = [path for path in of_lang if where.get("model", path.stem) == path.stem]
+        of_lang = [path for path in paths if path.stem == where["lang"]]
+        paths = [
+            path for path in of_lang if where.get("model", path.parent.name) == path.parent.name
+        ]
     elif cell.source == "accuracies":
         paths = [*paths, *tables.get("people", [])]
     return pd.concat([select_rows(plain(KINDS[cell.source], path), where) for path in paths])
@@ -355,7 +357,7 @@ def test_an_accuracy_of_all_items_has_its_interval_and_the_best_are_bold(campaig
     tables = campaigns("three")
     exhibit, _ = built("phenomena", tables, labels_of(SHAPES["three"]), tmp_path)
     cell = cell_at(exhibit, "All", "Large")
-    (path,) = [path for path in tables["judgements"] if path.stem == "large"]
+    (path,) = [path for path in tables["judgements"] if path.parent.name == "large"]
     judgements = read_table(JUDGEMENTS, path).to_pandas()
     assert cell.value == pytest.approx(100 * judgements["correct"].mean())
     assert cell.n == len(judgements) == 240
@@ -625,7 +627,7 @@ def test_models_are_correlated_with_ratings_of_items(campaigns, tmp_path, shape,
     tables = campaigns(shape)
     exhibit, _ = built("ratings", tables, labels_of(SHAPES[shape]), tmp_path, ["html"])
     check_cells(exhibit, tables)
-    rows = next(plain(JUDGEMENTS, p) for p in tables["judgements"] if p.stem == "small")
+    rows = next(plain(JUDGEMENTS, p) for p in tables["judgements"] if p.parent.name == "small")
     rated = rows[rows["rating"].notna()]
     key = ("English: " if len(SHAPES[shape].languages) > 1 else "") + "All: Small"
     cell = cell_at(exhibit, key, "Pearson's r")
@@ -699,7 +701,7 @@ def test_matthews_correlation_is_the_pearson_correlation_of_labels_and_verdicts(
     assert texts["The cat sleeps there."] == "acceptable"
     assert texts["The cat sleep there."] == "unacceptable"
     exhibit, _ = built("acceptability", tables, labels_of(SHAPES["sentences"]), tmp_path)
-    (path,) = [p for p in tables["judgements"] if (p.parent.name, p.stem) == ("ara", "large")]
+    (path,) = [p for p in tables["judgements"] if (p.stem, p.parent.name) == ("ara", "large")]
     rows = read_table(JUDGEMENTS, path).to_pandas()
     inside = rows[rows["phenomenon"] == "islands"]
     for row, own in (("Arabic: islands: Large", inside), ("Arabic: All: Large", rows)):
@@ -713,8 +715,8 @@ def test_matthews_correlation_is_the_pearson_correlation_of_labels_and_verdicts(
     # Sentences without a verdict do not count.
     names = ("margin", "correct", "tie", "near_tie", "accepted")
     unjudged = [rows.to_dict("records")[0] | dict.fromkeys(names), *rows.to_dict("records")[1:]]
-    folder = tmp_path / "judgements" / NAME / "ara"
-    path = write(unjudged, JUDGEMENTS, folder / "large.parquet")
+    folder = tmp_path / "judgements" / NAME / "large"
+    path = write(unjudged, JUDGEMENTS, folder / "ara.parquet")
     exhibit, _ = built(
         "acceptability", tables | {"judgements": [path]}, labels_of(SHAPES["sentences"]), tmp_path
     )

@@ -202,7 +202,7 @@ def test_the_limit_of_a_model_is_that_in_the_manifest_of_its_scores(tmp_path, mo
     items = tiny.write_items(Path("items.parquet"), [("a b", "b a")])
     manifest = Path("results/store/small/multi/manifest.json")
     write_text(manifest, json.dumps({"checks": {"limit": "1024"}}))
-    scores = Path("results/scores/pairs/eng/small.parquet")
+    scores = Path("results/scores/pairs/small/eng.parquet")
     with Job(recorded_commands()["collect_scores"], inputs=[manifest], outputs=[scores], params={}):
         write_scores(scores, [([(-1.0, 3)], [(-1.0, 3)])], {0: LONG})
     assert judged.why_skipped(["i0"], items, scores, "m") == [
@@ -214,7 +214,7 @@ def test_an_item_of_several_sentences_is_skipped_for_the_one_that_failed(tmp_pat
     designs = [{name: Condition((name, [1.0])) for name in ("match", "mismatch")}] * 2
     items = write_designs(tmp_path / "i.parquet", designs, ["(*;%match%) < (*;%mismatch%)"])
     rows = [([(-1.0, 3)], [(-1.0, 3)])] * 4
-    scores = write_scores(tmp_path / "results/scores/pairs/eng/m.parquet", rows, {3: LOST})
+    scores = write_scores(tmp_path / "results/scores/pairs/m/eng.parquet", rows, {3: LOST})
     none, lost = judged.why_skipped(["item 0", "item 1"], items, scores, "critical_region")
     assert none.startswith("on which critical_region gives no verdict")
     assert lost == judged.WORDS[LOST]
@@ -242,7 +242,7 @@ def asked(root, said):
             ids, ("ok", "ok", "refused"), ("no\n0", "no\n1", None), strict=True
         )
     ]
-    write_rows(answers, ANSWERS, root / "answers/asked/eng/small.parquet")
+    write_rows(answers, ANSWERS, root / "answers/asked/small/eng.parquet")
     verdicts = {
         "item_id": ids,
         "phenomenon": ["task"] * 3,
@@ -255,7 +255,7 @@ def asked(root, said):
         "nominal": [3] * 3,
         **said,
     }
-    path = root / "judgements/asked/eng/small.parquet"
+    path = root / "judgements/asked/small/eng.parquet"
     write_table(pa.table(verdicts), JUDGEMENTS, path)
     accuracies = root / "accuracies/asked.parquet"
     compute_accuracies([("small", "eng", path)], "asked", accuracies)

@@ -34,7 +34,7 @@ class Evaluation:
         self.models = []
 
     def table(self, kind, name):
-        path = self.results / kind / self.benchmark / LANG / f"{name}.parquet"
+        path = self.results / kind / self.benchmark / name / f"{LANG}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
@@ -168,7 +168,7 @@ def test_what_decides_and_differs_is_named_by_the_jobs_records(new, other):
     comparison = compare_evaluations(a, b)
     assert (comparison.models, comparison.rows[0].only_a) == ((("small", other),), 2)
     # Of a model of another name, the same jobs: only what they do otherwise is a reason.
-    scores = f"results/scores/{BENCHMARK}/{LANG}/small.parquet has other content"
+    scores = f"results/scores/{BENCHMARK}/small/{LANG}.parquet has other content"
     assert {(each.kind, each.text, each.tables) for each in comparison.reasons} == {
         ("parameter", "judge near_tie: 0.01 → 0.5", 1),
         ("input", scores, 1),
@@ -265,7 +265,7 @@ def test_the_terminal_has_all_of_it_in_eighty_columns(two):
     document = json.loads(json.dumps(compare_evaluations(*two).as_json()))
     assert document["rows"][0]["difference"] == -0.25
     assert document["flips"][0]["texts"] == ["✓ the good 1", "✗ the bad 1"]
-    assert "input: results/scores/clams/eng/small.parquet has other content (1 table)" in text
+    assert "input: results/scores/clams/small/eng.parquet has other content (1 table)" in text
 
 
 def write_samples(folder, margins, before, **changes):

@@ -172,8 +172,8 @@ def test_the_readme_computes_a_number_with_nothing_but_pandas(exported):
 
 
 def test_the_tables_hold_what_the_originals_hold(exported, here):
-    frame = read_csv(exported / "tables/judgements/multiblimp/eng/grams.csv")
-    original = pa.parquet.read_table("results/judgements/multiblimp/eng/grams.parquet").to_pandas()
+    frame = read_csv(exported / "tables/judgements/multiblimp/grams/eng.csv")
+    original = pa.parquet.read_table("results/judgements/multiblimp/grams/eng.parquet").to_pandas()
     assert frame["margin"].tolist() == pytest.approx(original["margin"].tolist(), abs=1e-12)
     assert frame["item_id"].tolist() == original["item_id"].tolist()
     assert set(frame["lang"]) == {"eng"}
@@ -206,7 +206,7 @@ def test_a_number_leads_back_through_the_jobs_to_the_text_behind_it(exported):
         seen.append(file)
         if file in made_by:
             waiting += [i for i in ids(made_by[file]["object"]) if graph[i]["@type"] == "File"]
-    assert "#results/judgements/multiblimp/eng/grams.parquet" in seen
+    assert "#results/judgements/multiblimp/grams/eng.parquet" in seen
     assert "#text.txt" in seen
     command = graph[made_by["exhibits/multiblimp/table5.csv"]["instrument"]["@id"]]
     assert command["name"] == "blimpworks build_exhibit multiblimp/table5"
@@ -214,7 +214,7 @@ def test_a_number_leads_back_through_the_jobs_to_the_text_behind_it(exported):
 
 def test_a_copied_table_names_its_original_with_its_checksum(exported, here):
     graph = graph_of(exported)
-    (original,) = ids(graph["tables/judgements/multiblimp/eng/grams.csv"]["isBasedOn"])
+    (original,) = ids(graph["tables/judgements/multiblimp/grams/eng.csv"]["isBasedOn"])
     path = Path(graph[original]["name"])
     assert graph[original]["sha256"] == sha256_of(path)
 
@@ -253,7 +253,7 @@ def test_a_full_disk_names_the_file_of_the_crate_that_did_not_fit(here, small_di
 def test_scores_and_compression_are_there_for_the_asking(here, tmp_path):
     wish = Wish(exhibits=["multiblimp/table5"], tables=["scores"], gzip=True)
     write_crate(plan_crate(Path("results"), Path("small.yaml"), wish, run_here), tmp_path / "crate")
-    scores = read_csv(tmp_path / "crate/tables/scores/multiblimp/eng/grams.csv.gz")
+    scores = read_csv(tmp_path / "crate/tables/scores/multiblimp/grams/eng.csv.gz")
     logprobs = scores["good_logprobs"].map(json.loads).map(sum)
     assert logprobs.tolist() == pytest.approx(scores["logprob_good"].tolist(), abs=1e-3)
     assert differing_cells(tmp_path / "crate") == []
@@ -341,7 +341,7 @@ def test_what_is_not_there_is_refused(scratch, wish, message):
         plan(**wish)
 
 
-JUDGED = Path("results/judgements/multiblimp/eng/grams.parquet")
+JUDGED = Path("results/judgements/multiblimp/grams/eng.parquet")
 TABLE = Path("results/exhibits/multiblimp/table5.csv")
 
 
@@ -353,7 +353,7 @@ def alter_a_byte():
 
 def judge_otherwise():
     arguments = ("--items", "results/items/multiblimp/eng.parquet", "--output", JUDGED)
-    scores = ("--scores", "results/scores/multiblimp/eng/grams.parquet")
+    scores = ("--scores", "results/scores/multiblimp/grams/eng.parquet")
     policy = ("--method", "full_sentence", "--ties", "half", "--near-tie", 0.5)
     run("judge", *arguments, *scores, *policy)
 
@@ -363,7 +363,7 @@ DAMAGES = {
     rf"^{TABLE} was altered": lambda: TABLE.write_text(TABLE.read_text().replace("Eng", "Engl")),
     r"table5.csv: made again from its inputs, it has other": lambda: forge(TABLE, embellished),
     r"^text.txt has changed since \S+ was made": lambda: Path("text.txt").write_text("others\n"),
-    r"grams.parquet is missing": Path("results/scores/multiblimp/eng/grams.parquet").unlink,
+    r"grams.parquet is missing": Path("results/scores/multiblimp/grams/eng.parquet").unlink,
     r"was made anew since .*accuracies/multiblimp.parquet was": judge_otherwise,
     r"results has no exhibits .*build them": lambda: shutil.rmtree("results/exhibits"),
 }

@@ -43,8 +43,8 @@ def evaluate(root, checkpoint, engine, *methods):
     items = root / "items/multiblimp/eng.parquet"
     tiny.write_items(items, PAIRS, paradigm=["SG", "SG", "PL", "PL"])
     manifest, store = root / "store/m/eng/manifest.json", root / "store/m/eng/shards"
-    scores = root / "scores/multiblimp/eng/m.parquet"
-    judgements = root / "judgements/multiblimp/eng/m.parquet"
+    scores = root / "scores/multiblimp/m/eng.parquet"
+    judgements = root / "judgements/multiblimp/m/eng.parquet"
     where = ("--manifest", manifest, "--store", store)
     loaded = ("--checkpoint", checkpoint, "--engine", engine, "--options", "{}")
     run("score", items, *loaded, *where)
@@ -75,7 +75,7 @@ def ngram_results(tmp_path_factory):
 @pytest.mark.slow
 def test_accuracies_and_samples_are_those_of_the_campaign(ngram_results, tmp_path):
     results, samples, _ = exported(ngram_results, tmp_path)
-    path = ngram_results / "judgements/multiblimp/eng/m.parquet"
+    path = ngram_results / "judgements/multiblimp/m/eng.parquet"
     compute_accuracies([("m", "eng", path)], "multiblimp", tmp_path / "a.parquet")
     rows = read_table(ACCURACIES, tmp_path / "a.parquet").to_pylist()
     ours = {r["method"]: r for r in rows if r["phenomenon"] == "all"}
@@ -147,7 +147,7 @@ def export_blimp(results, output):
 
 def test_a_method_counts_on_the_paradigms_that_allow_it(blimp_results, tmp_path):
     results, samples = export_blimp(blimp_results, tmp_path / "out")
-    table = read_table(JUDGEMENTS, blimp_results / "judgements/blimp/eng/m.parquet").to_pylist()
+    table = read_table(JUDGEMENTS, blimp_results / "judgements/blimp/m/eng.parquet").to_pylist()
     for method, metric in (("full_sentence", "acc"), ("two_prefix", "acc_two_prefix")):
         ours = {r["item_id"]: r["correct"] for r in table if r["method"] == method}
         theirs = {s["doc"]["item_id"]: s[metric] for s in samples if metric in s}
@@ -160,7 +160,7 @@ def test_a_method_counts_on_the_paradigms_that_allow_it(blimp_results, tmp_path)
 
 @pytest.mark.parametrize("method", ["full_sentence", "one_prefix"])
 def test_a_method_that_left_out_an_item_which_it_can_judge_is_told(blimp_results, method):
-    path = blimp_results / "judgements/blimp/eng/m.parquet"
+    path = blimp_results / "judgements/blimp/m/eng.parquet"
     rows = read_table(JUDGEMENTS, path).to_pylist()
     rows.remove(next(row for row in rows if row["method"] == method))
     write_table(pa.Table.from_pylist(rows, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)

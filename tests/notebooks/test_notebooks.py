@@ -53,7 +53,7 @@ def test_a_notebook_runs_and_leaves_the_results_as_they_were(path, evidence, mon
 @pytest.mark.xdist_group("workflow")
 def test_the_audit_finds_a_table_that_was_changed_in_the_crate(evidence, monkeypatch, tmp_path):
     client = pytest.importorskip("nbclient")
-    table = evidence.path / "results/demo/crate/tables/judgements/multiblimp/deu/ngram-5.csv"
+    table = evidence.path / "results/demo/crate/tables/judgements/multiblimp/ngram-5/deu.csv"
     content = table.read_text("utf-8")
     right = content.replace(",1.0,False", ",0.0,False", 1)
     assert right != content

@@ -54,10 +54,10 @@ def facts(tmp_path):
     for model, own in verdicts.items():
         rows = [judgement(*each) for each in own.items()]
         rows.append(judgement("i1", 1.0 - (own["i1"] or 0.0), "another"))
-        write_rows(rows, JUDGEMENTS, tmp_path / f"judgements/eng/{model}.parquet")
+        write_rows(rows, JUDGEMENTS, tmp_path / f"judgements/{model}/eng.parquet")
         scores = [score(i, good, bad) for i, _, good, bad in PAIRS if i in own]
-        write_rows(scores, SCORES, tmp_path / f"scores/eng/{model}.parquet")
-    templates = {n: f"{tmp_path}/{n}/{{lang}}/{{model}}.parquet" for n in ("judgements", "scores")}
+        write_rows(scores, SCORES, tmp_path / f"scores/{model}/eng.parquet")
+    templates = {n: f"{tmp_path}/{n}/{{model}}/{{lang}}.parquet" for n in ("judgements", "scores")}
     own = {"items": {"eng": str(tmp_path / "eng.parquet")}, "method": "full_sentence"}
     return {"x": own | templates | {"models": {"a": ["eng"], "b": ["eng"], "c": ["deu"]}}}
 
@@ -118,7 +118,7 @@ def test_words_that_do_not_stand_between_spaces_are_written_out(facts, tmp_path)
         for name, values in (("ends", [1, 2]), ("logprobs", [-1.0, -2.0]))
     }
     for model in ("a", "b"):
-        write_rows([row], SCORES, tmp_path / f"scores/eng/{model}.parquet")
+        write_rows([row], SCORES, tmp_path / f"scores/{model}/eng.parquet")
     words = scripts(facts)["x.eng.0.words"]
     assert words[0][0] == [[[-1.0, -2.0], ["見", "る"]], [[-1.0, -2.0], ["見", "た"]]]
 

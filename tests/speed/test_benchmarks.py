@@ -89,7 +89,7 @@ def test_verdicts_are_compared_with_the_labels_of_a_reader(tmp_path):
             if row["lang"] == lang
             for method, correct in (("published", 0.0), ("corrected", float(row["right"])))
         ]
-        path = tmp_path / "results/judgements/lmentry" / lang / "smollm2.parquet"
+        path = tmp_path / "results/judgements/lmentry/smollm2" / f"{lang}.parquet"
         write_rows(rows, JUDGEMENTS, path)
     printed = lines_of("reading", [tmp_path])
     assert "read corrected all: 400 answers, 41 right; agreement 100.0 %" in printed[0]

@@ -118,7 +118,7 @@ def check_cells(exhibit, tables):
             return read_printed(tables)
         schema, kinds = BEHIND[source]
         paths = [path for kind in kinds for path in tables.get(kind, ())]
-        return read_plain(schema, [path for path in paths if model in (None, path.stem)])
+        return read_plain(schema, [path for path in paths if model in (None, path.parent.name)])
 
     for cell in exhibit.cells:
         model = cell.where["model"] if cell.source == "judgements" else None
@@ -236,7 +236,7 @@ def evaluate(root, models, tied=()):
     evaluations = []
     for seed, model in enumerate(models):
         scores, judged = (
-            root / kind / "blimp" / "eng" / f"{model}.parquet" for kind in ("scores", "judgements")
+            root / kind / "blimp" / model / "eng.parquet" for kind in ("scores", "judgements")
         )
         write_scores(scores, rows, seed, tied)
         judge(items, scores, judged, Rules(METHODS, ["wrong"], 0.0))

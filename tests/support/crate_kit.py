@@ -88,14 +88,14 @@ def build_results(results):
     ):
         tiny.write_items(items, PAIRS, paradigm=["SG", "SG", "PL", "PL"])
     manifest, store = results / "store/grams/manifest.json", results / "store/grams/shards"
-    scores = results / "scores/multiblimp/eng/grams.parquet"
+    scores = results / "scores/multiblimp/grams/eng.parquet"
     judged = results / "judgements/multiblimp"
     accuracies = results / "accuracies/multiblimp.parquet"
     where = ("--manifest", manifest, "--store", store)
     run("score", items, "--checkpoint", checkpoint, "--engine", "kenlm", "--options", "{}", *where)
     run("collect-scores", "--items", items, *where, "--output", scores)
     method = ("--method", "full_sentence", "--ties", "wrong", "--near-tie", 0.001)
-    paths = ("--items", items, "--scores", scores, "--output", judged / "eng/grams.parquet")
+    paths = ("--items", items, "--scores", scores, "--output", judged / "grams/eng.parquet")
     run("judge", *paths, *method)
     models = ("--models", json.dumps({"grams": ["eng"]}))
     run("compute-accuracies", judged, *models, "--benchmark", "multiblimp", "--output", accuracies)

@@ -105,7 +105,7 @@ class Campaign:
         return self.root / "items/lmentry" / f"{lang}.parquet"
 
     def answers(self, lang, model):
-        return self.root / "answers/lmentry" / lang / f"{model}.parquet"
+        return self.root / "answers/lmentry" / model / f"{lang}.parquet"
 
     @property
     def judgements(self):
@@ -115,7 +115,7 @@ class Campaign:
     def judged(self):
         """Model, language and path of each table of judgements."""
         return [
-            (model, lang, self.judgements / lang / f"{model}.parquet")
+            (model, lang, self.judgements / model / f"{lang}.parquet")
             for model in self.models
             for lang in self.languages
         ]
@@ -153,7 +153,7 @@ class Campaign:
                 for method, verdict in zip(METHODS, verdicts, strict=True)
             ]
         write(answered, ANSWERS, self.answers(lang, model))
-        write(judged, JUDGEMENTS, self.judgements / lang / f"{model}.parquet", EXTRA)
+        write(judged, JUDGEMENTS, self.judgements / model / f"{lang}.parquet", EXTRA)
 
 
 def fill(sheet, key, campaign, lang):
@@ -161,7 +161,7 @@ def fill(sheet, key, campaign, lang):
     hidden = {row["row"]: row for row in read_table(SHEET_KEY, key).to_pylist()}
     verdicts = {}
     for model in campaign.models:
-        rows = read_table(JUDGEMENTS, campaign.judgements / lang / f"{model}.parquet").to_pylist()
+        rows = read_table(JUDGEMENTS, campaign.judgements / model / f"{lang}.parquet").to_pylist()
         corrected = (row for row in rows if row["method"] == "corrected")
         verdicts |= {(model, row["item_id"]): row["correct"] for row in corrected}
     lines = [line.cells for line in read_sheet(sheet)]

@@ -35,8 +35,8 @@ SITE = {
 # Large enough to be caught at work, as it is scored in many shards.
 RECIPE = {"kind": "transformer", "hidden": 384, "layers": 6, "heads": 6, "max_steps": 2}
 STORE = "results/demo/store/transformer-small/eng"
-JUDGED = "results/demo/judgements/multiblimp/eng/transformer-small.parquet"
-SCORED = "results/demo/scores/multiblimp/eng/transformer-small.parquet"
+JUDGED = "results/demo/judgements/multiblimp/transformer-small/eng.parquet"
+SCORED = "results/demo/scores/multiblimp/transformer-small/eng.parquet"
 LOG = "logs/demo/score/transformer-small/eng"
 POLL = ("--slurm-init-seconds-before-status-checks", "5")
 ACTIVE = ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING")

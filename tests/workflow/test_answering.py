@@ -13,7 +13,7 @@ from support.checkout import copy_of, output_of
 from support.slurm_campaign import SITE
 
 pytestmark = pytest.mark.xdist_group("workflow")
-ANSWERS = "results/demo/answers/lmentry/{}/transformer-small.parquet"
+ANSWERS = "results/demo/answers/lmentry/transformer-small/{}.parquet"
 PACK = {
     "name": "English",
     "resources": "en",
@@ -62,7 +62,7 @@ def answered(campaign):
 
 
 RULES = (
-    *("answer", "collect_answers_lmentry", "collect_answers_lmentry_of_language"),
+    *("answer", "collect_answers", "collect_answers_of_language"),
     *("retrieve", "build_tokens", "build_lexicon", "build_multiblimp_items"),
     *("build_text", "join_text", "train_network"),
 )

@@ -14,7 +14,7 @@ def judgements(checkout, benchmark, lang="eng", model="ngram-5"):
     """Judgements by the first method, with the sentences of each pair."""
     path = checkout.path / RESULTS
     items = pd.read_parquet(path / f"items/{benchmark}/{lang}.parquet")
-    table = pd.read_parquet(path / f"judgements/{benchmark}/{lang}/{model}.parquet")
+    table = pd.read_parquet(path / f"judgements/{benchmark}/{model}/{lang}.parquet")
     table = table[table["method"] == "full_sentence"].reset_index(drop=True)
     labels = items[["paradigm", "good", "bad"]].astype(str).reset_index(drop=True)
     columns = ["margin", "correct", "tie", "near_tie"]
@@ -127,7 +127,7 @@ def test_the_three_public_benchmarks_run_from_the_mirror(new_checkout, mirror):
     assert items["syntaxgym"]["item"].nunique() == 842
     assert (items["turblimp"]["good"] == items["turblimp"]["bad"]).sum() == 30
     for name, lang in languages.items():
-        judged = pd.read_parquet(results / f"judgements/{name}/{lang}/ngram-5.parquet")
+        judged = pd.read_parquet(results / f"judgements/{name}/ngram-5/{lang}.parquet")
         assert {*judged.groupby("method", observed=True)["item_id"].nunique()} == {500}
     released = pd.read_parquet(results / "accuracies/printed/syntaxgym.parquet")
     whole = released[released["phenomenon"] == "all"]

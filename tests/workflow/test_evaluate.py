@@ -307,7 +307,7 @@ def test_two_evaluations_are_compared_item_by_item(checkout, finished, resumed):
     rows = json.loads(done.stdout)["rows"]
     [whole] = [row for row in rows if row["benchmark"] == "clams" and row["phenomenon"] == "all"]
     tables = (
-        pd.read_parquet(folder / f"results/judgements/clams/eng/{model}.parquet")
+        pd.read_parquet(folder / f"results/judgements/clams/{model}/eng.parquet")
         for folder, model in ((finished.folder, TRANSFORMER), (resumed.folder, NGRAM))
     )
     a, b = (table.dropna(subset="correct").set_index("item_id")["correct"] for table in tables)

@@ -49,7 +49,7 @@ def test_explain_follows_a_number_to_treebank_and_model(built):
     assert done.returncode == 0, done.stderr
     for part in (
         "(the same)",
-        "judgements/multiblimp/deu/ngram-5.parquet",
+        "judgements/multiblimp/ngram-5/deu.parquet",
         "models/ngram-5/deu/checkpoint.json",
         "items/multiblimp/deu.parquet",
         "de_demo-ud-test.conllu:",
@@ -228,7 +228,7 @@ def test_check_passes_on_an_untouched_tree(built):
 
 
 def test_check_names_the_file_with_one_altered_byte(scratch):
-    victim = f"{RESULTS}/scores/multiblimp/eng/ngram-5.parquet"
+    victim = f"{RESULTS}/scores/multiblimp/ngram-5/eng.parquet"
     alter(scratch.path / victim)
     done = check(scratch)
     assert done.returncode == 1

@@ -74,12 +74,12 @@ def test_models_of_this_machine_are_retrieved_like_those_of_the_hub(campaign, pl
 
 def test_a_model_that_the_campaign_itself_names_is_retrieved_and_scored(bare, places):
     bare.change(LOCAL, models=[], own_models={"mine": {"path": str(places / "of {{braces}}")}})
-    planned = bare.planned("results/demo/judgements/multiblimp/deu/mine.parquet", campaign=LOCAL)
+    planned = bare.planned("results/demo/judgements/multiblimp/mine/deu.parquet", campaign=LOCAL)
     assert {"retrieve", "score"} <= planned
 
 
 def test_a_model_of_some_languages_is_run_on_these(campaign):
-    judged = "results/demo/judgements/multiblimp/{}/each.parquet"
+    judged = "results/demo/judgements/multiblimp/each/{}.parquet"
     assert "score" in campaign.planned(judged.format("deu"), campaign=LOCAL)
     done = campaign.snakemake("-n", judged.format("fra"), campaign=LOCAL)
     assert done.returncode != 0

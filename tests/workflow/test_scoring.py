@@ -57,7 +57,7 @@ def commands(checkout, verb, target, models, **settings):
 
 def test_near_ties_are_those_of_the_format_that_a_model_is_run_in(bare):
     """An n-gram model has no number format, so that its ties are decided by rounding alone."""
-    target = "results/demo/judgements/multiblimp/eng/{}.parquet"
+    target = "results/demo/judgements/multiblimp/{}/eng.parquet"
     expected = {"ngram-5": "0.0", "transformer-small": "0.25"}
     lines = commands(bare, "judge", target, expected, scoring={"dtype": "bfloat16"})
     assert {model: re.findall(r"--near-tie (\S+)", line) for model, line in lines.items()} == {

@@ -48,7 +48,7 @@ def on_cluster(checkout, cluster, *arguments, campaign=CAMPAIGN, **environment):
 def test_checkpoints_of_a_monolingual_model_share_a_job_on_a_gpu(cluster, tmp_path):
     languages = ["deu", "eng", "fra"]
     checkout = trained(tmp_path / "packed", ON_GPU, languages=languages, models=[MODEL])
-    targets = [JUDGED.format("demo", lang, MODEL) for lang in languages]
+    targets = [JUDGED.format("demo", MODEL, lang) for lang in languages]
     done = on_cluster(checkout, cluster, *targets)
     assert done.returncode == 0, output_of(done)
     jobs = [j for j in cluster.squeue() if j["workdir"] == str(checkout.path)]
@@ -62,7 +62,7 @@ def test_checkpoints_of_a_monolingual_model_share_a_job_on_a_gpu(cluster, tmp_pa
         assert host["node"] == pack["node"]
         assert host["node"].startswith("gpu")
         assert host["gpus"] == ["a100"]
-        local = pq.read_table(checkout.path / JUDGED.format("demo", lang, MODEL))
+        local = pq.read_table(checkout.path / JUDGED.format("demo", MODEL, lang))
         assert len(local) > 50
 
 
@@ -79,7 +79,7 @@ def test_a_vllm_server_that_is_killed_in_its_job_is_started_again_and_nothing_is
     settings["scoring"]["shard"] = 10
     settings["scoring"]["vllm"]["prompts"] = 2
     (checkout.path / served).write_text(yaml.safe_dump(settings))
-    target = JUDGED.format("demo-served", "eng", MODEL)
+    target = JUDGED.format("demo-served", MODEL, "eng")
     store = checkout.path / f"results/demo-served/store/{MODEL}/eng"
     command = ["snakemake", "--profile", "slurm", *POLL, "--configfile", served, "--", target]
     run = subprocess.Popen(
@@ -161,7 +161,7 @@ def test_two_campaigns_at_once_take_a_model_from_one_cache_without_network(clust
         assert fetched.returncode == 0, output_of(fetched)
         model = checkout.path / "resources/demo/models/hub-small/multi"
         assert (model / "model.safetensors").exists()
-        target = JUDGED.format("demo", "eng", "hub-small")
+        target = JUDGED.format("demo", "hub-small", "eng")
         campaign = Campaign(cluster, checkout.path, checkout.path)
         runs.append((campaign.start(target, **offline), checkout.path / target))
     for campaign, _ in runs:

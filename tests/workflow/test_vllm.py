@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.skipif(not vllm_kit.PYTHON.exists(), reason="no .vllm (run `make vllm`)"),
 ]
 SERVED = "config/demo/served.yaml"
-JUDGED = "results/{}/judgements/multiblimp/eng/transformer-small.parquet"
+JUDGED = "results/{}/judgements/multiblimp/transformer-small/eng.parquet"
 STORE = "results/{}/store/transformer-small/eng/manifest.json"
 NOISE = 1e-3  # nats, between two sums of a sentence's tokens in float32
 
@@ -63,7 +63,7 @@ def test_a_server_started_by_the_workflow_judges_as_transformers_does(checkout):
 def test_its_scores_and_decisions_are_those_of_minicons_and_the_harness(checkout):
     from support import peers
 
-    scores = "results/demo-served/scores/multiblimp/eng/transformer-small.parquet"
+    scores = "results/demo-served/scores/multiblimp/transformer-small/eng.parquet"
     done = checkout.snakemake(scores, campaign=SERVED)
     assert done.returncode == 0, output_of(done)
     rows = pq.read_table(checkout.path / scores).to_pylist()

@@ -67,45 +67,46 @@ use rule answer as answer_with_vllm with:
         ),
 
 
-for block in layout.blocks("prompt"):
+rule collect_answers:
+    """Answers of one model to a benchmark, as a table for each language."""
+    input:
+        prompts=items_run,
+        manifest=lambda w: layout.manifest_of(w.model, w.get("lang"), "answers_store"),
+    output:
+        directory("<results>/answers/{benchmark}/{model}"),
+    log:
+        "<logs>/collect_answers/{benchmark}/{model}.log",
+    benchmark:
+        "<benchmarks>/collect_answers/{benchmark}/{model}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(of_unit("prompt")),
+        model=one_of(TOGETHER),
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=code_of("collect_answers"),
+        store=lambda w, input: str(Path(input.manifest).with_name("shards")),
+        prompts=lambda w, input: repeated("items", input.prompts),
+        answers=lambda w, output: repeated("output", by_language(w, output[0])),
+        systems=lambda w: system_prompts(
+            CAMPAIGN, find_benchmark(w.benchmark).generation, languages_run(w)
+        ),
+    message:
+        "Collect answers of {wildcards.model} to {wildcards.benchmark}"
+    shell:
+        "python -m blimpworks collect-answers {params.prompts:q} "
+        "--manifest {input.manifest:q} --store {params.store:q} "
+        "--systems {params.systems:q} {params.answers:q} > {log:q} 2>&1"
 
-    rule:
-        name:
-            f"collect_answers_{block.benchmark}{block.suffix}"
-        input:
-            prompts=[
-                layout.items_table(block.benchmark, lang) for lang in block.languages
-            ],
-            manifest=lambda w: layout.manifest_of(
-                w.model, w.get("lang"), "answers_store"
-            ),
-        output:
-            [
-                f"<results>/answers/{block.benchmark}/{lang}/{{model}}.parquet"
-                for lang in block.languages
-            ],
-        log:
-            f"<logs>/collect_answers/{block.benchmark}/{block.place}.log",
-        benchmark:
-            f"<benchmarks>/collect_answers/{block.benchmark}/{block.place}.tsv"
-        wildcard_constraints:
-            model=one_of(block.models),
-        localrule: True
-        conda:
-            "../../envs/core.yaml"
-        params:
-            code=code_of("collect_answers"),
-            store=lambda w, input: str(Path(input.manifest).with_name("shards")),
-            prompts=lambda w, input: repeated("items", input.prompts),
-            answers=lambda w, output: repeated("output", output),
-            systems=lambda w, block=block: system_prompts(
-                CAMPAIGN,
-                find_benchmark(block.benchmark).generation,
-                [lang.format(lang=w.get("lang")) for lang in block.languages],
-            ),
-        message:
-            f"Collect answers of {{wildcards.model}} on {block.benchmark}"
-        shell:
-            "python -m blimpworks collect-answers {params.prompts:q} "
-            "--manifest {input.manifest:q} --store {params.store:q} "
-            "--systems {params.systems:q} {params.answers:q} > {log:q} 2>&1"
+
+use rule collect_answers as collect_answers_of_language with:
+    output:
+        "<results>/answers/{benchmark}/{model}/{lang}.parquet",
+    log:
+        "<logs>/collect_answers/{benchmark}/{model}/{lang}.log",
+    benchmark:
+        "<benchmarks>/collect_answers/{benchmark}/{model}/{lang}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(of_unit("prompt")),
+        model=one_of(layout.parted),

@@ -4,7 +4,7 @@
 rule build_table:
     """A table or figure of a paper, in all formats."""
     input:
-        lambda w: [path for _, path in exhibit_tables(w)],
+        lambda w: layout.outputs_with(path for _, path in exhibit_tables(w)),
     output:
         **exhibit_files("table"),
     log:

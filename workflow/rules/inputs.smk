@@ -71,6 +71,35 @@ def checkpoint_of(wildcards):
     )
 
 
+# Models with one job for all languages: their tables are made together.
+TOGETHER = [name for name in CATALOGUE.models if name not in layout.parted]
+
+
+def of_unit(unit):
+    """Benchmarks of the campaign whose items are pairs, or prompts."""
+    return [name for name in CAMPAIGN.benchmarks if find_benchmark(name).unit == unit]
+
+
+def languages_run(wildcards):
+    """Languages of a job on one model and benchmark: all that it covers, or one."""
+    if "lang" in wildcards.keys():
+        return [wildcards.lang]
+    return layout.covered_by(wildcards.model, wildcards.benchmark)
+
+
+def items_run(wildcards):
+    """Items tables of a job on one model and benchmark."""
+    languages = languages_run(wildcards)
+    return [layout.items_table(wildcards.benchmark, lang) for lang in languages]
+
+
+def by_language(wildcards, path):
+    """Tables of a job on one model and benchmark: those in a directory, or the only one."""
+    if "lang" in wildcards.keys():
+        return [path]
+    return [f"{path}/{lang}.parquet" for lang in languages_run(wildcards)]
+
+
 def scored_items(wildcards):
     """Item sets that a job scores: whole sentences, and those whose regions are enough."""
     paths = {"whole": [], "regions": []}
@@ -144,7 +173,7 @@ def reported_pairs(benchmark):
     """
     languages = layout.item_languages(benchmark)
     covered = {m: layout.covered_by(m, benchmark) for m in layout.models_of(benchmark)}
-    evaluated = f"{benchmark}/{{lang}}/{{model}}.parquet"
+    evaluated = f"{benchmark}/{{model}}/{{lang}}.parquet"
     return {
         "items": {lang: layout.items_table(benchmark, lang) for lang in languages},
         "models": {

@@ -1,57 +1,57 @@
 """From scores to judgements to accuracies."""
 
-for block in layout.blocks("pair"):
 
-    rule:
-        name:
-            f"judge_{block.benchmark}{block.suffix}"
-        input:
-            pairs=[
-                layout.items_table(block.benchmark, lang) for lang in block.languages
-            ],
-            scores=[
-                f"<results>/scores/{block.benchmark}/{lang}/{{model}}.parquet"
-                for lang in block.languages
-            ],
-        output:
-            [
-                f"<results>/judgements/{block.benchmark}/{lang}/{{model}}.parquet"
-                for lang in block.languages
-            ],
-        log:
-            f"<logs>/judge/{block.benchmark}/{block.place}.log",
-        benchmark:
-            f"<benchmarks>/judge/{block.benchmark}/{block.place}.tsv"
-        wildcard_constraints:
-            model=one_of(block.models),
-        localrule: True
-        conda:
-            "../../envs/core.yaml"
-        params:
-            code=code_of(find_benchmark(block.benchmark).judge),
-            command=find_benchmark(block.benchmark).judge.replace("_", "-"),
-            tables=lambda w, input, output: [
-                *repeated("items", input.pairs),
-                *repeated("scores", input.scores),
-                *repeated("output", output),
-            ],
-            methods=lambda w, benchmark=block.benchmark: [
-                f"--method={name}" for name in layout.judged_by(benchmark, w.model)
-            ],
-            ties=lambda w, benchmark=block.benchmark: [
-                f"--ties={policy}" for policy in layout.ties_of(benchmark, w.model)
-            ],
-            unknown=lambda w, benchmark=block.benchmark: layout.unknown_of(
-                benchmark, w.model
-            ),
-            near_tie=lambda w: CAMPAIGN.scoring.near_tie.of(
-                layout.engine_of(w.model), layout.dtype_of(w.model)
-            ),
-        message:
-            f"Judge {{wildcards.model}} on {block.benchmark}"
-        shell:
-            "python -m blimpworks {params.command} {params.tables:q} {params.methods:q} {params.ties} "
-            "--near-tie {params.near_tie} {params.unknown} > {log:q} 2>&1"
+rule judge:
+    """Verdicts on one model's pairs of a benchmark by each method, as a table for each language."""
+    input:
+        pairs=items_run,
+        scores="<results>/scores/{benchmark}/{model}",
+    output:
+        directory("<results>/judgements/{benchmark}/{model}"),
+    log:
+        "<logs>/judge/{benchmark}/{model}.log",
+    benchmark:
+        "<benchmarks>/judge/{benchmark}/{model}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(of_unit("pair")),
+        model=one_of(TOGETHER),
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=lambda w: code_of(find_benchmark(w.benchmark).judge),
+        command=lambda w: find_benchmark(w.benchmark).judge.replace("_", "-"),
+        tables=lambda w, input, output: [
+            *repeated("items", input.pairs),
+            *repeated("scores", by_language(w, input.scores)),
+            *repeated("output", by_language(w, output[0])),
+        ],
+        methods=lambda w: repeated("method", layout.judged_by(w.benchmark, w.model)),
+        ties=lambda w: repeated("ties", layout.ties_of(w.benchmark, w.model)),
+        unknown=lambda w: layout.unknown_of(w.benchmark, w.model),
+        near_tie=lambda w: CAMPAIGN.scoring.near_tie.of(
+            layout.engine_of(w.model), layout.dtype_of(w.model)
+        ),
+    message:
+        "Judge {wildcards.model} on {wildcards.benchmark}"
+    shell:
+        "python -m blimpworks {params.command} {params.tables:q} {params.methods:q} {params.ties} "
+        "--near-tie {params.near_tie} {params.unknown} > {log:q} 2>&1"
+
+
+use rule judge as judge_of_language with:
+    input:
+        pairs=items_run,
+        scores="<results>/scores/{benchmark}/{model}/{lang}.parquet",
+    output:
+        "<results>/judgements/{benchmark}/{model}/{lang}.parquet",
+    log:
+        "<logs>/judge/{benchmark}/{model}/{lang}.log",
+    benchmark:
+        "<benchmarks>/judge/{benchmark}/{model}/{lang}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(of_unit("pair")),
+        model=one_of(layout.parted),
 
 
 rule compute_accuracies:

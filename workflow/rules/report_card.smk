@@ -38,7 +38,7 @@ use rule parity as sensitivity with:
 rule report_card:
     """What models can do, beside what papers print, as data and as a page."""
     input:
-        lambda w: card_tables(card_facts(layout, CAMPAIGN_FILE)),
+        lambda w: layout.outputs_with(card_tables(card_facts(layout, CAMPAIGN_FILE))),
     output:
         card_files(layout),
     log:

@@ -96,37 +96,42 @@ for pack in PACKS:
 
 # One job makes the tables of all languages of a checkpoint; Snakemake, the file system and
 # the interpreter's start would otherwise cost a hundred times what the work does.
-for block in layout.blocks("pair"):
+rule collect_scores:
+    """Scores of one model on a benchmark, as a table for each language."""
+    input:
+        pairs=items_run,
+        manifest=lambda w: layout.manifest_of(w.model, w.get("lang")),
+    output:
+        directory("<results>/scores/{benchmark}/{model}"),
+    log:
+        "<logs>/collect_scores/{benchmark}/{model}.log",
+    benchmark:
+        "<benchmarks>/collect_scores/{benchmark}/{model}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(of_unit("pair")),
+        model=one_of(TOGETHER),
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=code_of("collect_scores"),
+        store=lambda w, input: str(Path(input.manifest).with_name("shards")),
+        pairs=lambda w, input: repeated("items", input.pairs),
+        scores=lambda w, output: repeated("output", by_language(w, output[0])),
+    message:
+        "Collect scores of {wildcards.model} on {wildcards.benchmark}"
+    shell:
+        "python -m blimpworks collect-scores {params.pairs:q} --manifest {input.manifest:q} "
+        "--store {params.store:q} {params.scores:q} > {log:q} 2>&1"
 
-    rule:
-        name:
-            f"collect_scores_{block.benchmark}{block.suffix}"
-        input:
-            pairs=[
-                layout.items_table(block.benchmark, lang) for lang in block.languages
-            ],
-            manifest=lambda w: layout.manifest_of(w.model, w.get("lang")),
-        output:
-            [
-                f"<results>/scores/{block.benchmark}/{lang}/{{model}}.parquet"
-                for lang in block.languages
-            ],
-        log:
-            f"<logs>/collect_scores/{block.benchmark}/{block.place}.log",
-        benchmark:
-            f"<benchmarks>/collect_scores/{block.benchmark}/{block.place}.tsv"
-        wildcard_constraints:
-            model=one_of(block.models),
-        localrule: True
-        conda:
-            "../../envs/core.yaml"
-        params:
-            code=code_of("collect_scores"),
-            store=lambda w, input: str(Path(input.manifest).with_name("shards")),
-            pairs=lambda w, input: repeated("items", input.pairs),
-            scores=lambda w, output: repeated("output", output),
-        message:
-            f"Collect scores of {{wildcards.model}} on {block.benchmark}"
-        shell:
-            "python -m blimpworks collect-scores {params.pairs:q} --manifest {input.manifest:q} "
-            "--store {params.store:q} {params.scores:q} > {log:q} 2>&1"
+
+use rule collect_scores as collect_scores_of_language with:
+    output:
+        "<results>/scores/{benchmark}/{model}/{lang}.parquet",
+    log:
+        "<logs>/collect_scores/{benchmark}/{model}/{lang}.log",
+    benchmark:
+        "<benchmarks>/collect_scores/{benchmark}/{model}/{lang}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(of_unit("pair")),
+        model=one_of(layout.parted),

@@ -17,7 +17,7 @@ def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
     missing or broken.
     """
     items_path = f"items/{benchmark}/{lang}.parquet"
-    judgements = results / "judgements" / benchmark / lang / f"{model}.parquet"
+    judgements = results / "judgements" / benchmark / model / f"{lang}.parquet"
     inputs = (made_by(judgements) or {}).get("inputs", [])
     sampled = any(entry["path"].endswith(f"{SAMPLED}/{items_path}") for entry in inputs)
     return results / (SAMPLED if sampled else "") / items_path

@@ -28,7 +28,7 @@ CORE_TABLES = {
     ),
     "comparisons": TableKind(template="{results}/comparisons/{paper}.parquet", evaluated=True),
     "judgements": TableKind(
-        paths=lambda layout, paper: layout.evaluations("judgements", paper), evaluated=True
+        paths=lambda layout, paper: layout.evaluated_tables("judgements", paper), evaluated=True
     ),
     "items": TableKind(paths=lambda layout, paper: layout.items_tables(paper)),
     # Print has its own.

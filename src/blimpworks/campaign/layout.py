@@ -53,20 +53,6 @@ WHOLE_WORDS = ("ngram", "lstm")
 
 
 @dataclass(frozen=True)
-class Block:
-    """Tables of one job: of all languages of a checkpoint, or of one language."""
-
-    benchmark: str
-    suffix: str
-    """Suffix of its rules' names."""
-    place: str
-    """Path of its logs, with wildcards."""
-    languages: tuple[str, ...]
-    """Languages, or their wildcard."""
-    models: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Layout:
     """A campaign with its catalogue, for the workflow."""
 
@@ -167,12 +153,39 @@ class Layout:
     def evaluations(
         self, folder: str, benchmark: str, models: Sequence[str] | None = None
     ) -> list[str]:
-        """Return tables of a benchmark's models, or of some, one per language."""
+        """Return outputs of the jobs on a benchmark's models, or on some.
+
+        A job that treats all languages of a model has one directory of tables.
+        """
+        paths: list[str] = []
+        for model in self.models_of(benchmark) if models is None else models:
+            directory = f"{self.results}/{folder}/{benchmark}/{model}"
+            languages = self.covered_by(model, benchmark)
+            if model in self.parted:
+                paths += [f"{directory}/{lang}.parquet" for lang in languages]
+            elif languages:
+                paths.append(directory)
+        return paths
+
+    def evaluated_tables(self, folder: str, benchmark: str, only: str = "") -> list[str]:
+        """Return tables of a benchmark's models, one per language, or of one language."""
         return [
-            f"{self.results}/{folder}/{benchmark}/{lang}/{model}.parquet"
-            for model in (self.models_of(benchmark) if models is None else models)
+            f"{self.results}/{folder}/{benchmark}/{model}/{lang}.parquet"
+            for model in self.models_of(benchmark)
             for lang in self.covered_by(model, benchmark)
+            if only in ("", lang)
         ]
+
+    def outputs_with(self, tables: Iterable[str]) -> list[str]:
+        """Return outputs of jobs that the tables are, or are in."""
+        folders = {f"{self.results}/{name}" for name in ("scores", "answers", "judgements")}
+        outputs = []
+        for path in tables:
+            directory = path.rpartition("/")[0]
+            benchmark_folder, _, model = directory.rpartition("/")
+            together = benchmark_folder.rpartition("/")[0] in folders and model not in self.parted
+            outputs.append(directory if together else path)
+        return list(dict.fromkeys(outputs))
 
     def evaluated(self, benchmark: str, models: Sequence[str] | None = None) -> str:
         """Return the languages of each of a benchmark's models, or of some, as JSON."""
@@ -272,42 +285,15 @@ class Layout:
         return generation
 
     @cached_property
-    def parted(self) -> list[str]:
-        """Models with one scoring job per language."""
+    def parted(self) -> dict[str, None]:
+        """Models with one scoring job per language, in the catalogue's order."""
         by_language = self.campaign.scoring.jobs == "language"
         rows = self.catalogue.models.items()
-        return [name for name, row in rows if row.scope == "monolingual" or by_language]
+        return dict.fromkeys(n for n, row in rows if row.scope == "monolingual" or by_language)
 
     def part_of(self, model: str, lang: str) -> str:
         """Return the part of a model's scores with a language; one job scores a part."""
         return part_of(self.campaign, self.catalogue.models[model], lang)
-
-    def blocks(self, unit: str) -> list[Block]:
-        """Return blocks of all the campaign's benchmarks of pairs, or of prompts.
-
-        Their paths contain the benchmark, which lets Snakemake tell rules for many languages apart
-        quickly.
-        """
-        blocks = []
-        for benchmark in self.campaign.benchmarks:
-            if find_benchmark(benchmark).unit != unit:
-                continue
-            together: dict[tuple[str, ...], list[str]] = {}
-            alone = []
-            for model in self.models_of(benchmark):
-                if model in self.parted:
-                    alone.append(model)
-                else:
-                    languages = tuple(self.covered_by(model, benchmark))
-                    together.setdefault(languages, []).append(model)
-            for number, (languages, models) in enumerate(together.items()):
-                suffix = f"_{number}" if number else ""
-                if languages:
-                    blocks.append(Block(benchmark, suffix, "{model}", languages, tuple(models)))
-            if alone:
-                wildcards = (("{lang}",), tuple(alone))
-                blocks.append(Block(benchmark, "_of_language", "{lang}/{model}", *wildcards))
-        return blocks
 
     def manifest_of(self, model: str, lang: str, store: str = "store") -> str:
         """Return the manifest of the job that scores (or answers) a language with a model."""

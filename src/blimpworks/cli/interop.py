@@ -37,20 +37,20 @@ def export_lm_eval(
             "of pairs alone. Name a benchmark of pairs."
         )
     judged = sorted((results / "judgements" / benchmark).glob("*/*.parquet"))
-    chosen = model or sorted({path.stem for path in judged})
+    chosen = model or sorted({path.parent.name for path in judged})
     for name in chosen:
-        paths = [path for path in judged if path.stem == name]
+        paths = [path for path in judged if path.parent.name == name]
         if not paths:
             raise UserError(
                 f"{results} has no judgements of {name} on {benchmark}; expected "
-                f"{results}/judgements/{benchmark}/LANG/{name}.parquet."
+                f"{results}/judgements/{benchmark}/{name}/LANG.parquet."
             )
         sources = [
             Source(
                 benchmark,
-                path.parent.name,
-                judged_items(results, benchmark, path.parent.name, name),
-                results / "scores" / benchmark / path.parent.name / path.name,
+                path.stem,
+                judged_items(results, benchmark, path.stem, name),
+                results / "scores" / benchmark / name / path.name,
                 path,
             )
             for path in paths

@@ -323,7 +323,7 @@ def _stages(
     parts = [status.part for status in statuses]
     tables: dict[str, list[Path]] = {
         folder: [
-            results / folder / benchmark / lang / f"{part.model}.parquet"
+            results / folder / benchmark / part.model / f"{lang}.parquet"
             for part in parts
             if folder == "judgements" or part.kind == kind
             for benchmark, lang in part.sets

@@ -92,9 +92,9 @@ def pairs_of(items: list[Path], outputs: list[Path]) -> list[tuple[Path, Path]]:
 
 
 def tables_below(root: Path, models: str) -> list[tuple[str, str, Path]]:
-    """List model, language and path of the tables ROOT/LANG/MODEL."""
+    """List model, language and path of the tables ROOT/MODEL/LANG."""
     return [
-        (model, lang, root / lang / f"{model}.parquet")
+        (model, lang, root / model / f"{lang}.parquet")
         for model, languages in json.loads(models).items()
         for lang in languages
     ]
@@ -116,7 +116,7 @@ def evaluations(
     tables = (items or results / "items") / benchmark
     outputs, judgements = (results / folder / benchmark for folder in (kind, "judgements"))
     return [
-        Evaluation(model, lang, tables / f"{lang}.parquet", path, judgements / lang / path.name)
+        Evaluation(model, lang, tables / f"{lang}.parquet", path, judgements / model / path.name)
         for model, lang, path in tables_below(outputs, models)
     ]
 

@@ -50,7 +50,7 @@ OUTPUTS = option("Table to write; one for each items table.")
 # A campaign has thousands of these tables, and one argument of a shell holds 128 KiB.
 EVALUATED = option("Languages of each model, as a JSON object.", use=UNRECORDED)
 EVALUATED_TABLES = argument(
-    "Directory of LANG/MODEL.parquet.",
+    "Directory of MODEL/LANG.parquet.",
     use=Use(
         reads=lambda root, given: [path for *_, path in tables_below(root, given["models"])],
         passes=lambda root, given: tables_below(root, given["models"]),

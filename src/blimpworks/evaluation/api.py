@@ -106,7 +106,7 @@ def load_results(directory: str | Path) -> Results:
     for benchmark in campaign.benchmarks:
         for model in layout.models_of(benchmark):
             for lang in layout.covered_by(model, benchmark):
-                table = f"{benchmark}/{lang}/{model}.parquet"
+                table = f"{benchmark}/{model}/{lang}.parquet"
                 rows = _read(ITEMS, layout.items_table(benchmark, lang))
                 scores = f"{layout.results}/scores/{table}"
                 if (REPOSITORY / scores).exists():

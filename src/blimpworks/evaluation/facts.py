@@ -149,7 +149,7 @@ def card_tables(facts: Facts) -> list[str]:
 
 def model_table(results: str, folder: str, benchmark: str, lang: str, model: str) -> str:
     """Return the path of a model's ``judgements``, ``scores`` or ``answers`` in a language."""
-    return f"{results}/{folder}/{benchmark}/{lang}/{model}.parquet"
+    return f"{results}/{folder}/{benchmark}/{model}/{lang}.parquet"
 
 
 def _model(layout: Layout, name: str, covered: Coverage) -> ModelFacts:

@@ -66,12 +66,13 @@ class Side:
     def judged_tables(self) -> list[tuple[str, str, str]]:
         """Benchmark, language and model of each table of judgements, by accuracies and records."""
         rows = self.accuracies[["benchmark", "lang", "model"]].itertuples(index=False, name=None)
-        recorded = (
+        inputs = (
             Path(entry["path"]).with_suffix("").parts[-3:]
             for path in sorted((self.results / "accuracies").glob("*.parquet"))
             for entry in (made_by(path) or {}).get("inputs", [])
             if "/judgements/" in entry["path"]
         )
+        recorded = ((benchmark, lang, model) for benchmark, model, lang in inputs)
         return list(dict.fromkeys([*rows, *recorded]))
 
     @property
@@ -85,7 +86,7 @@ class Side:
 
     def table(self, kind: str, benchmark: str, lang: str, model: str) -> Path:
         """Return the path of a model's table in a language."""
-        return self.results / kind / benchmark / lang / f"{model}.parquet"
+        return self.results / kind / benchmark / model / f"{lang}.parquet"
 
     def judgements(self, benchmark: str, lang: str, model: str) -> "pd.DataFrame":
         """Read a model's judgements in a language by all methods, columns ``COLUMNS``."""
@@ -325,7 +326,7 @@ def _of_jobs(
             second.jobs = {second.key(job["outputs"][0]["path"]): job for job in jobs}
         causes = Causes(a, second)
         for benchmark, lang, models in compared:
-            key = f"results/judgements/{benchmark}/{lang}/{ours}.parquet"
+            key = f"results/judgements/{benchmark}/{ours}/{lang}.parquet"
             in_both = key in a.products and key in second.products
             if models == (ours, theirs) and in_both and causes.changed(key):
                 behind = causes.all_causes(second.products[key][0])

@@ -67,7 +67,7 @@ def test_a_bin_has_the_accuracy_of_its_pairs_and_pairs_without_a_value_are_in_no
 def test_a_method_that_nothing_is_judged_by_and_no_model_at_all_are_refused(tmp_path):
     evaluate(tmp_path, ["lstm"])
     paths = [tmp_path / "items" / "blimp" / "eng.parquet"]
-    paths += [tmp_path / kind / "blimp/eng/lstm.parquet" for kind in ("scores", "judgements")]
+    paths += [tmp_path / kind / "blimp/lstm/eng.parquet" for kind in ("scores", "judgements")]
     with pytest.raises(UserError, match="no judgements by method other; expected the method"):
         bin_accuracies([Evaluation("lstm", "eng", *paths)], "other", 10, tmp_path / "bins.parquet")
     with pytest.raises(UserError, match="no judgements are given; name at least one model"):

@@ -290,7 +290,7 @@ def test_a_labelled_answer_without_a_verdict_is_counted_and_not_dropped(campaign
     sheets = fill(sheet, key, campaign, "eng")
     lost = read_table(SHEET_KEY, key).to_pylist()[0]
     for model in MODELS:
-        path = campaign.judgements / "eng" / f"{model}.parquet"
+        path = campaign.judgements / model / "eng.parquet"
         rows = read_table(JUDGEMENTS, path).to_pylist()
         for row in rows:
             if (model, row["item_id"]) == (lost["model"], lost["item_id"]):

@@ -257,7 +257,7 @@ def test_published_accuracies_divide_by_what_the_settings_ask_for(campaign, simu
     labels = replace(LABELS, method="published")
     exhibit, _ = build("table34", campaign, labels, root)
     cell = cells(exhibit)["phi-4", "starts with word"]
-    path = simulated.judgements / "ita/phi-4.parquet"
+    path = simulated.judgements / "phi-4/ita.parquet"
     rows = read_table(JUDGEMENTS, path).to_pandas()
     rows = rows[(rows["phenomenon"] == "starts_with_word") & (rows["method"] == "published")]
     assert formula_of(cell.formula.sentence)(rows) == pytest.approx(

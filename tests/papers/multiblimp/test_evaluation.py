@@ -136,9 +136,9 @@ def simulate(root, models=MODELS):
                 judgement(i, r, s["logprob_good"] - s["logprob_bad"])
                 for i, r, s in zip(items, right, scores, strict=True)
             ]
-            path = write(rows, JUDGEMENTS, root / f"judgements/{lang}/{model}.parquet")
+            path = write(rows, JUDGEMENTS, root / f"judgements/{model}/{lang}.parquet")
             judged.append((model, lang, path))
-            path = write(scores, SCORES, root / f"scores/{lang}/{model}.parquet")
+            path = write(scores, SCORES, root / f"scores/{model}/{lang}.parquet")
             scored.append((model, pairs, path))
     return judged, scored
 

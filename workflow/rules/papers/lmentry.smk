@@ -19,6 +19,17 @@ TAUGHT = {
 }
 
 
+def answer_packs(wildcards):
+    """Packs of the languages whose answers a job judges."""
+    return [str(pack_file(CAMPAIGN, lang)) for lang in languages_run(wildcards)]
+
+
+def lender_packs(wildcards):
+    """Packs of other languages that those packs take patterns from."""
+    packs = (pack_files(Path(path)) for path in answer_packs(wildcards))
+    return [str(lender) for _, *lenders in packs for lender in lenders]
+
+
 rule build_lmentry_items:
     """Prompts of all tasks in a language, drawn from its annotated resources."""
     input:
@@ -176,68 +187,67 @@ rule train_instruct:
         "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
 
 
-for block in layout.blocks("prompt"):
+rule judge_answers:
+    """Verdicts on one model's answers, as a table for each language."""
+    input:
+        prompts=items_run,
+        answers="<results>/answers/{benchmark}/{model}",
+        packs=answer_packs,
+        # Patterns of other languages that the release scores some of its tasks with.
+        lenders=lender_packs,
+    output:
+        directory("<results>/judgements/{benchmark}/{model}"),
+    log:
+        "<logs>/judge/{benchmark}/{model}.log",
+    benchmark:
+        "<benchmarks>/judge/{benchmark}/{model}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(of_unit("prompt")),
+        model=one_of(TOGETHER),
+    conda:
+        "../../../envs/core.yaml"
+    resources:
+        **cpu_job(2000, minutes=60),
+    params:
+        code=code_of("judge_answers"),
+        tables=lambda w, input, output: [
+            *repeated("items", input.prompts),
+            *repeated("answers", by_language(w, input.answers)),
+            *repeated("pack", input.packs),
+            *repeated("output", by_language(w, output[0])),
+        ],
+        variant=LMENTRY.variant,
+    message:
+        "Judge answers of {wildcards.model} to {wildcards.benchmark}"
+    shell:
+        "python -m blimpworks judge-answers {params.tables:q} "
+        "--variant {params.variant} > {log:q} 2>&1"
 
-    rule:
-        name:
-            f"judge_{block.benchmark}{block.suffix}"
-        input:
-            prompts=[
-                layout.items_table(block.benchmark, lang) for lang in block.languages
-            ],
-            answers=[
-                f"<results>/answers/{block.benchmark}/{lang}/{{model}}.parquet"
-                for lang in block.languages
-            ],
-            packs=[str(pack_file(CAMPAIGN, lang)) for lang in block.languages],
-            # Patterns of other languages that the release scores some of its tasks with.
-            lenders=lambda w, languages=block.languages: [
-                str(file)
-                for lang in block.languages
-                for file in pack_files(
-                    pack_file(CAMPAIGN, lang.format(lang=w.get("lang")))
-                )[1:]
-            ],
-        output:
-            [
-                f"<results>/judgements/{block.benchmark}/{lang}/{{model}}.parquet"
-                for lang in block.languages
-            ],
-        log:
-            f"<logs>/judge/{block.benchmark}/{block.place}.log",
-        benchmark:
-            f"<benchmarks>/judge/{block.benchmark}/{block.place}.tsv"
-        wildcard_constraints:
-            model=one_of(block.models),
-        conda:
-            "../../../envs/core.yaml"
-        resources:
-            **cpu_job(2000, minutes=60),
-        params:
-            code=lambda w: code_of("judge_answers"),
-            tables=lambda w, input, output: [
-                *repeated("items", input.prompts),
-                *repeated("answers", input.answers),
-                *repeated("pack", input.packs),
-                *repeated("output", output),
-            ],
-            variant=LMENTRY.variant,
-        message:
-            f"Judge answers of {{wildcards.model}} on {block.benchmark}"
-        shell:
-            "python -m blimpworks judge-answers {params.tables:q} "
-            "--variant {params.variant} > {log:q} 2>&1"
+
+use rule judge_answers as judge_answers_of_language with:
+    input:
+        prompts=items_run,
+        answers="<results>/answers/{benchmark}/{model}/{lang}.parquet",
+        packs=answer_packs,
+        lenders=lender_packs,
+    output:
+        "<results>/judgements/{benchmark}/{model}/{lang}.parquet",
+    log:
+        "<logs>/judge/{benchmark}/{model}/{lang}.log",
+    benchmark:
+        "<benchmarks>/judge/{benchmark}/{model}/{lang}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(of_unit("prompt")),
+        model=one_of(layout.parted),
 
 
 rule annotation_sheet:
     """Answers of a language for people to judge, and the key that they don't see."""
     input:
         prompts=layout.items_table("{benchmark}", "{lang}"),
-        answers=lambda w: [
-            f"{RESULTS}/answers/{w.benchmark}/{w.lang}/{model}.parquet"
-            for model in layout.models_of(w.benchmark)
-            if w.lang in layout.covered_by(model, w.benchmark)
-        ],
+        answers=lambda w: layout.outputs_with(
+            layout.evaluated_tables("answers", w.benchmark, w.lang)
+        ),
         # Of the published prompts, some ask for another task than theirs.
         pack=lambda w: [
             str(pack_file(CAMPAIGN, lang))
@@ -258,7 +268,9 @@ rule annotation_sheet:
         "../../../envs/core.yaml"
     params:
         code=code_of("annotation_sheet"),
-        answers=lambda w, input: repeated("answers", input.answers),
+        answers=lambda w: repeated(
+            "answers", layout.evaluated_tables("answers", w.benchmark, w.lang)
+        ),
         options=options(LMENTRY.sheet),
         pack=lambda w, input: repeated("pack", input.pack),
     message:

@@ -91,10 +91,10 @@ LAYOUTS = {
 def _read(tables: Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
     frames = []
     for path in tables[SOURCE]:
-        if path.stem in labels.models:
+        if path.parent.name in labels.models:
             rows = read_plain(JUDGEMENTS, path, [*columns, "method"])
             rows = rows[rows["method"] == labels.method]
-            frames.append(rows.assign(model=path.stem, lang=path.parent.name))
+            frames.append(rows.assign(model=path.parent.name, lang=path.stem))
     judgements = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
     if judgements.empty:
         name = labels.facts["benchmark"]["name"]

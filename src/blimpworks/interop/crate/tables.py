@@ -19,8 +19,8 @@ from blimpworks.parquet import read_parquet
 WITH_JUDGEMENTS = ("items", "accuracies")
 """Kinds of tables that accompany judgements, although the cells do not need them."""
 FOLDERS = {
-    "judgements": ("benchmark", "lang", "model"),
-    "scores": ("benchmark", "lang", "model"),
+    "judgements": ("benchmark", "model", "lang"),
+    "scores": ("benchmark", "model", "lang"),
     "items": ("benchmark",),
     "agreement": ("benchmark", "lang"),
     "agreement_counts": ("benchmark", "lang"),
@@ -61,8 +61,8 @@ def _below(kind: str, original: Path) -> tuple[str, ...]:
 def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
     """Return the path in a crate of the copy of a table.
 
-    >>> place_of("judgements", Path("results/judgements/pairs/eng/gpt2.parquet")).as_posix()
-    'tables/judgements/pairs/eng/gpt2.csv'
+    >>> place_of("judgements", Path("results/judgements/pairs/gpt2/eng.parquet")).as_posix()
+    'tables/judgements/pairs/gpt2/eng.csv'
     """
     *folders, name = _below(kind, original)
     target = "/".join((*folders, name + suffix))

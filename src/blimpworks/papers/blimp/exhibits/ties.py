@@ -71,7 +71,7 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
             "them again."
         )
     identical = {*select_rows(items, {"identical": True})["paradigm"]}
-    paths = {path.stem: path for path in tables["judgements"] if path.parent.name == LANG}
+    paths = {path.parent.name: path for path in tables["judgements"] if path.stem == LANG}
     cells: list[Cell] = []
     for model, name in labels.models.items():
         if model not in paths:
