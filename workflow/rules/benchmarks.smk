@@ -40,54 +40,85 @@ rule build_declared_items:
         "{params.most} --output {output:q} > {log:q} 2>&1"
 
 
-for command, entries, output in (
-    ("read_people", "people", "<results>/accuracies/people/{benchmark}.parquet"),
-    ("read_released", "released", "<results>/accuracies/printed/{benchmark}.parquet"),
-    (
-        "read_perplexities",
-        "perplexities",
-        "<results>/perplexities/released/{benchmark}.parquet",
-    ),
-):
+def declared_with(entries):
+    """Benchmarks whose declaration has files of a kind of results."""
+    having = DECLARED_BENCHMARKS.items()
+    return [name for name, each in having if getattr(each.declared, entries)]
 
-    rule:
-        name:
-            command
-        input:
-            lambda w, entries=entries: DECLARED_BENCHMARKS[w.benchmark].inputs(
-                entries, layout
-            ),
-            tables=lambda w, entries=entries: DECLARED_BENCHMARKS[w.benchmark].items(
-                entries, layout
-            ),
-        output:
-            output,
-        log:
-            f"<logs>/{command}/{{benchmark}}.log",
-        benchmark:
-            f"<benchmarks>/{command}/{{benchmark}}.tsv"
-        wildcard_constraints:
-            benchmark=one_of(
-                name
-                for name, each in DECLARED_BENCHMARKS.items()
-                if getattr(each.declared, entries)
-            ),
-        localrule: True
-        conda:
-            "../../envs/core.yaml"
-        params:
-            code=code_of(command),
-            command=command.replace("_", "-"),
-            declaration=lambda w, input: input[0],
-            sources=f"{RESOURCES}/sources",
-            files=lambda w, input: repeated("file", layout.among_sources(input)),
-            tables=lambda w, input: repeated("items", input.tables),
-        message:
-            f"Read {entries} of {{wildcards.benchmark}}"
-        shell:
-            "python -m blimpworks {params.command} {params.declaration:q} {params.files:q} "
-            "--sources {params.sources:q} --benchmark {wildcards.benchmark} {params.tables:q} "
-            "--output {output:q} > {log:q} 2>&1"
+
+def declared_results(entries):
+    """Input files of a rule that reads results: the declaration, its files, and items."""
+    return {
+        "files": lambda w: DECLARED_BENCHMARKS[w.benchmark].inputs(entries, layout),
+        "tables": lambda w: DECLARED_BENCHMARKS[w.benchmark].items(entries, layout),
+    }
+
+
+def results_read_by(command):
+    """Params of a rule that reads results."""
+    return {
+        "code": code_of(command),
+        "command": command.replace("_", "-"),
+        "declaration": lambda w, input: input.files[0],
+        "sources": f"{RESOURCES}/sources",
+        "files": lambda w, input: repeated("file", layout.among_sources(input.files)),
+        "tables": lambda w, input: repeated("items", input.tables),
+    }
+
+
+rule read_people:
+    """Accuracies of people on a declared benchmark."""
+    input:
+        **declared_results("people"),
+    output:
+        "<results>/accuracies/people/{benchmark}.parquet",
+    log:
+        "<logs>/read_people/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/read_people/{benchmark}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(declared_with("people")),
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        **results_read_by("read_people"),
+    message:
+        "Read what the authors of {wildcards.benchmark} release"
+    shell:
+        "python -m blimpworks {params.command} {params.declaration:q} {params.files:q} "
+        "--sources {params.sources:q} --benchmark {wildcards.benchmark} {params.tables:q} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+use rule read_people as read_released with:
+    input:
+        **declared_results("released"),
+    output:
+        "<results>/accuracies/printed/{benchmark}.parquet",
+    log:
+        "<logs>/read_released/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/read_released/{benchmark}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(declared_with("released")),
+    params:
+        **results_read_by("read_released"),
+
+
+use rule read_people as read_perplexities with:
+    input:
+        **declared_results("perplexities"),
+    output:
+        "<results>/perplexities/released/{benchmark}.parquet",
+    log:
+        "<logs>/read_perplexities/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/read_perplexities/{benchmark}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(declared_with("perplexities")),
+    params:
+        **results_read_by("read_perplexities"),
 
 
 # What was released is more than what is printed.

@@ -12,29 +12,27 @@ rule items:
     localrule: True
 
 
-# Who asks for one that cannot be built is told why.
-for spec in [*layout.exhibits, *map(find_exhibit, layout.refused)]:
-
-    rule:
-        name:
-            spec.alias
-        input:
-            f"{RESULTS}/exhibits/{spec.key}.{FORMATS[spec.kind][0]}",
-        localrule: True
-
-
 rule published:
     """The exhibits as the papers' printed numbers make them."""
     input:
-        [f"{RESULTS}/published/{s.key}.{FORMATS[s.kind][0]}" for s in layout.published],
+        published_folders(),
     localrule: True
 
 
-for spec in layout.published:
+# Rules without wildcards are targets that people can name. Who asks for one that cannot be built
+# is told why.
+TARGETS = {
+    spec.alias: f"{RESULTS}/exhibits/{spec.key}.{FORMATS[spec.kind][0]}"
+    for spec in [*layout.exhibits, *map(find_exhibit, layout.refused)]
+} | {
+    f"{spec.alias}_published": f"{RESULTS}/published/{spec.paper}"
+    for spec in layout.published
+}
+for target, path in TARGETS.items():
 
     rule:
         name:
-            f"{spec.alias}_published"
+            target
         input:
-            f"{RESULTS}/published/{spec.key}.{FORMATS[spec.kind][0]}",
+            path,
         localrule: True

@@ -42,52 +42,40 @@ use rule build_table as build_figure with:
 
 
 # All that a paper prints is read by each of its exhibits, so they are made together.
-for paper in layout.published_papers:
-
-    rule:
-        name:
-            f"build_published_{paper}"
-        input:
-            list(dict.fromkeys(path for _, path in layout.published_tables(paper))),
-        output:
-            files=[
-                f"{RESULTS}/published/{spec.key}.{suffix}"
-                for spec in layout.published_of(paper)
-                for suffix in ("cells.parquet", *FORMATS[spec.kind])
-                if suffix != REPORTED[spec.kind]
-            ],
-            reported=[
-                report(
-                    f"{RESULTS}/published/{spec.key}.{REPORTED[spec.kind]}",
-                    caption="../report/published.rst",
-                    category=paper,
-                    subcategory="From print",
-                    labels={"exhibit": spec.name, "kind": spec.kind},
-                )
-                for spec in layout.published_of(paper)
-            ],
-        log:
-            f"<logs>/build_published/{paper}.log",
-        benchmark:
-            f"<benchmarks>/build_published/{paper}.tsv"
-        localrule: True
-        conda:
-            "../../envs/core.yaml"
-        params:
-            code=[
-                code_of("build_exhibit", spec.key)
-                for spec in layout.published_of(paper)
-            ],
-            paper=paper,
-            folder=lambda w, output: Path(output.files[0]).parent,
-            inputs=[
-                f"--input={kind}={path}"
-                for kind, path in layout.published_tables(paper)
-            ],
-            # Called, so that no braces of a label are taken for a wildcard.
-            labels=lambda w, labels=layout.published_labels(paper): labels,
-        message:
-            f"Build the exhibits of {paper} from what the paper prints"
-        shell:
-            "python -m blimpworks build-published {params.paper} {params.folder:q} "
-            "{params.inputs:q} --labels {params.labels:q} > {log:q} 2>&1"
+rule build_published:
+    """All exhibits of a paper from what the paper prints."""
+    input:
+        lambda w: list(
+            dict.fromkeys(path for _, path in layout.published_tables(w.paper))
+        ),
+    output:
+        report(
+            directory("<results>/published/{paper}"),
+            patterns=["{exhibit}.html"],
+            caption="../report/published.rst",
+            category="{paper}",
+            subcategory="From print",
+            labels={"exhibit": "{exhibit}"},
+        ),
+    log:
+        "<logs>/build_published/{paper}.log",
+    benchmark:
+        "<benchmarks>/build_published/{paper}.tsv"
+    wildcard_constraints:
+        paper=one_of(layout.published_papers),
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=lambda w: [
+            code_of("build_exhibit", spec.key) for spec in layout.published_of(w.paper)
+        ],
+        inputs=lambda w: [
+            f"--input={kind}={path}" for kind, path in layout.published_tables(w.paper)
+        ],
+        labels=lambda w: layout.published_labels(w.paper),
+    message:
+        "Build the exhibits of {wildcards.paper} from what the paper prints"
+    shell:
+        "python -m blimpworks build-published {wildcards.paper} {output:q} "
+        "{params.inputs:q} --labels {params.labels:q} > {log:q} 2>&1"

@@ -5,9 +5,7 @@ rule export_crate:
     """Exhibits, their tables and their provenance, for readers without blimpworks."""
     input:
         exhibits=[f"{RESULTS}/exhibits/{s.key}.cells.parquet" for s in layout.exhibits],
-        published=[
-            f"{RESULTS}/published/{s.key}.cells.parquet" for s in layout.published
-        ],
+        published=published_folders(),
         reproduction=comparisons(),
         campaign=CAMPAIGN_FILE,
     output:

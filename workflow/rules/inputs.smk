@@ -151,6 +151,18 @@ def corrected_exhibits():
     return [str(path) for path in paths if path.exists()]
 
 
+def published_folders(papers=None):
+    """Folders of the exhibits that papers' printed numbers make: of all papers, or of some."""
+    names = layout.published_papers if papers is None else papers
+    return [f"{RESULTS}/published/{paper}" for paper in names]
+
+
+def published_cells(papers):
+    """Cells of those exhibits."""
+    specs = [spec for spec in layout.published if spec.paper in papers]
+    return [f"{RESULTS}/published/{spec.key}.cells.parquet" for spec in specs]
+
+
 def comparisons():
     """List both comparisons with print; none where no benchmark of the campaign has any."""
     names = ("published", "measured") if layout.papers else ()

@@ -5,7 +5,7 @@ rule report:
     """What is printed, recomputed and measured, as a site that opens from a file."""
     input:
         measured=[f"{RESULTS}/exhibits/{spec.key}.html" for spec in layout.exhibits],
-        published=[f"{RESULTS}/published/{spec.key}.html" for spec in layout.published],
+        published=published_folders(),
         corrected=corrected_exhibits(),
         printed=[
             path for paper in layout.papers for path in layout.printed_tables(paper)

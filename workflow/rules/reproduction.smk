@@ -26,11 +26,7 @@ rule read_published:
 rule compare_published:
     """Every printed number beside its value computed from the paper's other numbers."""
     input:
-        cells=[
-            f"{RESULTS}/published/{spec.key}.cells.parquet"
-            for spec in layout.published
-            if spec.paper in layout.papers
-        ],
+        cells=published_folders(layout.papers),
         printed=[
             path for paper in layout.papers for path in layout.printed_tables(paper)
         ],
@@ -56,13 +52,14 @@ rule compare_published:
         "../../envs/core.yaml"
     params:
         code=code_of("compare_published"),
+        cells=published_cells(layout.papers),
         printed=lambda w: str(CAMPAIGN.catalogue.published),
         accuracies=lambda w, input: Path(input.accuracies[0]).parent,
         papers=[f"--paper={paper}" for paper in layout.papers],
     message:
         "Compare what the papers print with what it is computed from"
     shell:
-        "python -m blimpworks compare-published {input.cells:q} --printed {params.printed:q} "
+        "python -m blimpworks compare-published {params.cells:q} --printed {params.printed:q} "
         "--accuracies {params.accuracies:q} {params.papers:q} --output {output:q} > {log:q} 2>&1"
 
 
@@ -72,11 +69,7 @@ rule compare_measured:
         cells=[
             f"{RESULTS}/exhibits/{spec.key}.cells.parquet" for spec in layout.exhibits
         ],
-        published=[
-            f"{RESULTS}/published/{spec.key}.cells.parquet"
-            for spec in layout.published
-            if spec.paper in layout.papers
-        ],
+        published=published_folders(layout.papers),
         accuracies=expand(
             "<results>/accuracies/printed/{paper}.parquet", paper=layout.papers
         ),
@@ -100,7 +93,7 @@ rule compare_measured:
     params:
         code=code_of("compare_measured"),
         printed=lambda w: str(CAMPAIGN.catalogue.published),
-        published=lambda w, input: repeated("published", input.published),
+        published=repeated("published", published_cells(layout.papers)),
         accuracies=lambda w, input: Path(input.accuracies[0]).parent,
         papers=[f"--paper={paper}" for paper in layout.papers],
         # Called, so that no braces are taken for wildcards.

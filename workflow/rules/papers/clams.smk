@@ -8,6 +8,16 @@ RELEASED_SETS = available(CAMPAIGN, CATALOGUE, clams_sets.SET)
 GENERATED = CLAMS.grammars if "clams" in CAMPAIGN.benchmarks else ()
 
 
+def grammars_of(lang):
+    """Grammars of a language."""
+    return clams_sets.grammars_of(CAMPAIGN, CATALOGUE, lang)
+
+
+def sets_of(lang):
+    """Evaluation sets of a language."""
+    return list(map(str, clams_sets.set_files(CAMPAIGN, CATALOGUE, lang)))
+
+
 rule count_sets:
     """The released minimal sets, by the words that tell them apart."""
     input:
@@ -30,40 +40,42 @@ rule count_sets:
         "python -m blimpworks count-sets {params.sets:q} --output {output:q} > {log:q} 2>&1"
 
 
-for lang in GENERATED:
-    grammars = clams_sets.grammars_of(CAMPAIGN, CATALOGUE, lang)
-
-    rule:
-        name:
-            f"generate_sets_{lang}"
-        input:
-            cases=list(map(str, grammars.cases)),
-            common=list(map(str, filter(None, [grammars.common]))),
-        output:
-            [str(clams_sets.generated_set(CAMPAIGN, lang, c)) for c in grammars.cases],
-        log:
-            f"<logs>/generate_sets/{lang}.log",
-        benchmark:
-            f"<benchmarks>/generate_sets/{lang}.tsv"
-        localrule: True
-        conda:
-            "../../../envs/core.yaml"
-        params:
-            code=code_of("generate_sets"),
-            common=lambda w, input: repeated("common", input.common),
-            outputs=lambda w, output: repeated("output", output),
-            variant=variant_of(CLAMS, "alternates"),
-        message:
-            f"Generate the evaluation sets of {lang}"
-        shell:
-            "python -m blimpworks generate-sets {input.cases:q} {params.common:q} "
-            "{params.outputs:q} --variant {params.variant} > {log:q} 2>&1"
+rule generate_sets:
+    """Evaluation sets of a language, from its grammars."""
+    input:
+        cases=lambda w: list(map(str, grammars_of(w.lang).cases)),
+        common=lambda w: list(map(str, filter(None, [grammars_of(w.lang).common]))),
+    output:
+        directory("<results>/sets/clams/{lang}"),
+    log:
+        "<logs>/generate_sets/{lang}.log",
+    benchmark:
+        "<benchmarks>/generate_sets/{lang}.tsv"
+    wildcard_constraints:
+        lang=one_of(GENERATED),
+    localrule: True
+    conda:
+        "../../../envs/core.yaml"
+    params:
+        code=code_of("generate_sets"),
+        common=lambda w, input: repeated("common", input.common),
+        outputs=lambda w: repeated("output", sets_of(w.lang)),
+        variant=variant_of(CLAMS, "alternates"),
+    message:
+        "Generate the evaluation sets of {wildcards.lang}"
+    shell:
+        "python -m blimpworks generate-sets {input.cases:q} {params.common:q} "
+        "{params.outputs:q} --variant {params.variant} > {log:q} 2>&1"
 
 
 rule build_clams_items:
     """Pairs of a language's evaluation sets."""
     input:
-        lambda w: list(map(str, clams_sets.set_files(CAMPAIGN, CATALOGUE, w.lang))),
+        lambda w: (
+            f"{RESULTS}/sets/clams/{w.lang}"
+            if w.lang in GENERATED
+            else sets_of(w.lang)
+        ),
     output:
         "<results>/items/clams/{lang}.parquet",
     log:
@@ -76,6 +88,7 @@ rule build_clams_items:
         **cpu_job(2000),
     params:
         code=code_of("build_clams_items"),
+        sets=lambda w: sets_of(w.lang),
         options=CLAMS.model_dump_json(
             include={
                 "variant": True,
@@ -87,7 +100,7 @@ rule build_clams_items:
     message:
         "Build CLAMS's items of {wildcards.lang}"
     shell:
-        "python -m blimpworks build-clams-items {input:q} --lang {wildcards.lang} "
+        "python -m blimpworks build-clams-items {params.sets:q} --lang {wildcards.lang} "
         "--output {output:q} --options {params.options:q} > {log:q} 2>&1"
 
 
