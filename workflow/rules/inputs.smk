@@ -199,9 +199,9 @@ def reported_pairs(benchmark):
 
 
 def report_facts():
-    """What the report says of the campaign, and its names for languages and models, as JSON."""
+    """What the report says of the campaign, and its names for languages and models."""
     variants = (p.benchmarks[0].options(CAMPAIGN).variant for p in papers_of(CAMPAIGN))
-    facts = {
+    return {
         "name": CAMPAIGN.campaign,
         "description": CAMPAIGN.description,
         "configfile": CAMPAIGN_FILE,
@@ -209,6 +209,8 @@ def report_facts():
         "variant": next(variants, "published"),
         "languages": {k: row.name for k, row in WHOLE.languages.items()},
         "models": {k: r.label for k, r in (WHOLE.models | CATALOGUE.models).items()},
+        "measured": [spec.key for spec in layout.exhibits],
+        "published": [spec.key for spec in layout.published],
         "missing": missing_sources(layout),
         "pairs": {name: reported_pairs(name) for name in reported_benchmarks()},
         "declared": layout.is_declared,
@@ -218,4 +220,3 @@ def report_facts():
             if (licences := layout.licences_of(paper))
         },
     }
-    return json.dumps(facts, ensure_ascii=False)

@@ -4,6 +4,7 @@
 rule report:
     """What is printed, recomputed and measured, as a site that opens from a file."""
     input:
+        facts=settings_file("report.json", report_facts),
         measured=[f"{RESULTS}/exhibits/{spec.key}.html" for spec in layout.exhibits],
         published=published_folders(),
         corrected=corrected_exhibits(),
@@ -33,10 +34,6 @@ rule report:
         results=lambda w, output: Path(output[0]).parent,
         site=lambda w, output: Path(output[0]).parent / "report",
         printed=lambda w: str(CAMPAIGN.catalogue.published),
-        # Called, so that no braces of a label are taken for a wildcard.
-        facts=lambda w: report_facts(),
-        measured=json.dumps([spec.key for spec in layout.exhibits]),
-        published_keys=json.dumps([spec.key for spec in layout.published]),
         corrected=(
             [f"--corrected={CAMPAIGN.report.corrected}"]
             if CAMPAIGN.report.corrected
@@ -47,5 +44,5 @@ rule report:
         "Build the report"
     shell:
         "python -m blimpworks build-report --results {params.results:q} "
-        "--printed {params.printed:q} --facts {params.facts:q} "
-        "--measured {params.measured:q} --published {params.published_keys:q} {params.corrected:q} --resources {params.resources:q} --output {params.site:q} > {log:q} 2>&1"
+        "--printed {params.printed:q} --facts {input.facts:q} "
+        "{params.corrected:q} --resources {params.resources:q} --output {params.site:q} > {log:q} 2>&1"

@@ -39,6 +39,9 @@ rule report_card:
     """What models can do, beside what papers print, as data and as a page."""
     input:
         lambda w: layout.outputs_with(card_tables(card_facts(layout, CAMPAIGN_FILE))),
+        facts=settings_file(
+            "report_card.json", lambda: card_facts(layout, CAMPAIGN_FILE)
+        ),
     output:
         card_files(layout),
     log:
@@ -50,11 +53,8 @@ rule report_card:
         "../../envs/core.yaml"
     params:
         code=code_of("build_report_card"),
-        facts=lambda w: json.dumps(
-            card_facts(layout, CAMPAIGN_FILE), ensure_ascii=False
-        ),
     message:
         "Build the report card"
     shell:
-        "python -m blimpworks build-report-card {output:q} --facts {params.facts:q} "
+        "python -m blimpworks build-report-card {output:q} --facts {input.facts:q} "
         "> {log:q} 2>&1"

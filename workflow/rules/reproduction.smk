@@ -76,6 +76,9 @@ rule compare_measured:
         printed=[
             path for paper in layout.papers for path in layout.printed_tables(paper)
         ],
+        basis=settings_file(
+            "comparability.json", lambda: bases_of(CAMPAIGN, CATALOGUE, layout.papers)
+        ),
     output:
         report(
             "<results>/reproduction/measured.csv",
@@ -96,14 +99,12 @@ rule compare_measured:
         published=repeated("published", published_cells(layout.papers)),
         accuracies=lambda w, input: Path(input.accuracies[0]).parent,
         papers=[f"--paper={paper}" for paper in layout.papers],
-        # Called, so that no braces are taken for wildcards.
-        basis=lambda w: json.dumps(bases_of(CAMPAIGN, CATALOGUE, layout.papers)),
     message:
         "Compare the campaign's numbers with the printed ones"
     shell:
         "python -m blimpworks compare-measured {input.cells:q} --printed {params.printed:q} "
         "{params.papers:q} {params.published:q} --accuracies {params.accuracies:q} "
-        "--basis {params.basis:q} --output {output:q} > {log:q} 2>&1"
+        "--basis {input.basis:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule reproduction:

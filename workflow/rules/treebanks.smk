@@ -4,7 +4,10 @@
 rule build_tokens:
     """CoNLL-U files of one language to its token and sentence tables."""
     input:
-        lambda w: layout.usable(CATALOGUE.treebanks[w.lang]),
+        treebanks=lambda w: layout.usable(CATALOGUE.treebanks[w.lang]),
+        settings=settings_file(
+            "treebanks.yaml", CAMPAIGN.treebanks.model_dump(include={"malformed"})
+        ),
     output:
         tokens="<results>/tokens/{lang}.parquet",
         sentences="<results>/sentences/{lang}.parquet",
@@ -19,10 +22,9 @@ rule build_tokens:
         **cpu_job(2000),
     params:
         code=code_of("build_tokens"),
-        options=CAMPAIGN.treebanks.model_dump_json(include={"malformed"}),
     message:
         "Read the treebanks of {wildcards.lang}"
     shell:
-        "python -m blimpworks build-tokens {input:q} --tokens {output.tokens:q} "
+        "python -m blimpworks build-tokens {input.treebanks:q} --tokens {output.tokens:q} "
         "--sentences {output.sentences:q} --malformed {output.malformed:q} "
-        "--options {params.options:q} > {log:q} 2>&1"
+        "--options {input.settings:q} > {log:q} 2>&1"

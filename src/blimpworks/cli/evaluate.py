@@ -1,14 +1,15 @@
 """Define commands that evaluate models, build the report card, and compare evaluations."""
 
 import os
-from json import dumps, loads
+from json import dumps
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from blimpworks.commands import shared
 from blimpworks.commands.declare import EVALUATE, UNRECORDED, command
-from blimpworks.commands.options import argument, option
+from blimpworks.commands.options import argument, json_option, option
 
 
 @command(panel=EVALUATE, example="evaluate gpt2 --data released --limit 200")
@@ -139,16 +140,15 @@ def compare(
     packages=("jinja2", "wordfreq", *shared.MODELLING),
 )
 def build_report_card(
-    facts: str = option("What the card is built from, as JSON."),
+    facts: dict[str, Any] = json_option("What the card is built from, as JSON."),
     outputs: list[Path] = argument("card.json, index.html, and a results file for each model."),
 ) -> None:
     """Build the report card of an evaluation: its data, its page and results files."""
     from blimpworks.evaluation.build import build_report_card as build
     from blimpworks.evaluation.facts import card_tables
 
-    settings = loads(facts)
-    tables = [Path(path) for path in card_tables(settings)]
-    with build_report_card.job(inputs=tables, outputs=outputs, params={"facts": settings}) as job:
-        counts = build(settings, outputs)
+    tables = [Path(path) for path in card_tables(facts)]
+    with build_report_card.job(inputs=tables, outputs=outputs, params={"facts": facts}) as job:
+        counts = build(facts, outputs)
         job.note(**counts)
     typer.echo(f"{outputs[1]}: " + ", ".join(f"{n} {unit}" for unit, n in counts.items()))

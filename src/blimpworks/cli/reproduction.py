@@ -1,14 +1,14 @@
 """Define commands that compare printed numbers with recomputed and measured ones."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from blimpworks.commands import shared
 from blimpworks.commands.declare import command
-from blimpworks.commands.options import argument, option
+from blimpworks.commands.options import argument, json_option, option
 
 PRINTED = option("Directory of printed numbers, one below per paper.")
 PAPERS = option("Paper to compare.", "--paper")
@@ -87,28 +87,29 @@ def compare_measured(
     cells: list[Path] | None = argument("Cells of exhibits.", default=None),
     published: list[Path] | None = option("Cells of a published form.", default=None),
     accuracies: Path | None = option("Directory of printed accuracies.", default=None),
-    basis: str = option("What the campaign's numbers are about, by paper, as JSON.", default="{}"),
+    basis: dict[str, Any] = json_option(
+        "What the campaign's numbers are about, by paper, as JSON.", default="{}"
+    ),
 ) -> None:
     """Set the campaign's own numbers beside the printed ones, where both are about the same."""
     from blimpworks.campaign.comparability import SAME
     from blimpworks.reproduction import measured as library
     from blimpworks.reproduction.printed import printed_files
 
-    bases = json.loads(basis)
     compared = {
         paper: library.Measured(
             printed_files(printed, paper),
             _by_exhibit(cells or [], paper),
             _by_exhibit(published or [], paper),
             accuracies / f"{paper}.parquet" if accuracies else None,
-            bases.get(paper, SAME),
+            basis.get(paper, SAME),
         )
         for paper in papers
     }
     inputs = [*(cells or []), *(published or [])]
     for files in compared.values():
         inputs += [*files.printed, *([files.accuracies] if files.accuracies else [])]
-    params = {"papers": papers, "basis": bases}
+    params = {"papers": papers, "basis": basis}
     with compare_measured.job(inputs=inputs, outputs=[output], params=params) as job:
         counts = library.compare_measured(compared, output)
         job.note(**counts)
@@ -131,9 +132,7 @@ def compare_measured(
 def build_report(
     results: Path = option("Results tree of the campaign."),
     printed: Path = option("Directory of printed numbers, one per paper."),
-    facts: str = option("What the report says of the campaign, as JSON."),
-    measured: str = option("Exhibits that the campaign builds, as JSON."),
-    published: str = option("Exhibits that are built from print, as JSON."),
+    facts: dict[str, Any] = json_option("What the report says of the campaign, as JSON."),
     output: Path = option("Directory of the site."),
     corrected: Path | None = option("Results tree of another variant.", default=None),
     resources: Path = option("Directory of retrieved files.", default=Path("resources")),
@@ -142,14 +141,11 @@ def build_report(
     from blimpworks.report import pages
     from blimpworks.report.read import Campaign, Trees, input_files
 
-    report_facts = json.loads(facts)
-    variant = report_facts.pop("variant")
-    campaign = Campaign(
-        printed=printed, **{**report_facts, "papers": tuple(report_facts["papers"])}
-    )
-    measured_keys, published_keys = (frozenset(json.loads(keys)) for keys in (measured, published))
-    trees = Trees(results, variant, measured_keys, published_keys, corrected, resources)
-    params = {"facts": report_facts, "variant": variant, "measured": sorted(trees.measured)}
+    variant = facts.pop("variant")
+    measured, published = frozenset(facts.pop("measured")), frozenset(facts.pop("published"))
+    campaign = Campaign(printed=printed, **{**facts, "papers": tuple(facts["papers"])})
+    trees = Trees(results, variant, measured, published, corrected, resources)
+    params = {"facts": facts, "variant": variant, "measured": sorted(trees.measured)}
     inputs = input_files(campaign, trees)
     with build_report.job(inputs=inputs, outputs=[output], params=params) as job:
         counts = pages.build_report(campaign, trees, output)

@@ -9,6 +9,7 @@ import typer
 
 from blimpworks.commands.declare import CHOSEN, WRITTEN, Use
 from blimpworks.errors import UserError
+from blimpworks.files import text_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -47,19 +48,28 @@ def written(help_text: str, *names: str, use: Use = WRITTEN, **how: Any) -> Any:
 def settings(
     model: "type[BaseModel]", help_text: str, *, default: Any = ..., use: Use = CHOSEN
 ) -> Any:
-    """Declare an option for settings of a ``model`` as JSON. Raises UserError for other JSON."""
+    """Declare an option for settings of a ``model``: a YAML file, or JSON.
+
+    Raises UserError for other content.
+    """
 
     def parse(text: str) -> "BaseModel":
-        from blimpworks.campaign.settings.parsing import parse_options
+        from blimpworks.campaign.settings.parsing import parse_options, parse_yaml
 
+        if text.endswith(".yaml"):
+            return parse_yaml(model, Path(text), "mapping of settings")
         return parse_options(model, text)
 
-    return option(help_text, default=default, use=use, parser=parse, metavar="<json>")
+    return option(help_text, default=default, use=use, parser=parse, metavar="<yaml|json>")
 
 
-def json_option(help_text: str) -> Any:
-    """Declare an option for a JSON object."""
-    return option(help_text, parser=json.loads, metavar="<json>")
+def json_option(help_text: str, **how: Any) -> Any:
+    """Declare an option for a JSON object, or a file with one; ``how`` as for ``option``."""
+
+    def parse(text: str) -> Any:
+        return json.loads(text_of(Path(text)) if text.endswith(".json") else text)
+
+    return option(help_text, parser=parse, metavar="<json>", **how)
 
 
 def listed(text: str) -> list[str]:

@@ -158,6 +158,7 @@ rule fit_curves:
     input:
         accuracies="<results>/accuracies/{benchmark}.parquet",
         humans=lambda w: layout.tables(w.benchmark, "released"),
+        curves=settings_file("blimp_curves.json", lambda: curves_of(CATALOGUE.seeds)),
     output:
         "<results>/regressions/{benchmark}/curves.parquet",
     log:
@@ -169,7 +170,6 @@ rule fit_curves:
         "../../../envs/core.yaml"
     params:
         code=code_of("fit_curves"),
-        curves=lambda w: json.dumps(curves_of(CATALOGUE.seeds)),
         method=lambda w: layout.methods_of(w.benchmark)[0],
         humans=lambda w: [
             f"--humans={path}" for path in layout.tables(w.benchmark, "released")
@@ -178,4 +178,4 @@ rule fit_curves:
         "Fit learning curves on {wildcards.benchmark}"
     shell:
         "python -m blimpworks fit-curves {input.accuracies:q} {params.humans:q} "
-        "--curves={params.curves:q} --method {params.method} --output {output:q} > {log:q} 2>&1"
+        "--curves={input.curves:q} --method {params.method} --output {output:q} > {log:q} 2>&1"

@@ -76,6 +76,18 @@ rule build_clams_items:
             if w.lang in GENERATED
             else sets_of(w.lang)
         ),
+        settings=settings_file(
+            "clams_items.yaml",
+            CLAMS.model_dump(
+                mode="json",
+                include={
+                    "variant": True,
+                    "decisions": {"capitals"},
+                    "per_paradigm": True,
+                    "capitals": True,
+                },
+            ),
+        ),
     output:
         "<results>/items/clams/{lang}.parquet",
     log:
@@ -89,19 +101,11 @@ rule build_clams_items:
     params:
         code=code_of("build_clams_items"),
         sets=lambda w: sets_of(w.lang),
-        options=CLAMS.model_dump_json(
-            include={
-                "variant": True,
-                "decisions": {"capitals"},
-                "per_paradigm": True,
-                "capitals": True,
-            }
-        ),
     message:
         "Build CLAMS's items of {wildcards.lang}"
     shell:
         "python -m blimpworks build-clams-items {params.sets:q} --lang {wildcards.lang} "
-        "--output {output:q} --options {params.options:q} > {log:q} 2>&1"
+        "--output {output:q} --options {input.settings:q} > {log:q} 2>&1"
 
 
 rule build_morphology:

@@ -36,6 +36,10 @@ rule build_lmentry_items:
         resources=lambda w: list(map(str, resource_files(CAMPAIGN, CATALOGUE, w.lang))),
         pack=lambda w: str(pack_file(CAMPAIGN, w.lang)),
         declarations=str(declarations_file(CAMPAIGN)),
+        settings=settings_file(
+            "lmentry_items.yaml",
+            LMENTRY.model_dump(include={"variant", "per_template", "seed"}),
+        ),
     output:
         "<results>/items/lmentry/{lang}.parquet",
     log:
@@ -48,13 +52,12 @@ rule build_lmentry_items:
         **cpu_job(2000),
     params:
         code=code_of("build_lmentry_items"),
-        options=LMENTRY.model_dump_json(include={"variant", "per_template", "seed"}),
     message:
         "Make Multi-LMentry's prompts in {wildcards.lang}"
     shell:
         "python -m blimpworks build-lmentry-items {input.resources:q} --pack {input.pack:q} "
         "--declarations {input.declarations:q} --output {output:q} "
-        "--options {params.options:q} > {log:q} 2>&1"
+        "--options {input.settings:q} > {log:q} 2>&1"
 
 
 rule count_lmentry_prompts:

@@ -39,6 +39,11 @@ rule build_frequencies:
         "> {log:q} 2>&1"
 
 
+REGRESSED = settings_file(
+    "multiblimp_models.json", lambda: model_facts(CAMPAIGN, CATALOGUE)
+)
+
+
 rule fit_regressions:
     """Accuracy by models' size and tuning, and by languages' frequency."""
     input:
@@ -48,6 +53,9 @@ rule fit_regressions:
             else f"{RESULTS}/accuracies/{w.benchmark}.parquet"
         ),
         frequencies=FREQUENCIES,
+        models=lambda w: (
+            [] if w.source == "printed" else REGRESSED  # too few are printed to fit on
+        ),
     output:
         table="<results>/regressions/{benchmark}/{source}.parquet",
         residuals="<results>/residuals/{benchmark}/{source}.parquet",
@@ -62,10 +70,7 @@ rule fit_regressions:
         "../../../envs/core.yaml"
     params:
         code=code_of("fit_regressions"),
-        # Too few are printed to fit anything on them.
-        models=lambda w: json.dumps(
-            {} if w.source == "printed" else model_facts(CAMPAIGN, CATALOGUE)
-        ),
+        models=lambda w, input: repeated("models", input.models),
         method=lambda w: (
             "printed" if w.source == "printed" else layout.methods_of(w.benchmark)[0]
         ),
@@ -74,7 +79,7 @@ rule fit_regressions:
         "Fit accuracies on {wildcards.benchmark} ({wildcards.source})"
     shell:
         "python -m blimpworks fit-regressions {input.accuracies:q} {params.frequencies:q} "
-        "--models {params.models:q} --method {params.method} --output {output.table:q} "
+        "{params.models:q} --method {params.method} --output {output.table:q} "
         "--residuals {output.residuals:q} > {log:q} 2>&1"
 
 

@@ -8,11 +8,17 @@ from blimpworks.papers.multiblimp.items.release import (
 )
 
 
+def stage_file(name):
+    """Settings that a stage of the items reads."""
+    return settings_file(f"multiblimp_{name}.yaml", stage_settings(CAMPAIGN, name))
+
+
 rule build_lexicon:
     """UniMorph and the treebanks' own words to the lexicon of one language."""
     input:
         tokens="<results>/tokens/{lang}.parquet",
         unimorph=unimorph_tables,
+        settings=stage_file("lexicon"),
     output:
         "<results>/lexicon/{lang}.parquet",
     log:
@@ -25,14 +31,13 @@ rule build_lexicon:
         **cpu_job(2000),
     params:
         code=code_of("build_lexicon"),
-        options=stage_settings(CAMPAIGN, "lexicon"),
         special=special_spelling,
     message:
         "Build the lexicon of {wildcards.lang}"
     shell:
         "python -m blimpworks build-lexicon {input.unimorph:q} --tokens {input.tokens:q} "
         "--output {output:q} --lang {wildcards.lang} --special={params.special:q} "
-        "--options {params.options:q} > {log:q} 2>&1"
+        "--options {input.settings:q} > {log:q} 2>&1"
 
 
 if is_released(CAMPAIGN):
@@ -40,7 +45,8 @@ if is_released(CAMPAIGN):
     rule build_released_items:
         """A language's released pairs, checked row by row."""
         input:
-            lambda w: str(released_file(CAMPAIGN, CATALOGUE, w.lang)),
+            released=lambda w: str(released_file(CAMPAIGN, CATALOGUE, w.lang)),
+            settings=stage_file("released"),
         output:
             "<results>/items/multiblimp/{lang}.parquet",
         log:
@@ -53,13 +59,12 @@ if is_released(CAMPAIGN):
             **cpu_job(2000),
         params:
             code=code_of("build_released_items"),
-            options=stage_settings(CAMPAIGN, "released"),
             pinned=lambda w: pinned_arguments(CAMPAIGN, CATALOGUE, w.lang),
         message:
             "Read the released items of {wildcards.lang}"
         shell:
-            "python -m blimpworks build-released-items {input:q} --output {output:q} "
-            "--lang {wildcards.lang} --options {params.options:q} {params.pinned:q} > {log:q} 2>&1"
+            "python -m blimpworks build-released-items {input.released:q} --output {output:q} "
+            "--lang {wildcards.lang} --options {input.settings:q} {params.pinned:q} > {log:q} 2>&1"
 
 else:
 
@@ -70,6 +75,14 @@ else:
             tokens="<results>/tokens/{lang}.parquet",
             sentences="<results>/sentences/{lang}.parquet",
             lexicon="<results>/lexicon/{lang}.parquet",
+            treebanks_settings=settings_file(
+                "treebanks_read.yaml",
+                CAMPAIGN.treebanks.model_dump(include={"max_words"}),
+            ),
+            candidates_settings=stage_file("candidates"),
+            agreement_settings=stage_file("agreement"),
+            pairs_settings=stage_file("pairs"),
+            sampling_settings=stage_file("sampling"),
         output:
             candidates="<results>/candidates/multiblimp/{lang}.parquet",
             candidates_funnel="<results>/funnel/multiblimp/candidates/{lang}.parquet",
@@ -96,28 +109,23 @@ else:
             ],
             special=special_spelling,
             untested=lambda w: ",".join(CATALOGUE.languages[w.lang].untested),
-            treebanks=CAMPAIGN.treebanks.model_dump_json(include={"max_words"}),
-            candidates=stage_settings(CAMPAIGN, "candidates"),
-            agreement=stage_settings(CAMPAIGN, "agreement"),
-            pairs=stage_settings(CAMPAIGN, "pairs"),
-            sampling=stage_settings(CAMPAIGN, "sampling"),
         message:
             "Build the items of {wildcards.lang}"
         shell:
             "python -m blimpworks find-candidates --lang {wildcards.lang} "
             "--tokens {input.tokens:q} --output {output.candidates:q} "
             "--funnel {output.candidates_funnel:q} --special={params.special:q} "
-            "--options {params.candidates:q} --treebanks {params.treebanks:q} > {log:q} 2>&1 && "
+            "--options {input.candidates_settings:q} --treebanks {input.treebanks_settings:q} > {log:q} 2>&1 && "
             "python -m blimpworks measure-agreement --lang {wildcards.lang} "
             "--candidates {output.candidates:q} --lexicon {input.lexicon:q} "
             "--output {output.agreement:q} --counts {output.counts:q} "
-            "--options {params.agreement:q} >> {log:q} 2>&1 && "
+            "--options {input.agreement_settings:q} >> {log:q} 2>&1 && "
             "python -m blimpworks build-pairs --lang {wildcards.lang} "
             "--candidates {output.candidates:q} --lexicon {input.lexicon:q} "
             "--agreement {output.agreement:q} --tokens {input.tokens:q} "
             "--sentences {input.sentences:q} --output {output.pairs:q} "
             "--funnel {output.pairs_funnel:q} --special={params.special:q} "
-            "--options {params.pairs:q} >> {log:q} 2>&1 && "
+            "--options {input.pairs_settings:q} >> {log:q} 2>&1 && "
             "python -m blimpworks sample-items --lang {wildcards.lang} --pairs {output.pairs:q} "
             "--output {output.sample:q} --funnel {output.sample_funnel:q} "
-            "--untested={params.untested:q} --options {params.sampling:q} >> {log:q} 2>&1"
+            "--untested={params.untested:q} --options {input.sampling_settings:q} >> {log:q} 2>&1"

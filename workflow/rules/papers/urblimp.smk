@@ -17,6 +17,14 @@ rule build_urblimp_items:
         sentences="<results>/sentences/{lang}.parquet",
         lexicon="<results>/lexicon/{lang}.parquet",
         text=lambda w: layout.usable(CATALOGUE.sources_of(RULES_TEXT, w.lang)),
+        settings=settings_file(
+            "urblimp_items.yaml",
+            URBLIMP.model_dump(
+                mode="json",
+                include={"variant", "files", "per_paradigm"},
+                exclude_none=True,
+            ),
+        ),
     output:
         pairs="<results>/items/urblimp/{lang}.parquet",
         counts="<results>/rules/urblimp/{lang}.counts.parquet",
@@ -33,16 +41,13 @@ rule build_urblimp_items:
         code=code_of("build_urblimp_items"),
         rules=lambda w, input: Path(input.rules[0]).parent,
         text=lambda w, input: repeated("text", input.text),
-        options=URBLIMP.model_dump_json(
-            include={"variant", "files", "per_paradigm"}, exclude_none=True
-        ),
     message:
         "Make the pairs of UrBLiMP's paradigms in {wildcards.lang}"
     shell:
         "python -m blimpworks build-urblimp-items {params.rules:q} --lang {wildcards.lang} "
         "--tokens {input.tokens:q} --sentences {input.sentences:q} --lexicon {input.lexicon:q} "
         "{params.text:q} --output {output.pairs:q} --counts {output.counts:q} --rejected {output.rejected:q} "
-        "--options {params.options:q} > {log:q} 2>&1"
+        "--options {input.settings:q} > {log:q} 2>&1"
 
 
 rule compare_lengths:

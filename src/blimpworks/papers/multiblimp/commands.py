@@ -148,7 +148,9 @@ def build_frequencies(
 )
 def fit_regressions(
     accuracies: Path = argument("Accuracies table."),
-    models: dict[str, Any] = json_option("Size, family and tuning of models, as JSON."),
+    models: dict[str, Any] = json_option(
+        "Size, family and tuning of models, as JSON.", default="{}"
+    ),
     method: str = shared.METHOD,
     output: Path = shared.OUTPUT,
     residuals: Path = written("Table of residuals to write."),

@@ -6,7 +6,7 @@ Without heavy imports, because the Snakefile asks each time Snakemake parses it.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from blimpworks.campaign.retrieved import is_usable
 from blimpworks.errors import UserError
@@ -134,10 +134,10 @@ STAGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """Sections and decisions of the settings that each stage reads."""
 
 
-def stage_settings(campaign: Campaign, name: str) -> str:
-    """Dump the settings that a stage reads, as JSON, so that other settings rerun nothing."""
+def stage_settings(campaign: Campaign, name: str) -> dict[str, Any]:
+    """Return the settings that a stage reads, so that other settings rerun nothing."""
     sections, decisions = STAGES[name]
     included: dict[str, bool | set[str]] = dict.fromkeys(sections, True)
     if decisions:
         included |= {"variant": True, "decisions": {*decisions}}
-    return _options(campaign).model_dump_json(include=included)
+    return _options(campaign).model_dump(mode="json", include=included)
