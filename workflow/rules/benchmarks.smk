@@ -1,14 +1,5 @@
 """Benchmarks that are declared as data: items, and what their authors released."""
 
-from blimpworks.benchmarks.paper import declared_benchmarks
-
-# One for each declaration, whether the campaign has it or not.
-DECLARED_BENCHMARKS = {
-    name: each
-    for name, each in declared_benchmarks().items()
-    if name in CAMPAIGN.benchmarks
-}
-
 
 rule build_declared_items:
     """Items of a language, from the files of a declaration."""
@@ -38,32 +29,6 @@ rule build_declared_items:
         "python -m blimpworks build-declared-items {params.declaration:q} {params.files:q} "
         "--sources {params.sources:q} --benchmark {wildcards.benchmark} --lang {wildcards.lang} "
         "{params.most} --output {output:q} > {log:q} 2>&1"
-
-
-def declared_with(entries):
-    """Benchmarks whose declaration has files of a kind of results."""
-    having = DECLARED_BENCHMARKS.items()
-    return [name for name, each in having if getattr(each.declared, entries)]
-
-
-def declared_results(entries):
-    """Input files of a rule that reads results: the declaration, its files, and items."""
-    return {
-        "files": lambda w: DECLARED_BENCHMARKS[w.benchmark].inputs(entries, layout),
-        "tables": lambda w: DECLARED_BENCHMARKS[w.benchmark].items(entries, layout),
-    }
-
-
-def results_read_by(command):
-    """Params of a rule that reads results."""
-    return {
-        "code": code_of(command),
-        "command": command.replace("_", "-"),
-        "declaration": lambda w, input: input.files[0],
-        "sources": f"{RESOURCES}/sources",
-        "files": lambda w, input: repeated("file", layout.among_sources(input.files)),
-        "tables": lambda w, input: repeated("items", input.tables),
-    }
 
 
 rule read_people:

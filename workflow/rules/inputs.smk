@@ -1,5 +1,9 @@
 """Input files and params of rules that depend on wildcards."""
 
+import yaml
+
+from blimpworks.benchmarks.paper import declared_benchmarks
+
 
 def hub_model(wildcards):
     """Model and scope of a checkpoint from the hub; no model for any other file."""
@@ -219,4 +223,57 @@ def report_facts():
             for paper in layout.reported_papers
             if (licences := layout.licences_of(paper))
         },
+    }
+
+
+# File name and content; papers add those of their stages.
+SETTINGS = {}
+
+
+def settings_file(name, content):
+    """Declare a file of settings, and return its path; a function is called when it is needed."""
+    SETTINGS[name] = content
+    return f"{RESULTS}/settings/{name}"
+
+
+def settings_text(wildcards):
+    """Text of a file of settings."""
+    content = SETTINGS[wildcards.settings]
+    content = content() if callable(content) else content
+    if wildcards.settings.endswith(".json"):
+        return json.dumps(content, ensure_ascii=False, indent=1)
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+# One for each declaration, whether the campaign has it or not.
+DECLARED_BENCHMARKS = {
+    name: each
+    for name, each in declared_benchmarks().items()
+    if name in CAMPAIGN.benchmarks
+}
+
+
+def declared_with(entries):
+    """Benchmarks whose declaration has files of a kind of results."""
+    having = DECLARED_BENCHMARKS.items()
+    return [name for name, each in having if getattr(each.declared, entries)]
+
+
+def declared_results(entries):
+    """Inputs to read results from: the declaration with its files, and items."""
+    return {
+        "files": lambda w: DECLARED_BENCHMARKS[w.benchmark].inputs(entries, layout),
+        "tables": lambda w: DECLARED_BENCHMARKS[w.benchmark].items(entries, layout),
+    }
+
+
+def results_read_by(command):
+    """Params to read results with a command."""
+    return {
+        "code": code_of(command),
+        "command": command.replace("_", "-"),
+        "declaration": lambda w, input: input.files[0],
+        "sources": f"{RESOURCES}/sources",
+        "files": lambda w, input: repeated("file", layout.among_sources(input.files)),
+        "tables": lambda w, input: repeated("items", input.tables),
     }

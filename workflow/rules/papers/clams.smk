@@ -8,16 +8,6 @@ RELEASED_SETS = available(CAMPAIGN, CATALOGUE, clams_sets.SET)
 GENERATED = CLAMS.grammars if "clams" in CAMPAIGN.benchmarks else ()
 
 
-def grammars_of(lang):
-    """Grammars of a language."""
-    return clams_sets.grammars_of(CAMPAIGN, CATALOGUE, lang)
-
-
-def sets_of(lang):
-    """Evaluation sets of a language."""
-    return list(map(str, clams_sets.set_files(CAMPAIGN, CATALOGUE, lang)))
-
-
 rule count_sets:
     """The released minimal sets, by the words that tell them apart."""
     input:
@@ -43,8 +33,17 @@ rule count_sets:
 rule generate_sets:
     """Evaluation sets of a language, from its grammars."""
     input:
-        cases=lambda w: list(map(str, grammars_of(w.lang).cases)),
-        common=lambda w: list(map(str, filter(None, [grammars_of(w.lang).common]))),
+        cases=lambda w: list(
+            map(str, clams_sets.grammars_of(CAMPAIGN, CATALOGUE, w.lang).cases)
+        ),
+        common=lambda w: list(
+            map(
+                str,
+                filter(
+                    None, [clams_sets.grammars_of(CAMPAIGN, CATALOGUE, w.lang).common]
+                ),
+            )
+        ),
     output:
         directory("<results>/sets/clams/{lang}"),
     log:
@@ -59,7 +58,9 @@ rule generate_sets:
     params:
         code=code_of("generate_sets"),
         common=lambda w, input: repeated("common", input.common),
-        outputs=lambda w: repeated("output", sets_of(w.lang)),
+        outputs=lambda w: repeated(
+            "output", clams_sets.set_paths(CAMPAIGN, CATALOGUE, w.lang)
+        ),
         variant=variant_of(CLAMS, "alternates"),
     message:
         "Generate the evaluation sets of {wildcards.lang}"
@@ -74,7 +75,7 @@ rule build_clams_items:
         lambda w: (
             f"{RESULTS}/sets/clams/{w.lang}"
             if w.lang in GENERATED
-            else sets_of(w.lang)
+            else clams_sets.set_paths(CAMPAIGN, CATALOGUE, w.lang)
         ),
         settings=settings_file(
             "clams_items.yaml",
@@ -100,7 +101,7 @@ rule build_clams_items:
         **cpu_job(2000),
     params:
         code=code_of("build_clams_items"),
-        sets=lambda w: sets_of(w.lang),
+        sets=lambda w: clams_sets.set_paths(CAMPAIGN, CATALOGUE, w.lang),
     message:
         "Build CLAMS's items of {wildcards.lang}"
     shell:

@@ -1,10 +1,11 @@
 """Multi-LMentry: prompts, dialogues to train on, verdicts, and answers before people."""
 
 from blimpworks.papers.lmentry.exhibits.names import LANGUAGES as LMENTRY_LANGUAGES
-from blimpworks.papers.lmentry.items.packs import pack_files
 from blimpworks.papers.lmentry.paper import (
+    answer_packs,
     counted_resources,
     declarations_file,
+    lender_packs,
     pack_file,
     resource_files,
 )
@@ -17,17 +18,6 @@ TAUGHT = {
     model: layout.training.recipe_of(model)
     for model in layout.training.trained_by("instruct")
 }
-
-
-def answer_packs(wildcards):
-    """Packs of the languages whose answers a job judges."""
-    return [str(pack_file(CAMPAIGN, lang)) for lang in languages_run(wildcards)]
-
-
-def lender_packs(wildcards):
-    """Packs of other languages that those packs take patterns from."""
-    packs = (pack_files(Path(path)) for path in answer_packs(wildcards))
-    return [str(lender) for _, *lenders in packs for lender in lenders]
 
 
 rule build_lmentry_items:
@@ -195,9 +185,9 @@ rule judge_answers:
     input:
         prompts=items_run,
         answers="<results>/answers/{benchmark}/{model}",
-        packs=answer_packs,
+        packs=lambda w: answer_packs(CAMPAIGN, languages_run(w)),
         # Patterns of other languages that the release scores some of its tasks with.
-        lenders=lender_packs,
+        lenders=lambda w: lender_packs(CAMPAIGN, languages_run(w)),
     output:
         directory("<results>/judgements/{benchmark}/{model}"),
     log:
@@ -231,8 +221,8 @@ use rule judge_answers as judge_answers_of_language with:
     input:
         prompts=items_run,
         answers="<results>/answers/{benchmark}/{model}/{lang}.parquet",
-        packs=answer_packs,
-        lenders=lender_packs,
+        packs=lambda w: answer_packs(CAMPAIGN, languages_run(w)),
+        lenders=lambda w: lender_packs(CAMPAIGN, languages_run(w)),
     output:
         "<results>/judgements/{benchmark}/{model}/{lang}.parquet",
     log:

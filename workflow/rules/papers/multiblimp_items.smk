@@ -8,17 +8,14 @@ from blimpworks.papers.multiblimp.items.release import (
 )
 
 
-def stage_file(name):
-    """Settings that a stage of the items reads."""
-    return settings_file(f"multiblimp_{name}.yaml", stage_settings(CAMPAIGN, name))
-
-
 rule build_lexicon:
     """UniMorph and the treebanks' own words to the lexicon of one language."""
     input:
         tokens="<results>/tokens/{lang}.parquet",
         unimorph=unimorph_tables,
-        settings=stage_file("lexicon"),
+        settings=settings_file(
+            "multiblimp_lexicon.yaml", stage_settings(CAMPAIGN, "lexicon")
+        ),
     output:
         "<results>/lexicon/{lang}.parquet",
     log:
@@ -46,7 +43,9 @@ if is_released(CAMPAIGN):
         """A language's released pairs, checked row by row."""
         input:
             released=lambda w: str(released_file(CAMPAIGN, CATALOGUE, w.lang)),
-            settings=stage_file("released"),
+            settings=settings_file(
+                "multiblimp_released.yaml", stage_settings(CAMPAIGN, "released")
+            ),
         output:
             "<results>/items/multiblimp/{lang}.parquet",
         log:
@@ -79,10 +78,18 @@ else:
                 "treebanks_read.yaml",
                 CAMPAIGN.treebanks.model_dump(include={"max_words"}),
             ),
-            candidates_settings=stage_file("candidates"),
-            agreement_settings=stage_file("agreement"),
-            pairs_settings=stage_file("pairs"),
-            sampling_settings=stage_file("sampling"),
+            candidates_settings=settings_file(
+                "multiblimp_candidates.yaml", stage_settings(CAMPAIGN, "candidates")
+            ),
+            agreement_settings=settings_file(
+                "multiblimp_agreement.yaml", stage_settings(CAMPAIGN, "agreement")
+            ),
+            pairs_settings=settings_file(
+                "multiblimp_pairs.yaml", stage_settings(CAMPAIGN, "pairs")
+            ),
+            sampling_settings=settings_file(
+                "multiblimp_sampling.yaml", stage_settings(CAMPAIGN, "sampling")
+            ),
         output:
             candidates="<results>/candidates/multiblimp/{lang}.parquet",
             candidates_funnel="<results>/funnel/multiblimp/candidates/{lang}.parquet",

@@ -21,6 +21,19 @@ def pack_file(campaign: Campaign, lang: str) -> Path:
     return campaign.folder("lmentry") / "languages" / f"{lang}.yaml"
 
 
+def answer_packs(campaign: Campaign, languages: Sequence[str]) -> list[str]:
+    """Return the language packs that judge answers in some languages."""
+    return [str(pack_file(campaign, lang)) for lang in languages]
+
+
+def lender_packs(campaign: Campaign, languages: Sequence[str]) -> list[str]:
+    """Return the packs of other languages that those packs take patterns from."""
+    from blimpworks.papers.lmentry.items.packs import pack_files  # slow to import
+
+    packs = (pack_files(pack_file(campaign, lang)) for lang in languages)
+    return [str(lender) for _, *lenders in packs for lender in lenders]
+
+
 def declarations_file(campaign: Campaign) -> Path:
     """Return the path of the tasks' declarations."""
     return campaign.folder("lmentry") / "tasks.yaml"

@@ -122,6 +122,11 @@ def set_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[Path]
     return _retrieved(campaign, catalogue.sources_of(SET, lang))
 
 
+def set_paths(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
+    """Return the evaluation sets of a language, as the workflow names them."""
+    return [str(path) for path in set_files(campaign, catalogue, lang)]
+
+
 def languages(campaign: Campaign, catalogue: Catalogue) -> tuple[str, ...]:
     """Return the campaign's languages with evaluation sets, in the catalogue's order."""
     released = {row.lang for row in catalogue.sources.values() if row.kind == SET}
