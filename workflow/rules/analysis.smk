@@ -9,8 +9,6 @@ rule compare_models:
         "<results>/comparisons/{benchmark}.parquet",
     log:
         "<logs>/compare_models/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/compare_models/{benchmark}.tsv"
     localrule: True
     conda:
         "../../envs/core.yaml"

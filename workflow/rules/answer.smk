@@ -76,8 +76,6 @@ rule collect_answers:
         directory("<results>/answers/{benchmark}/{model}"),
     log:
         "<logs>/collect_answers/{benchmark}/{model}.log",
-    benchmark:
-        "<benchmarks>/collect_answers/{benchmark}/{model}.tsv"
     wildcard_constraints:
         benchmark=one_of(of_unit("prompt")),
         model=one_of(TOGETHER),
@@ -105,8 +103,6 @@ use rule collect_answers as collect_answers_of_language with:
         "<results>/answers/{benchmark}/{model}/{lang}.parquet",
     log:
         "<logs>/collect_answers/{benchmark}/{model}/{lang}.log",
-    benchmark:
-        "<benchmarks>/collect_answers/{benchmark}/{model}/{lang}.tsv"
     wildcard_constraints:
         benchmark=one_of(of_unit("prompt")),
         model=one_of(layout.parted),

@@ -39,8 +39,6 @@ rule read_people:
         "<results>/accuracies/people/{benchmark}.parquet",
     log:
         "<logs>/read_people/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/read_people/{benchmark}.tsv"
     wildcard_constraints:
         benchmark=one_of(declared_with("people")),
     localrule: True
@@ -63,8 +61,6 @@ use rule read_people as read_released with:
         "<results>/accuracies/printed/{benchmark}.parquet",
     log:
         "<logs>/read_released/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/read_released/{benchmark}.tsv"
     wildcard_constraints:
         benchmark=one_of(declared_with("released")),
     params:
@@ -78,8 +74,6 @@ use rule read_people as read_perplexities with:
         "<results>/perplexities/released/{benchmark}.parquet",
     log:
         "<logs>/read_perplexities/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/read_perplexities/{benchmark}.tsv"
     wildcard_constraints:
         benchmark=one_of(declared_with("perplexities")),
     params:

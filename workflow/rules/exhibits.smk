@@ -9,8 +9,6 @@ rule build_table:
         **exhibit_files("table"),
     log:
         "<logs>/build_table/{paper}/{exhibit}.log",
-    benchmark:
-        "<benchmarks>/build_table/{paper}/{exhibit}.tsv"
     wildcard_constraints:
         exhibit=these(s for s in exhibits().values() if s.kind == "table"),
     # They read summaries: a queue takes longer than they do.
@@ -35,8 +33,6 @@ use rule build_table as build_figure with:
         **exhibit_files("figure"),
     log:
         "<logs>/build_figure/{paper}/{exhibit}.log",
-    benchmark:
-        "<benchmarks>/build_figure/{paper}/{exhibit}.tsv"
     wildcard_constraints:
         exhibit=these(s for s in exhibits().values() if s.kind == "figure"),
 
@@ -59,8 +55,6 @@ rule build_published:
         ),
     log:
         "<logs>/build_published/{paper}.log",
-    benchmark:
-        "<benchmarks>/build_published/{paper}.tsv"
     wildcard_constraints:
         paper=one_of(layout.published_papers),
     localrule: True

@@ -12,8 +12,6 @@ rule export_crate:
         directory("<results>/crate"),
     log:
         "<logs>/export_crate.log",
-    benchmark:
-        "<benchmarks>/export_crate.tsv"
     localrule: True
     conda:
         "../../envs/core.yaml"

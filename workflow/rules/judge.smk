@@ -10,8 +10,6 @@ rule judge:
         directory("<results>/judgements/{benchmark}/{model}"),
     log:
         "<logs>/judge/{benchmark}/{model}.log",
-    benchmark:
-        "<benchmarks>/judge/{benchmark}/{model}.tsv"
     wildcard_constraints:
         benchmark=one_of(of_unit("pair")),
         model=one_of(TOGETHER),
@@ -47,8 +45,6 @@ use rule judge as judge_of_language with:
         "<results>/judgements/{benchmark}/{model}/{lang}.parquet",
     log:
         "<logs>/judge/{benchmark}/{model}/{lang}.log",
-    benchmark:
-        "<benchmarks>/judge/{benchmark}/{model}/{lang}.tsv"
     wildcard_constraints:
         benchmark=one_of(of_unit("pair")),
         model=one_of(layout.parted),
@@ -62,8 +58,6 @@ rule compute_accuracies:
         "<results>/accuracies/{benchmark}.parquet",
     log:
         "<logs>/compute_accuracies/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/compute_accuracies/{benchmark}.tsv"
     localrule: True
     conda:
         "../../envs/core.yaml"

@@ -1,5 +1,7 @@
 """What a campaign says at its start, at its end, and when jobs fail."""
 
+import argparse
+
 from blimpworks.cluster.guard import failing_words
 
 
@@ -94,6 +96,14 @@ def fonts_to_install():
     return sorted(wanted)
 
 
+def jobs_options():
+    """Options of this run that say where its jobs run: its profile, or two cores."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--profile", default=os.environ.get("SNAKEMAKE_PROFILE"))
+    profile = parser.parse_known_args()[0].profile
+    return f"--profile {shlex.quote(profile)}" if profile else "--cores 2"
+
+
 def closing_words():
     """Where the results are and what to type next."""
     chosen = f"--configfile {CAMPAIGN_FILE} " if CAMPAIGN_FILE != DEFAULT else ""
@@ -115,7 +125,7 @@ def closing_words():
         lines += [
             "No font has the letters of some names in figures, which have numbers instead. To see "
             f"the names, install {' and '.join(fonts)} (Debian's packages), then:",
-            f"  {prefix}snakemake {chosen}--cores 2 --forcerun build_figure",
+            f"  {prefix}snakemake {chosen}{jobs_options()} --forcerun build_figure",
         ]
     if explained:
         language = next(iter(CATALOGUE.languages.values()))
@@ -125,7 +135,7 @@ def closing_words():
             f"  {prefix}blimpworks explain {RESULTS}/exhibits/{explained.key}.csv "
             f"--row {language.name!r} --column {model.label!r} --items 5",
             "One exhibit again, after a change:",
-            f"  {prefix}snakemake {chosen}--cores 2 {explained.alias}",
+            f"  {prefix}snakemake {chosen}{jobs_options()} {explained.alias}",
         ]
     lines += [
         "Is everything as it was made?",

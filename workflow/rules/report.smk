@@ -24,8 +24,6 @@ rule report:
         "<results>/report.prov.json",
     log:
         "<logs>/report.log",
-    benchmark:
-        "<benchmarks>/report.tsv"
     localrule: True
     conda:
         "../../envs/core.yaml"

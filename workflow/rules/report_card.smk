@@ -46,8 +46,6 @@ rule report_card:
         card_files(layout),
     log:
         "<logs>/report_card.log",
-    benchmark:
-        "<benchmarks>/report_card.tsv"
     localrule: True
     conda:
         "../../envs/core.yaml"

@@ -9,8 +9,6 @@ rule read_published:
         "<results>/accuracies/printed/{benchmark}.parquet",
     log:
         "<logs>/read_published/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/read_published/{benchmark}.tsv"
     localrule: True
     conda:
         "../../envs/core.yaml"
@@ -45,8 +43,6 @@ rule compare_published:
         ),
     log:
         "<logs>/compare_published.log",
-    benchmark:
-        "<benchmarks>/compare_published.tsv"
     localrule: True
     conda:
         "../../envs/core.yaml"
@@ -88,8 +84,6 @@ rule compare_measured:
         ),
     log:
         "<logs>/compare_measured.log",
-    benchmark:
-        "<benchmarks>/compare_measured.tsv"
     localrule: True
     conda:
         "../../envs/core.yaml"

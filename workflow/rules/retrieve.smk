@@ -7,8 +7,6 @@ rule retrieve:
         "<resources>/{file}",
     log:
         "<logs>/retrieve/{file}.log",
-    benchmark:
-        "<benchmarks>/retrieve/{file}.tsv"
     wildcard_constraints:
         # One rule for all, so that `--until retrieve` is all that needs the network.
         file=f"sources/({one_of(PINS)})|models/({one_of(HUB_MODELS)})/[a-z]+/checkpoint.json",

@@ -10,8 +10,6 @@ if CAMPAIGN.limit:
             layout.items_table("{benchmark}", "{lang}"),
         log:
             "<logs>/limit_items/{benchmark}/{lang}.log",
-        benchmark:
-            "<benchmarks>/limit_items/{benchmark}/{lang}.tsv"
         localrule: True
         conda:
             "../../envs/core.yaml"

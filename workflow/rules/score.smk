@@ -105,8 +105,6 @@ rule collect_scores:
         directory("<results>/scores/{benchmark}/{model}"),
     log:
         "<logs>/collect_scores/{benchmark}/{model}.log",
-    benchmark:
-        "<benchmarks>/collect_scores/{benchmark}/{model}.tsv"
     wildcard_constraints:
         benchmark=one_of(of_unit("pair")),
         model=one_of(TOGETHER),
@@ -130,8 +128,6 @@ use rule collect_scores as collect_scores_of_language with:
         "<results>/scores/{benchmark}/{model}/{lang}.parquet",
     log:
         "<logs>/collect_scores/{benchmark}/{model}/{lang}.log",
-    benchmark:
-        "<benchmarks>/collect_scores/{benchmark}/{model}/{lang}.tsv"
     wildcard_constraints:
         benchmark=one_of(of_unit("pair")),
         model=one_of(layout.parted),

@@ -6,7 +6,6 @@ Functions raise UserError when a table is missing or broken.
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 
 import langcodes
 from jinja2 import Environment, FileSystemLoader
@@ -26,6 +25,7 @@ from blimpworks.evaluation.card import (
     Items,
     Model,
     Row,
+    rerun_command,
     write_card,
 )
 from blimpworks.evaluation.facts import (
@@ -223,7 +223,7 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
         "version": __version__,
         "commit": latest.get("git", {}).get("commit") or "",
         "limit": facts["limit"],
-        "rerun": f"snakemake --configfile {quote(facts['configfile'])} --cores 2 report_card",
+        "rerun": rerun_command(facts["configfile"]),
         "results": facts["results"],
         "files": list(files),
         "languages": facts["languages"],

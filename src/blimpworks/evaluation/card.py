@@ -8,6 +8,7 @@ phenomenon means all of them together.
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Literal, TypedDict, cast
 
 from blimpworks.errors import UserError, reading
@@ -258,9 +259,19 @@ class Card(TypedDict):
     """Paired tests that were corrected for together."""
 
 
+def rerun_command(campaign_file: str, cores: int = 2, profile: str | None = None) -> str:
+    """Return the command line that builds a report card again, for people.
+
+    >>> rerun_command("mine/campaign.yaml", profile="slurm")
+    'snakemake --configfile mine/campaign.yaml --profile slurm report_card'
+    """
+    jobs = f"--profile {quote(profile)}" if profile else f"--cores {cores}"
+    return f"snakemake --configfile {quote(campaign_file)} {jobs} report_card"
+
+
 def read_card(path: Path) -> Card:
     """Read ``card.json``. Raises UserError for another file or version of the format."""
-    remedy = "Build it: snakemake --configfile CAMPAIGN --cores 2 report_card."
+    remedy = f"Build it: {rerun_command('CAMPAIGN')}."
     with reading(path, "a report card (card.json)", remedy):
         card = load_json(path.read_text(encoding="utf-8"))
     if not isinstance(card, dict) or card.get("format") != FORMAT:

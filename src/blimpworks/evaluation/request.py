@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from shlex import quote
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,6 +20,7 @@ from blimpworks.campaign.load import check_campaign, declare, named_folder
 from blimpworks.campaign.registry import benchmarks, check_usable, papers
 from blimpworks.campaign.settings.parsing import read_settings
 from blimpworks.errors import UserError
+from blimpworks.evaluation.card import rerun_command
 from blimpworks.files import write_text
 from blimpworks.records.job import REPOSITORY
 from blimpworks.yaml_files import read_yaml
@@ -220,7 +220,7 @@ def write_campaign(settings: Mapping[str, Any], path: Path) -> bool:
     before = read_yaml(path, "a campaign file") if path.exists() else settings
     head = (
         "# An evaluation, as a campaign that can be run again, sent to a cluster and cited:\n"
-        f"# snakemake --configfile {quote(as_setting(path))} --cores 2 report_card\n"
+        f"# {rerun_command(as_setting(path))}\n"
     )
     body = yaml.safe_dump({**settings}, sort_keys=False, allow_unicode=True, width=100)
     write_text(path, head + body)

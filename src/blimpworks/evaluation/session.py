@@ -18,7 +18,7 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import find_site
 from blimpworks.cluster.text import duration
 from blimpworks.errors import UserError
-from blimpworks.evaluation.card import read_card
+from blimpworks.evaluation.card import read_card, rerun_command
 from blimpworks.evaluation.listing import list_benchmarks, listing_text, own_languages
 from blimpworks.evaluation.machine import Machine, check_memory, choose_engine, this_machine
 from blimpworks.evaluation.models import ResolvedModel, in_languages, resolve_models
@@ -248,4 +248,6 @@ def run_evaluation(arguments: Sequence[str], request: Request, out: Path | None)
                 console.print(line, soft_wrap=True, highlight=False)
         seconds = run_snakemake(command, prepared.campaign, prepared.catalogue, console, lock)
         console.print(f"Done in {duration(seconds)}.")
-        print_card(read_card(folder / "results/report_card/card.json"), Console())
+        card = read_card(folder / "results/report_card/card.json")
+        card["rerun"] = rerun_command(as_setting(path), request.cores, request.profile)
+        print_card(card, Console())

@@ -26,8 +26,6 @@ rule generate_blimp:
         [f"{RESULTS}/sets/blimp/{uid}.jsonl" for uid in DECLARED],
     log:
         "<logs>/generate_blimp.log",
-    benchmark:
-        "<benchmarks>/generate_blimp.tsv"
     localrule: True
     conda:
         "../../../envs/core.yaml"
@@ -89,8 +87,6 @@ rule read_blimp_release:
         "<results>/accuracies/released/blimp.parquet",
     log:
         "<logs>/read_blimp_release.log",
-    benchmark:
-        "<benchmarks>/read_blimp_release.tsv"
     localrule: True
     conda:
         "../../../envs/core.yaml"
@@ -110,8 +106,6 @@ rule read_blimp_ratings:
         "<results>/ratings/blimp.parquet",
     log:
         "<logs>/read_blimp_ratings.log",
-    benchmark:
-        "<benchmarks>/read_blimp_ratings.tsv"
     localrule: True
     conda:
         "../../../envs/core.yaml"
@@ -163,8 +157,6 @@ rule fit_curves:
         "<results>/regressions/{benchmark}/curves.parquet",
     log:
         "<logs>/fit_curves/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/fit_curves/{benchmark}.tsv"
     localrule: True
     conda:
         "../../../envs/core.yaml"

@@ -16,8 +16,6 @@ rule count_sets:
         "<results>/evaluation_sets/clams.parquet",
     log:
         "<logs>/count_sets.log",
-    benchmark:
-        "<benchmarks>/count_sets.tsv"
     localrule: True
     conda:
         "../../../envs/core.yaml"
@@ -48,8 +46,6 @@ rule generate_sets:
         directory("<results>/sets/clams/{lang}"),
     log:
         "<logs>/generate_sets/{lang}.log",
-    benchmark:
-        "<benchmarks>/generate_sets/{lang}.tsv"
     wildcard_constraints:
         lang=one_of(GENERATED),
     localrule: True
@@ -119,8 +115,6 @@ rule build_morphology:
         "<results>/morphology/languages.parquet",
     log:
         "<logs>/build_morphology.log",
-    benchmark:
-        "<benchmarks>/build_morphology.tsv"
     localrule: True
     conda:
         "../../../envs/core.yaml"

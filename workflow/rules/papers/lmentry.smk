@@ -60,8 +60,6 @@ rule count_lmentry_prompts:
         "<results>/prompt_counts/lmentry.parquet",
     log:
         "<logs>/count_lmentry_prompts.log",
-    benchmark:
-        "<benchmarks>/count_lmentry_prompts.tsv"
     localrule: True
     conda:
         "../../../envs/core.yaml"
@@ -252,8 +250,6 @@ rule annotation_sheet:
         key="<results>/annotation/{benchmark}/{lang}.key.parquet",
     log:
         "<logs>/annotation_sheet/{benchmark}/{lang}.log",
-    benchmark:
-        "<benchmarks>/annotation_sheet/{benchmark}/{lang}.tsv"
     wildcard_constraints:
         benchmark="lmentry",
     localrule: True
@@ -293,8 +289,6 @@ rule read_annotations:
         "<results>/annotation_agreement/{benchmark}.parquet",
     log:
         "<logs>/read_annotations/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/read_annotations/{benchmark}.tsv"
     wildcard_constraints:
         benchmark="lmentry",
     localrule: True
@@ -323,8 +317,6 @@ rule compare_verdicts:
         "<results>/verdicts/{benchmark}.parquet",
     log:
         "<logs>/compare_verdicts/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/compare_verdicts/{benchmark}.tsv"
     wildcard_constraints:
         benchmark="lmentry",
     localrule: True

@@ -24,8 +24,6 @@ rule build_frequencies:
         "<results>/frequencies/languages.parquet",
     log:
         "<logs>/build_frequencies.log",
-    benchmark:
-        "<benchmarks>/build_frequencies.tsv"
     localrule: True
     conda:
         "../../../envs/core.yaml"
@@ -61,8 +59,6 @@ rule fit_regressions:
         residuals="<results>/residuals/{benchmark}/{source}.parquet",
     log:
         "<logs>/fit_regressions/{benchmark}/{source}.log",
-    benchmark:
-        "<benchmarks>/fit_regressions/{benchmark}/{source}.tsv"
     wildcard_constraints:
         source="measured|printed",
     localrule: True

@@ -61,8 +61,6 @@ rule compare_lengths:
         surprisals="<results>/surprisals/{benchmark}.parquet",
     log:
         "<logs>/compare_lengths/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/compare_lengths/{benchmark}.tsv"
     wildcard_constraints:
         benchmark="urblimp",
     localrule: True
@@ -94,8 +92,6 @@ rule validation_lists:
         ],
     log:
         "<logs>/validation_lists/{benchmark}/{lang}.log",
-    benchmark:
-        "<benchmarks>/validation_lists/{benchmark}/{lang}.tsv"
     wildcard_constraints:
         benchmark="urblimp",
     localrule: True
@@ -137,8 +133,6 @@ rule read_validation:
         accuracies="<results>/accuracies/people/{benchmark}.parquet",
     log:
         "<logs>/read_validation/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/read_validation/{benchmark}.tsv"
     wildcard_constraints:
         benchmark="urblimp",
     localrule: True
