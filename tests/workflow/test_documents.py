@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from blimpworks.cli import command_line
-from support.checkout import output_of
+from support.checkout import DEMO, output_of
 from support.paths import REPOSITORY
 
 pytestmark = pytest.mark.xdist_group("workflow")
@@ -83,3 +83,13 @@ def test_a_quick_command_runs(built, line):
     done = built.run(*shlex.split(line), **NO_NETWORK)
     assert done.returncode == 0, output_of(done)
     assert done.stdout
+
+
+def test_the_graph_of_the_demos_rules_is_the_documented_one(bare):
+    options = ("--rulegraph", "mermaid-js", "all", "report", "-F")
+    drawn = output_of(bare.snakemake(*options, campaign=DEMO))
+    rules = dict(re.findall(r"(id\d+)\[(\w+)\]", drawn))
+    edges = {(rules[a], rules[b]) for a, b in re.findall(r"(id\d+) --> (id\d+)", drawn)}
+    text = (REPOSITORY / "docs/architecture.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^    (\w[\w &]*) --> (\w+)$", text, re.MULTILINE)
+    assert {(above, rule) for many, rule in lines for above in many.split(" & ")} == edges
