@@ -41,7 +41,7 @@ EXCEPTED = {
         audit.explain_text audit.run evaluation.judged interop.croissant
         interop.crate.tables papers.lmentry.analysis.verdicts papers.lmentry.annotation
         papers.lmentry.judging.judge reproduction.published scoring.collect scoring.shards
-        reproduction.measured
+        reproduction.measured report.read
     """,
     HOST: """
         cluster.attempt cluster.guard cluster.pack_run cluster.status evaluation.machine

@@ -2,16 +2,16 @@
 
 import re
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
+from blimpworks.exhibits.sheets import Column, Document, Entry, Sheet
 from blimpworks.report.names import Names
 from blimpworks.report.pages import assemble
 from blimpworks.report.ranking import ranking
 from blimpworks.report.read import Campaign, Cell, Exhibit, Form, Inputs, PaperInputs, Trees
 
-PAGE = '<figure><table><tr><th scope="row">A</th><td data-cell="0">90.0</td></tr></table></figure>'
+SHEET = Sheet((Column("", "", names=True), Column("", "")), [[Entry("A"), Entry("90.0", 0)]])
 TREES = Trees(Path("results"), "published", frozenset(), frozenset())
 
 
@@ -24,9 +24,9 @@ def cell(model, column, value, *, seed=False):
 
 def paper(name, *cells, trees=("measured",)):
     """A declared benchmark with one exhibit, its models by accuracy."""
-    page = ElementTree.fromstring(PAGE)
+    document = Document("", "", [SHEET])
     forms = {
-        tree: Form("models", tree, page, [*cells], Path("results/models"), figure=True)
+        tree: Form("models", tree, document, [*cells], Path("results/models"), figure=True)
         for tree in trees
     }
     exhibit = Exhibit("models", "Models by accuracy", forms)

@@ -9,13 +9,14 @@ import pytest
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.commands.registry import recorded_commands
 from blimpworks.errors import UserError
+from blimpworks.exhibits.sheets import Column, Document, Entry, Sheet, read_document
 from blimpworks.records.job import Job
 from blimpworks.report.data import Products
 from blimpworks.report.evidence import Number, read_comparison
 from blimpworks.report.names import Names
-from blimpworks.report.read import Cell, Form, read_page
+from blimpworks.report.read import Cell, Form
 from blimpworks.report.together import Labels, lines_of, together_view
-from blimpworks.report.views import headings_of, without
+from blimpworks.report.views import numbers_of, without
 
 NAMES = Names({"lang": {"eng": "English"}, "model": {"gemma": "Gemma 27B"}, "phenomenon": {}})
 
@@ -29,37 +30,43 @@ def number(**facts):
 # Tables
 
 
-TABLE = ElementTree.fromstring(
-    "<table><thead><tr><td/><th colspan='2'>Both</th></tr>"
-    "<tr><th/><th>a</th><th>b</th></tr></thead>"
-    "<tbody><tr><th>x</th><td data-cell='0'>1</td><td data-cell='1'>2</td></tr>"
-    "<tr><th>y</th><td data-cell='2'>3</td><td>–</td></tr></tbody></table>"
-)
+def sheet(heads, *rows, **more):
+    """A sheet with the names of rows before columns; numbers are indices of cells."""
+    columns = [Column("", "", names=True), *(Column(*head, right=True) for head in heads)]
+    body = [
+        [Entry(name), *(Entry(c) if isinstance(c, str) else Entry(f"{c}", c) for c in entries)]
+        for name, *entries in rows
+    ]
+    return Sheet(tuple(columns), body, **more)
+
+
+BOTH = sheet([("Both", "a"), ("Both", "b")], ("x", 0, 1), ("y", 2, "–"))
 
 
 @pytest.mark.parametrize(
     ("dropped", "left"),
     [
-        ("2", ["Both", "a|b", "x|1|2"]),
-        ("1", ["Both", "a", "x|1", "y|3"]),
-        ("0", ["Both", "a|b", "x|2", "y|3|–"]),
-        ("012", None),
+        ({2}, ["Both a", "Both b", "x|0|1"]),
+        ({1}, ["Both a", "x|0", "y|2"]),
+        ({0}, ["Both a", "Both b", "x||1", "y|2|–"]),
+        ({0, 1, 2}, None),
     ],
 )
 def test_rows_and_columns_without_a_kept_number_go(dropped, left):
-    kept = without(TABLE, lambda cell: (cell.get("data-cell") or "x") in dropped)
-    assert (kept and ["|".join(row.itertext()) for row in kept.iter("tr")]) == left
-    if left and len(left[1]) == 1:
-        assert kept.find(".//th[@colspan]").get("colspan") == "1"
+    kept = [
+        [c.heading for c in each.columns[1:]] + ["|".join(e.text for e in row) for row in each.body]
+        for each in without([BOTH], dropped)
+    ]
+    assert kept == ([left] if left else [])
 
 
 def test_files_that_are_missing_or_damaged_say_what_to_do(tmp_path):
-    page = tmp_path / "table9.html"
+    path = tmp_path / "table9.json"
     with pytest.raises(UserError, match=r"does not exist; .* Build the exhibit"):
-        read_page(page)
-    page.write_text("<table><tr></table>")
-    with pytest.raises(UserError, match="is not the page of an exhibit"):
-        read_page(page)
+        read_document(path)
+    path.write_text('{"title": "T"}')
+    with pytest.raises(UserError, match="Build the exhibit"):
+        read_document(path)
     with pytest.raises(UserError, match="snakemake reproduction"):
         read_comparison(tmp_path / "published.csv", ())
 
@@ -127,43 +134,29 @@ def test_statements_stand_one_under_the_other_with_a_column_for_each_form():
     assert lines == [[f"row {n}: column {n}", "90.2", "90.2"] for n in range(4)]
 
 
-def form_of(table, places):
+def form_of(places, *sheets):
     """A form with a table, whose cells are these places of the exhibit "text"."""
     cells = [Cell({}, [], ("text", *place), None) for place in places]
-    return Form(
-        "text", "published", ElementTree.fromstring(table), cells, Path("text"), figure=False
-    )
+    document = Document("", "", [*sheets])
+    return Form("text", "published", document, cells, Path("text"), figure=False)
 
 
-ALIKE = """<figure><table>
-<tr><td/><th scope="col">Top 5</th><th scope="col">Top 5</th><th scope="col">Last</th></tr>
-<tr><th scope="row">English</th><td data-cell="0"/><td data-cell="1"/><td data-cell="2"/></tr>
-</table></figure>"""
-STATEMENTS = """<figure><table>
-<tr><td/><th scope="col">Printed</th></tr>
-<tr><th scope="row">Languages</th><td data-cell="0"/></tr>
-<tr><th scope="row">Pairs in all languages</th><td data-cell="1"/></tr>
-</table></figure>"""
+ALIKE = sheet([("", "Top 5"), ("", "Top 5"), ("", "Last")], ("English", 0, 1, 2))
+STATEMENTS = sheet([("", "Printed")], ("Languages", 0), ("Pairs in all languages", 1))
 
 
 def test_labels_are_headings_where_these_tell_the_keys_apart():
     places = [("eng", "first_letter"), ("eng", "first_word"), ("eng", "last_word")]
-    labels = Labels([form_of(ALIKE, places)], NAMES)
+    labels = Labels([form_of(places, ALIKE)], NAMES)
     columns = [labels.of(("text", *place))[1] for place in places]
     assert columns == ["first letter", "first word", "Last"]
     places = [("size", "languages"), ("size", "pairs")]
-    labels = Labels([form_of(STATEMENTS, places)], NAMES)
+    labels = Labels([form_of(places, STATEMENTS)], NAMES)
     assert labels.statement(("text", *places[0])) == "Languages"
     assert labels.statement(("text", *places[1])) == "Pairs in all languages"
     assert labels.statement(("text", "size", "unknown")) == "size: unknown"
 
 
 def test_a_column_is_called_by_both_lines_of_its_heading_and_a_section_begins_anew():
-    table = ElementTree.fromstring(
-        "<table><thead><tr><td/><th colspan='2' scope='colgroup'>EN</th></tr>"
-        "<tr><th scope='col'/><th scope='col'>a</th><th scope='col'>b</th></tr></thead>"
-        "<tbody><tr><th scope='row'>x</th><td data-cell='0'/><td data-cell='1'/></tr></tbody>"
-        "<tbody><tr><th scope='col'/><th scope='col'>c</th></tr>"
-        "<tr><th scope='row'>y</th><td data-cell='2'/></tr></tbody></table>"
-    )
-    assert [*headings_of(table)] == [(0, "x", "EN a"), (1, "x", "EN b"), (2, "y", "c")]
+    sheets = [sheet([("EN", "a"), ("EN", "b")], ("x", 0, 1)), sheet([("", "c")], ("y", 2))]
+    assert [*numbers_of(sheets)] == [(0, "x", "EN a"), (1, "x", "EN b"), (2, "y", "c")]

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -29,6 +28,7 @@ from blimpworks.campaign.reference import FrequencyCodesRow, GroupRow, ReasonRow
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.evaluation.card import FORMAT, read_card
+from blimpworks.exhibits.sheets import read_document
 from blimpworks.interop.lm_eval_import import import_items
 from blimpworks.linguistics.orthography import read_orthography
 from blimpworks.linguistics.treebanks import read_treebank
@@ -57,7 +57,6 @@ from blimpworks.papers.urblimp.items.rules import read_declaration, read_languag
 from blimpworks.records.journal import read_entries
 from blimpworks.records.reading import read_record
 from blimpworks.report.evidence import read_comparison
-from blimpworks.report.read import read_page
 from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.scoring.progress import read_progress
 from blimpworks.scoring.run import read_manifest
@@ -738,11 +737,11 @@ READERS = [
         ),
     ),
     Reader(
-        "exhibit page",
-        text_file("a.html", "<div><p>One</p>\n<p>Two</p>\n</div>\n"),
-        lambda p: ElementTree.tostring(read_page(p)),
-        "report.read",
-        LINES | WIDE,
+        "exhibit as data",
+        text_file("a.json", json.dumps({"title": "One", "caption": "Two", "sheets": []})),
+        read_document,
+        "exhibits.sheets",
+        JSON,
     ),
     Reader(
         "manifest",

@@ -150,7 +150,7 @@ def corrected_exhibits():
     if CAMPAIGN.report.corrected is None:
         return []
     folder = CAMPAIGN.report.corrected / "exhibits"
-    paths = [folder / f"{spec.key}.html" for spec in layout.exhibits]
+    paths = [folder / f"{spec.key}.json" for spec in layout.exhibits]
     # What is missing, the command says better than Snakemake.
     return [str(path) for path in paths if path.exists()]
 

@@ -5,7 +5,7 @@ rule report:
     """What is printed, recomputed and measured, as a site that opens from a file."""
     input:
         facts=settings_file("report.json", report_facts),
-        measured=[f"{RESULTS}/exhibits/{spec.key}.html" for spec in layout.exhibits],
+        measured=[f"{RESULTS}/exhibits/{spec.key}.json" for spec in layout.exhibits],
         published=published_folders(),
         corrected=corrected_exhibits(),
         printed=[

@@ -10,8 +10,8 @@ from blimpworks.errors import UserError, reading
 
 Kind = Literal["table", "figure"]
 FORMATS: dict[str, tuple[str, ...]] = {
-    "table": ("csv", "md", "tex", "html"),
-    "figure": ("pdf", "png", "svg", "html"),
+    "table": ("csv", "md", "tex", "html", "json"),
+    "figure": ("pdf", "png", "svg", "html", "json"),
 }
 
 

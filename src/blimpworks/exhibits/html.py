@@ -1,10 +1,11 @@
 """Write an exhibit as a web page whose numbers carry their keys."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
-from blimpworks.exhibits.exhibit import Column, Exhibit, sheets
+from blimpworks.exhibits.exhibit import Exhibit
+from blimpworks.exhibits.sheets import Column, Entry, Sheet, sheets
 from blimpworks.exhibits.texts import is_rtl
 
 STYLE = """
@@ -22,9 +23,11 @@ figure { margin: 0; } img { max-width: 100%; } figcaption { max-width: 60em; mar
 """.strip()
 
 
-def _attributes(**values: object) -> str:
-    pairs = ((k.strip("_").replace("_", "-"), v) for k, v in values.items() if v is not None)
-    return "".join(f' {name}="{escape(str(value))}"' for name, value in pairs)
+def element(name: str, content: str, attributes: Mapping[str, object]) -> str:
+    """Return an element with escaped attributes, without those that are None."""
+    pairs = ((key, value) for key, value in attributes.items() if value is not None)
+    opening = "".join(f' {key}="{escape(str(value))}"' for key, value in pairs)
+    return f"<{name}{opening}>{content}</{name}>"
 
 
 def direction(text: str) -> str:
@@ -32,17 +35,22 @@ def direction(text: str) -> str:
     return "rtl" if is_rtl(text) else "ltr"
 
 
-def _head_rows(columns: Sequence[Column], width: int) -> Iterator[str]:
+Escape = Callable[[str], str]
+
+
+def _head_rows(columns: Sequence[Column], width: int, escape: Escape) -> Iterator[str]:
     empty = "<td></td>" * (width - len(columns))
     if any(column.upper for column in columns):
         groups = [(upper, len(list(group))) for upper, group in groupby(columns, lambda c: c.upper)]
         upper_cells = (
-            f'<th colspan="{n}" scope="colgroup">{upper}</th>' if upper else "<td></td>" * n
+            element("th", escape(upper), {"colspan": n, "scope": "colgroup"})
+            if upper
+            else "<td></td>" * n
             for upper, n in groups
         )
         yield f"<tr>{''.join(upper_cells)}{empty}</tr>"
     lower = (
-        f'<th scope="col"{_attributes(class_="n" if c.right else None)}>{c.lower}</th>'
+        element("th", escape(c.lower), {"scope": "col", "class": "n" if c.right else None})
         if c.lower
         else "<td></td>"
         for c in columns
@@ -50,48 +58,78 @@ def _head_rows(columns: Sequence[Column], width: int) -> Iterator[str]:
     yield f"<tr>{''.join(lower)}{empty}</tr>"
 
 
-def table_html(exhibit: Exhibit) -> str:
-    """Return the ``table`` element: one body per section, headings where they change.
+Shown = Callable[[Entry], tuple[Mapping[str, object], str]]
+"""Gives the further attributes, and the content, of a cell."""
 
-    Every ``td`` of a cell has ``data-cell``, its index in the exhibit's cells, and ``data-row`` and
-    ``data-column``, the keys of its printed number. The text is well-formed XML.
+
+def in_bold(entry: Entry, escape: Escape = escape) -> str:
+    """Return an entry's text, bold where marked."""
+    text = escape(entry.text)
+    return f"<strong>{text}</strong>" if entry.bold else text
+
+
+def table_html(
+    printed_sheets: Sequence[Sheet],
+    show: Shown,
+    attributes: Mapping[str, object],
+    *,
+    wide_names: bool = False,
+    escape: Escape = escape,
+) -> str:
+    """Return the ``table`` element: one body per sheet, headings where they change.
+
+    Every ``td`` of a cell has ``data-cell``, its index, and what ``show`` adds. With
+    ``wide_names`` the name of a row without anything else spans it. The text is well-formed XML.
     """
-    cells = {(cell.row, cell.column): (i, cell) for i, cell in enumerate(exhibit.cells)}
-    printed_sheets = list(sheets(exhibit, escape, lambda text: f"<strong>{text}</strong>"))
-    width = max(len(sheet.columns) for sheet in printed_sheets)
-    html_parts = [f"<thead>{''.join(_head_rows(printed_sheets[0].columns, width))}</thead>"]
+    width = max((len(sheet.columns) for sheet in printed_sheets), default=0)
+    parts = []
     for number, sheet in enumerate(printed_sheets):
-        rows = [*_head_rows(sheet.columns, width)] if number and sheet.headed else []
-        for texts, cell_keys in zip(sheet.body, sheet.places, strict=True):
-            cells_html = []
-            for text, cell_key, column in zip(texts, cell_keys, sheet.columns, strict=True):
-                if cell_key is None:
-                    heading = f'<th scope="row" dir="auto">{text}</th>'
-                    cells_html.append(heading if text else "<td></td>")
+        heads = _head_rows(sheet.columns, width, escape)
+        if not number:
+            parts.append(f"<thead>{''.join(heads)}</thead>")
+        rows = [*heads] if number and sheet.headed else []
+        for entries in sheet.body:
+            bare = all(e.cell is None and not e.text.strip() for e in entries[1:])
+            if wide_names and bare and width > 1 and sheet.columns[0].names and entries[0].text:
+                marks = {"scope": "rowgroup", "dir": "auto", "colspan": width}
+                rows.append(f"<tr>{element('th', escape(entries[0].text), marks)}</tr>")
+                continue
+            cells = []
+            for entry, column in zip(entries, sheet.columns, strict=True):
+                if column.names:
+                    name = element("th", escape(entry.text), {"scope": "row", "dir": "auto"})
+                    cells.append(name if entry.text else "<td></td>")
                     continue
-                marks: dict[str, object] = {"class_": "n" if column.right else None}
-                if cell_key in cells:
-                    index, cell = cells[cell_key]
-                    row, name = cell.stands_for or cell_key
-                    marks |= {"data_cell": index, "data_row": row, "data_column": name}
-                language = exhibit.written_in.get(cell_key)
+                marks = {"class": "n" if column.right else None, "data-cell": entry.cell}
+                added, content = (
+                    show(entry) if entry.cell is not None else ({}, in_bold(entry, escape))
+                )
                 auto = None if column.right else "auto"
-                marks |= {"dir": direction(text) if language else auto, "lang": language}
-                cells_html.append(f"<td{_attributes(**marks)}>{text}</td>")
+                marks |= {**added, "dir": direction(entry.text) if entry.lang else auto}
+                cells.append(element("td", content, marks | {"lang": entry.lang}))
             # Sections may have fewer columns than the widest one.
-            rest = "<td></td>" * (width - len(texts))
-            rows.append(f"<tr>{''.join(cells_html)}{rest}</tr>")
-        html_parts.append("<tbody>" + "\n".join(rows) + "</tbody>")
-    return "<table>" + "\n".join(html_parts) + "</table>"
+            rest = "<td></td>" * (width - len(entries))
+            rows.append(f"<tr>{''.join(cells)}{rest}</tr>")
+        parts.append("<tbody>" + "\n".join(rows) + "</tbody>")
+    return element("table", "\n".join(parts), attributes)
 
 
 def html_text(exhibit: Exhibit, picture: str = "") -> str:
-    """Write the exhibit as a page; a figure shows ``picture``, an address."""
+    """Write the exhibit as a page; a figure shows ``picture``, an address.
+
+    Cells have ``data-row`` and ``data-column``, the keys of their printed numbers.
+    """
+
+    def show(entry: Entry) -> tuple[Mapping[str, object], str]:
+        cell = exhibit.cells[entry.cell or 0]
+        row, column = cell.stands_for or (cell.row, cell.column)
+        return {"data-row": row, "data-column": column}, in_bold(entry)
+
     title, caption = escape(exhibit.title), escape(exhibit.caption)
     content = ""
-    if exhibit.figure is None or exhibit.cells:
+    if printed_sheets := sheets(exhibit):
         scroll = f'<div class="scroll" role="region" aria-label="{title}" tabindex="0">'
-        content = f"{scroll}{table_html(exhibit)}</div>"
+        content = f"{scroll}{table_html(printed_sheets, show, {})}</div>"
     if exhibit.figure is not None:
         summary = "<summary>Numbers of this figure</summary>"
         content = f"<details>{summary}{content}</details>" if content else ""

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from blimpworks.exhibits.exhibit import ABSENT, Exhibit, Sheet, sheets
+from blimpworks.exhibits.exhibit import Exhibit
+from blimpworks.exhibits.sheets import ABSENT, Sheet, in_notation, sheets
 from blimpworks.exhibits.texts import isolated, one_line
 
 SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that have them (Noto).
@@ -98,7 +99,7 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
         if sheet.headed:
             lower = [column.lower for column in sheet.columns]
             lines += [_latex_row(lower, alignments), r"\midrule"]
-        lines += [_latex_row(row, alignments) for row in sheet.body]
+        lines += [_latex_row([e.text for e in entries], alignments) for entries in sheet.body]
     return [*lines, r"\bottomrule"]
 
 
@@ -113,7 +114,7 @@ def latex_text(exhibit: Exhibit) -> str:
         escaped = _latex(text)
         return isolated(escaped, r"\righttoleft{", "}") if exhibit.textual else escaped
 
-    printed_sheets = list(sheets(exhibit, escape, lambda text: f"\\textbf{{{text}}}"))
+    printed_sheets = in_notation(sheets(exhibit), escape, r"\textbf{{{}}}".format)
     widest = max((sheet.columns for sheet in printed_sheets), key=len)
     caption = f"{_latex(exhibit.title)}. {_latex(exhibit.caption)}"
     broad = len(widest) > NARROW or any(column.width for column in widest)
@@ -124,10 +125,10 @@ def latex_text(exhibit: Exhibit) -> str:
             alignments.append(rf">{{\raggedright\arraybackslash}}p{{{column.width:g}\linewidth}}")
         elif column.right:
             texts = (
-                row[column_number]
+                entries[column_number].text
                 for sheet in printed_sheets
-                for row in sheet.body
-                if row[column_number:]
+                for entries in sheet.body
+                if entries[column_number:]
             )
             alignments.append(_decimal_column(texts) or "r")
         else:

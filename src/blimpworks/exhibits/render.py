@@ -1,6 +1,6 @@
 """Build exhibits from tables and write them as files.
 
-Tables become CSV, Markdown, LaTeX and HTML; figures PDF, PNG, SVG and HTML.
+Tables become CSV, Markdown, LaTeX and HTML; figures PDF, PNG, SVG and HTML; both JSON.
 """
 
 import importlib
@@ -14,10 +14,11 @@ import pandas as pd
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.errors import UserError
-from blimpworks.exhibits.exhibit import Exhibit, Labels, sheets
+from blimpworks.exhibits.exhibit import Exhibit, Labels
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.latex import latex_text
 from blimpworks.exhibits.shared import counted
+from blimpworks.exhibits.sheets import in_notation, json_text, sheets
 from blimpworks.exhibits.texts import isolated, one_line, take_literally
 from blimpworks.files import atomic, write_text
 from blimpworks.tables import CELLS, write_table
@@ -65,7 +66,7 @@ def csv_text(exhibit: Exhibit) -> str:
 def markdown_text(exhibit: Exhibit) -> str:
     """Return the table as printed, with title and caption, as Markdown."""
     escape = _markdown_text if exhibit.textual else _markdown
-    printed_sheets = list(sheets(exhibit, escape, lambda text: f"**{text}**"))
+    printed_sheets = in_notation(sheets(exhibit), escape, "**{}**".format)
     columns = printed_sheets[0].columns
     named = any(upper and f"{upper} {lower}" == n for n, (upper, lower) in exhibit.heads.items())
     distinct = len({c.lower for c in columns}) == len(columns)
@@ -73,11 +74,11 @@ def markdown_text(exhibit: Exhibit) -> str:
     if distinct and not named and len(uppers) == 1:
         # One heading over all columns, and no part of their names, says no more than the title.
         columns = tuple(replace(c, upper="") for c in columns)
-    rows = list(printed_sheets[0].body)
-    for sheet in printed_sheets[1:]:
+    rows: list[list[str]] = []
+    for number, sheet in enumerate(printed_sheets):
         # Markdown knows one line of headings; further ones are rows in bold.
-        rows += [[f"**{c.heading}**" for c in sheet.columns]] if sheet.headed else []
-        rows += sheet.body
+        rows += [[f"**{c.heading}**" for c in sheet.columns]] if number and sheet.headed else []
+        rows += [[entry.text for entry in entries] for entries in sheet.body]
     # Sections may have fewer columns than the widest one.
     width = max(len(s.columns) for s in printed_sheets)
     padded = [[*row, *[""] * (width - len(row))] for row in rows]
@@ -97,6 +98,7 @@ TEXT_FORMATS: dict[str, Callable[[Exhibit], str]] = {
     "md": markdown_text,
     "tex": latex_text,
     "html": html_text,
+    "json": json_text,
 }
 
 
@@ -106,10 +108,12 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
         for output in outputs:
             write_text(output, TEXT_FORMATS[output.suffix[1:]](exhibit))
         return
-    pages = [output for output in outputs if output.suffix == ".html"]
-    for page in pages:
-        write_text(page, html_text(exhibit, page.with_suffix(".svg").name))
-    if pictures := [output for output in outputs if output not in pages]:
+    for output in outputs:
+        if output.suffix == ".html":
+            write_text(output, html_text(exhibit, output.with_suffix(".svg").name))
+        elif output.suffix == ".json":
+            write_text(output, json_text(exhibit))
+    if pictures := [output for output in outputs if output.suffix not in (".html", ".json")]:
         # Write a figure as PDF, PNG and SVG, whichever the suffixes name.
         import matplotlib as mpl  # slow, and tables need none of it
 

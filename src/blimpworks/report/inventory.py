@@ -25,7 +25,8 @@ rebuilds it: `snakemake --configfile FILE TARGET` makes the measured form, of th
 results, and `TARGET_published` the published form, of what the paper prints. After those of the
 paper stand the statements of its text and the exhibits that are ours.
 
-A table comes as a page (`.html`), Markdown, LaTeX and CSV; a figure as a page, PDF, SVG and PNG. A
+A table comes as a page (`.html`), Markdown, LaTeX and CSV; a figure as a page, PDF, SVG and PNG;
+both as data (`.json`: title, caption, and sheets of texts, numbered as in `.cells.parquet`). A
 document that takes in the `.tex` needs the packages `booktabs`, `array`, `siunitx` and `adjustbox`;
 tables in Urdu, Hindi or Korean need XeLaTeX or LuaLaTeX.
 

@@ -27,7 +27,6 @@ from blimpworks.report.ranking import ranking
 from blimpworks.report.read import Campaign, Exhibit, Form, Inputs, PaperInputs, Trees, read_inputs
 from blimpworks.report.together import together_view
 from blimpworks.report.views import (
-    caption_of,
     measured_view,
     plain_view,
     printed_view,
@@ -148,7 +147,7 @@ def _figure(form: Form, paper: str, title: str, table: str) -> str:
 
 
 def _with_caption(content: str, form: Form | None) -> str:
-    caption = caption_of(form.page) if form else ""
+    caption = form.document.caption.strip() if form else ""
     return content + (f'<p class="bw-caption">{escape(caption)}</p>' if caption else "")
 
 

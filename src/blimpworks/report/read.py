@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pandas as pd
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import exhibits
-from blimpworks.errors import UserError, reading
+from blimpworks.exhibits.sheets import Document, Entry, read_document
 from blimpworks.records.reading import results_hash
 from blimpworks.report.evidence import COLUMNS, Evidence, Number, gather, read_comparison
 from blimpworks.report.items import sets_from
@@ -102,12 +101,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Form:
-    """One form of an exhibit, measured or published: its page, cells and files."""
+    """One form of an exhibit, measured or published: its sheets, cells and files."""
 
     exhibit: str
     tree: str
     """``published``, ``measured`` or ``corrected``."""
-    page: ElementTree.Element
+    document: Document
     cells: list[Cell]
     files: Path
     """Path of its files without their suffixes."""
@@ -120,6 +119,11 @@ class Form:
         """Its name in the page."""
         return f"{self.tree}/{self.exhibit}"
 
+    def cell_of(self, entry: Entry) -> Cell:
+        """Return the cell that an entry of a sheet shows; it must show one."""
+        assert entry.cell is not None
+        return self.cells[entry.cell]
+
     @cached_property
     def shown(self) -> dict[Place, int]:
         """Index of the cell that shows each printed number, preferably the number itself."""
@@ -129,16 +133,6 @@ class Form:
                 if cell.place and cell.is_itself is is_own:
                     index_of_place.setdefault(cell.place, index)
         return index_of_place
-
-
-def read_page(path: Path) -> ElementTree.Element:
-    """Read an exhibit's page. Raises UserError when it is missing or no such page."""
-    try:
-        with reading(path, "the page of an exhibit", f"Build the exhibit: snakemake {path}"):
-            # Made by a job of ours; expat itself stops at entities that grow.
-            return ElementTree.fromstring(path.read_text(encoding="utf-8"))  # noqa: S314
-    except ElementTree.ParseError as error:
-        raise UserError(f"{path} is not the page of an exhibit ({error}). Rebuild it.") from error
 
 
 def read_form(
@@ -152,7 +146,7 @@ def read_form(
     missing: tuple[str, ...] = (),
 ) -> Form:
     """Read one form of an exhibit. Raises UserError when a file is missing or broken."""
-    page = read_page(files.with_name(f"{files.name}.html"))
+    document = read_document(files.with_name(f"{files.name}.json"))
     table = read_table(CELLS, files.with_name(f"{files.name}.cells.parquet"))
     cells = []
     for row in table.to_pylist():
@@ -161,7 +155,7 @@ def read_form(
         number = evidence.get(cell_key)
         facts = row | {"filter": json.loads(row["filter"])}
         cells.append(Cell(facts, origins, cell_key if number else None, number))
-    return Form(exhibit, tree, page, cells, files, figure, missing)
+    return Form(exhibit, tree, document, cells, files, figure, missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +241,6 @@ def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
     for key, spec in exhibits().items():
         for tree in trees.forms_of(spec):
             files = trees.files(tree, key)
-            suffixes = ("cells.parquet", "html", *(["svg"] if spec.kind == "figure" else []))
+            suffixes = ("cells.parquet", "json", *(["svg"] if spec.kind == "figure" else []))
             paths += [files.with_name(f"{files.name}.{suffix}") for suffix in suffixes]
     return paths

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-from xml.etree.ElementTree import Element, SubElement
 
+from blimpworks.exhibits.html import element
 from blimpworks.report.evidence import Evidence, Number
 from blimpworks.report.names import Names
 from blimpworks.report.read import Form
-from blimpworks.report.views import FAULTS, finished, headings_of, set_text, table_of, titled_table
+from blimpworks.report.views import FAULTS, PLAIN, button, marks_of, numbers_of, titled_table
 from blimpworks.reproduction.measured import NOT_RUN
 from blimpworks.reproduction.printed import Place
 
@@ -88,8 +88,7 @@ class Labels:
         self._rows: dict[Place, str] = {}
         self._headings: tuple[dict[str, set[str]], dict[str, set[str]]] = ({}, {})
         for form in forms:
-            table = table_of(form.page)
-            for index, row, column in () if table is None else headings_of(table):
+            for index, row, column in numbers_of(form.document.sheets):
                 place = form.cells[index].place
                 # A number may be in several cells; the form shows it in one of them.
                 if place is not None and form.shown[place] == index:
@@ -122,19 +121,17 @@ class Labels:
         return ": ".join(dict.fromkeys(self.of(place)))
 
 
-def _fill(cell: Element, shown: Shown, place: Place, about: Mapping[str, str], line: str) -> None:
-    """Set a cell's texts, and the attributes by which it is found and filtered."""
-    cell.attrib.update({"data-row": place[1], "data-column": place[2], **about})
-    if len(shown.text) > LONGEST_NUMBER:
-        cell.attrib.update({"class": "t", "dir": "auto"})
-    if shown.state:
-        cell.set("data-s", shown.state)
-    if line == "difference":
-        cell.text = shown.text
-    else:
-        set_text(cell, [("", shown.text)])
-    if shown.small:
-        SubElement(cell, "small").text = shown.small
+def _cell(shown: Shown | None, place: Place, names: Names, line: str) -> str:
+    """Return a number's cell, with the attributes by which it is found and filtered."""
+    if shown is None:
+        return '<td class="n"></td>'
+    marks = marks_of(place, shown.state) | names.about({}, place)
+    is_long = len(shown.text) > LONGEST_NUMBER
+    kind = {"class": "t", "dir": "auto"} if is_long else {"class": "n"}
+    text = PLAIN(shown.text)
+    content = text if line == "difference" else button(text)
+    small = element("small", PLAIN(shown.small), {}) if shown.small else ""
+    return element("td", content + small, kind | marks)
 
 
 class TableRow(NamedTuple):
@@ -176,15 +173,12 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
         for place in numbers:
             entries = [(place, line) for line in titles]
             table_rows.append(TableRow("", labels.statement(place), entries))
-    table, body = titled_table(titles.values(), {})
+    lines = []
     for row_line, title, entries in table_rows:
-        element = SubElement(body, "tr", {"class": f"bw-line {row_line}"} if row_line else {})
-        head = SubElement(element, "th", scope="row")
-        head.text = title
-        if row_line:
-            SubElement(head, "small").text = LINES[row_line]
-        for place, line in entries:
-            cell = SubElement(element, "td", {"class": "n"})
-            if shown := numbers.get(place, {}).get(line):
-                _fill(cell, shown, place, names.about({}, place), line)
-    return finished(table, f"together/{exhibit}")
+        name = element("small", LINES[row_line], {}) if row_line else ""
+        head = element("th", PLAIN(title) + name, {"scope": "row"})
+        cells = [
+            _cell(numbers.get(place, {}).get(line), place, names, line) for place, line in entries
+        ]
+        lines.append((f"bw-line {row_line}" if row_line else None, head + "".join(cells)))
+    return titled_table(f"together/{exhibit}", titles.values(), lines)
