@@ -35,7 +35,6 @@ from blimpworks.exhibits.sheets import Document, read_document, sheets
 from blimpworks.exhibits.style import new_figure
 from blimpworks.report.pages import _plain
 from blimpworks.strict import DrawnLabel, Label
-from blimpworks.tables import CELLS
 
 CAMPAIGN = campaign_model()(campaign="x")
 
@@ -121,12 +120,6 @@ def test_an_exhibit_as_data_is_read_as_the_sheets_that_were_written(tmp_path):
     path = tmp_path / "small.json"
     render(SMALL, [path])
     assert read_document(path) == Document(SMALL.title, SMALL.caption, sheets(SMALL))
-
-
-def test_the_cells_table_holds_filters_as_json():
-    rows = SMALL.table().to_pylist()
-    assert [r["filter"] for r in rows] == ['{"lang": "a"}', '{"lang": "a"}', '{"lang": "b"}']
-    assert SMALL.table().schema.equals(CELLS.arrow())
 
 
 def test_the_best_as_printed_are_all_those_that_tie():

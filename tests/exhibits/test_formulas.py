@@ -9,7 +9,7 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import declared, formula_of, formulas_of
 from blimpworks.exhibits.formulas import Formula, mean_of, truncated
 from blimpworks.papers.lmentry.exhibits.formulas import mean_over_models
-from blimpworks.papers.multiblimp.exhibits.formulas import weighted_values, wins
+from blimpworks.papers.multiblimp.exhibits.formulas import wins
 from blimpworks.papers.urblimp.exhibits.formulas import above, holm_of
 from support.paths import DATA
 
@@ -17,56 +17,38 @@ from support.paths import DATA
 SENTENCES = (DATA / "formula_sentences.txt").read_text("utf-8").splitlines()
 
 
-@pytest.mark.parametrize("sentence", SENTENCES)
-def test_each_sentence_in_use_is_of_exactly_one_formula(sentence):
-    [match] = formulas_of(sentence)
-    assert match.sentence == sentence
-
-
-def test_each_formula_without_parameters_has_a_sentence_of_its_own():
-    for each in declared():
-        if isinstance(each, Formula):
-            assert formulas_of(each.sentence) == [each]
+def test_each_sentence_in_use_and_each_formula_without_parameters_is_of_exactly_one_formula():
+    plain = [each.sentence for each in declared() if isinstance(each, Formula)]
+    for sentence in (*SENTENCES, *plain):
+        assert [match.sentence for match in formulas_of(sentence)] == [sentence]
 
 
 @given(st.floats(1e-9, 1e9))
 def test_a_number_in_a_sentence_is_read_as_it_was_written(below):
     assert formula_of(wins(below).sentence).arguments == {"below": below}
-
-
-def test_a_whole_number_has_no_decimals_in_a_sentence():
     assert above(90).sentence == above(90.0).sentence == "number of rows where accuracy > 90"
 
 
-def test_a_formula_in_a_formula_is_read_with_its_own_arguments():
-    inner = holm_of("a", "b", "all pairs of models")
-    outer = truncated(inner, 3)
-    assert outer.sentence == f"{inner}, truncated to 3 decimals"
-    again = formula_of(outer.sentence)
-    assert again.arguments["formula"].arguments == inner.arguments
-    assert again.arguments["decimals"] == 3
-
-
-def test_a_formula_that_is_read_makes_the_same_of_rows():
+def test_a_formula_in_a_formula_is_read_with_its_own_arguments_and_makes_the_same_of_rows():
+    outer = truncated(holm_of("a", "b", "all pairs of models"), 3)
+    again = formula_of(outer.sentence).arguments
+    assert again["formula"].arguments == outer.arguments["formula"].arguments
+    assert again["decimals"] == 3
     rows = pd.DataFrame({"model": ["a", "a", "b"], "value": [1.0, 2.0, 4.0]})
     nested = mean_over_models(mean_of("value"))
     assert formula_of(nested.sentence)(rows) == nested(rows) == 2.75
-    weighted = weighted_values(low=1, mid=2, high=5, total=8)
-    columns = pd.DataFrame({"column": ["low", "mid", "high"], "value": [8.0, 16.0, 32.0]})
-    assert formula_of(weighted.sentence)(columns) == weighted(columns) == 25
 
 
 @pytest.mark.parametrize(
-    "sentence", ["number of stars", "number of stars, truncated to 3 decimals", "", "(1 × a) ÷ b"]
+    ("sentence", "count"),
+    [
+        ("number of stars", 0),
+        ("number of stars, truncated to 3 decimals", 0),
+        ("", 0),
+        # Is each mean cut off, or the mean of them?
+        (truncated(mean_over_models(mean_of("value")), 1).sentence, 2),
+    ],
 )
-def test_a_sentence_of_no_formula_is_refused(sentence):
-    with pytest.raises(UserError, match="0 formulas are called"):
-        formula_of(sentence)
-
-
-def test_a_sentence_that_can_be_read_in_two_ways_is_refused():
-    # Is each mean cut off, or the mean of them?
-    sentence = truncated(mean_over_models(mean_of("value")), 1).sentence
-    assert sentence == mean_over_models(truncated(mean_of("value"), 1)).sentence
-    with pytest.raises(UserError, match="2 formulas are called"):
+def test_a_sentence_of_no_formula_or_of_two_is_refused(sentence, count):
+    with pytest.raises(UserError, match=f"{count} formulas are called"):
         formula_of(sentence)

@@ -39,54 +39,31 @@ def statements(printed, **options):
 
 def test_a_statement_stands_as_printed_and_beside_what_other_numbers_make_of_it(printed):
     cells, faults = statements(printed(SHARE))
-    where = {"exhibit": "table1", "row": ["a", "b"], "column": "n"}
-    assert [(cell.row, cell.column, cell.text) for cell in cells] == [
-        ("share: of a", "Printed", "60 %"),
-        ("share: of a", "Recomputed", "60.0 %"),
-    ]
-    again = cells[1]
-    assert (again.value, again.formula, again.where) == (60, QUOTIENT, where)
-    assert again.stands_for == ("share", "of a")
-    assert faults == "."
+    shown = [(cell.row, cell.column, cell.text) for cell in cells]
+    name = "share: of a"
+    assert shown == [(name, "Printed", "60 %"), (name, "Recomputed", "60.0 %")]
+    assert (cells[1].value, cells[1].formula) == (60, QUOTIENT)
+    assert cells[1].where == {"exhibit": "table1", "row": ["a", "b"], "column": "n"}
+    assert (cells[1].stands_for, faults) == (("share", "of a"), ".")
+    row = "text,all,n,8,8,pairs,,erratum,9,9 by Table 2,All pairs,sum of value,table1/*/n"
+    cells, faults = statements(printed(row))
+    assert ({cell.row for cell in cells}, faults) == ({"All pairs"}, "All pairs: 9 by Table 2.")
 
 
 @pytest.mark.parametrize(
     ("of", "where", "formula", "text"),
     [
-        ("table1/*/n", {"exhibit": "table1", "column": "n"}, "number of rows", "2"),
-        (
-            "table1/{both}/m",
-            {"exhibit": "table1", "row": ["a", "b"], "column": "m"},
-            "number of rows",
-            "1",
-        ),
-        (
-            "table1/b/n; m",
-            {"exhibit": "table1", "row": "b", "column": ["n", "m"]},
-            "sum of value",
-            "12",
-        ),
-        # As printed there.
-        (
-            "table1/b/n",
-            {"exhibit": "table1", "row": "b", "column": "n"},
-            "value of the row",
-            "five",
-        ),
+        ("table1/*/n", {"column": "n"}, "number of rows", "2"),
+        ("table1/{both}/m", {"row": ["a", "b"], "column": "m"}, "number of rows", "1"),
+        ("table1/b/n; m", {"row": "b", "column": ["n", "m"]}, "sum of value", "12"),
+        ("table1/b/n", {"row": "b", "column": "n"}, "value of the row", "five"),  # as printed
     ],
 )
 def test_numbers_can_be_of_any_row_of_a_list_or_of_several_columns(
     printed, of, where, formula, text
 ):
     cells, _ = statements(printed(f"text,all,n,two,2,rows,,,,,,{formula},{of}"))
-    assert (cells[1].where, cells[1].text) == (where, text)
-
-
-def test_a_title_comes_before_the_papers_own_and_faults_are_said_with_it(printed):
-    row = "text,all,n,8,8,pairs,,erratum,9,9 by Table 2,All pairs,sum of value,table1/*/n"
-    cells, faults = statements(printed(row))
-    assert {cell.row for cell in cells} == {"All pairs"}
-    assert faults == "All pairs: 9 by Table 2."
+    assert (cells[1].where, cells[1].text) == ({"exhibit": "table1", **where}, text)
 
 
 def test_a_number_without_a_formula_can_have_a_cell_of_the_papers_own(printed):

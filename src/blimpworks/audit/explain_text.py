@@ -3,6 +3,7 @@
 import json
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path
@@ -33,7 +34,7 @@ Pair = tuple[Token | None, Token | None]
 
 def _align(good: Sequence[Token], bad: Sequence[Token]) -> Iterator[Pair]:
     """Yield pieces of two sentences in pairs, in order: equal ones, or at the same place."""
-    first, second = ([str(token["piece"]) for token in side] for side in (good, bad))
+    first, second = ([token["piece"] for token in side] for side in (good, bad))
     for _, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
         yield from zip_longest(good[a:b], bad[c:d])
 
@@ -54,20 +55,19 @@ def _number(token: Token | None) -> str:
     return "–" if token["logprob"] is None else f"{token['logprob']:.2f}"
 
 
-def _aligned_lines(good: Sequence[Token], bad: Sequence[Token], width: int) -> list[str]:
-    """Return both sentences' aligned pieces and log-probabilities, in blocks of ``width``."""
-    blocks: list[list[str]] = []
-    for pair in _align(good, bad):
+def _aligned_lines(pieces: Sequence[Pair]) -> list[str]:
+    """Return aligned pieces and their log-probabilities, in stripes as wide as the text."""
+    stripes: list[list[str]] = []
+    for pair in pieces:
         cells = [f(token) for token in pair for f in (_starred, _number)]
         column = max(map(len, cells))
-        if not blocks or len(blocks[-1][0]) + column > width:
-            blocks.append([""] * 4)
-        blocks[-1] = [
-            f"{line}{cell.ljust(column)}  " for line, cell in zip(blocks[-1], cells, strict=True)
+        if not stripes or len(stripes[-1][0]) + column > WIDTH - 7:
+            stripes.append([""] * 4)
+        stripes[-1] = [
+            f"{line}{cell.ljust(column)}  " for line, cell in zip(stripes[-1], cells, strict=True)
         ]
-    signs = ("+", " ", "-", " ")
-    rows = [(sign, line) for block in blocks for sign, line in zip(signs, block, strict=True)]
-    return [f"{sign} {line}".rstrip() for sign, line in rows]
+    rows = [row for stripe in stripes for row in zip("+ - ", stripe, strict=True)]
+    return ["     " + f"{sign} {line}".rstrip() for sign, line in rows]
 
 
 def _sentence(sign: str, side: dict[str, Any]) -> str:
@@ -110,46 +110,65 @@ def _verdict(item: dict[str, Any]) -> str:
     return f"  {item['method']}: {correct}{sure}, by rule {item['rule']}{pattern}"
 
 
-def _item_lines(item: dict[str, Any]) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Block:
+    """An item for people: lines before and after a pair's sentences; empty pair for others."""
+
+    before: list[str]
+    pair: Sequence[dict[str, Any]]
+    after: list[str]
+
+    @property
+    def pieces(self) -> list[Pair]:
+        """The aligned pieces of a pair."""
+        return [*_align(*(side["tokens"] for side in self.pair))] if self.pair else []
+
+    @property
+    def lines(self) -> list[str]:
+        """All of it as lines, a pair's pieces one above the other."""
+        sentences = map(_sentence, "+-", self.pair)
+        return [*self.before, *sentences, *_aligned_lines(self.pieces), *self.after]
+
+
+def block_of(item: dict[str, Any]) -> Block:
+    """Return an item with verdict, prompt and answer, sentences with their pieces, and origin."""
+    before, after = list[str](), list[str]()
     if "item_id" in item:
-        yield f"{item['item_id']}  {item['paradigm'] or ''}{_verdict(item)}"
+        before.append(f"{item['item_id']}  {item['paradigm'] or ''}{_verdict(item)}")
     if "item_id" in item and "prompt" in item:
-        yield from _indented("?", item["prompt"])
+        before += _indented("?", item["prompt"])
         if item["gold"] is not None:
-            yield f"   wanted: {item['gold']}"
+            before.append(f"   wanted: {item['gold']}")
         if item.get("text") is not None:
             cut = "  [cut off at the limit]" if item.get("finish") == "length" else ""
-            yield from _indented(">", f"{item['text']}{cut}")
+            before += _indented(">", f"{item['text']}{cut}")
         elif "status" in item:
-            yield f"   no answer: {item['status']}"
+            before.append(f"   no answer: {item['status']}")
     if "sentence" in item:
         sign = "acceptable:" if item["acceptable"] else "not acceptable:"
-        yield from _sentence_lines(sign, item["sentence"])
-    if "good" in item and "bad" in item:
-        good, bad = item["good"], item["bad"]
-        yield from (_sentence("+", good), _sentence("-", bad))
-        yield from (f"     {x}" for x in _aligned_lines(good["tokens"], bad["tokens"], WIDTH - 7))
-    elif "good" in item:
-        yield from _sentence_lines("+", item["good"])
+        before += _sentence_lines(sign, item["sentence"])
+    pair = [item[side] for side in ("good", "bad") if side in item]
+    if len(pair) == 1:
+        before, pair = [*before, *_sentence_lines("+", pair[0])], []
     signs = (" (holds)" if holds else " (does not hold)" for holds in item.get("held") or ())
     for formula, sign in zip_longest(item.get("predictions", ()), signs, fillvalue=""):
-        yield f"   predicted: {formula}{sign}"
+        after.append(f"   predicted: {formula}{sign}")
     for name, side in item.get("conditions", {}).items():
-        yield from _sentence_lines(f"{name}:", side)
+        after += _sentence_lines(f"{name}:", side)
     if origin := item.get("origin"):
         words = ", ".join(f"{k} {w['id']} {w['form']}" for k, w in item.get("words", {}).items())
         place = f"{origin['path']}:{origin['line']}" if "path" in origin else origin["file"]
         named = f"  sent_id {origin['sent_id']}" if "sent_id" in origin else ""
         named += f" of {origin['released_from']}" if "released_from" in origin else ""
         named += f", revision {origin['revision']}" if "revision" in origin else ""
-        yield f"     {place}{named}" + (f"  ({words})" if words else "")
-        if "text" in origin:
-            yield f"       {origin['text']}"
+        after.append(f"     {place}{named}" + (f"  ({words})" if words else ""))
+        after += [f"       {origin['text']}"] if "text" in origin else []
+    return Block(before, pair, after)
 
 
 def item_lines(items: Sequence[dict[str, Any]]) -> list[str]:
-    """Return items in lines: verdict, sentences with their pieces, and origin."""
-    return [line for item in items for line in _item_lines(item)]
+    """Return items in lines."""
+    return [line for item in items for line in block_of(item).lines]
 
 
 def _heading(explanation: Explanation) -> list[str]:
@@ -272,7 +291,7 @@ def _ancestry(
 
 
 def _sections(explanation: Explanation, *, whole: bool) -> dict[str, list[str]]:
-    """Return the explanation's parts in lines, sentences first; ``whole`` for all ancestry."""
+    """Return the explanation's sections in lines; ``whole`` for all ancestry."""
     ancestry: list[str] = []
     if explanation.tree is not None:
         shown = {item["table"] for item in explanation.items if "table" in item}
@@ -290,28 +309,8 @@ def _sections(explanation: Explanation, *, whole: bool) -> dict[str, list[str]]:
 
 def as_text(explanation: Explanation, *, whole: bool = False) -> str:
     """Return the explanation for people; ``whole`` for all of the ancestry."""
-    section_lists = _sections(explanation, whole=whole).values()
-    return "\n\n".join("\n".join(lines) for lines in section_lists if lines)
-
-
-def _page_item(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item for the page's template: a pair's pieces as table cells, other lines."""
-    if not {"good", "bad"} <= item.keys():
-        return {"pairs": [], "rest": item_lines([item])}
-    good, bad = item["good"], item["bad"]
-    heading, *rest = item_lines([{k: v for k, v in item.items() if k not in ("good", "bad")}])
-    return {
-        "heading": heading,
-        "sentences": [_sentence("+", good), _sentence("-", bad)],
-        "pairs": [
-            [
-                {"piece": _piece(t), "number": _number(t), "critical": bool(t and t["critical"])}
-                for t in pair
-            ]
-            for pair in _align(good["tokens"], bad["tokens"])
-        ],
-        "rest": [line.strip() for line in rest],
-    }
+    sections = _sections(explanation, whole=whole).values()
+    return "\n\n".join("\n".join(lines) for lines in sections if lines)
 
 
 def write_page(explanation: Explanation, path: Path) -> None:
@@ -319,7 +318,8 @@ def write_page(explanation: Explanation, path: Path) -> None:
     from jinja2 import Environment, FileSystemLoader  # slow to import, and text needs neither
 
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-    page_sections: dict[str, Any] = {**_sections(explanation, whole=True)}
-    page_sections["items"] = [_page_item(item) for item in explanation.items]
+    environment.filters |= {"piece": _piece, "number": _number, "sentence": _sentence}
     products = len([*explanation.tree.walk()]) if explanation.tree else 0
-    write_text(path, environment.get_template(TEMPLATE).render(page_sections, products=products))
+    blocks = [*map(block_of, explanation.items)]
+    facts = {**_sections(explanation, whole=True), "items": blocks, "products": products}
+    write_text(path, environment.get_template(TEMPLATE).render(facts))

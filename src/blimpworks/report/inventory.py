@@ -62,25 +62,10 @@ def spec_of(row: PrintedExhibit) -> ExhibitSpec | None:
     return next((spec for spec in specs if exhibit_label(spec.name) == row.exhibit), None)
 
 
-def unexplained(rows: Sequence[PrintedExhibit]) -> list[PrintedExhibit]:
-    """Return printed exhibits without a note that lack a form (``needs``: measured), or both."""
-    specs = [(row, spec_of(row)) for row in rows if not row.note]
-    return [row for row, spec in specs if spec is None or not (spec.needs and spec.published)]
-
-
 def unlisted(rows: Sequence[PrintedExhibit]) -> list[ExhibitSpec]:
     """Return exhibits without a printed table or figure: statements of texts, and ours."""
     listed = {spec.key for row in rows if (spec := spec_of(row))}
     return [spec for spec in exhibits().values() if spec.key not in listed]
-
-
-def _line(label: str, spec: ExhibitSpec | None, note: str) -> str:
-    if spec is None:
-        cells = [label, "", "", "no", "no", note]
-    else:
-        forms = ("yes" if needs else "no" for needs in (spec.needs, spec.published))
-        cells = [label, f"`{spec.alias}`", spec.title, *forms, note]
-    return f"| {' | '.join(cells)} |"
 
 
 def page(rows: Sequence[PrintedExhibit]) -> str:
@@ -90,15 +75,16 @@ def page(rows: Sequence[PrintedExhibit]) -> str:
     papers = [paper for paper in every if not find_paper(paper).needs_benchmark]
     lines = []
     for paper in papers:
-        lines += [
-            f"\n## {find_paper(paper).citation.label}\n",
-            f"| {' | '.join(HEADINGS)} |",
-            "|---" * len(HEADINGS) + "|",
-            *(_line(row.exhibit, spec_of(row), row.note) for row in rows if row.paper == paper),
-            *(
-                _line(exhibit_label(spec.name) or "ours", spec, "")
-                for spec in unlisted(rows)
-                if spec.paper == paper
-            ),
+        listed = [(row.exhibit, spec_of(row), row.note) for row in rows if row.paper == paper]
+        ours = [
+            (exhibit_label(s.name) or "ours", s, "") for s in unlisted(rows) if s.paper == paper
         ]
+        lines += [f"\n## {find_paper(paper).citation.label}\n", f"| {' | '.join(HEADINGS)} |"]
+        lines.append("|---" * len(HEADINGS) + "|")
+        for label, made, note in (*listed, *ours):
+            cells = ["", "", "no", "no"]
+            if made:
+                forms = ("yes" if needs else "no" for needs in (made.needs, made.published))
+                cells = [f"`{made.alias}`", made.title, *forms]
+            lines.append(f"| {' | '.join([label, *cells, note])} |")
     return INTRODUCTION + "\n".join(lines) + "\n"

@@ -86,7 +86,7 @@ FAULTS = ("erratum", "garbled", "deviates")
 def _printed(
     number: Number, text: str, place: Place, about: Mapping[str, str], *, bold: bool = False
 ) -> tuple[dict[str, object], str]:
-    marks = marks_of(place, number.status if number.status in FAULTS else "") | about
+    marks = {**marks_of(place, number.status if number.status in FAULTS else ""), **about}
     content = PLAIN(text)
     if number.row.corrected is not None:
         right = text.replace(number.row.text, number.in_print(number.row.corrected), 1)
@@ -167,11 +167,12 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
     for row in dict.fromkeys(row for _, row, _ in places):
         cells = [element("th", PLAIN(names.of(row)), {"scope": "row"})]
         for column in columns:
-            place, marks, content = (exhibit, row, column), {}, ""
-            if place in evidence:
-                number = evidence[place]
+            place = (exhibit, row, column)
+            if number := evidence.get(place):
                 about = names.about({}, place)
                 marks, content = _printed(number, number.row.text, place, about)
-            cells.append(element("td", content, {"class": "n", **marks}))
+                cells.append(element("td", content, {"class": "n", **marks}))
+            else:
+                cells.append('<td class="n"></td>')
         lines.append((None, "".join(cells)))
     return titled_table(f"printed/{exhibit}", map(names.of, columns), lines)
