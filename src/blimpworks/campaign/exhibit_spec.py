@@ -10,8 +10,8 @@ from blimpworks.errors import UserError, reading
 
 Kind = Literal["table", "figure"]
 FORMATS: dict[str, tuple[str, ...]] = {
-    "table": ("csv", "md", "tex", "html", "json"),
-    "figure": ("pdf", "png", "svg", "html", "json"),
+    "table": ("csv", "md", "tex", "json", "html"),
+    "figure": ("pdf", "png", "svg", "json", "html"),
 }
 
 
@@ -39,6 +39,10 @@ class ExhibitSpec:
     argument: str = ""
     language_fact: str = ""
     """Fact whose entry ``language`` is the only language whose tables it takes."""
+    series: str = ""
+    """Title of the series of exhibits that it is of."""
+    member: str = ""
+    """Its name in the series, which several parts share."""
     of_samples: bool = False
     """Whether it shows only models that are trained on samples."""
 

@@ -1,6 +1,5 @@
 """Read, collect and list printed numbers with their statuses and measured numbers."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
@@ -163,25 +162,6 @@ VERDICTS = (
     ),
     State(NOT_RUN, "·", "absent", "this campaign has no such number"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part of a bar: a state, its count, and its share in percent."""
-
-    state: State
-    count: int
-    share: float
-
-
-def bar(counts: Counter[str], states: Sequence[State]) -> list[Part]:
-    """Return the parts of a stacked bar, in the order of ``states``, without empty ones."""
-    total = sum(counts[state.name] for state in states)
-    return [
-        Part(state, counts[state.name], 100 * counts[state.name] / total)
-        for state in states
-        if counts[state.name]
-    ]
 
 
 _PRINTED_NUMBER = PLACE[:-1]

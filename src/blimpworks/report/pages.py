@@ -20,9 +20,9 @@ from blimpworks.errors import UserError
 from blimpworks.files import scratch, whole_directory, write_text
 from blimpworks.records.places import relative_texts
 from blimpworks.report.data import Products, paper_script, script
-from blimpworks.report.evidence import STATUSES, VERDICTS, Part, bar, listing_html
+from blimpworks.report.evidence import STATUSES, VERDICTS, listing_html
 from blimpworks.report.items import item_scripts, sets_from
-from blimpworks.report.names import Names, exhibit_label, series_of
+from blimpworks.report.names import Names, exhibit_label
 from blimpworks.report.ranking import ranking
 from blimpworks.report.read import Campaign, Exhibit, Form, Inputs, PaperInputs, Trees, read_inputs
 from blimpworks.report.together import together_view
@@ -96,9 +96,8 @@ class Line:
 
     title: str
     address: str
-    numbers: int
-    against_print: list[Part]
-    against_ours: list[Part]
+    statuses: Counter[str]
+    verdicts: Counter[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +221,7 @@ def missing(shown: Section) -> str:
 def _line(title: str, address: str, sections: Sequence[Section]) -> Line:
     statuses = sum((section.statuses for section in sections), Counter[str]())
     verdicts = sum((section.verdicts for section in sections), Counter[str]())
-    bars = bar(statuses, STATUSES), bar(verdicts, VERDICTS)
-    return Line(title, address, statuses.total(), *bars)
+    return Line(title, address, statuses, verdicts)
 
 
 def _render(template: str, **context: Any) -> str:
@@ -247,7 +245,11 @@ def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
     """Yield a paper's page, and its pieces of HTML."""
     citation = find_paper(page.paper).citation
     pieces = f"_pieces/{page.paper}"
-    titles = [(section.anchor, section.exhibit.title) for section in page.sections]
+    series: dict[str, dict[str, list[str]]] = {}
+    for section in page.sections:
+        if title := section.exhibit.series:
+            members = series.setdefault(title, {}).setdefault(section.exhibit.member, [])
+            members.append(section.anchor)
     head = _render(
         "paper",
         page=page,
@@ -255,7 +257,7 @@ def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
         licence=licence,
         statuses=STATUSES,
         verdicts=VERDICTS,
-        series=series_of(titles, page.names.known["lang"].values()),
+        series=[{"title": t, "members": [*members.items()]} for t, members in series.items()],
     )
     yield f"{pieces}/head.html", head
     for section in page.sections:

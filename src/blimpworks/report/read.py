@@ -165,6 +165,8 @@ class Exhibit:
     name: str
     title: str
     forms: Mapping[str, Form]
+    series: str = ""
+    member: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +226,7 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
                     figure=spec.kind == "figure",
                     missing=tuple(lacks.get(spec.key, ())),
                 )
-            shown_exhibits.append(Exhibit(name, spec.title, forms))
+            shown_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
         papers.append(PaperInputs(paper, evidence, names, shown_exhibits))
     return Inputs(campaign, trees, comparisons, papers, results_hash(trees.results))
 

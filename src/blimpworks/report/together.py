@@ -4,9 +4,8 @@ A dense exhibit keeps rows and columns. Statements have a line each, with a colu
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from blimpworks.exhibits.html import element
 from blimpworks.report.evidence import Evidence, Number
@@ -44,40 +43,30 @@ def signed(value: float, decimals: int) -> str:
     return text[1:] if not text.strip("+−0.") else text
 
 
-def _measured(number: Number) -> Shown | None:
-    if number.verdict in ("", NOT_RUN):
-        return None
-    if number.measured is None:
-        return Shown("text", number.verdict)  # this word stands for the measured text
-    return Shown(number.in_print(number.measured), number.verdict)
-
-
-def _difference(number: Number) -> Shown | None:
-    """Return measured minus printed, with the measured number's interval moved likewise."""
-    printed = number.row.value
-    if number.measured is None or printed is None or number.verdict in ("", NOT_RUN):
-        return None
-    digits = number.row.decimals
-    ends = (number.low, number.high)
-    limits = [signed(end - printed, digits) for end in ends if end is not None]
-    interval = f"[{', '.join(limits)}]" if len(limits) == len(ends) else ""
-    small = " ".join(filter(None, (interval, number.differs)))
-    return Shown(signed(number.measured - printed, digits), "", small)
-
-
 def lines_of(number: Number) -> dict[str, Shown]:
-    """Return a number's entry in each line, without empty ones."""
-    text = number.row.text or "illegible"
-    right = number.row.corrected
+    """Return a number's entry in each line, without empty ones.
+
+    The difference is measured minus printed, with the measured number's interval moved likewise.
+    """
+    row, right = number.row, number.row.corrected
     small = f"should read {number.in_print(right)}" if right is not None else ""
-    recomputed = Shown(number.recomputed_text, number.status) if number.recomputed_text else None
-    shown_lines = {
-        "printed": Shown(text, number.status if number.status in FAULTS else "", small),
-        "recomputed": recomputed,
-        "measured": _measured(number),
-        "difference": _difference(number),
-    }
-    return {line: shown_line for line, shown_line in shown_lines.items() if shown_line is not None}
+    state = number.status if number.status in FAULTS else ""
+    shown_lines = {"printed": Shown(row.text or "illegible", state, small)}
+    if number.recomputed_text:
+        shown_lines["recomputed"] = Shown(number.recomputed_text, number.status)
+    if number.verdict in ("", NOT_RUN):
+        return shown_lines
+    # The word stands for the measured text.
+    measured = "text" if number.measured is None else number.in_print(number.measured)
+    shown_lines["measured"] = Shown(measured, number.verdict)
+    if number.measured is not None and row.value is not None:
+        ends = [end for end in (number.low, number.high) if end is not None]
+        limits = [signed(end - row.value, row.decimals) for end in ends]
+        interval = f"[{', '.join(limits)}]" if len(limits) == 2 else ""
+        text = signed(number.measured - row.value, row.decimals)
+        small = " ".join(filter(None, (interval, number.differs)))
+        shown_lines["difference"] = Shown(text, "", small)
+    return shown_lines
 
 
 class Labels:
@@ -134,16 +123,6 @@ def _cell(shown: Shown | None, place: Place, names: Names, line: str) -> str:
     return element("td", content + small, kind | marks)
 
 
-class TableRow(NamedTuple):
-    """A row of the view."""
-
-    line: str
-    """Key of ``LINES``; empty for a statement's row."""
-    title: str
-    numbers: list[tuple[Place, str]]
-    """Place and line of each number."""
-
-
 def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, names: Names) -> str:
     """Return an exhibit's printed numbers with recomputed and measured ones; "" without any."""
     numbers = {
@@ -155,30 +134,27 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
         return ""
     labels = Labels([*forms.values()], names)
     rows, columns = ({place[at] for place in numbers} for at in (1, 2))
-    table_rows: list[TableRow] = []
+    lines = []
+
+    def add(line: str, title: str, entries: Iterable[tuple[Place, str]]) -> None:
+        name = element("small", LINES[line], {}) if line else ""
+        head = element("th", PLAIN(title) + name, {"scope": "row"})
+        cells = [
+            _cell(numbers.get(place, {}).get(key), place, names, key) for place, key in entries
+        ]
+        lines.append((f"bw-line {line}" if line else None, head + "".join(cells)))
+
     if len(numbers) >= DENSE * len(rows) * len(columns):
         titles = {place[2]: labels.of(place)[1] for place in numbers}
         for row in dict.fromkeys(place[1] for place in numbers):
-            row_places = [(exhibit, row, column) for column in titles]
-            present = {line for place in row_places for line in numbers.get(place, ())}
+            places = [(exhibit, row, column) for column in titles]
+            present = {line for place in places for line in numbers.get(place, ())}
             for line in (line for line in LINES if line in present):
-                title = f"{labels.of(row_places[0])[0]} " if line == "printed" else ""
-                table_rows.append(TableRow(line, title, [(place, line) for place in row_places]))
+                title = f"{labels.of(places[0])[0]} " if line == "printed" else ""
+                add(line, title, [(place, line) for place in places])
     else:
-        titles = {
-            line: title
-            for line, title in LINES.items()
-            if any(line in shown_lines for shown_lines in numbers.values())
-        }
+        present = {line for shown_lines in numbers.values() for line in shown_lines}
+        titles = {line: title for line, title in LINES.items() if line in present}
         for place in numbers:
-            entries = [(place, line) for line in titles]
-            table_rows.append(TableRow("", labels.statement(place), entries))
-    lines = []
-    for row_line, title, entries in table_rows:
-        name = element("small", LINES[row_line], {}) if row_line else ""
-        head = element("th", PLAIN(title) + name, {"scope": "row"})
-        cells = [
-            _cell(numbers.get(place, {}).get(line), place, names, line) for place, line in entries
-        ]
-        lines.append((f"bw-line {row_line}" if row_line else None, head + "".join(cells)))
+            add("", labels.statement(place), [(place, line) for line in titles])
     return titled_table(f"together/{exhibit}", titles.values(), lines)
