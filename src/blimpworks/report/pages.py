@@ -35,13 +35,6 @@ from blimpworks.report.views import (
 from blimpworks.yaml_files import read_yaml
 
 HERE = Path(__file__).parent
-TEMPLATES = {
-    "index": "assets/index.html.jinja",
-    "paper": "assets/paper.html.jinja",
-    "exhibits": "assets/exhibits.rst.jinja",
-    "advice": "assets/advice.html.jinja",
-    "items": "assets/items.html.jinja",
-}
 VIEWS = {
     "together": "Side by side",
     "printed": "Printed",
@@ -226,7 +219,7 @@ def _line(title: str, address: str, sections: Sequence[Section]) -> Line:
 
 def _render(template: str, **context: Any) -> str:
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True)
-    return environment.get_template(TEMPLATES[template]).render(**context)
+    return environment.get_template(f"assets/{template}.jinja").render(**context)
 
 
 def _plain(text: str) -> str:
@@ -251,7 +244,7 @@ def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
             members = series.setdefault(title, {}).setdefault(section.exhibit.member, [])
             members.append(section.anchor)
     head = _render(
-        "paper",
+        "paper.html",
         page=page,
         citation=citation,
         licence=licence,
@@ -263,7 +256,7 @@ def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
     for section in page.sections:
         for view, content in section.views.items():
             yield f"{pieces}/{section.name}.{view}.html", content
-    body = _render("exhibits", page=page, plain=_plain, views=VIEWS, missing=missing)
+    body = _render("exhibits.rst", page=page, plain=_plain, views=VIEWS, missing=missing)
     yield f"{page.paper}.rst", _titled(citation.label, _raw(f"{pieces}/head.html"), body)
 
 
@@ -288,7 +281,7 @@ def _index_texts(
     yield (
         "_pieces/index.html",
         _render(
-            "index",
+            "index.html",
             campaign=campaign,
             columns=columns,
             models=models,
@@ -323,7 +316,7 @@ def _item_texts(inputs: Inputs) -> Iterator[tuple[str, str]]:
     scripts = dict(item_scripts(sets_from(campaign.pairs), labels))
     if scripts:
         yield from ((f"_static/items/{name}.js", text) for name, text in scripts.items())
-        yield "_pieces/items.html", _render("items")
+        yield "_pieces/items.html", _render("items.html")
         yield f"{ITEMS}.rst", _titled("Items", _raw("_pieces/items.html"))
 
 
@@ -333,7 +326,7 @@ def assemble(inputs: Inputs) -> dict[str, str]:
     for paper in inputs.papers:
         context = {"campaign": inputs.campaign, "trees": inputs.trees, "paper": paper.name}
         advice = {
-            variant: _render("advice", variant=variant, **context)
+            variant: _render("advice.html", variant=variant, **context)
             for variant in ("published", "corrected")
         }
         sections = [_section(exhibit, paper, main, advice) for exhibit in paper.exhibits]

@@ -75,32 +75,29 @@ class Labels:
     def __init__(self, forms: Sequence[Form], names: Names) -> None:
         self._names = names
         self._rows: dict[Place, str] = {}
-        self._headings: tuple[dict[str, set[str]], dict[str, set[str]]] = ({}, {})
+        headings: tuple[dict[str, set[str]], dict[str, set[str]]] = ({}, {})
         for form in forms:
-            for index, row, column in numbers_of(form.document.sheets):
+            for index, *texts in numbers_of(form.document.sheets):
                 place = form.cells[index].place
                 # A number may be in several cells; the form shows it in one of them.
                 if place is not None and form.shown[place] == index:
-                    self._rows.setdefault(place, row)
-                    for axis, heading in enumerate((row, column)):
-                        self._headings[axis].setdefault(place[axis + 1], set()).add(heading)
-        self._keys_with_heading = [
-            Counter(each for texts in headings.values() for each in texts)
-            for headings in self._headings
-        ]
+                    self._rows.setdefault(place, texts[0])
+                    for key, text, of_axis in zip(place[1:], texts, headings, strict=True):
+                        of_axis.setdefault(key, set()).add(text)
+        self._headings = []
+        for of_axis in headings:
+            keys = Counter(text for texts in of_axis.values() for text in texts)
+            single = {key: min(texts) for key, texts in of_axis.items() if len(texts) == 1}
+            self._headings.append({key: text for key, text in single.items() if keys[text] == 1})
         self._numbers_with_row = Counter(self._rows.values())
 
-    def _heading(self, axis: int, key: str) -> str:
-        """Return the only and unique heading of a row (axis 0) or column (1), else its key."""
-        headings = self._headings[axis].get(key, set())
-        name = next(iter(headings)) if len(headings) == 1 else ""
-        if name and self._keys_with_heading[axis][name] == 1:
-            return name
-        return self._names.of(key).replace("_", " ")
-
     def of(self, place: Place) -> tuple[str, str]:
-        """Return the names of a printed number's row and column."""
-        return self._heading(0, place[1]), self._heading(1, place[2])
+        """Return the only and unique headings of a number's row and column, else their keys."""
+        row, column = (
+            headings.get(key) or self._names.of(key).replace("_", " ")
+            for headings, key in zip(self._headings, place[1:], strict=True)
+        )
+        return row, column
 
     def statement(self, place: Place) -> str:
         """Return a number's name in one line: its row's heading if that names no other number."""
