@@ -77,46 +77,41 @@ def test_each_pair_has_both_sentences_a_verdict_of_each_model_and_their_words(fa
     contents = scripts(facts)
     first, second, third = contents["x.eng.0"]
     assert first == ["i1", 0, "I see it .", "I sees it .", "10"]
-    assert second[4] == "0-"
-    assert (third[1], third[4]) == (1, "h-")
+    assert (second[4], third[1], third[4]) == ("0-", 1, "h-")
     words = contents["x.eng.0.words"]
     assert words[0][0] == [[[-1.5] * 4], [[-1.5] * 4]]
     assert words[1][1] is None, "a pair that the model has not scored"
+    # Beyond the size of the site there are verdicts and no words.
+    small = scripts(facts, most_words=5)
+    assert (len(small["x.eng.0"]), "x.eng.0.words" in small) == (3, False)
+    assert small["index"]["sets"][0]["words"] is False
 
 
 @pytest.mark.parametrize("acceptable", [True, False])
 def test_a_single_sentence_stands_on_its_own_side_with_its_words(facts, tmp_path, acceptable):
     rows = [item(i, p, good, good) | {"acceptable": acceptable} for i, p, good, _ in PAIRS]
     write_items(tmp_path / "eng.parquet", rows, acceptable="bool")
-    sides = ["I see it .", None] if acceptable else [None, "I see it ."]
-    words = [[[-1.5] * 4], [[]]] if acceptable else [[[]], [[-1.5] * 4]]
     texts = scripts(facts)
-    assert texts["x.eng.0"][0] == ["i1", 0, *sides, "10"]
-    assert texts["x.eng.0.words"][0][0] == words
+    step = 1 if acceptable else -1
+    assert texts["x.eng.0"][0] == ["i1", 0, *["I see it .", None][::step], "10"]
+    assert texts["x.eng.0.words"][0][0] == [[[-1.5] * 4], [[]]][::step]
 
 
 def test_items_of_several_conditions_are_counted_where_they_are_left_out(facts, tmp_path):
-    rows = [item(f"{i}{n}", p, good, good) for n in "ab" for i, p, good, _ in PAIRS]
-    rows = [row | {"item": row["item_id"][:2], "condition": row["item_id"][2:]} for row in rows]
+    rows = [
+        item(f"{i}{n}", p, good, good) | {"item": i, "condition": n}
+        for n in "ab"
+        for i, p, good, _ in PAIRS
+    ]
     write_items(tmp_path / "deu.parquet", rows, item="string", condition="string")
     designs = facts["x"] | {"items": {"deu": str(tmp_path / "deu.parquet")}}
     assert scripts(facts | {"y": designs})["index"]["omitted"] == [["y", 3]]
 
 
-def test_a_set_beyond_the_size_of_the_site_has_verdicts_and_no_words(facts):
-    small = scripts(facts, most_words=5)
-    assert "x.eng.0.words" not in small
-    assert small["index"]["sets"][0]["words"] is False
-    assert len(small["x.eng.0"]) == 3
-
-
 def test_words_that_do_not_stand_between_spaces_are_written_out(facts, tmp_path):
     write_rows([item("i1", "svP", "見る", "見た")], ITEMS, tmp_path / "eng.parquet")
-    row = score("i1", "見る", "見た") | {
-        f"{side}_{name}": values
-        for side in ("good", "bad")
-        for name, values in (("ends", [1, 2]), ("logprobs", [-1.0, -2.0]))
-    }
+    numbers = {"ends": [1, 2], "logprobs": [-1.0, -2.0]}
+    row = {"item_id": "i1"} | {f"{s}_{n}": v for s in ("good", "bad") for n, v in numbers.items()}
     for model in ("a", "b"):
         write_rows([row], SCORES, tmp_path / f"scores/{model}/eng.parquet")
     words = scripts(facts)["x.eng.0.words"]
