@@ -70,10 +70,7 @@ def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
 
 
 def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[str, Any]:
-    """Return the one cell in a row and column, by printed name or code.
-
-    Raises UserError with the possible rows or columns when none or several match.
-    """
+    """Return the one cell in a row and column, by printed name or code; else raise UserError."""
     for name, label in (("row", row), ("column", column)):
         matches = cells[_matches(cells, name, label)]
         if matches.empty:
@@ -137,10 +134,7 @@ def is_comparison(path: Path) -> bool:
 
 
 def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, Any]:
-    """Return the one row of a comparison with the ``requested`` values, None for any.
-
-    Raises UserError with the choices when no row or several match.
-    """
+    """Return the one row with the ``requested`` values, None for any; else raise UserError."""
     rows = list(read_rows_with_lines(path))
     for column, value in requested.items():
         matching = [row for row in rows if value is None or row[column] == value]
@@ -198,10 +192,7 @@ def printed_place(comparison: Path, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows about one cell of ``source`` in the comparisons of the same results.
-
-    ``path`` and ``line`` are the place of the printed number.
-    """
+    """Return the comparisons' rows about one cell, with the printed number's file and line."""
     folder, rows = source.parent.parent, []
     position = {"paper": [source.parent.name], "exhibit": [source.name.removesuffix(CELLS_SUFFIX)]}
     position |= {name: [cell[f"printed_{name}"]] for name in ("row", "column")}
@@ -215,10 +206,7 @@ def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def require_as_recorded(path: Path) -> None:
-    """Raise UserError where a product, or its record, was edited since its job wrote it.
-
-    A missing file, or one without a record, passes.
-    """
+    """Raise UserError where a recorded product, or its record, was edited since it was made."""
     record = record_of(path) if path.is_file() else None
     if record is None:
         return

@@ -89,10 +89,7 @@ class Explanation:
 
 
 def irrelevant_names(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
-    """Return languages and models of the exhibit that a cell is not about.
-
-    The lineage leaves out their inputs.
-    """
+    """Return languages and models of the exhibit that a cell, hence its lineage, is not about."""
     labels = record["params"].get("labels", {})
     left_out: set[str] = {*labels.get("left_out", ())}
     for label, keys in (("languages", ("lang",)), ("models", MODEL_COLUMNS)):
@@ -103,10 +100,7 @@ def irrelevant_names(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
 
 
 def _selected(cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows as plain values; printed accuracies with the printed number's file and line.
-
-    Rows of judgements or items are shown as items instead.
-    """
+    """Return the rows, but not of items, as plain values; printed accuracies with file and line."""
     if cell["source"] in TABLES_OF_ITEMS:
         return []
     text = rows.drop(columns=TABLE, errors="ignore").to_json(orient="records", force_ascii=False)

@@ -31,10 +31,7 @@ def read_accuracies(
     fallback: str | None = None,
     whose: str = "the campaign's models",
 ) -> pd.DataFrame:
-    """Read the accuracies that ``where`` selects, by a method as in ``by_method``.
-
-    Raises UserError, naming ``whose`` accuracies are missing, when there are none.
-    """
+    """Read accuracies as in ``by_method``; raise UserError when ``whose`` are missing."""
     rows = by_method(select_rows(read_plain(ACCURACIES, tables[SOURCE]), where), method, fallback)
     if rows.empty:
         raise UserError(

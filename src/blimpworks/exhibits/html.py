@@ -115,10 +115,7 @@ def table_html(
 
 
 def html_text(exhibit: Exhibit, picture: str = "") -> str:
-    """Write the exhibit as a page; a figure shows ``picture``, an address.
-
-    Cells have ``data-row`` and ``data-column``, the keys of their printed numbers.
-    """
+    """Write the exhibit as a page whose numbers have their keys; a figure shows ``picture``."""
 
     def show(entry: Entry) -> tuple[Mapping[str, object], str]:
         cell = exhibit.cells[entry.cell or 0]

@@ -51,10 +51,7 @@ def text_size(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A text in one look; neither a space nor a line break precedes a ``glued`` one.
-
-    ``families`` are its fonts by preference.
-    """
+    """A text in one look; no space or break precedes a ``glued`` one. Fonts are by preference."""
 
     text: str
     size: float = 7

@@ -74,10 +74,7 @@ def row_cell(
     place: tuple[str, str],
     text: str,
 ) -> Cell:
-    """Make a cell of one row's value in a ``column`` of the table ``source``.
-
-    ``keys`` are the columns that identify the row, ``place`` is the cell's row and column.
-    """
+    """Make a cell of one row's value in a ``column``; ``keys`` identify the row."""
     where = {key: row[key] for key in keys}
     return Cell(*place, float(row[column]), text, of_row(column), source, where)
 

@@ -125,10 +125,7 @@ def _script(name: str, content: Any) -> str:
 def item_scripts(
     sets: Sequence[PairSet], labels: Mapping[str, Mapping[str, str]], most_words: int = WORDS
 ) -> Iterator[tuple[str, str]]:
-    """Yield names and texts of all scripts of the page, the index last; none without pairs.
-
-    Sets that would exceed ``most_words`` (pairs × models so far) get no words.
-    """
+    """Yield names and texts of all scripts, the index last; no words beyond ``most_words``."""
     entries, written = [], 0
     omitted: Counter[str] = Counter()
     for pair_set in sets:

@@ -377,10 +377,7 @@ SUPERFLUOUS = (
 
 
 def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, int]:
-    """Replace the site by a new one; return its numbers of pages, numbers and bytes.
-
-    Raises UserError when a table, an exhibit or a record is missing or broken.
-    """
+    """Replace the site; return numbers of pages, numbers, bytes. Raises UserError for faults."""
     inputs = read_inputs(campaign, trees)
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
         source = work / "source"

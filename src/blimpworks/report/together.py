@@ -44,10 +44,7 @@ def signed(value: float, decimals: int) -> str:
 
 
 def lines_of(number: Number) -> dict[str, Shown]:
-    """Return a number's entry in each line, without empty ones.
-
-    The difference is measured minus printed, with the measured number's interval moved likewise.
-    """
+    """Return a number's entry in each line; the interval is moved with the difference."""
     row, right = number.row, number.row.corrected
     small = f"should read {number.in_print(right)}" if right is not None else ""
     state = number.status if number.status in FAULTS else ""

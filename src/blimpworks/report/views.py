@@ -19,10 +19,7 @@ MISSING = "·"
 
 
 def numbers_of(sheets: Sequence[Sheet]) -> Iterator[tuple[int, str, str]]:
-    """Yield the index of each cell of some sheets, and the headings of its row and column.
-
-    A row without a name has the previous one's.
-    """
+    """Yield each cell's index and headings; a row without a name has the previous one's."""
     name = ""
     for sheet in sheets:
         for entries in sheet.body:
