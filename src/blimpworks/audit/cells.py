@@ -102,7 +102,11 @@ def read_rows_with_lines(path: Path, **allowed: Collection[str]) -> Iterator[dic
         line = reader.line_num + 1
         for row in reader:
             if all(row[column] in texts for column, texts in column_texts):
-                yield _typed_row(dict(zip(header, row, strict=True)), path, line)
+                facts: dict[str, Any] = dict(zip(header, row, strict=True))
+                value_type: type[float | str] = str if facts.get("unit") == TEXT else float
+                for name in {"value", "corrected"} & facts.keys():
+                    facts[name] = value_type(facts[name]) if facts[name] else None
+                yield facts | {"path": str(path), "line": line}
             line = reader.line_num + 1
 
 
@@ -119,13 +123,6 @@ def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
         )
     cell_texts = zip(cells["row"], cells["column"], cells["text"], strict=True)
     return [f"{r} / {c} = {text}" for r, c, text in cell_texts]
-
-
-def _typed_row(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
-    value_type: type[float | str] = str if row.get("unit") == TEXT else float
-    for name in {"value", "corrected"} & row.keys():
-        row[name] = value_type(row[name]) if row[name] else None
-    return row | {"path": str(path), "line": line}
 
 
 def is_comparison(path: Path) -> bool:
@@ -223,27 +220,20 @@ def require_as_recorded(path: Path) -> None:
         )
 
 
-def _field(path: Path, row: str, column: str) -> str | None:
-    """Return a CSV table's field in a row and column, None unless it is unique."""
-    expected = reading(path, "a table of an exhibit", "Build it.")
-    with expected, path.open(encoding="utf-8", newline="") as file:
-        header, *lines = [*csv.reader(file)] or [[]]
-    rows = [line for line in lines if row in line and len(line) == len(header)]
-    if len(rows) != 1 or header.count(column) != 1:
-        return None
-    field: str = rows[0][header.index(column)]
-    return field
-
-
 def require_shown(path: Path, cell: Mapping[str, Any]) -> None:
     """Raise UserError where a CSV table differs from the cell that it shows."""
     # An exhibit may be named by a file that it does not have: a figure has no CSV table.
-    is_table = path.suffix == ".csv" and path.is_file()
-    field = _field(path, cell["row"], cell["column"]) if is_table else None
-    if field is None or field == cell["text"]:
+    if path.suffix != ".csv" or not path.is_file():
         return
+    expected = reading(path, "a table of an exhibit", "Build it.")
+    with expected, path.open(encoding="utf-8", newline="") as file:
+        header, *lines = [*csv.reader(file)] or [[]]
+    rows = [line for line in lines if cell["row"] in line and len(line) == len(header)]
+    if len(rows) != 1 or header.count(cell["column"]) != 1:
+        return
+    field = rows[0][header.index(cell["column"])]
     try:
-        same = math.isclose(float(field), cell["value"], rel_tol=1e-9)
+        same = field == cell["text"] or math.isclose(float(field), cell["value"], rel_tol=1e-9)
     except ValueError:
         return
     if not same:
