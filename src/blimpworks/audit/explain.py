@@ -74,17 +74,9 @@ class Explanation:
             | ({"made_by": n.record} if n.record else {})
             for n in (self.tree.walk() if self.tree else ())
         ]
-        document = {
-            "exhibit": str(self.exhibit),
-            "cell": cell,
-            "recomputed": self.recomputed,
-            "rows": self.rows,
-            "facts": self.facts,
-            "printed": self.printed,
-            "selected": self.selected,
-            "items": self.items,
-            "chain": chain,
-        }
+        names = ("recomputed", "rows", "facts", "printed", "selected", "items")
+        document = {"exhibit": str(self.exhibit), "cell": cell}
+        document |= {name: getattr(self, name) for name in names} | {"chain": chain}
         return json.dumps(document, indent=1, ensure_ascii=False)
 
 

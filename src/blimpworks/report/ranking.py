@@ -22,11 +22,6 @@ class Column:
     cells: dict[str, Cell]
     """Cells by the model's label."""
 
-    @property
-    def best(self) -> float:
-        """The highest accuracy [%]."""
-        return max(float(cell.facts["value"]) for cell in self.cells.values())
-
 
 @dataclass(frozen=True, slots=True)
 class Line:
