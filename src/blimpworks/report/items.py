@@ -47,26 +47,16 @@ class PairSet:
 def sets_from(facts: Mapping[str, Any]) -> list[PairSet]:
     """Return the workflow's sets from templates of paths; a model without languages has all."""
     sets = []
-    for benchmark, benchmark_facts in facts.items():
-        for lang, items in benchmark_facts["items"].items():
-            models = [
-                m
-                for m, langs in benchmark_facts["models"].items()
-                if langs is None or lang in langs
-            ]
+    for benchmark, of in facts.items():
+        for lang, items in of["items"].items():
+            models = [m for m, langs in of["models"].items() if langs is None or lang in langs]
             judgements, scores = (
-                {
-                    model: Path(benchmark_facts[table_kind].format(lang=lang, model=model))
-                    for model in models
-                }
-                for table_kind in ("judgements", "scores")
+                {model: Path(of[name].format(lang=lang, model=model)) for model in models}
+                for name in ("judgements", "scores")
             )
             if models:
-                sets.append(
-                    PairSet(
-                        benchmark, lang, Path(items), judgements, scores, benchmark_facts["method"]
-                    )
-                )
+                tables = (Path(items), judgements, scores)
+                sets.append(PairSet(benchmark, lang, *tables, of["method"]))
     return sets
 
 
@@ -89,17 +79,15 @@ def _conditions(table: pa.Table) -> int:
     return len(table["item"].unique()) if has_conditions else 0
 
 
-def _verdict(correct: float | None) -> str:
-    if correct is None or math.isnan(correct):
-        return ABSENT
-    return RIGHT if correct >= 1 else WRONG if correct <= 0 else HALF
-
-
 def _verdicts(path: Path, method: str) -> dict[str, str]:
     table = read_table(JUDGEMENTS, path, ["item_id", "method", "correct"])
     table = table.filter(pc.equal(table["method"].cast(pa.string()), method))
-    ids, correct = (table[name].to_pylist() for name in ("item_id", "correct"))
-    return dict(zip(ids, map(_verdict, correct), strict=True))
+    verdicts = {}
+    for item, correct in zip(*(table[n].to_pylist() for n in ("item_id", "correct")), strict=True):
+        is_absent = correct is None or math.isnan(correct)
+        verdict = RIGHT if not is_absent and correct >= 1 else WRONG
+        verdicts[item] = ABSENT if is_absent else HALF if 0 < correct < 1 else verdict
+    return verdicts
 
 
 def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:

@@ -136,26 +136,24 @@ class Form:
 
 
 def read_form(
-    exhibit: str,
+    spec: ExhibitSpec,
     tree: str,
     files: Path,
     paper: Paper,
     evidence: Evidence,
-    *,
-    figure: bool,
-    missing: tuple[str, ...] = (),
+    missing: Sequence[str],
 ) -> Form:
     """Read one form of an exhibit. Raises UserError when a file is missing or broken."""
     document = read_document(files.with_name(f"{files.name}.json"))
-    table = read_table(CELLS, files.with_name(f"{files.name}.cells.parquet"))
     cells = []
-    for row in table.to_pylist():
+    for row in read_table(CELLS, files.with_name(f"{files.name}.cells.parquet")).to_pylist():
         origins = [*filter(None, origins_of(row, paper))] if tree == "published" else []
-        cell_key = (exhibit, row["printed_row"], row["printed_column"])
+        cell_key = (spec.name, row["printed_row"], row["printed_column"])
         number = evidence.get(cell_key)
         facts = row | {"filter": json.loads(row["filter"])}
         cells.append(Cell(facts, origins, cell_key if number else None, number))
-    return Form(exhibit, tree, document, cells, files, figure, missing)
+    figure = spec.kind == "figure"
+    return Form(spec.name, tree, document, cells, files, figure, tuple(missing))
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +198,10 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
     }
     papers = []
     for paper in campaign.papers:
-        files = printed_tables(campaign.printed, paper)
+        tables = printed_tables(campaign.printed, paper)
         accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
-        printed = Paper(paper, files, Path(), {}, accuracies)
-        evidence = gather(paper, files, **comparisons) if comparisons else {}
+        printed = Paper(paper, tables, Path(), {}, accuracies)
+        evidence = gather(paper, tables, **comparisons) if comparisons else {}
         names = names_from(campaign.languages, campaign.models, printed)
         specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
         built = [name for name, spec in specs.items() if trees.forms_of(spec)]
@@ -217,15 +215,9 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
             forms = {}
             for tree in trees.forms_of(spec):
                 lacks = campaign.missing.get("measured" if tree == "corrected" else tree, {})
-                forms[tree] = read_form(
-                    name,
-                    tree,
-                    trees.files(tree, spec.key),
-                    printed,
-                    evidence,
-                    figure=spec.kind == "figure",
-                    missing=tuple(lacks.get(spec.key, ())),
-                )
+                files = trees.files(tree, spec.key)
+                lack = lacks.get(spec.key, ())
+                forms[tree] = read_form(spec, tree, files, printed, evidence, lack)
             shown_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
         papers.append(PaperInputs(paper, evidence, names, shown_exhibits))
     return Inputs(campaign, trees, comparisons, papers, results_hash(trees.results))
