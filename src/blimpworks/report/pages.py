@@ -84,16 +84,6 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of the front page's table: a paper, or one of its exhibits."""
-
-    title: str
-    address: str
-    statuses: Counter[str]
-    verdicts: Counter[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Page:
     """A paper with its exhibits, ready to be written."""
 
@@ -211,10 +201,11 @@ def missing(shown: Section) -> str:
     return f"{'; '.join(reasons)}." if reasons else ""
 
 
-def _line(title: str, address: str, sections: Sequence[Section]) -> Line:
+def _line(title: str, address: str, sections: Sequence[Section]) -> dict[str, Any]:
+    """Return a line of the front page's table: a paper, or one of its exhibits."""
     statuses = sum((section.statuses for section in sections), Counter[str]())
     verdicts = sum((section.verdicts for section in sections), Counter[str]())
-    return Line(title, address, statuses, verdicts)
+    return {"title": title, "address": address, "statuses": statuses, "verdicts": verdicts}
 
 
 def _render(template: str, **context: Any) -> str:
