@@ -58,8 +58,8 @@ def _head_rows(columns: Sequence[Column], width: int, escape: Escape) -> Iterato
     yield f"<tr>{''.join(lower)}{empty}</tr>"
 
 
-Shown = Callable[[Entry], tuple[Mapping[str, object], str]]
-"""Gives the further attributes, and the content, of a cell."""
+Shown = Callable[[Entry, int], tuple[Mapping[str, object], str]]
+"""Gives the further attributes, and the content, of an entry and the index of its cell."""
 
 
 def in_bold(entry: Entry, escape: Escape = escape) -> str:
@@ -101,9 +101,10 @@ def table_html(
                     cells.append(name if entry.text else "<td></td>")
                     continue
                 marks = {"class": "n" if column.right else None, "data-cell": entry.cell}
-                added, content = (
-                    show(entry) if entry.cell is not None else ({}, in_bold(entry, escape))
-                )
+                added: Mapping[str, object]
+                added, content = {}, in_bold(entry, escape)
+                if entry.cell is not None:
+                    added, content = show(entry, entry.cell)
                 auto = None if column.right else "auto"
                 marks |= {**added, "dir": direction(entry.text) if entry.lang else auto}
                 cells.append(element("td", content, marks | {"lang": entry.lang}))
@@ -117,8 +118,8 @@ def table_html(
 def html_text(exhibit: Exhibit, picture: str = "") -> str:
     """Write the exhibit as a page whose numbers have their keys; a figure shows ``picture``."""
 
-    def show(entry: Entry) -> tuple[Mapping[str, object], str]:
-        cell = exhibit.cells[entry.cell or 0]
+    def show(entry: Entry, index: int) -> tuple[Mapping[str, object], str]:
+        cell = exhibit.cells[index]
         row, column = cell.stands_for or (cell.row, cell.column)
         return {"data-row": row, "data-column": column}, in_bold(entry)
 

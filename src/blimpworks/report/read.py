@@ -11,7 +11,7 @@ import pandas as pd
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import exhibits
-from blimpworks.exhibits.sheets import Document, Entry, read_document
+from blimpworks.exhibits.sheets import Document, read_document
 from blimpworks.records.reading import results_hash
 from blimpworks.report.evidence import COLUMNS, Evidence, Number, gather, read_comparison
 from blimpworks.report.items import sets_from
@@ -118,11 +118,6 @@ class Form:
     def key(self) -> str:
         """Its name in the page."""
         return f"{self.tree}/{self.exhibit}"
-
-    def cell_of(self, entry: Entry) -> Cell:
-        """Return the cell that an entry of a sheet shows; it must show one."""
-        assert entry.cell is not None
-        return self.cells[entry.cell]
 
     @cached_property
     def shown(self) -> dict[Place, int]:

@@ -104,8 +104,8 @@ def printed_view(form: Form, names: Names) -> str:
     if form.figure:
         return ""
 
-    def show(entry: Entry) -> tuple[Mapping[str, object], str]:
-        cell, place = form.cell_of(entry), places[entry.cell or 0]
+    def show(entry: Entry, index: int) -> tuple[Mapping[str, object], str]:
+        cell, place = form.cells[index], places[index]
         assert cell.number is not None
         text = entry.text if cell.is_itself else cell.number.row.text
         about = names.about(cell.facts["filter"], place)
@@ -130,8 +130,8 @@ def recomputed_view(form: Form, names: Names) -> str:
     if not any(number is None or number.recomputed_text for number in numbers):
         return ""
 
-    def show(entry: Entry) -> tuple[Mapping[str, object], str]:
-        cell = form.cell_of(entry)
+    def show(entry: Entry, index: int) -> tuple[Mapping[str, object], str]:
+        cell = form.cells[index]
         number = cell.number
         text = number.recomputed_text or MISSING if number else entry.text
         return _shown(entry, cell, names, number.status if number else "", text)
@@ -142,8 +142,8 @@ def recomputed_view(form: Form, names: Names) -> str:
 def measured_view(form: Form, names: Names) -> str:
     """Return the measured form with verdicts on printed numbers, or "" without numbers."""
 
-    def show(entry: Entry) -> tuple[Mapping[str, object], str]:
-        cell = form.cell_of(entry)
+    def show(entry: Entry, index: int) -> tuple[Mapping[str, object], str]:
+        cell = form.cells[index]
         judged = cell.number if form.tree == "measured" else None
         return _shown(entry, cell, names, judged.verdict if judged else "", entry.text)
 
