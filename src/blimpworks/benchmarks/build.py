@@ -43,7 +43,6 @@ LAYOUTS: Mapping[str, Callable[..., Iterator[Any]]] = {
     "alternatives": designs.alternatives,
 }
 
-
 GROUPED = ("labelled_rows", "conditions")
 """Layouts whose items have several rows."""
 

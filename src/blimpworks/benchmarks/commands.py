@@ -144,7 +144,6 @@ judge_sentences = _judging(
     shared.ARROW,
 )
 
-
 NAMED = argument("Benchmark, by its folder's name, or the path of its folder or declaration.")
 RETRIEVED = option("Directory of the sources.", default=Path("resources/sources"))
 

@@ -72,7 +72,6 @@ _BEFORE, _AFTER = '"“«([「『¿¡', f'{_FINAL},;:،؛、，；："”»)]」
 _DOTLESS = ("tur", "aze", "azj", "crh")
 """Languages in which i and ı are two letters, with capitals of their own."""
 
-
 FILTERS: Mapping[str, Callable[[str, str], str]] = {
     "unpunctuated": lambda text, _lang: _unpunctuated(text.rstrip()),
     # İ becomes i without the dot that combines.

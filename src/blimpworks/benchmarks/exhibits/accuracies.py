@@ -95,7 +95,6 @@ NOTES = {
 }
 """Descriptions of baselines for captions."""
 
-
 T = TypeVar("T")
 BLOCK, FEW = 4, 2
 """Models in a block of columns, and in one with baselines."""
@@ -196,9 +195,6 @@ def means_of_seeds(view: View) -> str:
     """Write a caption's sentence on columns that are means of several models; empty without any."""
     has_seeds = any(len(models) > 1 for models in view.columns.values())
     return " Of a model with several seeds the mean of these, without an interval." * has_seeds
-
-
-# People
 
 
 def likeness(view: View, lang: str) -> dict[str, list[Cell]]:

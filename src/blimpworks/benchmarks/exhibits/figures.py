@@ -61,9 +61,6 @@ FAINT = "#BFDDF2"
 """Colour of intervals that names overlap."""
 
 
-# Models in order
-
-
 def _panels(count: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
     columns = min(columns, count)
     rows = math.ceil(count / columns)
@@ -128,9 +125,6 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**description, cells=cells, figure=figure)
 
 
-# Sizes
-
-
 def _scale(axes: Axes, values: Sequence[float]) -> None:
     axes.set_xscale("log")
     decades = math.log10(max(values) / min(values))
@@ -192,8 +186,6 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
         figure=figure,
     )
 
-
-# Perplexities
 
 MARKERS = "osD^vPX<>ph*"
 TEST = "Test perplexity"
@@ -276,8 +268,6 @@ def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
         names = {str(family): (x, y) for family, x, y in means.itertuples()}
         name_points(axes, names, [*zip(points[TEST], points[ACCURACY], strict=True)])
 
-
-# People
 
 HUES = len(PALETTE)
 """Most models that have a colour each."""

@@ -110,9 +110,6 @@ def _named(labels: Labels) -> dict[str, str]:
     return {"name": label, "method": labels.method.replace("_", " ")}
 
 
-# Items that most models get wrong
-
-
 def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
     """Choose the items of a language that most models get wrong, then by the lowest mean margin.
 
@@ -219,9 +216,6 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-# Numbers of each model
-
-
 RowCells = Callable[[pd.DataFrame, str, Mapping[str, Any]], Iterator[Cell]]
 """Function from judgements, a row's key, and the selection of its judgements to its cells."""
 Group = tuple[str, Mapping[str, Any], RowCells]
@@ -268,8 +262,6 @@ def _by_phenomenon(
     return _by_model(judgements, labels, groups, best)
 
 
-# Matthews' correlation
-
 CORRELATION, ACCURACY_HEAD = "Matthews' correlation", "Accuracy"
 
 
@@ -292,8 +284,6 @@ def acceptability(tables: Tables, labels: Labels) -> Exhibit:
     table = _by_phenomenon(judgements, labels, _matthews_row, [CORRELATION])
     return Exhibit(**describe("acceptability", **_named(labels)), **table)
 
-
-# Correlation with people's ratings
 
 LEAST = 4
 """Items that a correlation with an interval needs."""
@@ -332,9 +322,6 @@ def ratings(tables: Tables, labels: Labels) -> Exhibit:
         **describe("ratings", values=values, few=LEAST, **_named(labels)),
         **_by_phenomenon(judgements, labels, row_cells, [*SPREAD]),
     )
-
-
-# Effects
 
 
 def _effect_row(

@@ -22,7 +22,6 @@ SCALES = {
 }
 """Value of each category in WALS's order, by feature; None: set aside."""
 
-
 Categories = Mapping[str, Mapping[str, int]]
 """Numbers (from 1) of categories, by language and feature."""
 

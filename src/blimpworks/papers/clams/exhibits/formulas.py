@@ -13,7 +13,6 @@ TABLE_1, AVERAGE_ROW = "table1", "average"
 Order = Sequence[Sequence[str]]
 """Languages, lowest first, grouped by rank."""
 
-
 ORDER = Notation(
     ".+",
     lambda order: " < ".join(" = ".join(tied) for tied in order),

@@ -29,7 +29,6 @@ from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAG
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
 from blimpworks.tables import FUNNEL, ITEMS, SENTENCES
 
-# Table 1
 
 ORDERS = ("SV", "VS")
 AT_LEAST = 2
@@ -123,8 +122,6 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-# Table 2
-
 COUNTED_ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
 TOTALS = tuple(f"Total {order}" for order in COUNTED_ORDERS)
 # As Table 2 prints them.
@@ -211,9 +208,6 @@ def _sizes(
         yield replace(sure, n=len(select_rows(pairs, certain)), printed=False)
 
 
-# Table 4
-
-
 IN_TABLE4 = 25
 """Treebanks that the paper lists."""
 WITH_PAIRS = IN_TABLE4 - 2
@@ -256,9 +250,6 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**description, cells=cells, stub=stub, named=False)
 
 
-# Funnel
-
-
 def funnel(tables: Tables, labels: Labels) -> Exhibit:
     """Count what each stage of generation kept and dropped; not an exhibit of the paper."""
     counts = read_plain(FUNNEL, tables["funnel"])
@@ -284,8 +275,6 @@ def funnel(tables: Tables, labels: Labels) -> Exhibit:
         ],
     )
 
-
-# Pairs regenerated
 
 ALL = "All"
 # Column, first word of the funnel's stages, and the reason that counts what is left.

@@ -75,9 +75,6 @@ def _models(labels: Labels) -> list[str]:
     return [model for model in chosen if model in labels.models]
 
 
-# Table 3
-
-
 def _columns(tables: Tables, labels: Labels) -> dict[str, tuple[str, list[str]]]:
     """Return phenomenon and languages of each of Table 3's columns of accuracies."""
     languages = [*labels.languages]
@@ -191,9 +188,6 @@ def _published_table3(
     )
 
 
-# Table 5
-
-
 def table5(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Table 5: accuracy of each model on each language, over all its pairs."""
     models = _models(labels)
@@ -238,9 +232,6 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         heads={n: (n.rpartition(" ")[0], n.rpartition(" ")[2]) for n in labels.models.values()},
         bold=bold if published else best_of_each(cells, {*labels.models.values()}),
     )
-
-
-# Table B.2
 
 
 def form_of_test(labels: Labels) -> str:

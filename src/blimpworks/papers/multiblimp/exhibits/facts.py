@@ -98,8 +98,6 @@ def reasons(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     return {lang: row.reason for lang, row in rows.items() if lang in catalogue.languages}
 
 
-# Models
-
 LLAMA, LLAMA_CHAT = "llama-3.1-8b", "llama-3.1-8b-instruct"
 # Columns of Tables 3 and 5.
 PRINTED = (

@@ -80,9 +80,6 @@ WITHOUT = "There is no table of frequencies, so no language is shown."
 DIVERGING = LinearSegmentedColormap.from_list("deviation", [ORANGE, "#DDDDDD", BLUE])
 
 
-# Figure 1
-
-
 def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> None:
     """Name points above or below them, or at their sides, where no other point or name is."""
     axes.margins(y=0.1)
@@ -184,9 +181,6 @@ def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -
     )
 
 
-# Figure 5
-
-
 def fig5(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 5: accuracy by model size, a line per family and tuning; else from Table 3."""
     published = labels.source == "published"
@@ -255,8 +249,6 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     )
     return Exhibit(**description, cells=[*cells.values()], figure=figure)
 
-
-# Figure 6
 
 NAMED_IN_PANEL, CANDIDATES = 6, 12
 """Languages named in a panel, and those among which they are chosen: furthest off the line."""
@@ -360,9 +352,6 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
         contents.append("the campaign has no two models to compare")
     description = describe("fig6", panels="; ".join(contents))
     return Exhibit(**description, cells=[*cells.values()], figure=figure)
-
-
-# Figure 7
 
 
 TERMS = {

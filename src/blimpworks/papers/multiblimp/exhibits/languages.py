@@ -40,7 +40,6 @@ PER_PANEL = 60
 """Most languages in one panel whose names are legible at page width."""
 LINE_INCHES = 0.135
 
-
 KARO = "kxh"
 """The code that the release gives Karo of Brazil, a Tupian language; it is that of another Karo."""
 
@@ -75,9 +74,6 @@ def _sizes(tables: Tables, labels: Labels) -> dict[str, int]:
     else:
         sizes = read_plain(ITEMS, tables["items"], ["lang"])["lang"].value_counts().to_dict()
     return {lang: int(sizes[lang]) for lang in labels.languages if lang in sizes}
-
-
-# Figure 3
 
 
 def pairs_figure(counts: pd.DataFrame) -> Figure:
@@ -137,9 +133,6 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**description, cells=cells, figure=pairs_figure(counts))
 
 
-# Figure 4
-
-
 def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
     """Group languages with pairs by family, the largest first; in each, most pairs first."""
     families: dict[str, list[str]] = {}
@@ -186,9 +179,6 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
     right.set_yticklabels([])
     limits = _limits(sizes, labels)
     return Exhibit(**describe("fig4", limits=limits), cells=cells, figure=figure)
-
-
-# Appendix B.1
 
 
 Line = tuple[str, float | None]

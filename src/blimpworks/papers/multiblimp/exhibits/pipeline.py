@@ -57,7 +57,6 @@ MOST_FORMS = 4
 """Most forms of the lexicon that are drawn; the cells have all entries."""
 BAR, BAR_LEFT, BAR_RIGHT = "#DDDDDD", 24.0, 52.0
 
-
 GAP = 9.0
 """Between two words [points]."""
 NAMES = ("form", "lemma", "class", "relation", "features")
@@ -65,7 +64,6 @@ FORM = 8.5
 MOST_FEATURES = 8
 LEVEL = 12.0
 """Height of an arc above that of the next lower one [points]."""
-
 
 WIDTH = PAGE_INCHES * 72
 EDGE, INNER, HEAD, GUTTER = 1.0, 6.0, 14.0, 13.0

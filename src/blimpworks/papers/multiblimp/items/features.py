@@ -130,9 +130,6 @@ def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
     return tuple(dict.fromkeys(rows))
 
 
-# Agreement phenomena
-
-
 PARTICIPLE = "ptcp"
 """Kind of a participle item; subject-verb items are "verb" or "aux"."""
 

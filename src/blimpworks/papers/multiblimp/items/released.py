@@ -208,9 +208,6 @@ def read_rows(path: Path, lang: str) -> Iterator[tuple[int, Row]]:
             raise BadLine(line, str(error)) from error
 
 
-# Items
-
-
 log = logging.getLogger(__name__)
 
 RELEASED_COLUMNS = {
@@ -301,9 +298,6 @@ def build_released_items(
     log.info("%s: %d released pairs, %d of them kept", file, len(rows), len(kept))
     write_rows(kept, RELEASED_SCHEMA, output)
     return len(kept)
-
-
-# Items in the released layout
 
 
 LAYOUT = (  # noqa: SIM905

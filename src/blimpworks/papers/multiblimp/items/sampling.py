@@ -20,7 +20,6 @@ Item = dict[str, Any]
 Condition = tuple[str, str, str, str, str]
 """Phenomenon, grammatical value, ungrammatical value, order, inflected word's kind."""
 
-
 TOO_FEW = "- too few pairs of the phenomenon"
 NO_AGREEMENT = "- no agreement"
 AGAIN, NOWHERE = "+ in a further condition", "- in no condition"
