@@ -175,10 +175,7 @@ def test_exhibits_that_compare_models_need_two(here):
         assert named_sizes(settings) == sizes[len(models)]
     assert shown[2] - shown[1] == {"correlations"}
     assert "sizes" not in shown[2]
-    everything = {
-        spec.name
-        for spec in specs_of("mine", "pairs", people=False, released=False, perplexities=False)
-    }
+    everything = {spec.name for spec in specs_of("mine", set(), released=False)}
     assert shown[2] == everything - {"sizes"}
 
 

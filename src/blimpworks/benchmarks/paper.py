@@ -49,15 +49,12 @@ PLACES = ("config/benchmarks", "config/demo/benchmarks")
 NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 PACKAGE = "blimpworks.benchmarks"
 JUDGES = {"pair": "judge", "sentence": "judge_sentences", "item": "judge_designs"}
-"""Judging command, by unit."""
 METHODS: Mapping[str, tuple[str, ...]] = {
     "pair": ("full_sentence", "per_token"),
     "sentence": ("per_token", "full_sentence"),
     "item": ("critical_region",),
 }
-"""Default methods, by unit."""
 LAYOUTS = {"pair": "pairs", "sentence": "sentences", "item": "conditions"}
-"""Layout of items, by unit."""
 PRINTED = ("phenomena", "paradigms")
 """Exhibits whose printed numbers are accuracies."""
 UNKNOWN_SCRIPT = "Zzzz"
@@ -273,6 +270,14 @@ class Declared:
             "phenomena": [*declared.phenomena],
             "people": " ".join(entry.note for entry in declared.people if entry.note),
         }
+        released = bool(declared.released) or any(printed.glob("*.csv"))
+        data = {
+            "sentences": declared.unit == "sentence",
+            "people": declared.people,
+            "perplexities": released and declared.perplexities,
+            "effects": any(getattr(entry, "effects", None) for entry in declared.data),
+            "ratings": any(entry.rating is not None for entry in declared.data),
+        }
         return Paper(
             name=self.name,
             citation=Citation(
@@ -323,13 +328,7 @@ class Declared:
                 for lang, name in names.items()
             ),
             exhibits=specs_of(
-                self.name,
-                LAYOUTS[declared.unit],
-                people=bool(declared.people),
-                released=bool(declared.released) or any(printed.glob("*.csv")),
-                perplexities=bool(declared.perplexities),
-                effects=any(getattr(entry, "effects", None) for entry in declared.data),
-                ratings=any(entry.rating is not None for entry in declared.data),
+                self.name, {kind for kind, given in data.items() if given}, released=released
             ),
             facts={"benchmark": lambda _campaign, _catalogue: facts, "sizes": sizes},
             tables=self.tables(),

@@ -38,7 +38,6 @@ TERMINALS = {
     "SIGN": "one of < > =",
     "$END": "the end",
 }
-"""Names of terminals of several characters, for messages."""
 
 _EXAMPLES = {
     "start": "(6;%match%) < (6;%mismatch%)",

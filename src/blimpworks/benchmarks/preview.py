@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,15 +14,11 @@ from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.layouts import Item, by_paradigm
 from blimpworks.benchmarks.paper import Declared
 from blimpworks.errors import UserError
+from blimpworks.exhibits import shared
 from blimpworks.items import evenly
 from blimpworks.retrieval.sources import Pin, in_mirror, retrieve
 
-
-def counted(n: int, noun: str) -> str:
-    """Write a number and a noun: "1 pair", "2 pairs"."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
+counted = partial(shared.counted, form=",")
 KINDS = 5
 """Number of ways of reading that are shown."""
 

@@ -30,7 +30,6 @@ SUFFIXES |= {".parquet": "parquet", ".xlsx": "xlsx", ".txt": "txt"}
 BLANK = "blank lines, which are passed over"
 SEPARATORS = ",;\t|"
 MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-"""Encodings by byte order mark."""
 QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 """A cell in the quotes of csv that holds a quotation mark."""
 Cells = Iterator[tuple[int, dict[str, Any]]]

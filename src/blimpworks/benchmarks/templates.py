@@ -78,7 +78,6 @@ FILTERS: Mapping[str, Callable[[str, str], str]] = {
     "uncapitalised": lambda text, lang: _with_case(text, lang, {"I": "ı"}, lambda c: c.lower()[:1]),
     "capitalised": lambda text, lang: _with_case(text, lang, {"i": "İ", "ı": "I"}, str.upper),
 }
-"""Functions of a text and its language, by name."""
 
 
 @cache

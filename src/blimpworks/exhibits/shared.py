@@ -119,9 +119,9 @@ def best_of_each(
     }
 
 
-def counted(n: int, noun: str) -> str:
-    """Return a number of things: "1 model", "2 models"."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+def counted(n: int, noun: str, form: str = "") -> str:
+    """Return a number of things, in a format: "1 model", "2 models"."""
+    return f"{n:{form}} {noun}{'' if n == 1 else 's'}"
 
 
 def size_text(billions: float) -> str:

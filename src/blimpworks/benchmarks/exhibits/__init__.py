@@ -1,6 +1,6 @@
 """Choose the tables and figures that every declared benchmark gets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,32 +21,12 @@ REQUIREMENTS: Mapping[str, str] = {
 """Data that an exhibit needs; the exhibits that are not here need none."""
 
 
-def specs_of(
-    name: str,
-    layout: str,
-    *,
-    people: bool,
-    released: bool,
-    perplexities: bool,
-    effects: bool = False,
-    ratings: bool = False,
-) -> tuple[ExhibitSpec, ...]:
-    """List the exhibits of a benchmark with items of a ``layout``: pairs, sentences, conditions.
+def specs_of(name: str, present: Set[str], *, released: bool) -> tuple[ExhibitSpec, ...]:
+    """List the exhibits of a benchmark, by which data of ``REQUIREMENTS`` are ``present``.
 
-    The flags say which data there are: people's accuracies, released decisions, perplexities of the
-    released models, effects of items, and people's ratings of items. Without released decisions no
-    exhibit has a published form.
+    Without released decisions no exhibit has a published form.
     """
-    present = {
-        "sentences": layout == "sentences",
-        "people": people,
-        "effects": effects,
-        "perplexities": released and perplexities,
-        "ratings": ratings,
-    }
-    specs = [
-        spec
-        for spec in read_specs(SPECS_FILE, name, __name__)
-        if present.get(REQUIREMENTS.get(spec.name, ""), True)
-    ]
+    possible = {None, *present}
+    every = read_specs(SPECS_FILE, name, __name__)
+    specs = [spec for spec in every if REQUIREMENTS.get(spec.name) in possible]
     return tuple(specs) if released else tuple(replace(spec, published=()) for spec in specs)

@@ -37,7 +37,6 @@ from blimpworks.exhibits.shared import Tables, best_of_each, read_plain
 from blimpworks.tables import ITEMS
 
 NAMES = {name: text.capitalize() for name, text in BASELINES.items()}
-"""Headings of columns."""
 COLUMNS = ["lang", "phenomenon", "paradigm", "good", "bad", "item", "acceptable", "alternatives"]
 
 
@@ -93,7 +92,6 @@ NOTES = {
     "majority": "the commoner label of each paradigm",
     "chance": "one of an item's options by chance",
 }
-"""Descriptions of baselines for captions."""
 
 T = TypeVar("T")
 BLOCK, FEW = 4, 2

@@ -60,14 +60,11 @@ class HeatMap:
     values: Mapping[tuple[str, str], float | None]
     """Numbers by keys of rows and columns, None for a missing one; other places stay empty."""
     form: str
-    """Format for ``number_text``."""
     colours: Colormap
     norm: Normalize
     label: str
-    """Name of the scale."""
     ticks: Sequence[float]
     names: Names
-    """Names of rows and columns."""
     parts: Sequence[Sequence[Line]]
 
     @property

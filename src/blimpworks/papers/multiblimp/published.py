@@ -6,7 +6,6 @@ from blimpworks.campaign.reference import PublishedRow
 from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 PAIRS = "n"
-"""Column of the printed number of pairs."""
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:

@@ -75,7 +75,6 @@ class Accuracies:
 
     rows: pd.DataFrame
     models: Mapping[str, Sequence[str]]
-    """Models by part."""
     labels: Labels
 
     def of(

@@ -94,7 +94,6 @@ SERIES = {MONO: ("LSTM", BLUE, "o"), MBERT: ("mBERT", VERMILION, "s")}
 COLUMN = "complexity"
 MEAN, SD = "mean", "SD"
 LEAST_SPAN = 0.2
-"""Least span of the axis of accuracies in Figure 3."""
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
@@ -196,7 +195,6 @@ ENOUGH = 3
 """Fewest languages of a rank correlation."""
 RECOMPUTATION = Recomputation({LEAD: "{:.0f}", LARGEST: "{:.2f}"})
 FORMATS = {KINDS: ".0f", LEAST: ".2f", MOST: ".2f"}
-"""Formats of claims' numbers, by formula."""
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
 EXPECTED = {
     "formula": ("", *FORMULAS),
@@ -204,7 +202,6 @@ EXPECTED = {
     "constructions": tuple(CONSTRUCTIONS),
     "phenomena": (AGREEMENT, CAPITALS),
 }
-"""Values allowed in claims, by column."""
 
 
 class Claim(Strict):

@@ -25,7 +25,13 @@ import numpy as np
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.analysis.linear import estimable, ordinary_least_squares, standardise, varying
+from blimpworks.analysis.linear import (
+    NAMES,
+    estimable,
+    ordinary_least_squares,
+    standardise,
+    varying,
+)
 from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import ACCURACIES, REGRESSIONS, RESIDUALS, read_table, write_rows
@@ -122,19 +128,9 @@ def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
         coefficient, deviation = float(parameters[i]), float(np.sqrt(covariance[i, i]))
         reach = float(student.ppf(0.975, n - 2)) * deviation
         ratio = coefficient / deviation if deviation else np.nan
-        rows.append(
-            {
-                "term": term,
-                "coefficient": coefficient,
-                "standard_error": deviation,
-                "t": ratio,
-                "p": float(2 * student.sf(abs(ratio), n - 2)),
-                "low": coefficient - reach,
-                "high": coefficient + reach,
-                "n": n,
-                "r2": r2,
-            }
-        )
+        p = float(2 * student.sf(abs(ratio), n - 2))
+        values = (coefficient, deviation, ratio, p, coefficient - reach, coefficient + reach)
+        rows.append({"term": term, **dict(zip(NAMES, values, strict=True)), "n": n, "r2": r2})
     return rows
 
 

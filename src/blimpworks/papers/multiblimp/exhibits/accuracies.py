@@ -1,16 +1,18 @@
 """Names of phenomena, and accuracies as cells."""
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL, wilson
+from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
+from blimpworks.exhibits.accuracies import accuracy_cell as shared_cell
+from blimpworks.exhibits.accuracies import where_of
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, select_rows
 from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
 from blimpworks.papers.multiblimp.exhibits.formulas import WEIGHTED
-from blimpworks.papers.multiblimp.items.release import BENCHMARK
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTIONS = {"sv": "Subject-Verb", "sp": "Subject-Participle"}
@@ -70,40 +72,27 @@ def accuracy_cell(
     counts once: the measured cell is a mean over judgements, the printed one is weighted by pairs.
     ``mark`` follows the number in print; a ``mean`` is over all languages of some group.
     """
-    measured, n = labels.source == "measured", int(rows["n"].sum())
-    percent = float(100 * (rows["accuracy"] * rows["n"]).sum() / rows["n"].sum())
-    low, high = rows["low"].iloc[0], rows["high"].iloc[0]
-    if len(rows) > 1:
-        low, high = wilson(rows["correct"].sum(), n)
-    where = _where(rows, labels)
-    if len(rows) == 1 and not mean:
-        where["lang"] = rows["lang"].iloc[0]
-    if measured:
-        # Judgements are of single paradigms, and of a phenomenon each: all of them are none.
-        where = {key: value for key, value in where.items() if value != ALL}
-    return Cell(
-        *place,
-        percent,
-        f"{percent:.1f}{mark}",
-        ACCURACY if measured else WEIGHTED,
-        "judgements" if measured else "accuracies",
-        where,
-        n=n,
-        low=100 * low,
-        high=100 * high,
+    measured = labels.source == "measured"
+    cell = shared_cell(
+        rows,
+        place,
+        WEIGHTED,
+        interval="pooled",
+        text=lambda percent: f"{percent:.1f}{mark}",
+        ties=measured,
         stands_for=stands_for,
-        ties=int(rows["ties"].sum()) if measured else None,
     )
+    several = {"lang": [*rows["lang"]]} if mean or len(rows) > 1 else {}
+    where = {**cell.where, **several}
+    if not measured:
+        return replace(cell, where=where)
+    # Judgements are of single paradigms, and of a phenomenon each: all of them are none.
+    where = {key: value for key, value in where.items() if value != ALL}
+    return replace(cell, formula=ACCURACY, source="judgements", where=where)
 
 
-def unweighted_cell(rows: pd.DataFrame, place: tuple[str, str], labels: Labels) -> Cell:
+def unweighted_cell(rows: pd.DataFrame, place: tuple[str, str]) -> Cell:
     """Compute the accuracy with each language counting once; for the files of values alone."""
-    where, n = _where(rows, labels), int(rows["n"].sum())
-    more: dict[str, Any] = {"n": n, "printed": False}
+    where: dict[str, Any] = where_of(rows) | {"lang": [*rows["lang"]]}
+    more: dict[str, Any] = {"n": int(rows["n"].sum()), "printed": False}
     return formula_cell(rows, place, UNWEIGHTED, "accuracies", where, ".1f", **more)
-
-
-def _where(rows: pd.DataFrame, labels: Labels) -> dict[str, Any]:
-    where = {"benchmark": BENCHMARK, "method": labels.method, "lang": list(rows["lang"])}
-    where |= {column: rows[column].iloc[0] for column in ("model", "phenomenon")}
-    return where | {"paradigm": ALL}

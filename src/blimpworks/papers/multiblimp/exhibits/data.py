@@ -29,12 +29,10 @@ from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAG
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
 from blimpworks.tables import FUNNEL, ITEMS, SENTENCES
 
-
 ORDERS = ("SV", "VS")
 AT_LEAST = 2
 """Languages that a campaign shows when it has none of those requested."""
 PHENOMENON = "sv#"
-"""Phenomenon of the paper's Table 1."""
 STUB = ("Subject", "Verb", "Order")
 
 

@@ -102,7 +102,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             stands_for = (model, key)
             computed += [
                 accuracy_cell(judged, cell_key, labels, mean=mean, stands_for=stands_for),
-                unweighted_cell(judged, (name, f"{NAMES[key]}, mean"), labels),
+                unweighted_cell(judged, (name, f"{NAMES[key]}, mean")),
             ]
     heads = {NAMES[key]: head for key, head in HEADS.items()}
     if labels.source == "published":

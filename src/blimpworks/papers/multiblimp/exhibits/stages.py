@@ -198,11 +198,9 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
 
 
 COLUMN = "Shown"
-"""The only column of Figure 2's cells."""
 ALL_ITEMS = "items/multiblimp/all"
 """Place of the pairs that items are drawn from."""
 RESOURCES = {"unimorph": "UniMorph", "ud": "treebanks"}
-"""Names of the lexicon's sources in the figure."""
 EXTRACTED = {
     "Subject": "subject_form",
     "Verb": "verb_form",
@@ -211,7 +209,6 @@ EXTRACTED = {
     "Agreeing word is a": "kind",
     "Distance": "distance",
 }
-"""Shown facts of a candidate, and their columns."""
 TESTED = {
     "Agreeing": "agreeing",
     "Cases": "n",
@@ -219,9 +216,7 @@ TESTED = {
     "p, more agreement": "p_greater",
     "p, less agreement": "p_less",
 }
-"""Shown numbers of a test, and their columns."""
 PAIR_TEXTS = {"Swapped form": "bad_form", "Grammatical": "good", "Ungrammatical": "bad"}
-"""Shown texts of the pair, and their columns."""
 IN_ENGLISH = {"Word order", "Agreeing word is a", "Label"}
 """Rows whose texts are not in the pair's language."""
 

@@ -175,20 +175,9 @@ def measure_agreement(
         for (verb_type, order, value), n in totals.items():
             agreeing = counts[name][verb_type, order, value, value]
             greater, less, label = label_of(agreeing, n, 2 * len(totals), options)
-            tested.append(
-                {
-                    "phenomenon": name,
-                    "verb_type": verb_type,
-                    "order": order,
-                    "value": value,
-                    "agreeing": agreeing,
-                    "n": n,
-                    "probability": agreeing / n,
-                    "p_greater": greater,
-                    "p_less": less,
-                    "label": label,
-                }
-            )
+            numbers = (agreeing, n, agreeing / n, greater, less, label)
+            row = (name, verb_type, order, value, *numbers)
+            tested.append(dict(zip(AGREEMENT.names, row, strict=True)))
     write_rows(tested, AGREEMENT, output)
     write_rows(counted_rows, AGREEMENT_COUNTS, counted)
     return {name: agreed.total() for name, agreed in counts.items()}

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError, reading
+from blimpworks.exhibits import shared
 from blimpworks.files import read_cells, text_of
 from blimpworks.papers.clams.items.grammar.generator import count_template, generate_template
 from blimpworks.papers.clams.items.grammar.model import Grammar, Place, Reference
@@ -17,6 +19,7 @@ from blimpworks.papers.clams.items.sets import (
     phenomenon_of,
 )
 
+counted = partial(shared.counted, form=",")
 REMARKS = {
     row["remark"]: row["text"] for row in read_cells(Path(__file__).with_name("remarks.tsv"))
 }
@@ -43,11 +46,11 @@ def preview(
     counts = [count_template(grammar, template, variant) for template in grammar.templates]
     varied = "; ".join(str(item.target) for item in grammar.vary)
     sets, lines = (sum(column) for column in zip(*counts, strict=True))
-    size = f"{_counted(sets, 'minimal set')}, {_counted(lines, 'line')}"
-    yield f"{_counted(len(counts), 'template')}, {size}; varied: {varied}"
+    size = f"{counted(sets, 'minimal set')}, {counted(lines, 'line')}"
+    yield f"{counted(len(counts), 'template')}, {size}; varied: {varied}"
     for template, (sets, lines) in zip(grammar.templates, counts, strict=True):
         yield f"\nline {template.place.line}: {template}"
-        yield f"  {_counted(sets, 'set')}, {_counted(lines, 'line')}"
+        yield f"  {counted(sets, 'set')}, {counted(lines, 'line')}"
         for good, *bad in islice(generate_template(grammar, template, variant), show):
             yield f"    {good}"
             yield from (f"  * {sentence}" for sentence in bad)
@@ -67,10 +70,6 @@ def preview(
     if warnings:
         yield ""
         yield from warnings
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _remark(place: Place | Path, remark: str, **facts: object) -> str:
