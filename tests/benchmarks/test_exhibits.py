@@ -1,8 +1,6 @@
 """Tables and figures of declared benchmarks, on real tables of made-up models."""
 
-import json
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import combinations, product
 from xml.etree import ElementTree
 
@@ -27,6 +25,7 @@ from blimpworks.exhibits.formula_lookup import declared, formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_rows, write_table
+from support.cells_kit import check_cells, plain, sources_of
 
 NAME, METHOD = "made_up", "full_sentence"
 SPECS = {spec.name: spec for spec in specs_of(NAME, {*REQUIREMENTS.values()}, released=True)}
@@ -214,38 +213,7 @@ SHAPES = {
     ),
 }
 FIGURES = [name for name in MEASURED if SPECS[name].kind == "figure"]
-KINDS = {"judgements": JUDGEMENTS, "accuracies": ACCURACIES, "items": ITEMS}
-KINDS |= {"perplexities": MODEL_PERPLEXITIES}
 DRAWN = ["three", "scripts", pytest.param("forty", marks=pytest.mark.long)]
-
-
-@cache
-def plain(schema, path):
-    """A table with labels as plain strings. Tests that change one afterwards read it themselves."""
-    frame = read_table(schema, path).to_pandas()
-    return frame.astype(dict.fromkeys(frame.select_dtypes("category"), str))
-
-
-def rows_behind(cell, tables):
-    """Rows that a cell selects of the tables that it names."""
-    where = json.loads(json.dumps(dict(cell.where)))
-    paths = tables["model_perplexities" if cell.source == "perplexities" else cell.source]
-    if cell.source == "judgements":
-        of_lang = [path for path in paths if path.stem == where["lang"]]
-        paths = [
-            path for path in of_lang if where.get("model", path.parent.name) == path.parent.name
-        ]
-    elif cell.source == "accuracies":
-        paths = [*paths, *tables.get("people", [])]
-    return pd.concat([select_rows(plain(KINDS[cell.source], path), where) for path in paths])
-
-
-def check_cells(exhibit, tables):
-    assert exhibit.cells
-    for cell in exhibit.cells:
-        rows = rows_behind(cell, tables)
-        assert len(rows), cell
-        assert formula_of(cell.formula.sentence)(rows) == pytest.approx(cell.value), cell
 
 
 def cell_at(exhibit, row, column):
@@ -276,7 +244,7 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_names(
     if shape != "released":
         tables, labels = campaigns(shape), labels_of(SHAPES[shape])
     exhibit, _ = built(name, tables, labels, tmp_path)
-    check_cells(exhibit, tables)
+    check_cells(exhibit.cells, sources_of(tables))
     if exhibit.figure is not None:
         check_legible(exhibit.figure)
 
@@ -392,7 +360,7 @@ def test_printed_accuracies_have_a_published_form_where_nothing_is_released(rele
     unknown = dict.fromkeys(("correct", "n", "low", "high"))  # no paper prints these
     write(rows.assign(method="printed", **unknown), ACCURACIES, path)
     exhibit, _ = built("phenomena", tables, labels, tmp_path)
-    check_cells(exhibit, tables)
+    check_cells(exhibit.cells, sources_of(tables))
 
 
 def test_seeds_of_a_released_model_share_a_column_with_their_mean(released, tmp_path):
@@ -581,7 +549,7 @@ def test_people_and_models_are_compared_over_what_both_judged(campaigns, tmp_pat
     path = tmp_path / "people.parquet"
     tables |= {"people": [write(rows, ACCURACIES, path)]}
     exhibit, _ = built("people", tables, labels_of(SHAPES["three"]), tmp_path)
-    check_cells(exhibit, tables)
+    check_cells(exhibit.cells, sources_of(tables))
     assert "people and models both judged: 9 of 12." in exhibit.caption
     assert "word order" not in exhibit.layout().iloc[:, 0].tolist()
     own = accuracies(tables, model="small")
@@ -605,8 +573,8 @@ def test_people_and_models_are_compared_over_what_both_judged(campaigns, tmp_pat
 def test_models_are_correlated_with_ratings_of_items(campaigns, tmp_path, shape, column):
     tables = campaigns(shape)
     exhibit, _ = built("ratings", tables, labels_of(SHAPES[shape]), tmp_path, ["html"])
-    check_cells(exhibit, tables)
-    rows = next(plain(JUDGEMENTS, p) for p in tables["judgements"] if p.parent.name == "small")
+    check_cells(exhibit.cells, sources_of(tables))
+    rows = next(plain(p) for p in tables["judgements"] if p.parent.name == "small")
     rated = rows[rows["rating"].notna()]
     key = ("English: " if len(SHAPES[shape].languages) > 1 else "") + "All: Small"
     cell = cell_at(exhibit, key, "Pearson's r")
@@ -720,7 +688,7 @@ def test_effects_have_a_mean_an_interval_and_a_number_of_items(tmp_path):
             row["effect_names"] = names[row["paradigm"]]
         write(rows, JUDGEMENTS, path)
     exhibit, _ = built("effects", tables, labels_of(shape), tmp_path)
-    check_cells(exhibit, tables)
+    check_cells(exhibit.cells, sources_of(tables))
     # By hand: the standard error of 1, 2 and 6 is √7 ÷ √3, and Student's t of 2 degrees 4.3027.
     expected = {
         "mvrr: garden path: Small": (3.0, 3.0 - 6.5724, 3.0 + 6.5724, 3),

@@ -5,12 +5,8 @@ import pytest
 
 from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.campaign.exhibits import exhibits
-from blimpworks.campaign.reference import PublishedRow
-from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.clams.analysis.wals import build_morphology
 from blimpworks.papers.clams.exhibits.facts import PRINTED
@@ -23,7 +19,7 @@ from blimpworks.reproduction.published import (
     recomputations,
     status_of,
 )
-from blimpworks.tables import ACCURACIES, EVALUATION_SETS, MORPHOLOGY, read_table
+from support.cells_kit import check_cells, sources_of
 from support.mirror_kit import fetch, rows_of
 from support.paths import REPOSITORY
 
@@ -79,23 +75,7 @@ def reproduce(directory, more):
             cells[spec.name] = directory / f"{spec.name}.cells.parquet"
             built[spec.name] = build_exhibit(spec, tables, LABELS, cells[spec.name], [])
     paper = Paper("clams", printed, FOLDER / "reasons.tsv", cells, accuracies)
-    return built, paper, sources(tables)
-
-
-def sources(tables):
-    """Tables by the name that cells have for them."""
-    printed = [row for path in tables["printed"] for row in read_rows(PublishedRow, path)]
-    schemas = {
-        "accuracies": ACCURACIES,
-        "morphology": MORPHOLOGY,
-        "evaluation_sets": EVALUATION_SETS,
-    }
-    frames = {
-        kind: read_table(schema, path).to_pandas()
-        for kind, schema in schemas.items()
-        for path in tables.get(kind, ())
-    }
-    return frames | {"published": pd.DataFrame([row.model_dump() for row in printed])}
+    return built, paper, sources_of(tables)
 
 
 @pytest.fixture(scope="module")
@@ -179,9 +159,7 @@ def test_every_cell_can_be_computed_again_from_its_rows(released):
     exhibits, _, tables = released
     cells = [cell for exhibit in exhibits.values() for cell in exhibit.cells]
     assert {cell.source for cell in cells} == set(tables)
-    for cell in cells:
-        rows = select_rows(tables[cell.source], dict(cell.where))
-        assert formula_of(cell.formula.sentence)(rows) == pytest.approx(cell.value), cell
+    check_cells(cells, tables)
 
 
 @pytest.mark.parametrize(

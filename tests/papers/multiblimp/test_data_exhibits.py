@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -12,8 +11,6 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.latex import latex_text
 from blimpworks.exhibits.render import csv_text, markdown_text
 from blimpworks.exhibits.shared import read_printed
@@ -35,7 +32,8 @@ from blimpworks.papers.multiblimp.exhibits.languages import (
 )
 from blimpworks.papers.multiblimp.settings import ExhibitOptions, MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
-from blimpworks.tables import FUNNEL, ITEMS, SENTENCES, read_table, write_table
+from blimpworks.tables import FUNNEL, ITEMS, SENTENCES, write_table
+from support.cells_kit import check_cells, sources_of
 from support.paths import REPOSITORY
 
 NAMES = {"cym": "Welsh", "wol": "Wolof", "eng": "English", "heb": "Hebrew"}
@@ -119,24 +117,6 @@ def agreement(write):
     return written
 
 
-SCHEMAS = {schema.name: schema for schema in (ITEMS, AGREEMENT_COUNTS, SENTENCES, FUNNEL)}
-
-
-def assert_explained(exhibit, tables):
-    """Every cell's value can be computed again from the rows that it selects."""
-    frames = {}
-    for kind in tables.keys() & SCHEMAS.keys():
-        for path in tables[kind]:
-            frame = read_table(SCHEMAS[kind], path).to_pandas()
-            plain = dict.fromkeys(frame.select_dtypes("category"), object)
-            frames.setdefault(kind, []).append(frame.astype(plain).assign(lang=path.stem))
-    rows = {kind: pd.concat(parts) for kind, parts in frames.items()}
-    assert exhibit.cells
-    for cell in exhibit.cells:
-        chosen = select_rows(rows[cell.source], dict(cell.where))
-        assert formula_of(cell.formula.sentence)(chosen) == cell.value, (cell.row, cell.column)
-
-
 def values(exhibit, row):
     return {cell.column: cell.value for cell in exhibit.cells if cell.row == row}
 
@@ -155,7 +135,7 @@ DUTCH = [
 def test_table1_gives_each_verb_value_its_share_of_a_subject_value_and_order(agreement):
     tables = agreement(cym=DUTCH)
     exhibit = table1(tables, LABELS)
-    assert_explained(exhibit, tables)
+    check_cells(exhibit.cells, sources_of(tables))
     assert csv_text(exhibit).splitlines() == [
         "Values,Subject,Verb,Order,Welsh",
         "PL PL SV,PL,PL,SV,1.0",
@@ -206,7 +186,7 @@ CONDITIONS = [
 def test_table2_has_a_part_for_each_feature_with_the_papers_values(items):
     tables = items(*CONDITIONS)
     exhibit = table2(tables, LABELS)
-    assert_explained(exhibit, tables)
+    check_cells(exhibit.cells, sources_of(tables))
     lines = markdown_text(exhibit).splitlines()
     rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in lines if "|" in line]
     total = ["Total SV", "Total VS", "Total BOTH"]
@@ -256,7 +236,7 @@ def test_table4_lists_treebanks_with_reasons_and_the_sentences_read_of_them(sent
         ["English", "Atis", "flights", "0"],
         ["English", "GUM", "spoken", "1"],
     ]
-    assert_explained(exhibit, tables)
+    check_cells(exhibit.cells, sources_of(tables))
 
 
 # Figures 3 and 4, appendix B.1
@@ -286,7 +266,7 @@ def test_fig4_counts_languages_and_pairs_of_families_the_largest_first(items):
         ["Indo-European", 2, 3],
         ["Afro-Asiatic", 1, 9],
     ]
-    assert_explained(exhibit, tables)
+    check_cells(exhibit.cells, sources_of(tables))
 
 
 def test_figb1_lists_languages_under_their_families_most_pairs_first(items):
@@ -294,7 +274,7 @@ def test_figb1_lists_languages_under_their_families_most_pairs_first(items):
     exhibit = figb1(tables, LABELS)
     names = [t.get_text() for t in exhibit.figure.axes[0].get_yticklabels()]
     assert names == ["Indo-European (2)", "English", "Welsh", "Afro-Asiatic (1)", "Hebrew"]
-    assert_explained(exhibit, tables)
+    check_cells(exhibit.cells, sources_of(tables))
 
 
 @pytest.mark.parametrize("build", [fig3, fig4, figb1, fig8])
@@ -318,7 +298,7 @@ def test_fig8_marks_the_agreeing_word_and_names_the_item_that_is_shown(items):
         ["Welsh", "SV-N", "He [walks/*walk]."],
         ["Hebrew", "SP-G", "He [walks/*walk]."],
     ]
-    assert_explained(exhibit, tables)
+    check_cells(exhibit.cells, sources_of(tables))
 
 
 def test_fig8_prefers_certain_short_pairs_of_phenomena_not_shown_yet(items):
@@ -387,7 +367,7 @@ def test_regeneration_sets_items_against_the_release_and_tells_why_they_differ(f
     assert rows[2] == ["English", "eng", "", "1", "1", "", "none", ""]
     assert rows[4] == [ALL, "", "14", "36", "10", "0.714", "", ""]
     assert "1 of 2 languages have exactly as many" in exhibit.caption
-    assert_explained(exhibit, tables)
+    check_cells(exhibit.cells, sources_of(tables))
 
 
 def test_regeneration_refuses_a_funnel_without_the_stage_it_counts(write):
@@ -413,7 +393,7 @@ def test_a_table_longer_than_a_page_comes_in_parts_with_headings_on_each(funnels
 
 def test_the_funnel_cells_can_be_computed_again(funnels):
     tables = funnels(cym=(3, 2, 4), wol=(20, 10, 5))
-    assert_explained(funnel(tables, LABELS), tables)
+    check_cells(funnel(tables, LABELS).cells, sources_of(tables))
 
 
 # What the paper prints
@@ -446,11 +426,7 @@ def languages():
 
 @pytest.mark.parametrize("build", [table1, table2, table4, fig3, fig4, figb1])
 def test_cells_of_printed_numbers_can_be_computed_again(build):
-    printed = read_printed(PRINTED)
-    exhibit = build(PRINTED, languages())
-    for cell in exhibit.cells:
-        rows = select_rows(printed, dict(cell.where))
-        assert formula_of(cell.formula.sentence)(rows) == cell.value
+    check_cells(build(PRINTED, languages()).cells, sources_of(PRINTED))
 
 
 def test_the_catalogue_leaves_out_what_the_paper_lists_and_has_its_numbers():

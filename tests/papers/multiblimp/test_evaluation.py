@@ -11,13 +11,10 @@ from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.analysis.comparisons import compare_models
 from blimpworks.campaign.catalogue import ModelRow, whole_catalogue
 from blimpworks.campaign.exhibits import find_exhibit
-from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.multiblimp.analysis.frequencies import resource_group
 from blimpworks.papers.multiblimp.analysis.margins import (
@@ -43,11 +40,11 @@ from blimpworks.tables import (
     ITEMS,
     JUDGEMENTS,
     REGRESSIONS,
-    RESIDUALS,
     SCORES,
     read_table,
     write_table,
 )
+from support.cells_kit import check_cells, plain, sources_of
 from support.paths import REPOSITORY
 
 CONFIG = REPOSITORY / "config"
@@ -177,37 +174,11 @@ def campaign(tmp_path_factory):
 
 
 def judgement_rows(judged):
-    frames = [
-        read_table(JUDGEMENTS, path).to_pandas().assign(model=model, lang=lang)
-        for model, lang, path in judged
-    ]
-    return pd.concat(frames).astype({"phenomenon": object, "method": object})
-
-
-def sources(tables, judged):
-    """Rows by the name that cells give as their source."""
-    kinds = {"accuracies": ACCURACIES, "comparisons": COMPARISONS, "residuals": RESIDUALS}
-    kinds |= {"regressions": REGRESSIONS, "margins": REGRESSIONS, "frequencies": FREQUENCIES}
-    rows = {
-        kind: pd.concat([read_table(schema, path).to_pandas() for path in tables[kind]])
-        for kind, schema in kinds.items()
-        if tables.get(kind)
-    }
-    rows["regressions"] = pd.concat([rows["regressions"], rows.pop("margins")])
-    paths = tables["items"]
-    items = [read_table(ITEMS, path).to_pandas().assign(lang=path.stem) for path in paths]
-    return rows | {"judgements": judgement_rows(judged), "items": pd.concat(items)}
+    return pd.concat([plain(path) for *_, path in judged])
 
 
 def values(exhibit):
     return {(cell.row, cell.column): cell.value for cell in exhibit.cells}
-
-
-def assert_explained(cells, rows):
-    assert cells
-    for cell in cells:
-        again = formula_of(cell.formula.sentence)(select_rows(rows[cell.source], dict(cell.where)))
-        assert again == pytest.approx(cell.value, abs=1e-9), cell
 
 
 @pytest.mark.slow
@@ -215,7 +186,7 @@ def assert_explained(cells, rows):
 def test_each_cell_can_be_computed_again_from_the_rows_it_selects(campaign, name):
     tables, judged = campaign
     cells = EXHIBITS[name](tables, LABELS).cells
-    assert_explained(cells, sources(tables, judged))
+    check_cells(cells, sources_of(tables | {"judgements": [path for *_, path in judged]}))
     assert len({(cell.row, cell.column) for cell in cells}) == len(cells)
 
 
@@ -514,12 +485,7 @@ def read_languages():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({*EXHIBITS} - {"fig7"}))
 def test_each_published_cell_can_be_computed_again(published, printed_labels, name):
-    rows = [r.model_dump() for path in published["printed"] for r in read_rows(PublishedRow, path)]
-    accuracies = read_table(ACCURACIES, published["accuracies"][0]).to_pandas()
-    tables = {"published": pd.DataFrame(rows), "accuracies": accuracies}
-    tables["frequencies"] = read_table(FREQUENCIES, published["frequencies"][0]).to_pandas()
-    tables["residuals"] = read_table(RESIDUALS, published["residuals"][0]).to_pandas()
-    assert_explained(EXHIBITS[name](published, printed_labels).cells, tables)
+    check_cells(EXHIBITS[name](published, printed_labels).cells, sources_of(published))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import FancyBboxPatch
@@ -13,8 +12,6 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import PNG_DPI
 from blimpworks.papers.multiblimp.exhibits import pipeline
 from blimpworks.papers.multiblimp.exhibits.facts import figure2_choice
@@ -27,6 +24,7 @@ from blimpworks.papers.multiblimp.exhibits.stages import (
 )
 from blimpworks.papers.multiblimp.settings import SamplingOptions
 from blimpworks.tables import ITEMS, read_table
+from support.cells_kit import check_cells, sources_of
 from support.paths import REPOSITORY
 from support.treebank_kit import FIN, SEEN, UNIMORPH
 
@@ -189,22 +187,16 @@ def test_pairs_of_several_values_are_among_those_of_the_condition(tables):
 # Cells
 
 
-def frame(path):
-    rows = pd.read_parquet(path)
-    return rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
-
-
 def test_every_cell_is_what_its_rows_give(tables):
     built = tables(DOGS, DOG, DOGS_ARE, SEEN)
-    paths = {need: paths[0] for need, paths in built.items()} | {ALL_ITEMS: built["all_items"][0]}
     cells = fig2(built, labels()).cells
     assert {cell.source for cell in cells} == {
         *("tokens", "sentences", "candidates", "lexicon"),
         *("agreement", "agreement_counts", "items", ALL_ITEMS),
     }
-    for cell in cells:
-        rows = select_rows(frame(paths[cell.source]), dict(cell.where))
-        assert formula_of(cell.formula.sentence)(rows) == cell.value, cell
+    # The tables are of one language, whatever their path says.
+    rows = {source: frame.drop(columns="lang") for source, frame in sources_of(built).items()}
+    check_cells(cells, rows | {ALL_ITEMS: rows["all_items"]})
 
 
 def test_a_number_of_items_leads_to_the_sampled_ones_though_all_are_there_too():

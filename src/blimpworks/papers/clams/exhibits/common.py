@@ -243,6 +243,16 @@ class Grid:
         return Section(self.title, {name: name for name in names}, columns)
 
 
+def grid_cells(
+    grids: Sequence[Grid], exhibit: str, tables: Tables, labels: Labels, measure: Measure
+) -> list[Cell]:
+    """List the cells of grids: the printed numbers of an exhibit, or what the models measure."""
+    if labels.source == "published":
+        return [cell for grid in grids for cell in grid.printed(tables, exhibit)]
+    accuracies = read_accuracies(tables, labels)
+    return [cell for grid in grids for cell in grid.cells(accuracies, measure)]
+
+
 def by_phenomenon(
     columns: Sequence[Column], parts: Iterable[tuple[str, str, Mapping[str, str]]]
 ) -> list[Grid]:

@@ -31,6 +31,7 @@ from blimpworks.papers.clams.exhibits.common import (
     accuracy,
     average,
     by_phenomenon,
+    grid_cells,
     measure_by,
     plain_or_list,
     read_accuracies,
@@ -84,14 +85,12 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Table 2: accuracy of the multilingual masked model by construction and language."""
     languages = shown_languages(labels)
     grid = Grid([Column(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
+    cells, caption = grid_cells([grid], "table2", tables, labels, accuracy), ""
     if labels.source == "published":
-        cells = grid.printed(tables, "table2")
         cells += _printed_elsewhere(
             tables, "table3", grid, PRINTED[MBERT], "English, Table 3", stands_for=ENG
         )
         caption = "As printed; the CSV file has the same English numbers from Table 3. "
-    else:
-        cells, caption = grid.cells(read_accuracies(tables, labels), accuracy), ""
     return table_of(
         describe("table2", caption=caption, none="" if cells else NO_MASKED),
         cells,
@@ -259,10 +258,7 @@ spread = measure_by(
 def table5(tables: Tables, labels: Labels) -> Exhibit:
     """Table 5: standard deviation of the LSTMs' accuracy over seeds."""
     grid = lstm_grid(labels)
-    if labels.source == "published":
-        cells = grid.printed(tables, "table5")
-    else:
-        cells = grid.cells(read_accuracies(tables, labels), spread)
+    cells = grid_cells([grid], "table5", tables, labels, spread)
     none = "" if cells else " No model was trained from several seeds."
     return lstm_table(grid, describe("table5", none=none), cells, CONSTRUCTIONS)
 

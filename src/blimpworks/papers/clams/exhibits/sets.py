@@ -20,9 +20,9 @@ from blimpworks.papers.clams.exhibits.common import (
     Column,
     Grid,
     by_phenomenon,
+    grid_cells,
     measure_by,
     narrowed,
-    read_accuracies,
     shown_languages,
     table_of,
 )
@@ -127,8 +127,8 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
     agreement, reflexives = by_phenomenon(columns, ENGLISH_PARTS)
     names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
     grids = [replace(agreement, rows=names), reflexives]
+    cells = grid_cells(grids, "table7", tables, labels, measure_by(TOTAL, ".0f"))
     if labels.source == "published":
-        cells = [cell for grid in grids for cell in grid.printed(tables, "table7")]
         printed = read_printed(tables)
         printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
         row_names = {key: name for grid in grids for key, name in grid.rows.items()}
@@ -140,8 +140,6 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
                 cells += _from_words(printed, sets[sets["lang"] == column.lang], column, row_names)
         description = describe("table7_published")
     else:
-        accuracies, judged = read_accuracies(tables, labels), measure_by(TOTAL, ".0f")
-        cells = [cell for grid in grids for cell in grid.cells(accuracies, judged)]
         description = describe("table7", none="" if cells else NO_MASKED)
     return table_of(description, cells, grids)
 

@@ -1,0 +1,41 @@
+"""Compute the cells of exhibits again, from the tables that they name."""
+
+import json
+from functools import cache
+
+import pandas as pd
+import pytest
+
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.shared import read_printed
+
+SOURCES = {"margins": "regressions", "people": "accuracies", "model_perplexities": "perplexities"}
+"""Sources that cells name, by kind of table, where the two differ."""
+
+
+@cache
+def plain(path):
+    """Rows with plain strings, and with the language and model that their path alone says."""
+    rows = pd.read_parquet(path)
+    rows = rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
+    judged = {"item_id", "correct"} <= {*rows.columns}
+    said = {"lang": path.parent.name, "model": path.stem} if judged else {"lang": path.stem}
+    return rows.assign(**{name: value for name, value in said.items() if name not in rows})
+
+
+def sources_of(tables):
+    """Rows by the name that cells have for their table."""
+    rows = {"published": [read_printed(tables)]} if "printed" in tables else {}
+    for kind in [kind for kind in tables if kind != "printed"]:
+        rows.setdefault(SOURCES.get(kind, kind), []).extend(map(plain, tables[kind]))
+    return {source: pd.concat(frames) for source, frames in rows.items() if frames}
+
+
+def check_cells(cells, rows):
+    """Each cell is what its formula, found by its sentence, gives for the rows that it selects."""
+    assert cells
+    for cell in cells:
+        where = json.loads(json.dumps(dict(cell.where)))
+        again = formula_of(cell.formula.sentence)(select_rows(rows[cell.source], where))
+        assert again == pytest.approx(cell.value, abs=1e-9), cell
