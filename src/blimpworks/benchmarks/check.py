@@ -94,6 +94,10 @@ def _texts(item: Thing) -> tuple[Hashable, ...]:
     return item.lang, item.good, item.bad
 
 
+def _found(severity: str, places: Sequence[str], noun: str, text: str) -> Finding:
+    return Finding(severity, f"{counted(len(places), noun)} {text}", places)
+
+
 def _alike(items: Sequence[Thing], key: Callable[[Thing], Hashable]) -> Iterator[list[Thing]]:
     groups: dict[Hashable, list[Thing]] = {}
     for item in items:
@@ -104,22 +108,20 @@ def _alike(items: Sequence[Thing], key: Callable[[Thing], Hashable]) -> Iterator
 def _duplicates(items: Sequence[Thing], unit: str) -> Iterator[Finding]:
     groups = [*_alike(items, _texts)]
     more = sum(len(group) - 1 for group in groups)
-    text = f"{counted(len(groups), unit)} with copies, {more:,} more than are needed"
-    yield Finding(WARNING, text, [*map(_shown, groups)])
+    text = f"with copies, {more:,} more than are needed"
+    yield _found(WARNING, [*map(_shown, groups)], unit, text)
     near = [
         [*{_texts(item): item for item in reversed(group)}.values()][::-1]
         for group in _alike(items, lambda item: (item.lang, *map(plain, sentences_of(item))))
     ]
     duplicates = [_shown(group) for group in near if len(group) > 1]
-    number = counted(len(duplicates), unit)
-    text = f"{number} with copies that differ only in spaces or normalisation"
-    yield Finding(WARNING, text, duplicates)
+    text = "with copies that differ only in spaces or normalisation"
+    yield _found(WARNING, duplicates, unit, text)
 
 
 def _pairs(pairs: Sequence[Item]) -> Iterator[Finding]:
     same = [f"{_at(item)}: {item.good}" for item in pairs if item.good == item.bad]
-    text = f"{counted(len(same), 'pair')} of the same sentence twice: always a tie"
-    yield Finding(ERROR, text, same)
+    yield _found(ERROR, same, "pair", "of the same sentence twice: always a tie")
     differ: dict[str, list[str]] = {}
     for item in pairs:
         reason = same_but_for(item.good, item.bad) if item.good != item.bad else None
@@ -127,8 +129,7 @@ def _pairs(pairs: Sequence[Item]) -> Iterator[Finding]:
             differ.setdefault(reason, []).append(f"{_at(item)}: {item.good!r} | {item.bad!r}")
     for reason, locations in differ.items():
         severity = WARNING if reason == "where words are parted" else ERROR
-        text = f"{counted(len(locations), 'pair')} whose sentences differ only in {reason}"
-        yield Finding(severity, text, locations)
+        yield _found(severity, locations, "pair", f"whose sentences differ only in {reason}")
     real = [item for item in pairs if item.good != item.bad]
     by_good = {(item.lang, item.good): item for item in reversed(real)}
     by_pair = {_texts(item): item for item in reversed(real)}
@@ -142,10 +143,9 @@ def _pairs(pairs: Sequence[Item]) -> Iterator[Finding]:
             swapped.setdefault(key, _shown([item, opposite]))
         elif conflict is not None:
             both.append(f"bad in {_at(item)}, good in {_at(conflict)}: {item.bad}")
-    text = f"{counted(len(swapped), 'pair')} swapped elsewhere, so that good is bad there"
-    yield Finding(ERROR, text, [*swapped.values()])
-    text = f"{counted(len(both), 'bad sentence')} good in another pair"
-    yield Finding(WARNING, text, both)
+    text = "swapped elsewhere, so that good is bad there"
+    yield _found(ERROR, [*swapped.values()], "pair", text)
+    yield _found(WARNING, both, "bad sentence", "good in another pair")
 
 
 def _outliers(pairs: Sequence[Item], patterns: Sequence[str]) -> Finding:
@@ -159,8 +159,7 @@ def _outliers(pairs: Sequence[Item], patterns: Sequence[str]) -> Finding:
         regular = count.total() >= REGULAR and most >= count.total() / 2
         if item.good != item.bad and regular and count[change] < RARE * count.total():
             locations.append(f"{_shown([item])} ({change}; in {item.paradigm} mostly {common})")
-    text = f"{counted(len(locations), 'pair')} with a difference that is rare in the paradigm"
-    return Finding(NOTE, text, locations)
+    return _found(NOTE, locations, "pair", "with a difference that is rare in the paradigm")
 
 
 def _too_long(items: Sequence[Thing], count: CountTokens | None) -> Iterator[Finding]:
@@ -176,11 +175,7 @@ def _too_long(items: Sequence[Thing], count: CountTokens | None) -> Iterator[Fin
             for (item, _), size in zip(numbered, sizes, strict=True)
             if limit < size <= most
         ]
-        yield Finding(
-            WARNING,
-            f"{counted(len(locations), 'sentence')} of over {limit:,} tokens{estimate_note}",
-            locations,
-        )
+        yield _found(WARNING, locations, "sentence", f"of over {limit:,} tokens{estimate_note}")
         most = limit
 
 
@@ -199,10 +194,8 @@ def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
                 for column, text in texts.items()
                 if isinstance(text, str) and text != text.strip()
             ]
-    text = (
-        f"{counted(len(locations), 'sentence')} with white space at the ends, which is taken away"
-    )
-    return Finding(WARNING, text, locations)
+    text = "with white space at the ends, which is taken away"
+    return _found(WARNING, locations, "sentence", text)
 
 
 def check(declared: Declared, sources: Path, count: CountTokens | None = None) -> Check:
@@ -222,13 +215,13 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
             for group in _alike(items, _texts)
             if len({item.more.get("acceptable") for item in group}) > 1
         ]
-        text = f"{counted(len(both), 'sentence')} acceptable here and not there"
-        findings.append(Finding(ERROR, text, [*map(_shown, both)]))
+        text = "acceptable here and not there"
+        findings.append(_found(ERROR, [*map(_shown, both)], "sentence", text))
     else:
         designs = (item for item in items if isinstance(item, Design))
         same = [item for item in designs if len(sentences_of(item)) < len(item.conditions)]
-        text = f"{counted(len(same), 'item')} with the same sentence in several conditions"
-        findings.append(Finding(WARNING, text, [_shown([item]) for item in same]))
+        text = "with the same sentence in several conditions"
+        findings.append(_found(WARNING, [_shown([item]) for item in same], "item", text))
     rows, decisive = measures(items, patterns, count)
     number = f"{len(decisive)} of {counted(len(rows), 'paradigm')}"
     text = f"in {number} one measure alone tells good from bad sentences"

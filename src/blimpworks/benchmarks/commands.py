@@ -37,7 +37,6 @@ DECLARATION = argument("Declaration, benchmark.yaml.", use=Use(reads=_beside))
 FILES = option("Source that it names; repeatable.", "--file", default=list)
 SOURCES = option("Directory of the sources.", use=UNRECORDED)
 READING = ("openpyxl", "pyarrow")
-"""Packages of the commands that read files of benchmarks."""
 
 
 @command(calls=f"{PACKAGE}.build:build_items", packages=(*READING, "lark"))

@@ -76,9 +76,7 @@ class Design:
     right: str = "all"
     """Whether all predictions must hold, or their mean counts."""
     effects: Mapping[str, str] = field(default_factory=dict)
-    """Formulas by name."""
     more: Mapping[str, Any] = field(default_factory=dict)
-    """Further columns."""
 
 
 def _design(

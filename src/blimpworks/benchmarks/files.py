@@ -28,7 +28,6 @@ COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = {
 }
 ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
 LONGEST_PATTERN = 500
-"""Characters of the longest pattern of names."""
 BROKEN = (
     *(OSError, ValueError, RuntimeError, struct.error, tarfile.TarError, zipfile.BadZipFile),
     *errors.BROKEN,

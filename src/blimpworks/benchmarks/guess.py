@@ -36,7 +36,6 @@ BAD |= {"corrupted", "inacceptable", "incorrecte"}
 RIGHT = {"1", "true", "yes", "good", "grammatical", "correct", "acceptable", "right", "ok"}
 WRONG = {"0", "false", "no", "bad", "ungrammatical", "incorrect", "unacceptable", "wrong", "*"}
 NO_HEADINGS = {"0", "1", "true", "false", "*"}
-"""Labels that are no headings."""
 NAMES: Mapping[str, set[str]] = {
     "paradigm": {"paradigm", "uid", "type", "construction", "category", "template", "suite"},
     "phenomenon": {"phenomenon", "phenomena", "linguistics_term", "term", "field"},

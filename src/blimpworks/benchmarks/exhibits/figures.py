@@ -192,9 +192,6 @@ TEST = "Test perplexity"
 NAMED = ["model", "corpus", "seed"]
 """Columns that name a model with a perplexity."""
 TABLE_KIND = "model_perplexities"
-"""Key in ``tables``."""
-CELL_SOURCE = "perplexities"
-"""Source named in cells: the tables' directory."""
 
 
 def perplexity(tables: Tables, labels: Labels) -> Exhibit:
@@ -225,7 +222,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
         cells.append(Cell(str(model), ACCURACY, value, text, OF_PARADIGMS, SOURCE, where))
         keys, text = [key for key in NAMED if pd.notna(row[key])], f"{row['perplexity']:.1f}"
         cell_key = (str(model), TEST)
-        cells.append(row_cell(CELL_SOURCE, row, keys, "perplexity", cell_key, text))
+        cells.append(row_cell("perplexities", row, keys, "perplexity", cell_key, text))
         # The corpus, where none is named, is what the model's name has after the first "_".
         family, _, corpus = family_of(row["model"]).partition("_")
         if pd.notna(row["corpus"]):

@@ -24,7 +24,6 @@ PRINTED = {
     BERT: "bert-base-uncased",
     MBERT: "bert-base-multilingual-cased",
 }
-"""Models of the paper's numbers, by part."""
 
 
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
@@ -43,11 +42,6 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
         series: rows.get(PRINTED[series], next(iter(rows.values()), []))
         for series, rows in models_of_series.items()
     }
-
-
-def clams_counting(campaign: Campaign, catalogue: Catalogue) -> str:
-    """Return the variant of the LSTMs' counting."""
-    return variant_of(campaign.section(ClamsOptions), "counting")
 
 
 def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
@@ -111,7 +105,8 @@ def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
 
 FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
     "clams_models": clams_models,
-    "clams_counting": clams_counting,
+    # The variant of the LSTMs' counting.
+    "clams_counting": lambda campaign, _: variant_of(campaign.section(ClamsOptions), "counting"),
     "clams_training": clams_training,
     "clams_ties": clams_ties,
     "clams_scoring": clams_scoring,

@@ -252,7 +252,6 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
 spread = measure_by(
     sd_over(MODEL), applies=lambda selection: selection.rows["model"].nunique() >= SEEDS
 )
-"""Standard deviation over seeds; None without several."""
 
 
 def table5(tables: Tables, labels: Labels) -> Exhibit:

@@ -129,7 +129,6 @@ ROWS = {
     f"{kind}{sign}": (name.upper(), construction)
     for (sign, (name, _)), (kind, construction) in product(FEATURES.items(), CONSTRUCTIONS.items())
 }
-"""Heading and name of each phenomenon's row, in the paper's order."""
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:

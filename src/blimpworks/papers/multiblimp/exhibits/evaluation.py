@@ -58,7 +58,6 @@ HEADS = (
     | {name: ("Language subset", head) for name, head in SUBSETS.items()}
     | {"eng": ("Language subset", ENGLISH), ALL: ("Language subset", EVERY), "best": ("", BEST)}
 )
-"""Columns of Table 3 by their keys, and their headings."""
 PAIRS = {"low": 44_077, "mid": 49_294, "high": 27_934}
 """Pairs of each resource group: the release's numbers by language, ranked by GlotCC's characters.
 
