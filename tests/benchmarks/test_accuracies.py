@@ -146,11 +146,7 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
             "judged paradigms of 'eng' and also whole phenomena",
         ),
         (CHOICES, "paradigm,chose\nsva,yes\nnpi,no\n", "no value of 'chose' is one of 'right'"),
-        (
-            CHOICES,
-            "paradigm,chose\nsva,good\nnpi,N/A\n",
-            "people.csv:3: column 'chose' is 'N/A', wh",
-        ),
+        (CHOICES, "paradigm,chose\nsva,good\nnpi,N/A\n", "people.csv:3: column 'chose' is 'N/A',"),
         (PRINTED, "paradigm,human\nsva,850\nnpi,88\n", "people.csv:2: the accuracy is 850 of 0"),
         (LONG, "paradigm,side,score\nsva,good,7\nsva,bad,2\n", "no person rated good and bad"),
         (WIDE, "paradigm,person_1\nsva,1\n", "fits 'headings' .'annotator_{person}'"),

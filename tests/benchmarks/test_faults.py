@@ -31,76 +31,35 @@ BROKEN_SUITE = suite()
 del BROKEN_SUITE["items"][0]["conditions"][0]["regions"][0]["content"]
 
 FAULTS = [
-    (
-        "benchmark.yaml: key 'data.0.sepaartor' is not a setting; did you mean 'separator'?",
-        pairs(sepaartor=";"),
-    ),
+    ("benchmark.yaml: key 'data.0.sepaartor' is not a setting; did you mean", pairs(sepaartor=";")),
     (
         "key 'data.0.bad' is missing; add it",
         {key: value for key, value in PAIRS.items() if key != "bad"},
     ),
     ("a name must stay below its directory", pairs(files="../*.csv")),
-    (
-        "data has items of several kinds (pair, sentence)",
-        [PAIRS, {**SENTENCES, "sentence": "good", "label": "bad"}],
-    ),
-    (
-        "'files' 'b*.csv' fits no file (a.csv, benchmark.yaml); correct the pattern",
-        pairs(files="b*.csv"),
-    ),
-    (
-        "a.dat: the suffix '.dat' is of no known format (.csv, .tsv",
-        pairs(files="*.dat"),
-        {"a.dat": CSV},
-    ),
-    (
-        "a.csv:2 has no column 'gud'; its columns are 'good', 'bad'. Correct the declaration",
-        pairs(good="gud"),
-    ),
+    ("data has items of several kinds", [PAIRS, {**SENTENCES, "sentence": "good", "label": "bad"}]),
+    ("'files' 'b*.csv' fits no file (a.csv, benchmark.yaml); correct the", pairs(files="b*.csv")),
+    ("a.dat: the suffix '.dat' is of no known format (.csv,", pairs(files="*.dat"), {"a.dat": CSV}),
+    ("a.csv:2 has no column 'gud'; its columns are 'good', 'bad'. Correct the", pairs(good="gud")),
     ("a.csv:2 is not in utf-8", PAIRS, "good,bad\nКошки спят.,Кошки спит.\n".encode("cp1251")),
-    (
-        "a.csv:2: 2 cells, but 1 columns; check 'separator' (';')",
-        pairs(separator=";"),
-        "good,bad\nHe runs.;He run.\n",
-    ),
-    (
-        "a.csv:2: a quotation mark is not closed before the cell or the line ends",
-        PAIRS,
-        'good,bad\n"Stop, he said.,"Stops, he said.\n',
-    ),
+    ("a.csv:2: 2 cells, but 1 columns;", pairs(separator=";"), "good,bad\nHe runs.;He run.\n"),
+    ("a.csv:2: a quotation mark is not", PAIRS, 'good,bad\n"Stop, he said.,"Stops, he said.\n'),
     (
         'a.tsv:2: the cell \'"He said ""no""."\' looks like one in the quotes of csv',
         pairs(files="*.tsv"),
         {"a.tsv": 'good\tbad\n"He said ""no""."\tHe say no.\n'},
     ),
     ("a.csv:2: unexpected end of data", pairs(quotes="csv"), 'good,bad\n"Stop\nHe runs.,He run.\n'),
-    (
-        "key data.0: 'where.splitt' names 'test', which no row has (no row has such a column)",
-        pairs(where={"splitt": "test"}),
-    ),
+    ("key data.0: 'where.splitt' names 'test', which no row has", pairs(where={"splitt": "test"})),
     (
         "key data.0: 'rename.kind' names 'A', which no row has (values of rows are 'a')",
         pairs(rename={"kind": {"A": "b"}}),
         "good,bad,kind\nHe runs.,He run.,a\n",
     ),
-    (
-        "expected lists of lines by file, and why they are left out as 'reason'",
-        pairs(skip_lines={"a.csv": [2]}),
-    ),
-    (
-        "'skip_lines' names line 9 of a.csv, which has no row there",
-        pairs(skip_lines={"a.csv": [9], "reason": "cut"}),
-    ),
-    (
-        "'skip_lines' names 'b.csv', which is none of the files that are read (a.csv)",
-        pairs(skip_lines={"b.csv": [2], "reason": "cut"}),
-    ),
-    (
-        "key phenomena.Agreement: 'b' fits no paradigm that others before it leave; those of",
-        PAIRS,
-        CSV,
-        {"phenomena": {"Agreement": ["a", "b"]}},
-    ),
+    ("expected lists of lines by file, and why they are left", pairs(skip_lines={"a.csv": [2]})),
+    ("'skip_lines' names line 9 of a.csv,", pairs(skip_lines={"a.csv": [9], "reason": "cut"})),
+    ("'skip_lines' names 'b.csv', which is", pairs(skip_lines={"b.csv": [2], "reason": "cut"})),
+    ("key phenomena.Agreement: 'b' fits no", PAIRS, CSV, {"phenomena": {"Agreement": ["a", "b"]}}),
     ("good and bad must be two columns", pairs(bad="good")),
     (
         "key data.0: a file has blank lines, so rows of aligned files may not be the same",
@@ -123,11 +82,7 @@ FAULTS = [
         LABELS,
         {"a.csv": "s,ok\nHe runs.,1\nHe run.,0\nShe runs.,1\n", "b.csv": "s,ok\nHe runs.,1\n"},
     ),
-    (
-        "a.csv:1: the heading 'good' stands in several columns",
-        PAIRS,
-        "good,good\nHe runs.,He run.\n",
-    ),
+    ("a.csv:1: the heading 'good' stands in several", PAIRS, "good,good\nHe runs.,He run.\n"),
     ("a.csv is empty; expected a row of headings", PAIRS, ""),
     ("a.csv:2: column 'bad' is ''; expected text", PAIRS, "good,bad\nHe runs., \n"),
     ("a.jsonl:2 is no JSON", pairs(files="*.jsonl"), {"a.jsonl": '{"good": "x", "bad": "y"}\n{\n'}),
@@ -149,16 +104,8 @@ FAULTS = [
         pairs(critical=OFFSETS),
         "good,bad,a,b,c,d\nHe runs.,He run.,3,17,3,6\n",
     ),
-    (
-        "paradigm 'a' is of no phenomenon of Toy; add it to one of 'phenomena' (Agreement)",
-        PAIRS,
-        CSV,
-        {"phenomena": {"Agreement": ["b"]}},
-    ),
-    (
-        "a.csv:2: column 'good' stands in several of the file, its name and the constants",
-        pairs(constants={"good": "x"}),
-    ),
+    ("paradigm 'a' is of no phenomenon of Toy;", PAIRS, CSV, {"phenomena": {"Agreement": ["b"]}}),
+    ("a.csv:2: column 'good' stands in several of the file, its", pairs(constants={"good": "x"})),
     (
         "names.tsv:1 has 3 cells; expected two",
         pairs(rename={"good": "names.tsv"}),
@@ -171,11 +118,7 @@ FAULTS = [
         PAIRS,
         "good,bad,paradigm\nHe runs.,He run.,sva\nShe runs.,She run.,\n",
     ),
-    (
-        "a.csv:2: condition 'p' of item '1' has the region 'v' twice; expected distinct ones",
-        LONG,
-        "i,c,r,t\n1,p,v,He\n1,p,v,runs\n1,q,v,run\n",
-    ),
+    ("a.csv:2: condition 'p' of item '1' has", LONG, "i,c,r,t\n1,p,v,He\n1,p,v,runs\n1,q,v,run\n"),
     ("key data.0: 'keep' names 'good', which is a column of all tables", pairs(keep=["good"])),
     (
         "key data.0: a.csv is read twice, from a.csv.gz the second time",
@@ -221,17 +164,8 @@ FAULTS = [
     ),
     ("either regions, or region and content, must be given", {**WIDE, "region": "x"}),
     ("predictions must be given", {**WIDE, "predictions": []}),
-    (
-        "a.csv:2: prediction '(y;%p%) < (y;%q%)' names region 'y' of condition 'q', which item "
-        "'1' lacks; it has the conditions p and the regions x, y",
-        WIDE,
-        "i,c,x,y\n1,p,He,runs\n",
-    ),
-    (
-        "a.csv:3: condition 'p' of the item stands in 2 rows",
-        WIDE,
-        "i,c,x,y\n1,p,He,runs\n1,p,He,run\n",
-    ),
+    ("a.csv:2: prediction '(y;%p%) < (y;%q%)' names region 'y' of", WIDE, "i,c,x,y\n1,p,He,runs\n"),
+    ("a.csv:3: condition 'p' of the item stands in 2", WIDE, "i,c,x,y\n1,p,He,runs\n1,p,He,run\n"),
     ("a.json:1 is no test suite", SUITES, {"a.json": json.dumps({"items": []})}),
     (
         "a.json:1: the item is {'item_number': 1}; expected one with a list of 'conditions'",

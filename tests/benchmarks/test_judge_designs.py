@@ -168,23 +168,10 @@ def test_a_method_over_more_than_regions_is_refused(tmp_path, method):
             {"condition": ["match", "mismatch", "match", "match"]},
             "item 'item 1' has condition 'match' in several rows;",
         ),
-        (
-            [LESS],
-            {"condition": [None, "mismatch"] * 2},
-            "lacks values of condition; expected items with item, con",
-        ),
+        ([LESS], {"condition": [None, "mismatch"] * 2}, "lacks values of condition; expected"),
         ([LESS], {"item_id": ["i0", "i1", "i2", "i9"]}, "has no scores of item i9"),
-        (
-            ["(2;%odd%) < 3"],
-            {},
-            r"item 'item 0': the formula .* names region '2' of condition 'odd', which the item "
-            r"lacks; it has \(1;%match%\), \(2;%match%\), \(1;%mismatch%\), \(2;%mismatch%\)\.",
-        ),
-        (
-            [LESS],
-            {"regions": [["1", "1"], ["1", "2"]] * 2},
-            "has condition 'match' with region '1' several times; expected it once",
-        ),
+        (["(2;%odd%) < 3"], {}, r"item 'item 0': the formula .* names region '2' of condition"),
+        ([LESS], {"regions": [["1", "1"], ["1", "2"]] * 2}, "has condition 'match' with region"),
     ],
 )
 def test_items_that_cannot_be_judged_are_refused(tmp_path, formulas, columns, says):

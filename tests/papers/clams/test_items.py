@@ -9,7 +9,7 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.items import regions_of
 from blimpworks.papers.clams.exhibits.sets import table6
-from blimpworks.papers.clams.items.build import build_items, capitalise
+from blimpworks.papers.clams.items.build import build_items
 from blimpworks.papers.clams.items.sets import CAPITALS, CONSTRUCTIONS, LANGUAGES
 from blimpworks.papers.clams.settings import ClamsDecisions, ClamsOptions
 from blimpworks.tables import ITEMS, read_table
@@ -30,20 +30,6 @@ def test_the_critical_region_is_what_differs(good, bad, expected):
     spans = regions_of(good, bad)
     found = good[spans.good_start : spans.good_end], bad[spans.bad_start : spans.bad_end]
     assert found == expected
-
-
-@pytest.mark.parametrize(
-    ("sentence", "published", "corrected"),
-    [
-        ("the McCoy laughs", "The McCoy laughs", "The McCoy laughs"),
-        ("l' auteur parle", "L' auteur parle", "L' auteur parle"),
-        ("mcDonald eats", "Mcdonald eats", "McDonald eats"),
-        ("ה מלצר רוקד", "ה מלצר רוקד", "ה מלצר רוקד"),
-    ],
-)
-def test_a_capital_lowers_the_rest_of_its_word_only_as_published(sentence, published, corrected):
-    assert capitalise(sentence, rest_too=True) == published
-    assert capitalise(sentence, rest_too=False) == corrected
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from blimpworks.papers.multiblimp.items.agreement import count_agreement, label_of, load_evidence
 from blimpworks.papers.multiblimp.items.features import PHENOMENA
-from blimpworks.papers.multiblimp.settings import AgreementOptions, MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import CANDIDATES
 from blimpworks.tables import read_table
 from support.treebank_kit import DOGS_SING, FIN, SEEN, UNIMORPH
@@ -170,11 +170,6 @@ def test_corrected_alpha_is_divided_by_two_tests_for_each_row(treebank):
         rows = agreement(treebank, *[LOWER] * 29, *others, bonferroni="corrected")
         labels = {row["value"]: row["label"] for row in rows}
         assert labels["PL"] == label
-
-
-def test_alpha_is_halved():
-    options = MultiblimpOptions(agreement=AgreementOptions(alpha=0.09))
-    assert label_of(29, 29, 8, options)[2] == "~"
 
 
 def test_corrected_the_subjects_own_number_on_a_verb_is_evidence(treebank):

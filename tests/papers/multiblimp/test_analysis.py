@@ -444,26 +444,6 @@ def test_printed_accuracies_become_a_table_with_whole_numbers_of_pairs(tmp_path)
     assert rows["model"].nunique() == 11
 
 
-def test_table_5_has_the_best_of_each_row_in_bold_but_for_these():
-    cells = {place: v for place, v in printed("table5").items() if place[1] != "n"}
-    tops = {}
-    for (row, _), value in cells.items():
-        tops[row] = max(tops.get(row, 0), value)
-    best = {place for place, value in cells.items() if value == tops[place[0]]}
-    rows = read_rows(PublishedRow, PRINTED / "table5.csv")
-    bold = {(row.row, row.column) for row in rows if row.bold}
-    assert best - bold == {("heb", "aya-expanse-32b")}
-    assert bold - best == {
-        ("aqz", "gemma-3-27b-it"),
-        ("bul", "aya-expanse-32b"),
-        ("cat", "aya-expanse-32b"),
-        ("eng", "goldfish"),
-        ("est", "gemma-3-27b"),
-        ("fas", "goldfish"),
-        ("mar", "gemma-3-27b"),
-    }
-
-
 def test_a_printed_accuracy_without_its_number_of_pairs_is_refused(tmp_path):
     path = tmp_path / "table5.csv"
     path.write_text(

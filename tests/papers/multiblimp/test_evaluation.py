@@ -500,14 +500,6 @@ def test_captions_say_where_printed_tables_agree(published, printed_labels, buil
     assert caption in build(published, printed_labels).caption
 
 
-@pytest.mark.slow
-def test_printed_tables_are_bold_where_the_paper_is(published, printed_labels):
-    assert ("Gemma3 27B", "Resources High") in table3(published, printed_labels).bold
-    bold = table5(published, printed_labels).bold
-    assert ("English", "OLMo2 32B") in bold
-    assert ("Hebrew", "Aya 32B-it") not in bold
-
-
 def test_the_texts_shares_follow_from_its_counts(published, printed_labels):
     cells = {
         (cell.row, cell.column): cell.value for cell in text72_73(published, printed_labels).cells

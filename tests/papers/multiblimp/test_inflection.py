@@ -44,12 +44,6 @@ def test_the_column_that_inflects_is_the_one_whose_rarest_value_is_most_frequent
     assert verbs(*plain[:2], *marked).columns["Number"] == "Number[subj]"
 
 
-@pytest.mark.parametrize("feature", ["Person", "Gender"])
-def test_person_and_gender_inflect_as_soon_as_a_row_states_them(feature):
-    assert verbs(f"x a {feature}=1", "x b Number=SG").columns[feature] == feature
-    assert verbs("x a Number=SG").columns[feature] is None
-
-
 def test_what_a_lexicon_can_state_is_told_by_all_rows_but_only_asked_words_are_kept():
     rows = ("x a Number=SG", "y b Number=PL|Mood=SBJV")
     lexicon = verbs(*rows, words=["x"])
@@ -58,25 +52,7 @@ def test_what_a_lexicon_can_state_is_told_by_all_rows_but_only_asked_words_are_k
     assert dict(lexicon.rows["x"][0].features)["Mood"] == "IND"
 
 
-def test_another_sources_rows_play_no_part():
-    table = pa.concat_tables(
-        [table_of(["x a Number=SG"], "V", "unimorph"), table_of(["x b Number=PL"], "V", "ud")]
-    )
-    lexicon = load_lexicon(table, "ud", ("V",), "lemma", ["x"])
-    assert [row.form for row in lexicon.rows["x"]] == ["b"]
-    assert lexicon.columns["Number"] is None
-
-
 # Participles
-
-
-def test_values_are_assumed_only_for_features_that_some_row_states():
-    lexicon = verbs("x a Number=SG", "x b Mood=SBJV")
-    features = {row.form: dict(row.features) for row in lexicon.rows["x"]}
-    assert features == {
-        "a": {"Number": "SG", "Mood": "IND"},
-        "b": {"Number": "UNDEFINED", "Mood": "SBJV"},
-    }
 
 
 def test_values_are_assumed_only_for_what_rows_of_the_same_class_state():
@@ -88,11 +64,6 @@ def test_values_are_assumed_only_for_what_rows_of_the_same_class_state():
     assert with_verbs.rows["x"][0].features["Degree"] == "BASE"
     assert matched(with_verbs, annotated) == []
     assert matched(with_verbs, "Number=Sing") != []
-
-
-def test_rows_with_alternatives_are_one_row_each():
-    lexicon = verbs("x a Number=SG|Gender=FEM+MASC", by="form")
-    assert [r.features["Gender"] for r in lexicon.rows["a"]] == ["FEM", "MASC"]
 
 
 # Matching (notes 2.6)
@@ -131,11 +102,6 @@ def test_stage_one_keeps_the_rows_that_say_least_beyond_the_query():
     lexicon = verbs("x a Number=SG", "x a Number=SG|Polarity=NEG", "z z Number=PL")
     assert matched(lexicon, "Number=Sing") == [{"Number": "SG"}]
     assert len(matched(lexicon, "Number=Sing|Polarity=Neg")) == 2
-
-
-def test_a_mood_that_the_table_never_states_is_no_obstacle():
-    lexicon = verbs("x a Number=SG", "x b Number=PL")
-    assert matched(lexicon, "Number=Sing|Mood=Sub|Voice=Pass")
 
 
 def others(lexicon, feats, form="a"):

@@ -2,13 +2,12 @@
 
 import lzma
 from collections import Counter
-from importlib import resources
 
 import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items import lexicon
-from blimpworks.papers.multiblimp.items.features import parse_tags, tag_features
+from blimpworks.papers.multiblimp.items.features import parse_tags
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 
 # The lexicon of a treebank (notes 2.4)
@@ -23,12 +22,6 @@ def entries(treebank, *words, ratios=None, first_entry="corrected"):
     """Treebank lexicon of words given as "form lemma upos feats" and how often each occurs."""
     trees = [f"1 {word} 0 root" for word, count in words for _ in range(count)]
     return ud_rows(treebank(*trees, first_entry=first_entry).lexicon(ratios=ratios))
-
-
-def test_entries_are_lower_case_and_counted(treebank):
-    assert entries(
-        treebank, ("Sings Sing NOUN Number=Sing", 2), ("sings sing NOUN Number=Sing", 1)
-    ) == {("sing", "sings", "N", "Number=SG"): 3}
 
 
 @pytest.mark.parametrize(
@@ -97,22 +90,6 @@ def test_a_hapax_reading_close_to_a_far_more_frequent_one_is_dropped(
     assert len(entries(treebank, *words)) == kept
 
 
-def test_the_entry_that_is_first_in_the_authors_order_is_lost(treebank):
-    """Lemma, form, part of speech and UD's spelling of the features decide on the order."""
-    words = [
-        ("b a ADJ Number=Sing", 5),
-        ("b a VERB Number=Sing", 5),
-        ("b a ADJ Number=Plur", 5),
-        ("a b NOUN Number=Sing", 5),
-    ]
-    kept = entries(treebank, *words, first_entry="published")
-    assert [(form, pos, features) for _, form, pos, features in kept] == [
-        ("b", "ADJ", "Number=SG"),
-        ("b", "V", "Number=SG"),
-        ("a", "N", "Number=SG"),
-    ]
-
-
 # UniMorph (notes 2.5)
 
 
@@ -158,16 +135,6 @@ def unimorph_entries(paths, lang, special=(), **decisions):
 def test_tags_are_parsed_in_all_their_notations(tags, readings):
     parsed = [(pos, "|".join(f"{n}={v}" for n, v in fs)) for pos, fs in parse_tags(tags)]
     assert parsed == readings
-
-
-def test_a_tag_stands_for_one_feature_alone():
-    text = (
-        resources.files("blimpworks.papers.multiblimp.items")
-        .joinpath("unimorph_tags.tsv")
-        .read_text("utf-8")
-    )
-    tags = [tag for line in text.splitlines()[1:] for tag in line.split("\t")[1].split()]
-    assert len(tags) == len(set(tags)) == len(tag_features())
 
 
 def table(path, text):

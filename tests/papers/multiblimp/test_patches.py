@@ -1,6 +1,5 @@
 """The authors' corrections to UniMorph tables."""
 
-import csv
 import lzma
 import re
 
@@ -171,26 +170,3 @@ def test_the_real_english_table_gains_a_plural_for_nearly_every_verb(mirror):
     singular = [row for row in rows if row[2] == "V;PRS;3;IND;SG"]
     # What the authors' own commands make of the same table.
     assert (len(singular), len(gained)) == (22785, 21708)
-
-
-@pytest.mark.parametrize(
-    ("lang", "files"),
-    [
-        ("fin", ["fin.1"]),
-        ("kaz", ["kaz", "kaz.sm"]),
-        ("krl", ["krl", "krl-new-written-karelian"]),
-        ("olo", ["olo-new-written-livvic"]),
-        ("slk", ["slk.xz"]),
-        ("uzb", ["uzb", "uzb_verbs"]),
-        ("vep", ["vep-new-written-veps"]),
-        ("deu", ["deu", "deu.segmentations"]),
-    ],
-)
-def test_tables_that_replace_or_extend_others_are_pinned_as_such(lang, files):
-    sources = csv.DictReader((CONFIG / "sources.tsv").open(encoding="utf-8"), delimiter="\t")
-    read = [
-        row["name"]
-        for row in sources
-        if row["lang"] == lang and row["kind"] in ("unimorph", "unimorph_segmentations")
-    ]
-    assert read == [f"unimorph/{lang}/{file}" for file in files]

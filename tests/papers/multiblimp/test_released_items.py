@@ -284,36 +284,15 @@ DEMO = {name: f"config/demo/{name}.tsv" for name in ("sources", "treebanks")}
 @pytest.mark.parametrize(
     ("multiblimp", "others", "message"),
     [
-        (
-            {"items": "mixed"},
-            {},
-            "key 'multiblimp.items' is 'mixed': input should be 'regenerated'",
-        ),
-        (
-            {"released": "here"},
-            {},
-            "released is 'here', but items is 'regenerated', which reads no",
-        ),
+        ({"items": "mixed"}, {}, "key 'multiblimp.items' is 'mixed': input should be"),
+        ({"released": "here"}, {}, "released is 'here', but items is 'regenerated', which reads"),
         (RELEASED | {"released": 5}, {}, "key 'multiblimp.released' is 5: "),
         (RELEASED | {"relaesed": "hub"}, {}, "key 'multiblimp.relaesed' is not a setting"),
-        (
-            RELEASED,
-            {"catalogue": DEMO},
-            "config/demo/sources.tsv has no row of kind 'multiblimp_data' and lang 'deu', expected",
-        ),
-        (
-            RELEASED,
-            {"unpinned": "skip", "checksums": "sha256"},
-            "'deu' (multiblimp/deu/data.tsv) have no checksum, and",
-        ),
+        (RELEASED, {"catalogue": DEMO}, "config/demo/sources.tsv has no row of kind"),
+        (RELEASED, {"unpinned": "skip", "checksums": "sha256"}, "'deu' (multiblimp/deu/data.tsv)"),
         ({"exhibits": {"figure2_language": "English"}}, {}, "multiblimp.exhibits.figure2_language"),
         ({"exhibits": {"figure2_pair": "the first"}}, {}, "multiblimp.exhibits.figure2_pair"),
-        (
-            {"exhibits": {"figure2_language": "cym"}},
-            {},
-            "multiblimp.exhibits.figure2_language is 'cym', expected one of the campaign's "
-            "languages (deu, eng); add it",
-        ),
+        ({"exhibits": {"figure2_language": "cym"}}, {}, "figure2_language is 'cym', expected"),
     ],
 )
 def test_a_wrong_setting_is_told_in_one_sentence(multiblimp, others, message):

@@ -72,18 +72,6 @@ def test_a_drawn_pair_is_labelled_and_its_attractors_judged_by_the_conditions_va
     assert (drawn["grammatical"], drawn["label"], drawn["congruent_attractors"]) == ("SG", "+", 2)
 
 
-def test_a_condition_without_agreement_is_dropped():
-    chosen, counts = sample([item(n, label="-") for n in range(5)], PUBLISHED)
-    assert (chosen, counts["- no agreement"]) == ([], 5)
-
-
-def test_a_condition_of_an_untested_construction_is_kept_as_undecided():
-    items = [item(n, label="-") for n in range(5)]
-    chosen, counts = sample(items, PUBLISHED, untested=("sv",))
-    assert ({c["label"] for c in chosen}, counts["items"]) == ({"?"}, 5)
-    assert sample(items, PUBLISHED, untested=("sp",))[0] == []
-
-
 def test_each_phenomenon_is_counted_for_itself():
     few = [item(n, "3", "1", phenomenon="svP") for n in range(4)]
     many = [item(10 + n) for n in range(5)]
