@@ -16,7 +16,6 @@ WIDE = {"kind": "choices", "files": "people.csv", "headings": "annotator_{person
 
 
 def accuracies(tmp_path, read, files, **declaration):
-    """Accuracy and n by model, phenomenon and paradigm."""
     path = declare(tmp_path / "toy", {**ITEMS, **files}, **DATA, **declaration)
     output, items = tmp_path / "accuracies.parquet", tmp_path / "items.parquet"
     more = ()

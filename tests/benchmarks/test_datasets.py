@@ -24,7 +24,6 @@ FILES = [
 
 @pytest.fixture
 def hub():
-    """A hub with one data set."""
     facts = {"id": "owner/set", "sha": COMMIT, "siblings": FILES}
     facts |= {"cardData": {"license": "cc-by-4.0"}}
     with serving() as server:

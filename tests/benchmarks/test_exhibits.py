@@ -51,8 +51,6 @@ LANGUAGES = dict(zip(WORDS, ("English", "Russian", "Turkish", "Chinese", "Arabic
 
 @dataclass(frozen=True)
 class Shape:
-    """What a made-up campaign has."""
-
     models: dict
     paradigms: dict
     languages: tuple = ("eng",)
@@ -226,9 +224,6 @@ def accuracies(tables, **where):
     return select_rows(rows.astype(dict.fromkeys(where, str)), where)
 
 
-# All exhibits
-
-
 LAYOUTS = ("sentences", "conditions")
 AGAIN = [("three", name) for name in MEASURED if name != "acceptability"]
 AGAIN += product(LAYOUTS, ("phenomena", "paradigms", "people", "worst"))
@@ -268,18 +263,12 @@ def test_each_exhibit_can_do_with_one_model_and_one_paradigm_of_any_name(tmp_pat
             assert b"mathdefault" not in content
 
 
-# Which exhibits a benchmark gets
-
-
 def test_exhibits_are_those_that_a_benchmark_has_data_for():
     always = {spec.name for spec in specs_of("x", set(), released=True)}
     assert always.isdisjoint(REQUIREMENTS)
     people = {spec.name for spec in specs_of("x", {"people"}, released=True)}
     assert people - always == {"people", "people_fig"}
     assert not any(spec.published for spec in specs_of("x", {"perplexities"}, released=False))
-
-
-# Accuracy by phenomenon
 
 
 def test_phenomena_stand_in_the_benchmarks_order_and_all_of_them_last(campaigns, tmp_path):
@@ -326,9 +315,6 @@ def test_many_models_stand_in_blocks_of_columns(campaigns, tmp_path):
         ["n", "M0", "M1", "M2", "M3"], ["n", "M4", "M5", "M6", "M7"],
         ["n", "M8", "Longer", "Shorter", "Frequent words"],
     ]  # fmt: skip
-
-
-# Released decisions
 
 
 @pytest.fixture
@@ -403,11 +389,7 @@ def test_two_perplexities_of_a_model_are_refused_and_none_are_stated(released, t
     assert texts_of(exhibit.figure) == ["no perplexity of these models is released"]
 
 
-# Figures
-
-
 def texts_of(figure):
-    """All texts of a figure that can be seen."""
     texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
     return [text.get_text() for text in texts]
 
@@ -499,9 +481,6 @@ def test_each_two_models_have_one_correlation(campaigns, tmp_path):
     assert cell.n == 12
 
 
-# People
-
-
 def test_people_stand_beside_models_and_are_correlated_with_them(campaigns, tmp_path):
     tables = campaigns("three")
     exhibit, _ = built("people", tables, labels_of(SHAPES["three"]), tmp_path)
@@ -561,9 +540,6 @@ def test_people_and_models_are_compared_over_what_both_judged(campaigns, tmp_pat
         cell, chosen = cell_at(exhibit, row, "Small"), judged[among]
         assert cell.value == pytest.approx(100 * chosen["correct"].sum() / chosen["n"].sum())
         assert exhibit.stub[row]["n"] == str(cell.n) == str(chosen["n"].sum())
-
-
-# Single judgements
 
 
 @pytest.mark.parametrize(

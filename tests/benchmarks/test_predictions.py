@@ -16,7 +16,6 @@ PLACES = (A, B, C)
 
 
 def margin(text, values, bounds=None):
-    """The margin of a formula for a single item."""
     both = ({place: np.array([v]) for place, v in (e or {}).items()} for e in (values, bounds))
     (result,) = Prediction.parse(text).margins(*both)
     return float(result)

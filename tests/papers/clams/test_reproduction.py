@@ -39,7 +39,6 @@ ROUNDED = [
     ("text", "LSTM, long VP and PP, German aside", "most"),
 ]
 
-
 FOLDER = REPOSITORY / "config" / "published" / "clams"
 NAMES = ("German", "English", "French", "Hebrew", "Russian")
 LANGUAGES = dict(zip(("deu", "eng", "fra", "heb", "rus"), NAMES, strict=True))

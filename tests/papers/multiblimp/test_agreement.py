@@ -9,8 +9,6 @@ from blimpworks.papers.multiblimp.tables import CANDIDATES
 from blimpworks.tables import read_table
 from support.treebank_kit import DOGS_SING, FIN, SEEN, UNIMORPH
 
-# Agreement (notes 2.7)
-
 
 def counts(treebank, *sentences, unimorph=UNIMORPH, name="sv#", **settings):
     """Counts of one phenomenon, by verb type, order, and values of subject and verb."""
@@ -27,7 +25,6 @@ def counts(treebank, *sentences, unimorph=UNIMORPH, name="sv#", **settings):
 
 
 def agreement(treebank, *sentences, unimorph=UNIMORPH, **settings):
-    """The table of agreement of a language: a row for each subject value and order."""
     language = treebank(*sentences, **settings)
     language.lexicon(unimorph)
     language.candidates()
@@ -84,8 +81,6 @@ def test_the_table_has_a_row_for_each_subject_value_and_order(treebank):
     assert row["label"] == "?"
 
 
-# Participles (notes 2.7)
-
 GONE = """
 1 dogs dog NOUN Number=Plur 2 nsubj
 2 gone go VERB Number=Plur|VerbForm=Part 0 root
@@ -127,8 +122,6 @@ def test_an_open_value_of_a_verb_leaves_the_word_to_the_treebank(treebank):
     }
 
 
-# Gender and person
-
 SHE_SANG = f"""
 1 she she PRON Gender=Fem|Person=3 2 nsubj
 2 sang sing VERB {FIN}|Gender=Fem|Person=3 0 root
@@ -141,9 +134,6 @@ def test_gender_and_person_are_counted_like_number(treebank, name, value):
     assert counts(treebank, SHE_SANG, unimorph=unimorph, name=name) == {
         ("both", "SV", value, value): 1
     }
-
-
-# Labels (notes 2.8)
 
 
 @pytest.mark.parametrize(

@@ -48,12 +48,8 @@ MODELS = read_rows(ModelRow, CONFIG / "models.tsv")
 
 
 def printed(name):
-    """Printed values by row and column."""
     rows = read_rows(PublishedRow, PRINTED / f"{name}.csv")
     return {(row.row, row.column): row.value for row in rows if row.value is not None}
-
-
-# Frequencies
 
 
 def counts(characters):
@@ -103,9 +99,6 @@ def test_broken_totals_are_refused_by_line(tmp_path, text, fault):
     path.write_text(text)
     with pytest.raises(UserError, match=f"totals.tsv:{fault}"):
         read_totals(path)
-
-
-# Comparisons
 
 
 @pytest.mark.parametrize(
@@ -252,9 +245,6 @@ def test_a_model_leads_only_if_it_is_ahead_of_every_other(rows, leading):
     frame = pd.DataFrame(rows, columns=columns)
     found = leads(frame)[["lang", "model_a", "model_b", "p"]]
     assert [tuple(row) for row in found.to_numpy()] == leading
-
-
-# Regressions
 
 
 def accuracies_frame(percents, lang="eng", n=1000):
@@ -429,9 +419,6 @@ def test_factors_of_a_pair_are_read_from_its_item_and_its_tokens():
         "congruent attractors": 1.0,
         "incongruent attractors": 1.0,
     }
-
-
-# Printed numbers
 
 
 def test_printed_accuracies_become_a_table_with_whole_numbers_of_pairs(tmp_path):

@@ -15,9 +15,6 @@ def of(construction, language):
     return [row for row in language.candidates() if row["construction"] == construction]
 
 
-# Sentences and subjects (notes 2.1, 2.2)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "kept"),
     [
@@ -133,9 +130,6 @@ def test_corrected_the_leftmost_finite_auxiliary_inflects_or_else_the_finite_ver
     assert [row["kind"] for row in ours] == (
         [] if corrected is None else ["verb" if corrected == "seen" else "aux"]
     )
-
-
-# Participles
 
 
 def test_a_participle_is_a_candidate_of_its_own_and_auxiliaries_play_no_part(treebank):

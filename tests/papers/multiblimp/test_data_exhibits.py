@@ -62,8 +62,6 @@ SPANS = {"good_start": 3, "good_end": 8, "bad_start": 3, "bad_end": 7, "sent_id"
 
 @pytest.fixture
 def write(tmp_path):
-    """Write one table per language; return their paths."""
-
     def written(schema, rows_by_language):
         folder = tmp_path / schema.name
         folder.mkdir(exist_ok=True)
@@ -96,8 +94,6 @@ def items(write):
 
 @pytest.fixture
 def agreement(write):
-    """Counts (phenomenon, order, subject, verb, count) of languages, and labels of the sums."""
-
     def written(labels="+", **languages):
         counts, tests = {}, {}
         for lang, rows in languages.items():
@@ -120,8 +116,6 @@ def agreement(write):
 def values(exhibit, row):
     return {cell.column: cell.value for cell in exhibit.cells if cell.row == row}
 
-
-# Table 1
 
 DUTCH = [
     ("sv#", "SV", "SG", "SG", 98),
@@ -172,8 +166,6 @@ def test_table1_can_show_another_phenomenon_with_its_own_values(agreement):
     assert exhibit.title.endswith("subject–participle gender agreement")
 
 
-# Table 2
-
 CONDITIONS = [
     (10, "cym", "sv#", "SG", "SV", "+"),
     (10, "cym", "spG", "NEUT", "VS", "?"),
@@ -209,9 +201,6 @@ def test_table2_in_latex_spans_its_values_and_repeats_headings_for_each_feature(
     assert sum(r"\multicolumn{3}{c}{Total}" in line for line in lines) == 3
 
 
-# Table 4
-
-
 @pytest.fixture
 def sentences(write):
     def written(**treebanks):
@@ -237,9 +226,6 @@ def test_table4_lists_treebanks_with_reasons_and_the_sentences_read_of_them(sent
         ["English", "GUM", "spoken", "1"],
     ]
     check_cells(exhibit.cells, sources_of(tables))
-
-
-# Figures 3 and 4, appendix B.1
 
 
 def test_fig3_breaks_many_languages_into_panels_of_equal_width(items):
@@ -288,9 +274,6 @@ def test_exhibits_of_a_campaign_without_pairs_are_empty_but_there(items, write, 
     assert exhibit.figure is not None or "| Language" in markdown_text(exhibit)
 
 
-# Figure 8
-
-
 def test_fig8_marks_the_agreeing_word_and_names_the_item_that_is_shown(items):
     tables = items((3, "cym", "sv#", "SG", "SV", "+"), (2, "heb", "spG", "FEM", "SV", "?"))
     exhibit = fig8(tables, LABELS)
@@ -321,9 +304,6 @@ def test_ten_languages_at_most_are_shown_as_unlike_as_can_be():
     assert {"l07", *languages[25:]} <= {*chosen}
     assert chosen == sorted(chosen)
     assert chosen == choose_languages(languages, traits)
-
-
-# Regeneration
 
 
 @pytest.fixture
@@ -396,9 +376,6 @@ def test_the_funnel_cells_can_be_computed_again(funnels):
     check_cells(funnel(tables, LABELS).cells, sources_of(tables))
 
 
-# What the paper prints
-
-
 def test_the_papers_own_tables_are_built_from_its_numbers():
     labels = replace(PUBLISHED, languages={"nld": "Dutch", "tur": "Turkish"})
     first = table1(PRINTED, labels)
@@ -442,9 +419,6 @@ def test_the_catalogue_leaves_out_what_the_paper_lists_and_has_its_numbers():
         assert rows[lang].paper_n == n
 
 
-# Facts
-
-
 KNOWN = "0" * 64
 
 
@@ -453,7 +427,6 @@ def row(table, /, **given):
 
 
 def catalogue_of(**languages):
-    """A catalogue of languages, each with some columns of its row."""
     rows = {
         lang: row(LanguageRow, lang=lang, family="F", script="Latn", **given)
         for lang, given in languages.items()

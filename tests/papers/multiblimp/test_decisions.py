@@ -32,8 +32,6 @@ def outcome(published, corrected):
 
 
 class Workshop:
-    """Builds languages under given settings."""
-
     def __init__(self, path, options):
         self.path, self.options = path, options
 
@@ -41,7 +39,6 @@ class Workshop:
         return Language(self.path, "xyz", self.options, special).tokens(*sentences)
 
     def agreement(self, *sentences, unimorph=UNIMORPH, special=()):
-        """Labels of a language's conditions."""
         language = self.language(*sentences, special=special)
         language.lexicon(unimorph)
         language.candidates()
@@ -60,8 +57,6 @@ class Workshop:
         table = self.language(*(f"1 {word} 0 root" for word in words)).lexicon()
         return sorted(table["form"].to_pylist())
 
-
-# Candidates (section 4.1)
 
 SEEN_BY = """
 1 Dogs dog NOUN Number=Plur 4 nsubj
@@ -106,9 +101,6 @@ def participle_auxiliaries(workshop):
     return sum(row["construction"] == "sp" for row in language.candidates())
 
 
-# Lexicon (section 3.2)
-
-
 @outcome(published=1, corrected=2)
 def rare_readings(workshop):
     plural, singular = "x y VERB Number=Plur", "x y VERB Number=Sing"
@@ -134,9 +126,6 @@ def scripts(workshop):
     return language.candidates()[0]["subject_form"]
 
 
-# Agreement (section 4.2)
-
-
 @outcome(published=[], corrected=[("PL", 1)])
 def agreement_evidence(workshop):
     unknown = LOWER.replace("dogs dog", "owls owl")
@@ -158,8 +147,6 @@ def bonferroni(workshop):
 def labels(workshop):
     return [label_of(agreeing, n, 2, workshop.options)[2] for agreeing, n in ((0, 50), (6, 6))]
 
-
-# Pairs (section 4.3)
 
 TWO_SUBJECTS = f"""
 1 Dogs dog NOUN Number=Plur 3 nsubj
@@ -227,9 +214,6 @@ def capitals(workshop):
     return workshop.pairs(tree, unimorph=forms)[0]["bad_form"]
 
 
-# Sampling (section 4.4)
-
-
 @outcome(published=5, corrected=0)
 def lost_statistics(workshop):
     other = LOWER.replace("sing sing", "sings sing").replace("Number=Plur 0", "Number=Sing 0")
@@ -250,9 +234,6 @@ def memberships(workshop):
     return len(workshop.items(LOWER, LOWER, unimorph=unimorph))
 
 
-# Evaluation (section 7.1, footnote 7)
-
-
 @outcome(published=0.041, corrected=0.031)
 def mcnemar(workshop):
     """Six pairs that one model alone has right, as in the paper's Albanian."""
@@ -265,9 +246,6 @@ def mcnemar(workshop):
     output = workshop.path / "comparisons"
     compare_models(judged, "multiblimp", "m", output, variant_of(workshop.options, "mcnemar"))
     return round(read_table(COMPARISONS, output)["p"][0].as_py(), 3)
-
-
-# All of them
 
 
 @pytest.mark.parametrize("variant", ["published", "corrected"])

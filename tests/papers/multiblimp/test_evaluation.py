@@ -377,7 +377,6 @@ def test_figure_7_names_each_models_reference_and_what_it_leaves_out(tmp_path):
 
 @pytest.fixture(scope="module")
 def lonely(tmp_path_factory):
-    """A campaign of one model without any frequencies."""
     root = tmp_path_factory.mktemp("lonely")
     judged, scored = simulate(root, ["a"])
     return analyse(root, judged, scored, [], {"a": {"parameters": None}})
@@ -397,11 +396,7 @@ def test_a_campaign_of_one_model_still_has_every_exhibit(lonely, tmp_path, name)
     assert all(path.stat().st_size for path in outputs)
 
 
-# Which models are shown
-
-
 def facts_of(*names):
-    """Choices for a campaign of these models of the catalogue."""
     campaign = Campaign(
         campaign="x",
         catalogue={
@@ -435,9 +430,6 @@ def test_a_campaign_without_them_shows_the_largest_of_each_family_and_tuning():
     assert facts["pairs"] == [[shown[0], other, ""] for other in shown[1:]]
     assert facts["trend_model"] == "qwen3-1.7b"
     assert facts["margin_models"] == shown[:3]
-
-
-# What the paper prints
 
 
 def printed_frequencies(root):

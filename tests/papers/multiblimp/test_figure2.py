@@ -103,9 +103,6 @@ def forms(stages):
     return [(e.row.form, e.source, e.own, e.chosen, e.objection) for e in stages.entries]
 
 
-# The pair
-
-
 def pair(item_id, label="+", attractors=0, sent_id="short"):
     origin = {"treebank": "T", "file": "f", "sent_id": sent_id, "paradigm": "p"}
     return {"item_id": item_id, "label": label, "attractors": attractors, **origin}
@@ -133,9 +130,6 @@ def test_the_pair_that_the_campaign_names_is_shown_and_must_be_there():
     assert choose_pair(items, LENGTHS, "2")["item_id"] == "2"
     with pytest.raises(UserError, match="figure2_pair is '3', which is not among the 2 items"):
         choose_pair(items, LENGTHS, "3")
-
-
-# What each stage knew
 
 
 def test_the_lexicon_has_the_words_own_entry_and_the_one_that_takes_its_place(tables):
@@ -184,9 +178,6 @@ def test_pairs_of_several_values_are_among_those_of_the_condition(tables):
     assert (stages.available, stages.kept) == (2, 2)
 
 
-# Cells
-
-
 def test_every_cell_is_what_its_rows_give(tables):
     built = tables(DOGS, DOG, DOGS_ARE, SEEN)
     cells = fig2(built, labels()).cells
@@ -205,9 +196,6 @@ def test_a_number_of_items_leads_to_the_sampled_ones_though_all_are_there_too():
     tree = Node(Path("cells.parquet"), "", None, inputs=[every, drawn])
     assert nearest(tree, "items") == [drawn]
     assert nearest(tree, ALL_ITEMS) == [every]
-
-
-# The drawing
 
 
 def extents(figure):
@@ -270,9 +258,6 @@ def test_a_language_without_pairs_says_so(tables):
     exhibit = fig2(tables(DOGS, minimum=5), labels())
     assert exhibit.cells == []
     assert "Test has no pairs: name another language" in exhibit.caption
-
-
-# Settings
 
 
 @pytest.mark.parametrize(

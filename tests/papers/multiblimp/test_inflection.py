@@ -30,7 +30,6 @@ def table_of(rows, pos, source):
 
 
 def verbs(*rows, source="unimorph", words=None, by="lemma", participles=False):
-    """Verbs of a lexicon with rows "lemma form features"."""
     table = table_of(rows, "V", source)
     chosen = table[by].to_pylist() if words is None else words
     return load_lexicon(table, source, ("V",), by, chosen, participles)
@@ -52,9 +51,6 @@ def test_what_a_lexicon_can_state_is_told_by_all_rows_but_only_asked_words_are_k
     assert dict(lexicon.rows["x"][0].features)["Mood"] == "IND"
 
 
-# Participles
-
-
 def test_values_are_assumed_only_for_what_rows_of_the_same_class_state():
     rows = ("x a Number=SG", "x b Number=PL")
     annotated = "Number=Sing|Degree=Pos"
@@ -64,9 +60,6 @@ def test_values_are_assumed_only_for_what_rows_of_the_same_class_state():
     assert with_verbs.rows["x"][0].features["Degree"] == "BASE"
     assert matched(with_verbs, annotated) == []
     assert matched(with_verbs, "Number=Sing") != []
-
-
-# Matching (notes 2.6)
 
 
 def matched(lexicon, feats, form="a", lemma="x"):
@@ -138,11 +131,7 @@ def test_rows_that_leave_number_open_or_lack_the_subjects():
     assert others(verbs(*rows), "Number[subj]=Sing") == {"b", "c"}
 
 
-# Forms that are right in another mood or tense
-
-
 def of_verbs(forms, lemmas="abcde"):
-    """Rows of several verbs, from endings and their features."""
     return [f"{lemma}en {lemma}{form}" for lemma in lemmas for form in forms]
 
 

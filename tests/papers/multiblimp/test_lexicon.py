@@ -10,8 +10,6 @@ from blimpworks.papers.multiblimp.items import lexicon
 from blimpworks.papers.multiblimp.items.features import parse_tags
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 
-# The lexicon of a treebank (notes 2.4)
-
 
 def ud_rows(table):
     rows = [row for row in table.to_pylist() if row["source"] == "ud"]
@@ -88,9 +86,6 @@ def test_a_hapax_reading_close_to_a_far_more_frequent_one_is_dropped(
 ):
     words = [("sing sing VERB Number=Plur", often), (f"sing sing {rare}", rarely)]
     assert len(entries(treebank, *words)) == kept
-
-
-# UniMorph (notes 2.5)
 
 
 def unimorph_entries(paths, lang, special=(), **decisions):

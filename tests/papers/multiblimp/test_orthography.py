@@ -21,7 +21,6 @@ LANGUAGES = REPOSITORY / "config/languages.tsv"
 
 
 def words(*forms, lemmas=None, misc=None, deprel="root"):
-    """Columns of a tokens table."""
     n = len(forms)
     columns = {
         "form": pa.array(forms, pa.string()),
@@ -122,9 +121,6 @@ def test_the_languages_ask_for_known_treatments_only():
     assert treatments_of.keys() == {"aln", "ell", "fas", "grc", "hbo", "lat", "san", "slv", "uig"}
     for special in treatments_of.values():
         assert treatments(special, corrected=False) != () or treatments(special, corrected=True)
-
-
-# Against the real files
 
 
 def mirrored_words(mirror, treebank):

@@ -7,8 +7,6 @@ from blimpworks.papers.multiblimp.items.pairs import ALL_REASONS, UNDECIDED, con
 from blimpworks.tables import FUNNEL, read_table
 from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, SEEN, UNIMORPH
 
-# Copied features (notes 2.2, item 7)
-
 DISAGREE, NO_ENTRY = "values differ in the treebank", "no lexicon entry"
 TWO_SUBJECTS = f"""
 1 Dogs dog NOUN Number=Plur 3 nsubj
@@ -89,9 +87,6 @@ def test_pairs_of_which_other_moods_are_not_known_are_counted(pairs_of, tmp_path
     assert [row["n"] for row in rows if row["reason"] == UNDECIDED and row["n"]] == counted
 
 
-# What single languages demand
-
-
 @pytest.mark.parametrize(
     ("subject", "verb", "kept"),
     [
@@ -111,9 +106,6 @@ def test_english_verbs_are_third_person_present_by_their_own_or_their_subjects_f
     pairs, rejected = pairs_of(tree, unimorph=english, lang="eng")
     assert len(pairs) == kept
     assert rejected == ({} if kept else {"against the language's conditions": 1})
-
-
-# Sentences as text (notes 2.3)
 
 
 def test_words_are_joined_by_spaces_unless_the_treebank_says_no(pairs_of):
@@ -152,9 +144,6 @@ def test_pairs_of_two_subjects_of_one_verb_have_different_names(pairs_of):
     assert (first["good"], first["bad"]) == (other["good"], other["bad"])
     assert (first["subject"], other["subject"]) == ("Dogs", "dogs")
     assert first["item_id"] != other["item_id"]
-
-
-# Resources and rejections (notes 2.6)
 
 
 @pytest.mark.parametrize(

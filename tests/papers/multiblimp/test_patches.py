@@ -126,9 +126,6 @@ def test_an_unknown_kind_of_patch_is_refused_with_its_place(monkeypatch, tmp_pat
     patches.patches_of.cache_clear()
 
 
-# Against the real tables
-
-
 def mirrored(mirror, lang, name=None):
     """Lines of a mirrored table with at least three columns, and the same lines patched."""
     name = name or lang

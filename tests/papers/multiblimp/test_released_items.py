@@ -102,14 +102,10 @@ def change(exported):
 
 
 def read(path, lang="xyz", phenomena=("sv#",), **settings):
-    """Items of a released file."""
     output = path.with_name("items.parquet")
     options = MultiblimpOptions(phenomena=phenomena)
     build_released_items(path, lang, output, options, **settings)
     return read_table(ITEMS, output).to_pylist()
-
-
-# What is read
 
 
 def test_exported_items_are_read_as_the_rows_they_were(regenerated, exported):
@@ -140,7 +136,6 @@ def test_a_row_may_take_several_lines_of_the_file(change):
 
 
 def test_what_the_release_says_in_its_own_ways_is_understood(change):
-    """Decimal positions, whole attractors, comments of the sentence, several values."""
     words = [
         {"id": 5, "form": "cat", "feats": {"Number": "Sing", "lemma": "cat"}, "misc": None},
         {"id": 6, "form": "x", "feats": {"Number": ["Plur", "Dual"]}, "deps": [("obl", 7)]},
@@ -190,9 +185,6 @@ def test_a_pair_of_two_conditions_stands_twice_with_one_id(change, exported):
     first, second, *_ = read(path)
     assert first["item_id"] == second["item_id"]
     assert first["paradigm"] != second["paradigm"]
-
-
-# What is refused
 
 
 @pytest.mark.parametrize(
@@ -258,8 +250,6 @@ def test_a_file_of_the_hub_has_as_many_pairs_as_the_paper_says(exported):
     with pytest.raises(UserError, match=rf"has {n} pairs; expected the {n + 1} of the paper's"):
         read(exported, pairs=n + 1)
 
-
-# Settings and sources
 
 CAMPAIGN = {"campaign": "x", "languages": ["deu", "eng"], "models": []}
 
@@ -337,8 +327,6 @@ def test_released_items_need_no_treebank_and_regenerated_ones_no_released_file()
     }
     assert {"table2", "fig3", "fig8"} <= needed["released"][1]
 
-
-# What is exported
 
 TREE = f"""
 1 The the DET _ 2 det

@@ -7,9 +7,6 @@ from hypothesis import strategies as st
 from blimpworks.papers.multiblimp.items.sampling import conditions, draw, members, sample, weights
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, SamplingOptions
 
-# Conditions and sampling (notes 2.8)
-
-
 PUBLISHED = MultiblimpOptions()
 
 
