@@ -29,7 +29,7 @@ from blimpworks.evaluation.sides import (
     reasons_of,
 )
 from blimpworks.evaluation.terminal import plain_table, say
-from blimpworks.judging.sample import CONDITIONS
+from blimpworks.judging.sample import item_key
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,9 +236,8 @@ def texts_of(item: str, items: Sequence[Path], answers: Sequence[Path]) -> list[
 
     def rows_of(path: Path) -> list[dict[str, Any]]:
         table = read_arrow(path)
-        # Items with several conditions have a key of their own.
-        key = "item" if {*table.column_names} >= CONDITIONS else "item_id"
-        rows: list[dict[str, Any]] = table.filter(pc.equal(table[key], item)).to_pylist()
+        is_item = pc.equal(table[item_key(table.column_names)], item)
+        rows: list[dict[str, Any]] = table.filter(is_item).to_pylist()
         return rows
 
     rows = next(filter(None, map(rows_of, items)), [])

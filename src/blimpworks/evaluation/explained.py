@@ -19,7 +19,7 @@ from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Card, Row, read_car
 from blimpworks.evaluation.facts import OUTPUTS, Facts, model_table
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED
 from blimpworks.files import sidecar_path
-from blimpworks.judging.sample import CONDITIONS
+from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.parquet import read_parquet
 from blimpworks.records.job import REPOSITORY
 from blimpworks.records.reading import Record, read_record
@@ -220,8 +220,8 @@ def _facts(
         if number.cells["phenomenon"] != ALL:
             rows = rows[rows["phenomenon"] == number.cells["phenomenon"]]
         conditions = read_parquet(items, ["item_id", *CONDITIONS]).to_pandas()
-        key = "item" if {*conditions.columns} >= CONDITIONS else "item_id"
-        ids = conditions.loc[conditions[key].isin(rows["item_id"]), "item_id"]
+        is_judged = conditions[item_key(conditions.columns)].isin(rows["item_id"])
+        ids = conditions.loc[is_judged, "item_id"]
         scored = read_parquet(outputs, ["item_id", "status"]).to_pandas()
         statuses.update(scored.loc[scored["item_id"].isin(ids), "status"].astype(str))
     counts = ", ".join(f"{n:,} {status}" for status, n in statuses.most_common())

@@ -28,7 +28,7 @@ from blimpworks.evaluation.card import (
     WrongAnswer,
 )
 from blimpworks.evaluation.facts import OUTPUTS, BenchmarkFacts, model_table
-from blimpworks.judging.sample import CONDITIONS
+from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.parquet import read_parquet
 from blimpworks.scoring.words import align, single, words_of
 from blimpworks.tables import (
@@ -80,9 +80,8 @@ def why_skipped(ids: Sequence[str], items: Path, outputs: Path, method: str) -> 
         statuses = dict(zip(failed["item_id"], failed["status"].astype(str), strict=True))
     if statuses:
         rows = read_parquet(items, ["item_id", *CONDITIONS])
-        if {*rows.column_names} >= CONDITIONS:
-            of_rows = zip(rows["item"].to_pylist(), rows["item_id"].to_pylist(), strict=True)
-            statuses = {item: statuses[row] for item, row in of_rows if row in statuses}
+        keys = (rows[name].to_pylist() for name in (item_key(rows.column_names), "item_id"))
+        statuses = {item: statuses[row] for item, row in zip(*keys, strict=True) if row in statuses}
     words = WORDS | ({TOO_LONG: _too_long(outputs)} if TOO_LONG in statuses.values() else {})
     other = f"on which {method} gives no verdict, such as for unknown words"
     return [words.get(statuses.get(item, OK), other) for item in ids]

@@ -18,7 +18,7 @@ from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_
 from blimpworks.campaign.registry import load
 from blimpworks.evaluation.card import ALL, MEAN, Accuracy, Row, Skipped
 from blimpworks.evaluation.facts import BenchmarkFacts
-from blimpworks.judging.sample import CONDITIONS
+from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.parquet import read_parquet
 from blimpworks.tables import ACCURACIES, ITEMS, SCORES, read_table
 
@@ -147,7 +147,7 @@ def unknown_words(scores: Iterable[Path]) -> float:
 def item_counts(path: Path) -> dict[str, int]:
     """Count items in a table by phenomenon, and ``all``; conditions of an item count once."""
     rows = read_parquet(path, ["phenomenon", "item_id", *CONDITIONS]).to_pandas()
-    if {*rows.columns} >= CONDITIONS:
+    if item_key(rows.columns) == "item":
         rows = rows.drop_duplicates(["phenomenon", "item"])
     return {ALL: len(rows), **Counter(rows["phenomenon"].astype(str))}
 

@@ -16,6 +16,11 @@ CONDITIONS = {"item", "condition"}
 """Columns of items with a row for each condition: the item's key, and the condition's name."""
 
 
+def item_key(columns: Iterable[str]) -> str:
+    """Return the column that identifies an item, which several rows share if it has conditions."""
+    return "item" if {*columns} >= CONDITIONS else "item_id"
+
+
 def _drawn(name: str) -> str:
     return item_id("sample", name)
 
@@ -100,7 +105,7 @@ def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> 
     """
     schema = SCHEMAS[unit]
     table = read_table(schema, items)
-    keys = _strings(table, "item" if {*table.column_names} >= CONDITIONS else "item_id")
+    keys = _strings(table, item_key(table.column_names))
     paradigms = zip(_strings(table, "phenomenon"), _strings(table, "paradigm"), strict=True)
     chosen = choose_items(zip(keys, paradigms, strict=True), limit)
     kept = table.filter(pa.array([key in chosen for key in keys], pa.bool_()))
