@@ -222,14 +222,6 @@ def test_all_english_sets_stand_under_their_phenomena(tmp_path):
     assert {cell.value for cell in exhibit.cells} == {0.5}
 
 
-def test_table_1_leaves_an_average_out_where_a_construction_is_missing(tmp_path):
-    rows = [r for r in lstm_rows() if (r["lang"], r["paradigm"]) != ("fra", "subj_rel")]
-    tables = {"accuracies": save(rows, ACCURACIES, tmp_path / "accuracies")}
-    averages = values(table1(tables, LABELS), "Average accuracy")
-    assert "French Mono" not in averages
-    assert "German Mono" in averages
-
-
 def test_table_4_writes_gains_with_signs(tables):
     exhibit = table4(tables, LABELS)
     texts = {c.column: c.text for c in exhibit.cells if c.row == "Simple agreement"}

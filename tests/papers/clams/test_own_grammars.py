@@ -10,7 +10,6 @@ from blimpworks.papers.clams.items.build import focus_of
 from blimpworks.papers.clams.items.grammar.generator import generate
 from blimpworks.papers.clams.items.grammar.model import common_beside, read_grammar
 from blimpworks.papers.clams.items.grammar.preview import remarks
-from blimpworks.papers.clams.items.sets import CONSTRUCTIONS, construction_of
 from support import grammar_kit as kit
 from support.paths import REPOSITORY
 
@@ -41,13 +40,6 @@ def varied_words(grammar):
         right, wrong = grammar.named(item.target.name)
         for forms in zip(right.alternatives, wrong.alternatives, strict=True):
             yield "/".join(sorted(form.text.split()[0] for form in forms))
-
-
-def test_each_language_has_the_seven_constructions():
-    for lang in LANGUAGES:
-        cases = [path.stem for path in GRAMMARS if path.parent.name == lang]
-        assert {construction_of(case) for case in cases} == {*CONSTRUCTIONS}
-        assert len(cases) == 7
 
 
 def test_the_page_prints_the_size_of_each_set():

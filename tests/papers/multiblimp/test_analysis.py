@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom, chi2
 
-from blimpworks.analysis.comparisons import EXACT_BELOW, compare, compare_models, mcnemar_p
+from blimpworks.analysis.comparisons import EXACT_BELOW, compare_models, mcnemar_p
 from blimpworks.analysis.linear import ordinary_least_squares, standardise
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, whole_catalogue
 from blimpworks.campaign.load import campaign_model
@@ -182,15 +182,6 @@ def test_komi_zyrian_is_compared_with_goldfish_and_not_with_a_chat_version():
 def test_table_b2_leaves_out_chat_versions_of_models_that_it_has():
     campaign = campaign_model()(campaign="x")
     assert {*rivals(campaign, whole_catalogue(campaign))} == {*PAPER_MODELS} - CHAT_OF_A_BASE
-
-
-def test_models_are_compared_on_what_both_have_judged():
-    right = np.array([[1, 0], [1, 1], [0, 1], [1, 0], [1, 0]], bool)
-    judged = np.array([[1, 1], [1, 1], [1, 1], [1, 1], [1, 0]], bool)
-    first, second = compare(right, judged)
-    assert (first["n"], first["only_a"], first["only_b"]) == (4, 2, 1)
-    assert (first["accuracy_a"], first["accuracy_b"]) == (0.75, 0.5)
-    assert (second["only_a"], second["accuracy_a"]) == (1, 0.5)
 
 
 def test_a_pair_in_two_conditions_is_compared_in_each_and_by_one_method(tmp_path):

@@ -155,21 +155,6 @@ def test_a_tables_spelling_is_treated_like_the_treebanks(tmp_path, special, vari
 
 
 @pytest.mark.parametrize(
-    ("text", "special", "read"),
-    [
-        # Of several forms in a cell the first counts, before spaces are looked for.
-        ("x\tone, two\tV;SG\ny\tone two\tV;SG\n", ["first_comma"], [("x", "one")]),
-        ("be\tam up\tV;SG\n\nbe\tam\tV;SG\r\n", [], [("be", "am")]),
-    ],
-)
-def test_forms_with_a_space_and_blank_lines_are_passed_over(tmp_path, text, special, read):
-    path = tmp_path / "xyz"
-    path.write_text(text, "utf-8")
-    entries_read = unimorph_entries([path], "xyz", special)
-    assert [(lemma, form) for lemma, form, _, _ in entries_read] == read
-
-
-@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("xyz", b"be\tam\tV;SG\nbe\tam\n", "xyz:2: found 2 tab-separated columns"),

@@ -31,13 +31,6 @@ def words(*forms, lemmas=None, misc=None, deprel="root"):
     return pa.table(columns)
 
 
-def test_a_language_without_treatments_keeps_its_very_table():
-    table = words("señal")
-    assert normalise_tokens(table, []) is table
-    assert normalise_tokens(table, ["corrected:unidecode"]) is table
-    assert normalise_tokens(table, ["published:unidecode"], corrected=True) is table
-
-
 @pytest.mark.parametrize(
     ("treatment", "text", "expected"),
     [
