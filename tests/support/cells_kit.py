@@ -20,7 +20,7 @@ def plain(path):
     rows = pd.read_parquet(path)
     rows = rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
     judged = {"item_id", "correct"} <= {*rows.columns}
-    said = {"lang": path.parent.name, "model": path.stem} if judged else {"lang": path.stem}
+    said = {"lang": path.stem, "model": path.parent.name} if judged else {"lang": path.stem}
     return rows.assign(**{name: value for name, value in said.items() if name not in rows})
 
 
