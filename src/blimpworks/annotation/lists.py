@@ -12,15 +12,15 @@ import logging
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from blimpworks.annotation.options import ValidationOptions
+from blimpworks.annotation.spreadsheet import row_id
 from blimpworks.errors import UserError
 from blimpworks.tables import ITEMS, read_table
 
@@ -32,8 +32,7 @@ Keys = Sequence[Hashable]
 """Groups that contain a thing, nested: the smallest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """A minimal pair and, where it is known, the sentence that it was made from."""
 
     item_id: str
@@ -54,11 +53,31 @@ class Pair:
 class Deal:
     """Pairs dealt to lists: none twice to a list, and as few pairs of one sentence as possible."""
 
-    def __init__(self, places: Sequence[tuple[str, Group]], participants: int) -> None:
-        """Deal nothing yet; ``places`` has the paradigm and the lists of each pair to deal."""
+    def __init__(
+        self,
+        places: Sequence[tuple[str, Group]],
+        participants: int,
+        waiting: Mapping[str, list[Pair]],
+    ) -> None:
+        """Deal a pair to each place: a paradigm, and the lists that get the pair.
+
+        ``waiting``: pairs to deal by paradigm; each place takes the first one with the fewest
+        clashes. Then clashing pairs are exchanged for others of their paradigm while that helps.
+        """
         self.places = places
         self.pairs: list[Pair] = []
         self._seen: list[Counter[str]] = [Counter() for _ in range(participants)]
+        for paradigm, group in places:
+            chosen = min(waiting[paradigm], key=partial(self._clashes, group=group))
+            waiting[paradigm].remove(chosen)
+            self.pairs.append(chosen)
+            self._count(chosen, group, 1)
+        while sum(self._mended(number, waiting) for number in self.clashing()):
+            pass
+
+    def clashing(self) -> list[int]:
+        """Return places, from 0, whose pair shares a list with another pair of its sentence."""
+        return [number for number, pair in enumerate(self.pairs) if self._cost(number, pair)]
 
     def _clashes(self, pair: Pair, group: Group) -> int:
         return sum(self._seen[number][text] for number in group for text in pair.sentences)
@@ -68,11 +87,8 @@ class Deal:
             for text in pair.sentences:
                 self._seen[number][text] += by
 
-    def clashing(self) -> list[int]:
-        """Return places, from 0, whose pair shares a list with another pair of its sentence."""
-        return [number for number, pair in enumerate(self.pairs) if self._cost(number, pair)]
-
     def _cost(self, number: int, pair: Pair) -> int:
+        """Count the clashes that ``pair`` would have in a place, instead of the one there."""
         group, present = self.places[number][1], self.pairs[number].sentences
         return self._clashes(pair, group) - len(group) * len({*pair.sentences} & {*present})
 
@@ -83,31 +99,18 @@ class Deal:
         self.pairs[number] = pair
         return before
 
-    def fill(self, waiting: Mapping[str, list[Pair]]) -> None:
-        """Give each place the first waiting pair of its paradigm with the fewest clashes."""
-        for level, group in self.places:
-            chosen = min(waiting[level], key=partial(self._clashes, group=group))
-            waiting[level].remove(chosen)
-            self.pairs.append(chosen)
-            self._count(chosen, group, 1)
-
-    def mend(self, waiting: Mapping[str, list[Pair]]) -> None:
-        """Exchange clashing pairs for others of their paradigm while that helps."""
-        while sum(self._mended(number, waiting) for number in self.clashing()):
-            pass
-
     def _mended(self, number: int, waiting: Mapping[str, list[Pair]]) -> bool:
         """Exchange a pair for another one if that makes fewer clashes; return whether."""
-        before, level = self._cost(number, self.pairs[number]), self.places[number][0]
+        before, paradigm = self._cost(number, self.pairs[number]), self.places[number][0]
         if not before:
             return False
-        for pair in waiting[level]:
+        for pair in waiting[paradigm]:
             if self._cost(number, pair) < before:
-                waiting[level].remove(pair)
-                waiting[level].append(self._put(number, pair))
+                waiting[paradigm].remove(pair)
+                waiting[paradigm].append(self._put(number, pair))
                 return True
-        for partner, (paradigm, _) in enumerate(self.places):
-            if paradigm == level and partner != number:
+        for partner, (of_partner, _) in enumerate(self.places):
+            if of_partner == paradigm and partner != number:
                 exchanged = (number, partner)
                 cost = sum(self._cost(n, self.pairs[n]) for n in exchanged)
                 self._put(partner, self._put(number, self.pairs[partner]))
@@ -115,6 +118,10 @@ class Deal:
                     return True
                 self._put(partner, self._put(number, self.pairs[partner]))
         return False
+
+
+def _shuffled(pairs: Sequence[Pair], random: np.random.Generator) -> list[Pair]:
+    return [pairs[number] for number in random.permutation(len(pairs))]
 
 
 def deal(
@@ -132,32 +139,29 @@ def deal(
     for pair in sorted(pairs, key=lambda pair: (pair.paradigm, pair.item_id)):
         waiting.setdefault(pair.paradigm, []).append(pair)
     taken = set[str]()
-    for level in sorted(waiting, key=lambda kind: (len(waiting[kind]), kind)):
-        waiting[level] = [pair for pair in waiting[level] if pair.item_id not in taken]
-        taken |= {pair.item_id for pair in waiting[level]}
-    order = sorted(waiting, key=lambda kind: (len(waiting[kind]), kind))
-    shuffled = {k: [waiting[k][n] for n in random.permutation(len(waiting[k]))] for k in order}
-    levels = [level for level in order for _ in shuffled[level][:per_paradigm]]
-    places_of_lists = [
-        (level, tuple(slot % participants for slot in range(n * per_pair, (n + 1) * per_pair)))
-        for n, level in enumerate(levels)
+    for paradigm in sorted(waiting, key=lambda name: (len(waiting[name]), name)):
+        waiting[paradigm] = [pair for pair in waiting[paradigm] if pair.item_id not in taken]
+        taken |= {pair.item_id for pair in waiting[paradigm]}
+    order = sorted(waiting, key=lambda name: (len(waiting[name]), name))
+    shuffled = {paradigm: _shuffled(waiting[paradigm], random) for paradigm in order}
+    paradigms = [paradigm for paradigm in order for _ in shuffled[paradigm][:per_paradigm]]
+    places = [
+        (paradigm, tuple(slot % participants for slot in range(n * per_pair, (n + 1) * per_pair)))
+        for n, paradigm in enumerate(paradigms)
     ]
-    dealt = Deal(places_of_lists, participants)
-    dealt.fill(shuffled)
-    dealt.mend(shuffled)
-    return dealt
+    return Deal(places, participants, shuffled)
 
 
 def _partners(keys: Sequence[Keys]) -> list[int | None]:
     """Couple each thing with another of its smallest group that has one left; None for the last."""
     partners: list[int | None] = [None] * len(keys)
     waiting = [*range(len(keys))]
-    for level in range(len(keys[0]) if keys else 0):
+    for depth in range(len(keys[0]) if keys else 0):
         alone: dict[Hashable, int] = {}
         for number in waiting:
-            partner = alone.pop(keys[number][level], None)
+            partner = alone.pop(keys[number][depth], None)
             if partner is None:
-                alone[keys[number][level]] = number
+                alone[keys[number][depth]] = number
             else:
                 partners[number], partners[partner] = partner, number
         waiting = sorted(alone.values())
@@ -172,17 +176,17 @@ def halve(left: Sequence[Keys], right: Sequence[Keys], random: np.random.Generat
     from partner to partner, by either kind in turn, has an even length.
     """
     partners = (_partners(left), _partners(right))
-    sides: list[bool | None] = [None] * len(left)
+    sides: dict[int, bool] = {}
     for start in range(len(left)):
-        if sides[start] is not None:
+        if start in sides:
             continue
         sides[start] = bool(random.integers(2))
-        for level in (0, 1):
-            pair_number, turn = start, level
-            while (partner := partners[turn][pair_number]) is not None and sides[partner] is None:
-                sides[partner] = not sides[pair_number]
-                pair_number, turn = partner, 1 - turn
-    return [bool(side) for side in sides]
+        for first in (0, 1):
+            number, kind = start, first
+            while (partner := partners[kind][number]) is not None and partner not in sides:
+                sides[partner] = not sides[number]
+                number, kind = partner, 1 - kind
+    return [sides[number] for number in range(len(left))]
 
 
 def apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
@@ -215,8 +219,7 @@ FEWEST, MOST = 5, 15
 TRIES = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A row of a list, as in the table ``validation_key`` (without the language)."""
 
     row: str
@@ -231,8 +234,7 @@ class Row:
     first_is_good: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """A pair or an attention check that has no place in its list yet."""
 
     pair: Pair
@@ -273,14 +275,6 @@ def read_pairs(items: Path) -> list[Pair]:
     return [*pairs.values()]
 
 
-def _stream(options: ValidationOptions, *steps: int) -> np.random.Generator:
-    return np.random.default_rng([options.seed, *steps])
-
-
-def _shuffled(pairs: Sequence[Pair], random: np.random.Generator) -> list[Pair]:
-    return [pairs[number] for number in random.permutation(len(pairs))]
-
-
 def _unrelated(pairs: Collection[Pair], others: Collection[Pair]) -> list[Pair]:
     seen = {text for pair in others for text in pair.sentences}
     free = [pair for pair in pairs if not seen & {*pair.sentences}]
@@ -296,8 +290,7 @@ def _parted(sentence: str) -> tuple[list[str], str]:
 
 def suits(sentence: str) -> bool:
     """Return whether a sentence has enough words to be scrambled beyond doubt."""
-    sentence_words, _ = _parted(sentence)
-    return len(sentence_words) >= FEWEST and len({*sentence_words}) >= FEWEST
+    return len({*_parted(sentence)[0]}) >= FEWEST
 
 
 def scrambled(sentence: str, random: np.random.Generator) -> str:
@@ -316,7 +309,7 @@ def _checks(
     pairs: Collection[Pair], entries: Sequence[_Entry], options: ValidationOptions, number: int
 ) -> list[_Entry]:
     """Make a list's attention checks from sentences of pairs that it does not have."""
-    random = _stream(options, CHECKS, number)
+    random = np.random.default_rng([options.seed, CHECKS, number])
     free = _shuffled(_unrelated(pairs, [entry.pair for entry in entries]), random)
     fit = sorted((p for p in free if suits(p.good)), key=lambda p: len(_parted(p.good)[0]) > MOST)
     chosen = [*{pair.good: pair for pair in fit}.values()][: options.checks]
@@ -335,7 +328,8 @@ def _checks(
 
 def _practice(pairs: Collection[Pair], dealt: Deal, options: ValidationOptions) -> list[_Entry]:
     """Choose pairs to practise on: for all lists the same, from each paradigm in turn, unjudged."""
-    random, judged = _stream(options, PRACTISED), {pair.item_id for pair in dealt.pairs}
+    random = np.random.default_rng([options.seed, PRACTISED])
+    judged = {pair.item_id for pair in dealt.pairs}
     unjudged = {pair.item_id: pair for pair in pairs if pair.item_id not in judged}
     new = {pair.item_id for pair in _unrelated(unjudged.values(), dealt.pairs)}
     shuffled = _shuffled(sorted(unjudged.values(), key=lambda pair: pair.item_id), random)
@@ -355,19 +349,19 @@ def _practice(pairs: Collection[Pair], dealt: Deal, options: ValidationOptions) 
     return [_Entry(p, PRACTICE, side, p.bad) for p, side in zip(chosen, sides, strict=True)]
 
 
-def _ordered(entries: Sequence[_Entry], random: np.random.Generator) -> list[_Entry]:
-    return [entries[n] for n in apart([entry.pair.paradigm for entry in entries], random)]
-
-
 def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]:
     """Make the rows of all lists, list by list; the order of ``pairs`` has no influence.
 
     Raises UserError for too few pairs to practise on, or too few sentences for attention checks.
     """
+
+    def stream(*steps: int) -> np.random.Generator:
+        return np.random.default_rng([options.seed, *steps])
+
     people, per_pair = options.participants, options.per_pair
-    dealt = deal(pairs, options.per_paradigm, people, per_pair, _stream(options, DRAW))
+    dealt = deal(pairs, options.per_paradigm, people, per_pair, stream(DRAW))
     sizes = Counter(pair.paradigm for pair in dealt.pairs)
-    few = [f"{level} ({n})" for level, n in sorted(sizes.items()) if n < options.per_paradigm]
+    few = [f"{paradigm} ({n})" for paradigm, n in sorted(sizes.items()) if n < options.per_paradigm]
     if few:
         log.warning("fewer than %d pairs of %s", options.per_paradigm, ", ".join(few))
     if clashes := len(dealt.clashing()):
@@ -379,26 +373,27 @@ def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]
     by_item: list[Keys] = [(pair.item_id, pair.paradigm) for pair, _ in slots]
     by_list: list[Keys] = [((number, pair.paradigm), number) for pair, number in slots]
     lists: list[list[_Entry]] = [[] for _ in range(people)]
-    sides = halve(by_item, by_list, _stream(options, SIDES))
+    sides = halve(by_item, by_list, stream(SIDES))
     for (pair, number), side in zip(slots, sides, strict=True):
         lists[number].append(_Entry(pair, PAIR, side, pair.bad))
     rows: list[Row] = []
     for number, entries in enumerate(lists):
-        random = _stream(options, ORDER, number)
-        head, body = _ordered(practice, random), _ordered(entries, random)
+        random = stream(ORDER, number)
+        head, body = (
+            [some[n] for n in apart([entry.pair.paradigm for entry in some], random)]
+            for some in (practice, entries)
+        )
         checks = _checks(pairs, [*practice, *entries], options, number)
         # Spread evenly; from the last, so that the other places stay.
         size, name = len(body), options.names[number]
         for turn in reversed(range(len(checks))):
             body.insert(round((turn + 0.5) * size / len(checks)), checks[turn])
-        for order, entry in enumerate([*head, *body], 1):
-            pair, right, sentences = entry.pair, entry.first_is_good, (entry.pair.good, entry.wrong)
-            facts = [options.seed, name, entry.part, pair.item_id, right, *sentences]
-            # The letter keeps spreadsheets from reading it as a number.
-            row = "r" + blake2b(json.dumps(facts).encode(), digest_size=8).hexdigest()
-            first, second = sentences if right else sentences[::-1]
+        for order, (pair, part, side, wrong) in enumerate([*head, *body], 1):
+            row = row_id(options.seed, name, part, pair.item_id, side, pair.good, wrong)
+            first, second = (pair.good, wrong) if side else (wrong, pair.good)
+            is_good = side
             if pair.acceptable is not None:
-                first, second, right = entry.wrong, "", pair.acceptable and entry.part != CHECK
+                first, second, is_good = wrong, "", pair.acceptable and part != CHECK
             about = (pair.item_id, pair.phenomenon, pair.paradigm)
-            rows.append(Row(row, name, order, entry.part, *about, first, second, right))
+            rows.append(Row(row, name, order, part, *about, first, second, is_good))
     return rows

@@ -6,9 +6,7 @@ judged on PCIbex (Zehr and Schwarz 2018).
 
 import csv
 import logging
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +21,7 @@ from blimpworks.annotation.spreadsheet import (
     Form,
     annotator_of,
     columns_error,
-    refuse,
-    refuse_repeated,
+    lacking,
     write_sheet,
 )
 from blimpworks.annotation.tables import (
@@ -46,6 +43,12 @@ MAIN = "main"
 CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}
 """Words for a choice, and whether they mean the first sentence."""
 Key = Mapping[str, Mapping[str, Any]]
+HUMAN, METHOD = "human", "choice"
+"""Model and method in tables of people's judgements."""
+
+
+def _texts(first: str, second: str) -> dict[str, str]:
+    return {FIRST: first, SECOND: second} if second else {SENTENCE: first}
 
 
 def write_lists(
@@ -68,28 +71,21 @@ def write_lists(
         )
     rows = make_lists(read_pairs(items), options)
     for name, path in zip(options.names, sheets, strict=True):
-        columns = SHEET if rows[0].second else SINGLE
         lines = [
-            {
-                ID: row.row,
-                CHOICE: "",
-                NOTE: PRACTICE if row.part == PRACTICE else "",
-                **_texts(asdict(row)),
-            }
+            {ID: row.row, CHOICE: "", NOTE: PRACTICE if row.part == PRACTICE else ""}
+            | _texts(row.first, row.second)
             for row in rows
             if row.list == name
         ]
-        write_sheet(path, columns, lines)
+        write_sheet(path, SHEET if rows[0].second else SINGLE, lines)
     # For PennController's Template, which shows each participant the rows of one Group.
     with atomic(pcibex) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("Group", "Item", "Part", "First", "Second"))
         for row in rows:
-            list_part = (
-                PRACTICE if row.part == PRACTICE else MAIN
-            )  # not that it is an attention check
-            writer.writerow((row.list, row.row, list_part, row.first, row.second))
-    write_rows([asdict(row) | {"lang": lang} for row in rows], VALIDATION_KEY, key)
+            shown = PRACTICE if row.part == PRACTICE else MAIN  # not that it is an attention check
+            writer.writerow((row.list, row.row, shown, row.first, row.second))
+    write_rows([row._asdict() | {"lang": lang} for row in rows], VALIDATION_KEY, key)
     return len({row.item_id for row in rows if row.part == PAIR})
 
 
@@ -100,50 +96,30 @@ def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     }
 
 
-def _texts(row: Mapping[str, Any]) -> dict[str, str]:
-    if not row["second"]:
-        return {SENTENCE: row["first"]}
-    return {FIRST: row["first"], SECOND: row["second"]}
+def _participant(path: Path, columns: Sequence[str]) -> dict[str, str]:
+    if CHOICE not in columns:
+        raise columns_error(path, columns, f"{ID!r} and {CHOICE!r}")
+    return {CHOICE: annotator_of(path)}
 
 
 def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
     """Read the choices in filled lists: a row each, with the key's columns and ``participant``.
 
     ``chose_good``: the choice is right. The file's name ends with the participant
-    (``urd.anna.csv``). Raises UserError as ``Form.labels`` does, for rows of several lists in a
-    file, and for a pair judged twice.
+    (``urd.anna.csv``). Raises UserError as ``Form.labels`` does.
     """
-
-    def annotators(path: Path, columns: list[str]) -> dict[str, str]:
-        if CHOICE not in columns:
-            raise columns_error(path, columns, f"{ID!r} and {CHOICE!r}")
-        return {CHOICE: annotator_of(path)}
-
-    texts = {name: _texts(row) for name, row in key.items()}
-    form = Form(texts, lambda row: CHOICES if key[row]["second"] else YES_NO, annotators)
-    labels = []
-    for path in paths:
-        found = [*form.labels(path)]
-        of = key[found[0].row]["list"]
-        refuse(
-            [
-                f"{label.where}: row {label.row} is of list {key[label.row]['list']}, the rows "
-                f"above are of {of}; keep one list."
-                for label in found
-                if key[label.row]["list"] != of
-            ]
-        )
-        labels += found
-    refuse_repeated(labels, lambda label: (key[label.row]["part"], key[label.row]["item_id"]))
+    form = Form(
+        texts={name: _texts(row["first"], row["second"]) for name, row in key.items()},
+        words=lambda row: CHOICES if key[row]["second"] else YES_NO,
+        annotators=_participant,
+        items={name: (row["part"], row["item_id"]) for name, row in key.items()},
+        lists={name: row["list"] for name, row in key.items()},
+    )
     frame = pd.DataFrame(
         {**key[label.row], "participant": label.annotator, "chose_first": label.value}
-        for label in labels
+        for label in form.labels(paths)
     )
     return frame.assign(chose_good=frame["chose_first"] == frame["first_is_good"])
-
-
-HUMAN, METHOD = "human", "choice"
-"""Model and method in tables of people's judgements."""
 
 
 def _wilson(right: float, n: int) -> tuple[float, float]:
@@ -162,19 +138,9 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
         n_checks = sum(row["part"] == CHECK for row in of_list)
         right, n = int(pairs["chose_good"].sum()), len(pairs)
         passed = int(checks["chose_good"].sum())
-        low, high = _wilson(right, n)
+        accuracy, left_out = right / n if n else float("nan"), passed < threshold * n_checks
         results.append(
-            {
-                "participant": str(name),
-                "n": n,
-                "correct": right,
-                "accuracy": right / n if n else float("nan"),
-                "low": low,
-                "high": high,
-                "checks": n_checks,
-                "passed": passed,
-                "left_out": n_checks > 0 and passed < threshold * n_checks,
-            }
+            (str(name), n, right, accuracy, *_wilson(right, n), n_checks, passed, left_out)
         )
     people = pd.DataFrame(results, columns=VALIDATION_PARTICIPANTS.names)
     failed = people[people["left_out"].astype(bool)]
@@ -200,14 +166,10 @@ def accuracies_of(ratings: pd.DataFrame, benchmark: str, lang: str) -> pd.DataFr
     pairs = ratings.groupby([*keys, "item_id"])["chose_good"].mean().reset_index()
     rows = pairs.groupby(keys)["chose_good"].agg(correct="sum", n="count").reset_index()
     bounds = [_wilson(right, n) for right, n in zip(rows["correct"], rows["n"], strict=True)]
+    names = {"benchmark": benchmark, "model": HUMAN, "lang": lang, "method": METHOD}
     return rows.assign(
-        benchmark=benchmark,
-        model=HUMAN,
-        lang=lang,
-        method=METHOD,
-        skipped=0,
-        ties=0,
-        near_ties=0,
+        **names,
+        **dict.fromkeys(("skipped", "ties", "near_ties"), 0),
         accuracy=rows["correct"] / rows["n"],
         low=[low for low, _ in bounds],
         high=[high for _, high in bounds],
@@ -236,10 +198,9 @@ def read_validation(
         )
     choices = read_choices(sheets, key)
     people = participants_of(choices, key, options.check_threshold)
-    # Rows of the participants' lists that their files lack.
-    sizes_of_lists = Counter(row["list"] for row in key.values())
-    lists = choices[["participant", "list"]].drop_duplicates()["list"]
-    unfilled = sum(sizes_of_lists[str(name)] for name in lists) - len(choices)
+    lists = {name: row["list"] for name, row in key.items()}
+    judged = [*zip(choices["row"], choices["participant"], strict=True)]
+    unfilled = sum(lacking(judged, lists).values())
     if unfilled:
         log.warning("%d rows of the lists that were filled have no choice", unfilled)
     counted = people["participant"][~people["left_out"].astype(bool)]
@@ -257,11 +218,11 @@ def read_validation(
     for frame, schema, path in zip(frames, schemas, outputs, strict=True):
         write_frame(frame, schema, path)
     sizes = ratings.groupby("item_id").size()
-    lacking = int((sizes != options.per_pair).sum())
-    if lacking:
+    incomplete = int((sizes != options.per_pair).sum())
+    if incomplete:
         log.warning(
             "%d of %d pairs have not just %d judgements and enter no kappa",
-            lacking,
+            incomplete,
             len(sizes),
             options.per_pair,
         )
@@ -270,7 +231,7 @@ def read_validation(
         "left_out": int(people["left_out"].sum()),
         "judgements": len(ratings),
         "pairs": len(sizes),
-        "incomplete": lacking,
+        "incomplete": incomplete,
         "unfilled": unfilled,
         "accuracy": float(accuracies["accuracy"].mean()),
     }

@@ -6,9 +6,12 @@ prevents that; reading removes it.
 
 import csv
 import io
+import json
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,6 +41,16 @@ def guarded(text: str) -> str:
     ("'=1+1", "''tis")
     """
     return GUARD + text if text.startswith((*FORMULA_SIGNS, GUARD)) else text
+
+
+def digest(*facts: object) -> str:
+    """Return 16 digits that stand for some facts, which JSON must be able to hold."""
+    return blake2b(json.dumps(facts).encode(), digest_size=8).hexdigest()
+
+
+def row_id(*facts: object) -> str:
+    """Name a row by its facts; the letter keeps spreadsheets from reading a number."""
+    return f"r{digest(*facts)}"
 
 
 def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Mapping[Any, str]]) -> None:
@@ -109,14 +122,50 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The rules that filled sheets are checked by."""
+    """The rules that filled sheets are checked by; mappings are by row of the key."""
 
     texts: Mapping[str, Mapping[str, str]]
-    """Texts by row and column, which people must not change."""
+    """Texts by column, which people must not change."""
     words: Callable[[str], Mapping[str, bool]]
-    """Words allowed as labels, by row; digits of any script are read."""
-    annotators: Callable[[Path, list[str]], Mapping[str, str]]
+    """Words allowed as labels of a row; digits of any script are read."""
+    annotators: Callable[[Path, Sequence[str]], Mapping[str, str]]
     """Label columns of a file, and their annotators."""
+    items: Mapping[str, Hashable] = field(default_factory=dict)
+    """Things of which nobody judges one twice; by default the rows themselves."""
+    lists: Mapping[str, str] = field(default_factory=dict)
+    """Lists, of which a file must not have several; by default any rows go together."""
+
+    def labels(self, paths: Iterable[Path]) -> list[Label]:
+        """Read the labels of filled sheets.
+
+        Raises UserError with a sentence for each of the first wrong rows: unknown or changed ones,
+        those without a right word, of several lists in a file, or of an item judged before.
+        """
+        labels: list[Label] = []
+        for path in paths:
+            found = [*self._of_file(path)]
+            of = self.lists.get(found[0].row)
+            refuse(
+                [
+                    f"{label.where}: row {label.row} is of list {self.lists[label.row]}, the rows "
+                    f"above are of {of}; keep one list."
+                    for label in found
+                    if self.lists.get(label.row) != of
+                ]
+            )
+            labels += found
+        before: dict[tuple[Hashable, str], str] = {}
+        repeated = []
+        for label in labels:
+            item = (self.items.get(label.row, label.row), label.annotator)
+            where = before.setdefault(item, label.where)
+            if where != label.where:
+                repeated.append(
+                    f"{label.where}: {label.annotator} has judged the item of row {label.row} "
+                    f"before, in {where}; keep one of the two."
+                )
+        refuse(repeated)
+        return labels
 
     def _problem(self, line: Line, columns: Iterable[str]) -> str:
         """Return the fault of a row in a sentence, or an empty text."""
@@ -138,11 +187,7 @@ class Form:
                 return f"{column!r} of row {row} is {label!r}, expected {expected}; correct it."
         return ""
 
-    def labels(self, path: Path) -> Iterator[Label]:
-        """Read the labels of a file.
-
-        Raises UserError with a sentence for each of the first wrong rows.
-        """
+    def _of_file(self, path: Path) -> Iterator[Label]:
         lines = read_sheet(path)
         if not lines:
             raise UserError(f"{path} has no rows; expected a filled sheet.")
@@ -165,20 +210,19 @@ def _plain(text: str) -> str:
 
 
 def _word(text: str) -> str:
-    digits = (unicodedata.digit(sign, None) for sign in text.strip())
-    pairs = zip(text.strip(), digits, strict=True)
-    return "".join(s if digit is None else str(digit) for s, digit in pairs).casefold()
+    # Digits of any script as 0 to 9.
+    signs = (str(unicodedata.digit(sign, sign)) for sign in text.strip())
+    return "".join(signs).casefold()
 
 
-def refuse_repeated(labels: Iterable[Label], item: Callable[[Label], Hashable]) -> None:
-    """Raise UserError for an ``item`` that one annotator judged twice."""
-    before: dict[tuple[Hashable, str], str] = {}
-    repeated = []
-    for label in labels:
-        where = before.setdefault((item(label), label.annotator), label.where)
-        if where != label.where:
-            repeated.append(
-                f"{label.where}: {label.annotator} has judged the item of row {label.row} before, "
-                f"in {where}; keep one of the two."
-            )
-    refuse(repeated)
+def lacking(labels: Collection[tuple[str, str]], lists: Mapping[str, str]) -> Counter[str]:
+    """Count the rows without a label in the lists that an annotator has begun, by annotator.
+
+    ``labels``: row and annotator of each; ``lists``: the list of each row of the key.
+    """
+    sizes = Counter(lists.values())
+    missing = Counter[str]()
+    for annotator, name in {(annotator, lists[row]) for row, annotator in labels}:
+        missing[annotator] += sizes[name]
+    missing.subtract(annotator for _, annotator in labels)
+    return missing

@@ -12,7 +12,6 @@ import json
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,9 @@ from blimpworks.annotation.spreadsheet import (
     Form,
     annotator_of,
     columns_error,
-    refuse_repeated,
+    digest,
+    lacking,
+    row_id,
     write_sheet,
 )
 from blimpworks.campaign.variants import VARIANTS
@@ -47,10 +48,6 @@ log = logging.getLogger(__name__)
 
 TASK, CORRECT = "task", "correct"
 COLUMNS = (ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
-
-
-def _digest(*parts: object) -> str:
-    return blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
 
 def _gold_of(gold: Any, arguments: str | None) -> str:
@@ -102,7 +99,7 @@ def draw(
     for model, path in answers.items():
         table = read_table(ANSWERS, path, ["item_id", "status", "text", "opened"]).to_pandas()
         answered = prompts.merge(table[table["status"] == OK].drop(columns="status"), on="item_id")
-        keys = [_digest(options.seed, lang, model, i) for i in answered["item_id"]]
+        keys = [digest(options.seed, lang, model, i) for i in answered["item_id"]]
         drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=keys)])
         tasks = drawn.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False)
         drawn = tasks.head(options.per_task)
@@ -138,7 +135,7 @@ def write_annotation_sheet(
     sampled = drawn.assign(
         answer=texts,
         gold=[*map(_gold_of, drawn["gold"], drawn["arguments"])],
-        row=["r" + _digest(*fact) for fact in facts],
+        row=[row_id(*fact) for fact in facts],
     )
     rows = sampled.rename(columns={"row": ID, "phenomenon": TASK}).assign(**{CORRECT: ""})
     write_frame(sampled, SHEET_KEY, key)
@@ -172,15 +169,10 @@ def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
 def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     """Read labels of filled sheets: columns row, annotator, correct (0 or 1) and place.
 
-    ``key``: the sheets' rows and prompts. Raises UserError as ``Form.labels`` does, and for a row
-    that one annotator labelled twice.
+    ``key``: the sheets' rows and prompts. Raises UserError as ``Form.labels`` does.
     """
-    prompts = zip(key["row"], key["prompt"], strict=True)
-    form = Form(
-        {row: {"prompt": text} for row, text in prompts}, lambda _: YES_NO, _annotator_columns
-    )
-    labels = [label for path in paths for label in form.labels(path)]
-    refuse_repeated(labels, lambda label: label.row)
+    texts = {row: {"prompt": text} for row, text in zip(key["row"], key["prompt"], strict=True)}
+    labels = Form(texts, lambda _: YES_NO, _annotator_columns).labels(paths)
     frame = pd.DataFrame(labels, columns=["row", "annotator", "correct", "place"])
     return frame.astype({"correct": int})
 
@@ -266,16 +258,10 @@ def measure_agreement(
                 agreements.append(names | compare(both[first], both[second]))
     frame = pd.DataFrame(agreements, columns=ANNOTATION_AGREEMENT.names)
     write_frame(frame, ANNOTATION_AGREEMENT, output)
-    # Rows without a label by each annotator, in the languages that the annotator has labelled.
     lang_of_row = dict(zip(key["row"], key["lang"], strict=True))
-    rows_of_sheet = key["lang"].value_counts()
-    counts, lacking = {}, {}
+    missing = lacking([*zip(labels["row"], labels["annotator"], strict=True)], lang_of_row)
     for name in annotators:
-        labelled = labels["row"][labels["annotator"] == name]
-        counts[name] = len(labelled)
-        langs = {lang_of_row[row] for row in labelled}
-        missing = int(rows_of_sheet[[*langs]].sum()) - len(labelled)
-        if missing:
-            lacking[f"{name} lacks"] = missing
-            log.warning("%s lacks %d rows of the sheets", name, missing)
-    return counts | lacking
+        if missing[name]:
+            log.warning("%s lacks %d rows of the sheets", name, missing[name])
+    counts = {name: int((labels["annotator"] == name).sum()) for name in annotators}
+    return counts | {f"{name} lacks": missing[name] for name in annotators if missing[name]}
