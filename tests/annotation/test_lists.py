@@ -2,7 +2,6 @@
 
 import csv
 import json
-import logging
 from collections import Counter
 from itertools import pairwise
 
@@ -134,6 +133,20 @@ def test_lists_are_balanced_whatever_their_size(design):
         assert not own & {row.item_id for row in shown if row.part == CHECK}
 
 
+def test_practice_is_the_same_for_all_and_checks_are_spread_evenly():
+    rows = make_lists(pairs_of(items(12)), ValidationOptions(**SMALL | {"practice": 19}))
+    shown = [{row.item_id for row in some} for some in lists_of(rows, PRACTICE).values()]
+    assert all(each == shown[0] for each in shown)
+    assert len({row.paradigm for row in rows if row.part == PRACTICE}) == 19
+    assert not shown[0] & {row.item_id for row in rows if row.part == PAIR}
+    for shown in lists_of(rows).values():
+        body = [row for row in shown if row.part != PRACTICE]
+        places = [n for n, row in enumerate(body) if row.part == CHECK]
+        gaps = [b - a for a, b in pairwise([-1, *places, len(body)])]
+        assert max(gaps) < 2 * len(body) / 3
+        assert min(gaps[1:-1]) > len(body) / 4
+
+
 def test_lists_depend_on_the_seed_and_on_neither_checks_nor_the_order_of_pairs():
     pairs = pairs_of(items(12))
     lists, other = (make_lists(pairs, ValidationOptions(seed=s, **SMALL)) for s in (2025, 2))
@@ -184,23 +197,22 @@ def test_nobody_sees_two_pairs_of_a_sentence_where_there_are_others(sizes, mende
     assert without >= mended
 
 
-def test_sentences_that_must_be_shared_are_told(caplog):
-    rows = [row | {"sent_id": "s1"} for row in items(4, paradigms=KINDS[:2])]
-    rows += items(30, paradigms=["word_order"], seed=7)
-    options = ValidationOptions(
-        participants=2, per_pair=2, per_paradigm=4, checks=0, practice=0, seed=1
+@pytest.mark.parametrize(
+    ("rows", "options", "said"),
+    [
+        (
+            [row | {"sent_id": "s1"} for row in items(4, paradigms=KINDS[:2])],
+            {"participants": 2, "per_pair": 2, "per_paradigm": 4, "checks": 0, "practice": 0},
+            "8 pairs share a list with another one of the same sentence",
+        ),
+        (items(3, paradigms=["aspect"]), SMALL, "fewer than 7 pairs of aspect (3)"),
+    ],
+)
+def test_shared_sentences_and_too_few_pairs_are_told(caplog, rows, options, said):
+    make_lists(
+        pairs_of(rows + items(30, paradigms=["word_order"], seed=7)), ValidationOptions(**options)
     )
-    with caplog.at_level(logging.WARNING):
-        make_lists(pairs_of(rows), options)
-    assert "8 pairs share a list with another one of the same sentence" in caplog.text
-
-
-def test_a_paradigm_with_too_few_pairs_gives_all_and_is_named(caplog):
-    rows = items(3, paradigms=["aspect"]) + items(30, paradigms=["word_order", "honorific"])
-    with caplog.at_level(logging.WARNING):
-        lists = make_lists(pairs_of(rows), ValidationOptions(**SMALL))
-    assert "fewer than 7 pairs of aspect (3)" in caplog.text
-    assert len({r.item_id for r in lists if r.part == PAIR and r.paradigm == "aspect"}) == 3
+    assert said in caplog.text
 
 
 def test_a_pair_of_two_paradigms_is_drawn_for_one():
@@ -214,24 +226,6 @@ def test_a_pair_of_two_paradigms_is_drawn_for_one():
     judged = [row for row in make_lists(pairs_of(rows), options) if row.part == PAIR]
     assert len({(row.item_id, row.paradigm) for row in judged}) == len({r.item_id for r in judged})
     assert {*Counter(row.item_id for row in judged).values()} == {3}
-
-
-def test_practice_is_the_same_for_all_of_different_paradigms_and_on_no_list():
-    rows = make_lists(pairs_of(items(12)), ValidationOptions(**SMALL | {"practice": 19}))
-    shown = [{row.item_id for row in some} for some in lists_of(rows, PRACTICE).values()]
-    assert all(each == shown[0] for each in shown)
-    assert len({row.paradigm for row in rows if row.part == PRACTICE}) == 19
-    assert not shown[0] & {row.item_id for row in rows if row.part == PAIR}
-
-
-def test_checks_are_spread_evenly():
-    rows = make_lists(pairs_of(items(12)), ValidationOptions(**SMALL))
-    for shown in lists_of(rows).values():
-        body = [row for row in shown if row.part != PRACTICE]
-        places = [n for n, row in enumerate(body) if row.part == CHECK]
-        gaps = [b - a for a, b in pairwise([-1, *places, len(body)])]
-        assert max(gaps) < 2 * len(body) / 3
-        assert min(gaps[1:-1]) > len(body) / 4
 
 
 @given(st.lists(st.sampled_from([*WORDS, "کا", "ہے"]), min_size=5, max_size=30), st.integers(0, 99))
@@ -270,24 +264,18 @@ def test_lists_that_cannot_be_made_are_refused(settings, says):
         make_lists(pairs, ValidationOptions(**{"participants": 3, **settings}))
 
 
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory):
-    root = tmp_path_factory.mktemp("lists")
-    path, options = write_items(root / "urd.parquet", items(12)), ValidationOptions(**SMALL)
-    sheets = [root / f"urd.{name}.csv" for name in options.names]
-    key, pcibex = root / "urd.key.parquet", root / "urd.pcibex.csv"
-    command = ["judgement-sheets", str(path), "--lang", "urd", "--folder", str(root)]
-    command += ["--options", options.model_dump_json()]
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 0, done.output
-    assert "133 items on 5 lists" in done.output
-    return root, sheets, key, pcibex
-
-
-def test_a_sheet_shows_sentences_and_practice_alone_in_any_spreadsheet(exported):
-    _, sheets, key, _ = exported
-    known = key_of(key)
-    for sheet in sheets:
+def test_sheets_and_the_table_for_pcibex_show_sentences_and_practice_alone(tmp_path):
+    path, options = write_items(tmp_path / "urd.parquet", items(12)), ValidationOptions(**SMALL)
+    tell = ["--options", options.model_dump_json()]
+    said = run("judgement-sheets", path, "--lang", "urd", "--folder", tmp_path, *tell)
+    assert "133 items on 5 lists" in said
+    known = key_of(tmp_path / "urd.key.parquet")
+    with (tmp_path / "urd.pcibex.csv").open(encoding="utf-8", newline="") as file:
+        result = [*csv.DictReader(file)]
+    assert [*result[0]] == ["Group", "Item", "Part", "First", "Second"]
+    assert {row["Part"] for row in result} == {"practice", "main"}
+    sheets = [tmp_path / f"urd.{name}.csv" for name in options.names]
+    for name, sheet in zip(options.names, sheets, strict=True):
         assert sheet.read_bytes().startswith(b"\xef\xbb\xbf")
         rows = rows_of(sheet)
         assert [*rows[0]] == ["id", "first", "second", "choice", "note"]
@@ -297,27 +285,11 @@ def test_a_sheet_shows_sentences_and_practice_alone_in_any_spreadsheet(exported)
             assert cells["choice"] == ""
             assert cells["note"] == ("practice" if row["part"] == PRACTICE else "")
         assert Counter(known[cells["id"]]["part"] for cells in rows)[CHECK] == 3
-        assert len({cells["id"] for cells in rows}) == len(rows)
-    assert {"\u200c", "\u200f"} < {*sheets[0].read_text("utf-8-sig")}
-
-
-def test_the_table_for_pcibex_has_every_row_of_every_list_without_a_mark(exported):
-    _, sheets, _, pcibex = exported
-    with pcibex.open(encoding="utf-8", newline="") as file:
-        result = [*csv.DictReader(file)]
-    assert [*result[0]] == ["Group", "Item", "Part", "First", "Second"]
-    for number, sheet in enumerate(sheets, 1):
-        own = [row for row in result if row["Group"] == f"p{number:02}"]
-        shown = [(row["Item"], row["First"], row["Second"]) for row in own]
-        assert shown == [(row["id"], row["first"], row["second"]) for row in rows_of(sheet)]
-    assert {row["Part"] for row in result} == {"practice", "main"}
-
-
-def test_another_number_of_sheets_is_refused(exported, tmp_path):
-    root, sheets, *_ = exported
+        own = [(r["Item"], r["First"], r["Second"]) for r in result if r["Group"] == name]
+        assert own == [(row["id"], row["first"], row["second"]) for row in rows]
     paths = (sheets[1:], tmp_path / "key.parquet", tmp_path / "p.csv")
     with pytest.raises(UserError, match="4 sheets are named, expected 5, one for each"):
-        write_lists(root / "urd.parquet", "urd", *paths, ValidationOptions(**SMALL))
+        write_lists(path, "urd", *paths, options)
 
 
 def test_items_that_nobody_can_judge_are_refused_or_left_out(tmp_path, caplog):
@@ -372,3 +344,4 @@ def test_single_sentences_of_a_declared_benchmark_are_judged_and_read_back(tmp_p
 def run(*words):
     done = CliRunner().invoke(app, [*map(str, words)])
     assert done.exit_code == 0, done.output
+    return done.output

@@ -81,6 +81,8 @@ def test_the_sheet_has_as_many_answers_of_each_task_and_no_more_than_there_are(c
     assert draw(campaign, tmp_path, seed=2)[0].read_bytes() != first
     larger = {row["id"] for row in lines(draw(campaign, tmp_path, per_task=9)[0])}
     assert {row["id"] for row in few} < larger
+    with pytest.raises(UserError, match="answered by any of 0 models"):
+        write_annotation_sheet("eng", campaign.prompts("eng"), {}, path, key, SheetOptions())
     whole = lines(draw(campaign, tmp_path, per_task=1000)[0])
     assert {*Counter(row["task"] for row in whole).values()} == {2 * 12}
     assert len({row["id"] for row in whole}) == len(whole) == TASKS * 24
@@ -105,13 +107,6 @@ def test_texts_are_read_as_they_were_written_and_none_is_a_formula(tmp_path_fact
         cells = [cell for line in csv.reader(file) for cell in line]
     assert [cell for cell in cells if cell.startswith(FORMULA_SIGNS)] == []
     assert lines(path) == [row, row | {"b": "=1+1"}]
-
-
-def test_a_language_without_answers_is_told(campaign, tmp_path):
-    with pytest.raises(UserError, match="answered by any of 0 models"):
-        write_annotation_sheet(
-            "eng", campaign.prompts("eng"), {}, tmp_path / "a", tmp_path / "b", SheetOptions()
-        )
 
 
 CONFIG = REPOSITORY / "config"
@@ -170,20 +165,9 @@ def read(sheet, *paths):
     return read_labels(paths, read_key([sheet[1]]))
 
 
-def test_labels_are_yes_no_1_and_0(sheet):
-    rows = filled(sheet)
-    for row, word in zip(rows, ("yes", "No", " 1", "0"), strict=False):
-        row["correct"] = word
-    labels = read(sheet, saved(sheet[0], rows))
-    assert labels["correct"].tolist()[:4] == [1, 0, 1, 0]
-    assert {*labels["annotator"]} == {"anna"}
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"id": "r00"}, ":4: row 'r00' is not in the sheets' key"),
-        ({"correct": " "}, ":4: 'correct' of row .* is empty; fill it in"),
         ({"correct": "maybe"}, ":4: 'correct' of row .* is 'maybe', expected yes, no, 1, 0"),
         ({"prompt": "Write."}, ":4: the prompt of row .* is not the one of the sheet"),
         # Cells may have several lines.
@@ -219,12 +203,17 @@ def test_what_is_wrong_with_a_sheet_as_a_whole_is_told(sheet):
 
 @pytest.mark.parametrize("separator", [";", "\t"])
 def test_sheets_saved_with_other_separators_and_without_the_mark_are_read(sheet, separator):
+    rows = filled(sheet)
+    for row, word in zip(rows, ("yes", "No", " 1", "0"), strict=False):
+        row["correct"] = word
     path = sheet[0].with_name("eng.anna.csv")
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=separator)
         writer.writerow(COLUMNS)
-        writer.writerows([[guarded(cell) for cell in row.values()] for row in filled(sheet)])
-    assert len(read(sheet, path)) == 5 * TASKS
+        writer.writerows([[guarded(cell) for cell in row.values()] for row in rows])
+    labels = read(sheet, path)
+    assert labels["correct"].tolist() == [1, 0] * 2 + [1] * (5 * TASKS - 4)
+    assert {*labels["annotator"]} == {"anna"}
 
 
 def test_models_that_judge_stand_in_columns_of_their_own(sheet):
@@ -284,10 +273,11 @@ def test_verdicts_are_compared_with_annotators_and_these_with_each_other(campaig
     assert korean["accuracy"] < measured["kor", "all", "corrected", "anna"]["accuracy"]
 
 
-@pytest.mark.slow
-def test_a_labelled_answer_without_a_verdict_is_counted_and_not_dropped(campaign, tmp_path, caplog):
-    sheet, key = draw(campaign, tmp_path)
-    sheets = fill(sheet, key, campaign, "eng")
+def test_answers_without_a_verdict_and_rows_without_a_label_are_counted(campaign, tmp_path, caplog):
+    sheet, key = draw(campaign, tmp_path, per_task=2)
+    first, second = fill(sheet, key, campaign, "eng")
+    kept = first.read_text(encoding="utf-8-sig").splitlines(keepends=True)[:-2]
+    first.write_text("".join(kept), encoding="utf-8-sig")
     lost = read_table(SHEET_KEY, key).to_pylist()[0]
     for model in MODELS:
         path = campaign.judgements / model / "eng.parquet"
@@ -296,19 +286,13 @@ def test_a_labelled_answer_without_a_verdict_is_counted_and_not_dropped(campaign
             if (model, row["item_id"]) == (lost["model"], lost["item_id"]):
                 row["correct"] = None
         write(rows, JUDGEMENTS, tmp_path / "judged/eng" / path.name, EXTRA)
-    measure_agreement(sheets, [key], tmp_path / "judged", tmp_path / "a.parquet")
-    assert "1 labelled answers have no verdict of both methods" in caplog.text
-    rows = read_table(ANNOTATION_AGREEMENT, tmp_path / "a.parquet").to_pylist()
-    n = {(r["method"], r["annotator"]): r["n"] for r in rows if r["phenomenon"] == "all"}
-    assert n["corrected", "anna"] == n["published", "bert"] == 5 * TASKS - 1
-    assert n["anna", "bert"] == 5 * TASKS
-
-
-def test_rows_of_a_sheet_without_a_label_are_counted(campaign, tmp_path, caplog):
-    sheet, key = draw(campaign, tmp_path, "eng", per_task=2)
-    first, second = fill(sheet, key, campaign, "eng")
-    kept = first.read_text(encoding="utf-8-sig").splitlines(keepends=True)[:-2]
-    first.write_text("".join(kept), encoding="utf-8-sig")
-    counts = measure_agreement([first, second], [key], campaign.judgements, tmp_path / "a.parquet")
+    output = tmp_path / "a.parquet"
+    counts = measure_agreement([first, second], [key], tmp_path / "judged", output)
     assert counts == {"anna": 2 * TASKS - 2, "bert": 2 * TASKS, "anna lacks": 2}
     assert "anna lacks 2 rows of the sheets" in caplog.text
+    assert "1 labelled answers have no verdict of both methods" in caplog.text
+    rows = read_table(ANNOTATION_AGREEMENT, output).to_pylist()
+    n = {(r["method"], r["annotator"]): r["n"] for r in rows if r["phenomenon"] == "all"}
+    assert n["corrected", "anna"] == 2 * TASKS - 3
+    assert n["published", "bert"] == 2 * TASKS - 1
+    assert n["anna", "bert"] == 2 * TASKS - 2
