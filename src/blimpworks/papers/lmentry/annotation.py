@@ -50,41 +50,22 @@ TASK, CORRECT = "task", "correct"
 COLUMNS = (ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
 
 
-def _gold_of(gold: Any, arguments: str | None) -> str:
-    """Return the gold answer or, if many are right, the prompt's subject, such as ``word: cat``."""
-    if not pd.isna(gold):
-        return str(gold)
-    known = json.loads(arguments or "{}")
-    return next((f"{name}: {known[name]}" for name in SUBJECTS if known.get(name)), "")
+def _gold(row: Mapping[Any, Any], pack: Pack | None) -> tuple[str, str]:
+    """Return the gold answer, or the subject of a prompt with many (``word: cat``), and a note.
 
-
-def _prompts(path: Path, pack: Pack | None) -> pd.DataFrame:
-    """Read prompts with gold answers and notes.
-
-    Some templates of the released pack ask another task's question. With ``pack``, the gold answer
-    is to that question, and a note says so.
+    Some templates of the released ``pack`` ask another task's question, as the note says. The gold
+    answer is to that question.
     """
-    columns = ["item_id", "phenomenon", "template", "prompt", "answer", "arguments"]
-    frame: pd.DataFrame = read_table(PROMPTS, path, columns).to_pandas()
-    frame = frame.astype({"phenomenon": str}).rename(columns={"answer": "gold"}).assign(note="")
-    if pack is None or pack.answers is None or not pack.answers.asks:
-        return frame
-    asked_tasks = pack.answers.asks
-    golds, notes = [], []
-    for row in frame.to_dict("records"):
-        gold, note = row["gold"], ""
-        if asked_task := asked_tasks.get(f"{task_of(row['phenomenon'])}.{row['template']}"):
-            gold, note = "", f"the prompt asks for {asked_task}"
-            arguments = json.loads(row["arguments"] or "{}")
-            if (
-                pack.yes_no
-                and asked_task in (ANY_WORDS, ALL_WORDS)
-                and "num_distractors" in arguments
-            ):
-                gold = pack.yes_no[0 if is_yes(asked_task, arguments) else 1]
-        golds.append(gold)
-        notes.append(note)
-    return frame.assign(gold=golds, note=notes)
+    gold, arguments = row["gold"], json.loads(row["arguments"] or "{}")
+    asks = pack.answers.asks if pack and pack.answers else {}
+    if pack and (asked := asks.get(f"{task_of(row['phenomenon'])}.{row['template']}")):
+        known = asked in (ANY_WORDS, ALL_WORDS) and "num_distractors" in arguments
+        right = pack.yes_no[not is_yes(asked, arguments)] if pack.yes_no and known else ""
+        return right, f"the prompt asks for {asked}"
+    if pd.isna(gold):
+        subjects = (f"{name}: {arguments[name]}" for name in SUBJECTS if arguments.get(name))
+        return next(subjects, ""), ""
+    return str(gold), ""
 
 
 def draw(
@@ -121,7 +102,10 @@ def write_annotation_sheet(
     published prompts, some of whose templates ask for another task; gold answers are to that.
     Raises UserError if nothing is answered.
     """
-    drawn = draw(lang, _prompts(prompts, read_pack(pack) if pack else None), answers, options)
+    columns = ["item_id", "phenomenon", "template", "prompt", "answer", "arguments"]
+    asked: pd.DataFrame = read_table(PROMPTS, prompts, columns).to_pandas()
+    asked = asked.astype({"phenomenon": str}).rename(columns={"answer": "gold"})
+    drawn = draw(lang, asked, answers, options)
     if drawn.empty:
         raise UserError(
             f"{lang}: no prompt of {prompts} is answered by any of {len(answers)} models; "
@@ -132,13 +116,13 @@ def write_annotation_sheet(
         for text, opened in zip(drawn["text"], drawn["opened"], strict=True)
     ]
     facts = zip(drawn["lang"], drawn["model"], drawn["item_id"], texts, strict=True)
-    sampled = drawn.assign(
-        answer=texts,
-        gold=[*map(_gold_of, drawn["gold"], drawn["arguments"])],
-        row=[row_id(*fact) for fact in facts],
-    )
-    rows = sampled.rename(columns={"row": ID, "phenomenon": TASK}).assign(**{CORRECT: ""})
+    sampled = drawn.assign(answer=texts, row=[row_id(*fact) for fact in facts])
     write_frame(sampled, SHEET_KEY, key)
+    known = read_pack(pack) if pack else None
+    golds = [_gold(row, known) for row in drawn.to_dict("records")]
+    rows = sampled.rename(columns={"row": ID, "phenomenon": TASK}).assign(
+        gold=[gold for gold, _ in golds], note=[note for _, note in golds], **{CORRECT: ""}
+    )
     write_sheet(sheet, COLUMNS, rows[[*COLUMNS]].astype(str).to_dict("records"))
     return len(rows)
 
