@@ -58,20 +58,20 @@ def test_clauses_pick_words(pattern, forms):
 
 
 def test_comments_line_ends_and_empty_clauses_at_the_end_say_nothing():
-    pattern = """
-      # who gives
-      V [upos=VERB];   # the verb; with a semicolon in the comment
-      V -[nsubj]-> S;
-    """
-    assert parse_pattern(pattern) == parse_pattern("V [upos=VERB]; V -[nsubj]-> S")
+    commented = "\n# who gives\nV [upos=VERB];  # the verb; a semicolon\n V -[nsubj]-> S;\n"
+    assert parse_pattern(commented) == parse_pattern("V [upos=VERB]; V -[nsubj]-> S")
 
 
-def test_known_words_stay_and_are_not_taken_for_others():
-    found = matches(parse_pattern("V -> N; N [upos=NOUN]"), GAVE, {"V": 4})
-    assert [match["N"] for match in found] == [0, 2, 3]
-    # The subject is known by another name, so it cannot be N too.
-    found = matches(parse_pattern("N [upos=NOUN]"), GAVE, {"S": 0})
-    assert [match["N"] for match in found] == [2, 3]
+@pytest.mark.parametrize(
+    ("pattern", "known", "found"),
+    [
+        ("V -> N; N [upos=NOUN]", {"V": 4}, [0, 2, 3]),
+        # The subject is known by another name, so it cannot be N too.
+        ("N [upos=NOUN]", {"S": 0}, [2, 3]),
+    ],
+)
+def test_known_words_stay_and_are_not_taken_for_others(pattern, known, found):
+    assert [match["N"] for match in matches(parse_pattern(pattern), GAVE, known)] == found
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,7 @@ CHAIN = "; ".join(f"N{number} -[a]-> N{number + 1}" for number in range(10))
     ("pattern", "message"),
     [
         ("V [upos=VERB", "pattern is malformed at "),
-        (
-            "V [upos=]",
-            "at line 1, column 9, in 'V [upos=]'; expected clauses such as V [upos",
-        ),
+        ("V [upos=]", "at line 1, column 9, in 'V [upos=]'; expected clauses such as V [up"),
         ("V [upos=VERB];\nV -[nsubj-> S", "at line 2, column 10, in 'V -[nsubj-> S'; expected"),
         ("V -[]-> S", "at line 1, column 5"),
         ("V [upos==VERB]", "at line 1, column 9"),
