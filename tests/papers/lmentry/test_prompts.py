@@ -135,40 +135,43 @@ def every(lang, variant, store):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gold_answers_follow_from_the_question(lang, variant, store):
     pack = read_pack(PACKS[lang])
-    key = Alphabet(pack.alphabet).key if variant == "corrected" else None
-    no_yes = ((variant == "corrected" and pack.yes_no_corrected) or pack.yes_no)[::-1]
-
-    def beside(step):
-        return lambda a: a["sentence"].split()[a["sentence"].split().index(a["query"]) + step]
-
-    right = {
-        "more_letters": lambda a: max(a["word1"], a["word2"], key=len),
-        "less_letters": lambda a: min(a["word1"], a["word2"], key=len),
-        "bigger_number": lambda a: max(a["n1"], a["n2"]),
-        "smaller_number": lambda a: min(a["n1"], a["n2"]),
-        "first_alphabetically": lambda a: min(a["word1"], a["word2"], key=key),
-        "word_after": beside(1),
-        "word_before": beside(-1),
-        "first_word": lambda a: a["sentence"].split()[0],
-        "last_word": lambda a: a["sentence"].split()[-1],
-        "first_letter": lambda a: a["word"][0],
-        "last_letter": lambda a: a["word"][-1],
-        "any_words_from_category": lambda a: no_yes[len(a["category_words"]) > 0],
-        "all_words_from_category": lambda a: no_yes[not a["distractors"]],
-        "most_associated_word": lambda a: a["words"][a["answer_index"]],
-        "least_associated_word": lambda a: a["words"][a["answer_index"]],
-    }
+    alphabet = Alphabet(pack.alphabet)
+    yes, no = (variant == "corrected" and pack.yes_no_corrected) or pack.yes_no
     for task, arguments in every(lang, variant, store):
-        if task in right:
-            assert arguments["answer"] == right[task](arguments)
+        if task in ("more_letters", "less_letters"):
+            best = max if task == "more_letters" else min
+            words = [arguments["word1"], arguments["word2"]]
+            assert arguments["answer"] == best(words, key=len)
+        elif task in ("bigger_number", "smaller_number"):
+            best = max if task == "bigger_number" else min
+            assert arguments["answer"] == best(arguments["n1"], arguments["n2"])
+        elif task == "first_alphabetically":
+            words = arguments["word1"], arguments["word2"]
+            key = alphabet.key if variant == "corrected" else None
+            assert arguments["answer"] == min(words, key=key)
         if task in ORDERED and "word1" in arguments:
-            assert arguments["answer"] == arguments[f"word{arguments['answer_index'] + 1}"]
-        if "query" in arguments and "sentence" in arguments:
-            tokens = arguments["sentence"].lower().split()
-            assert tokens.count(arguments["query"].lower()) == 1
-        if "category_words" in arguments:
-            listed = arguments["category_words"] + arguments["distractors"]
-            assert sorted(arguments["words"]) == sorted(listed)
+            right = arguments[f"word{arguments['answer_index'] + 1}"]
+            assert right == arguments["answer"]
+        if task in ("word_after", "word_before"):
+            tokens, step = arguments["sentence"].split(), 1 if task == "word_after" else -1
+            assert [t.lower() for t in tokens].count(arguments["query"].lower()) == 1
+            assert tokens[tokens.index(arguments["query"]) + step] == arguments["answer"]
+        elif task in ("first_word", "last_word"):
+            assert (
+                arguments["sentence"].split()[0 if task == "first_word" else -1]
+                == arguments["answer"]
+            )
+        elif task in ("first_letter", "last_letter"):
+            assert arguments["word"][0 if task == "first_letter" else -1] == arguments["answer"]
+        elif task in ("any_words_from_category", "all_words_from_category"):
+            members = 5 - arguments["num_distractors"]
+            holds = members == 5 if task == "all_words_from_category" else members > 0
+            assert arguments["answer"] == (yes if holds else no)
+            assert sorted(arguments["words"]) == sorted(
+                arguments["category_words"] + arguments["distractors"]
+            )
+        elif task in ("most_associated_word", "least_associated_word"):
+            assert arguments["words"][arguments["answer_index"]] == arguments["answer"]
 
 
 @needs_mirror
