@@ -48,13 +48,6 @@ def test_a_resource_that_is_missing_or_in_another_encoding_is_named(tmp_path):
         read_resources(files)
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_heading(tmp_path):
-    files = write_resources(tmp_path)
-    text = (tmp_path / "homophones.csv").read_text()
-    (tmp_path / "homophones.csv").write_text(text, encoding="utf-8-sig")
-    assert read_resources(files).homophones[0].word == "sea"
-
-
 def test_faults_stay_until_clean_resources_are_asked_for(tmp_path):
     files = write_resources(tmp_path)
     words = {"maior ": {"pos": "ADJ"}, "바\x1f": {"pos": "NOUN"}}
@@ -63,8 +56,11 @@ def test_faults_stay_until_clean_resources_are_asked_for(tmp_path):
     (tmp_path / "simple_sentences.csv").write_text(f"sentence\n{placeholder}\nHi you.\nHi you.\n")
     (tmp_path / "rhyme_groups.json").write_text('{"at": ["cat", "hat", "cat"]}')
     head = "word,homophone,semantic1,semantic2,easy1,easy2"
-    (tmp_path / "homophones.csv").write_text(f"{head}\nsea,see,see,look,cat,sea\n")
+    text = f"{head}\nsea,see,see,look,cat,sea\n"
+    # A byte order mark is no part of the first heading.
+    (tmp_path / "homophones.csv").write_text(text, encoding="utf-8-sig")
     released = read_resources(files)
+    assert released.homophones[0].word == "sea"
     assert [*released.words] == ["maior ", "바\x1f"]
     assert [*released.sentences] == [placeholder, "Hi you.", "Hi you."]
     tidy = cleaned(released)
@@ -74,62 +70,52 @@ def test_faults_stay_until_clean_resources_are_asked_for(tmp_path):
     assert tidy.homophones[0].distractors == (("easy", "cat"), ("semantic", "look"))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("sampler: homophones", "sampler: anagrams", "'homophones"),
-        ("  homophones: {sampler", "  anagrams: {sampler", "'anagrams' is missing or unknown"),
-        ("size: 999", "sise: 999", "sentence_containing (kor)"),
-        ("clear_rhymes:", "clear_rhymes: {}\n  other:", "clear_rhymes"),
-        ("{rhyming_word: {amb", "{rhyme: {amb", "decisions: 'rhyme' is no task or subset"),
-    ],
-)
-def test_declarations_with_a_mistake_are_refused(tmp_path, old, new, said):
-    text = DECLARATIONS.read_text(encoding="utf-8")
-    assert old in text
-    path = tmp_path / "tasks.yaml"
-    path.write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(UserError) as caught:
-        read_declarations(path)
-    assert str(path) in str(caught.value)
-    assert said.strip("'") in str(caught.value)
+FIRST = "  first_word: ['"
+NO_FIELD = "'first_word', 'What is {word}?', has {word} in braces; expected {sentence}"
+
+
+def corrected(template):
+    return "templates:\n", f"corrected: {{{template}}}\ntemplates:\n"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("read", "source", "change", "said"),
     [
-        ("  first_word:", "  frist_word:", "frist_word"),
-        ('"{word1}" or "{word2}"?\', ', '"{word3}" or "{word2}"?\', ', "word3"),
-        ("yes_no:", "yes_or_no:", "yes_or_no"),
-        ('yes_no: ["yes", "no"]\n', "", "yes_no is missing"),
-        (
-            "  first_word: ['",
-            "  first_word: ['What is {word}?', '",
-            r"'first_word', 'What is \{word\}\?', has \{word\} in braces; expected \{sentence\}",
+        *(
+            (read_declarations, DECLARATIONS, change, said)
+            for *change, said in (
+                ("sampler: homophones", "sampler: anagrams", "homophones"),
+                ("  homophones: {sampler", "  anagrams: {sampler", "anagrams' is missing or unkn"),
+                ("size: 999", "sise: 999", "sentence_containing (kor)"),
+                ("clear_rhymes:", "clear_rhymes: {}\n  other:", "clear_rhymes"),
+                ("{rhyming_word: {amb", "{rhyme: {amb", "decisions: 'rhyme' is no task or subset"),
+            )
         ),
         *(
-            ("templates:\n", f"corrected: {{{template}}}\ntemplates:\n", f"corrected {said}")
-            for template, said in (
-                ("first_word.two: 'Of {sentence}?'", "'first_word.two': no such template"),
-                (
-                    "frist_word.2: 'Of {sentence}?'",
-                    "'frist_word.2': no .*; expected a task of 'temp",
-                ),
-                ("first_word.2: 'Of {sentence?'", r"'first_word.2', .*; expected \{sentence\} in"),
-                ("first_word.9: 'Of {sentence}?'", "'first_word.9': no such template"),
+            (read_pack, PACKS["eng"], change, said)
+            for *change, said in (
+                ("  first_word:", "  frist_word:", "frist_word"),
+                ('"{word1}" or "{word2}"?\', ', '"{word3}" or "{word2}"?\', ', "word3"),
+                ("yes_no:", "yes_or_no:", "yes_or_no"),
+                ('yes_no: ["yes", "no"]\n', "", "yes_no is missing"),
+                (FIRST, f"{FIRST}What is {{word}}?', '", NO_FIELD),
+                (*corrected("first_word.two: '{sentence}?'"), "'first_word.two': no such templa"),
+                (*corrected("frist_word.2: '{sentence}?'"), "expected a task of 'temp"),
+                (*corrected("first_word.2: '{sentence?'"), "expected {sentence} in"),
+                (*corrected("first_word.9: '{sentence}?'"), "'first_word.9': no such template"),
             )
         ),
     ],
 )
-def test_a_pack_with_a_mistake_is_refused(tmp_path, old, new, said):
-    text = PACKS["eng"].read_text(encoding="utf-8")
-    assert old in text
-    path = tmp_path / "eng.yaml"
-    path.write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(UserError, match=said) as error:
-        read_pack(path)
-    # One sentence, and not the pack over again.
+def test_declarations_and_packs_with_a_mistake_are_refused(tmp_path, read, source, change, said):
+    text, path = source.read_text(encoding="utf-8"), tmp_path / "eng.yaml"
+    assert change[0] in text
+    path.write_text(text.replace(*change), encoding="utf-8")
+    with pytest.raises(UserError) as error:
+        read(path)
     assert str(error.value).startswith(f"{path}: ")
+    assert said in str(error.value)
+    # One sentence, and not the file over again.
     assert len(str(error.value)) < len(str(path)) + 900
 
 

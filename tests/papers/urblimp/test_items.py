@@ -25,7 +25,6 @@ from support.urblimp_kit import (
 )
 
 GOLDEN = golden()
-TRAINED = "ur_own-ud-train.conllu"
 
 
 @pytest.fixture(scope="module")
