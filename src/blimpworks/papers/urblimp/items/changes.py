@@ -65,10 +65,6 @@ class Attested:
                 ) from None
         self.forms = {word for form in forms for word in form.split()}
 
-    def has(self, form: str) -> bool:
-        """Tell whether all words of a form are attested."""
-        return all(word in self.forms for word in form.split())
-
 
 class Absent(LookupError):
     """The draft does not have the word asked for: it was left out, or is being moved."""
@@ -218,9 +214,9 @@ class Revision:
                 draft.move(draft.tree.subtree(match[operation.move], {*match.values()}), last)
 
     def _attested(self, forms: Sequence[str]) -> str:
-        """Return the first form that is attested. Raises Rejected without any."""
+        """Return the first form whose words are all attested. Raises Rejected without any."""
         for form in forms:
-            if self.attested.has(form):
+            if all(word in self.attested.forms for word in form.split()):
                 return form
         raise Rejected("not in the lexicon")
 

@@ -37,18 +37,8 @@ Match = Mapping[str, int]
 """Indices of words in a tree, by their names in the pattern."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exactly:
-    """A value that stands for itself."""
-
-    text: str
-
-    def fullmatch(self, text: str) -> bool:
-        """Tell whether a text is the value."""
-        return text == self.text
-
-
-Value = Exactly | Expression
+Value = str | Expression
+"""A value that stands for itself, or an expression of all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +57,10 @@ class Feature:
             return (present is None) == self.negated
         if present is None:
             return False
-        return any(value.fullmatch(present) for value in self.values) != self.negated
+        return self.negated != any(
+            value == present if isinstance(value, str) else value.fullmatch(present)
+            for value in self.values
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +135,7 @@ class Pattern:
 class _Reader(Transformer[Token, Any]):
     """Makes records of the parse tree's clauses."""
 
-    NAME = RELATION = str
+    NAME = RELATION = word = str
     any_edge = Edge
 
     def __init__(self, lists: Mapping[str, str]) -> None:
@@ -155,11 +148,8 @@ class _Reader(Transformer[Token, Any]):
             raise UserError(f"pattern names the list {str(name)!r}; the pack has {list_names}.")
         return expression(self.lists[name])
 
-    def word(self, name: Token) -> Value:
-        return Exactly(str(name))
-
     def string(self, text: Token) -> Value:
-        return Exactly(str(text[1:-1]))
+        return str(text[1:-1])
 
     def regex(self, text: Token) -> Value:
         return expression(str(text[3:-1]))
