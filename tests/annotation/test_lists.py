@@ -209,19 +209,15 @@ def test_nobody_sees_two_pairs_of_a_sentence_where_there_are_others(sizes, mende
     ],
 )
 def test_shared_sentences_and_too_few_pairs_are_told(caplog, rows, options, said):
-    make_lists(
-        pairs_of(rows + items(30, paradigms=["word_order"], seed=7)), ValidationOptions(**options)
-    )
+    rows += items(30, paradigms=["word_order"], seed=7)
+    make_lists(pairs_of(rows), ValidationOptions(**options))
     assert said in caplog.text
 
 
 def test_a_pair_of_two_paradigms_is_drawn_for_one():
     rows = items(8, paradigms=["aspect"])
-    twice = [
-        row | {"paradigm": "honorific", "phenomenon": PHENOMENON_OF["honorific"]}
-        for row in rows[:5]
-    ]
-    rows += twice + items(40, paradigms=["word_order"], seed=5)
+    other = {"paradigm": "honorific", "phenomenon": PHENOMENON_OF["honorific"]}
+    rows += [row | other for row in rows[:5]] + items(40, paradigms=["word_order"], seed=5)
     options = ValidationOptions(**SMALL | {"practice": 0})
     judged = [row for row in make_lists(pairs_of(rows), options) if row.part == PAIR]
     assert len({(row.item_id, row.paradigm) for row in judged}) == len({r.item_id for r in judged})
@@ -313,32 +309,27 @@ def test_single_sentences_of_a_declared_benchmark_are_judged_and_read_back(tmp_p
     options = {"participants": 2, "per_pair": 2, "per_paradigm": 8, "checks": 2, "practice": 2}
     tell = ["--options", json.dumps(options)]
     run("judgement-sheets", tmp_path / "toy", "--lang", "eng", "--folder", tmp_path, *tell)
-    key = key_of(tmp_path / "eng.key.parquet")
-    filled = []
+    key, filled = key_of(tmp_path / "eng.key.parquet"), []
     for name in ("p01", "p02"):
         lines = rows_of(tmp_path / f"eng.{name}.csv")
         assert [*lines[0]] == ["id", "sentence", "choice", "note"]
-        right = [key[line["id"]]["first_is_good"] for line in lines]
-        # The second person accepts everything but the attention checks.
-        parts = [key[line["id"]]["part"] for line in lines]
-        says = [r if name == "p01" else p != CHECK for r, p in zip(right, parts, strict=True)]
-        chosen = [
-            line | {"choice": "yes" if s else "0"} for line, s in zip(lines, says, strict=True)
-        ]
+        for line in lines:
+            row = key[line["id"]]
+            # The second person accepts everything but the attention checks.
+            accepts = row["first_is_good"] if name == "p01" else row["part"] != CHECK
+            line["choice"] = "yes" if accepts else "0"
         filled.append(tmp_path / f"filled.{name}.csv")
-        write_sheet(filled[-1], [*lines[0]], chosen)
+        write_sheet(filled[-1], [*lines[0]], lines)
     names = ("ratings", "participants", "accuracies")
     outputs = [word for n in names for word in (f"--{n}", tmp_path / f"{n}.parquet")]
     known = ["--benchmark", "toy", "--key", tmp_path / "eng.key.parquet", *outputs]
     run("read-judgements", *filled, *known)
     people = read_table(VALIDATION_PARTICIPANTS, tmp_path / "participants.parquet").to_pylist()
-    accepted = sum(row["first_is_good"] for row in key.values() if row["part"] == PAIR) / 2
-    assert [(row["correct"], row["n"], row["passed"]) for row in people] == [
-        (8, 8, 2),
-        (accepted, 8, 2),
-    ]
+    right = sum(row["first_is_good"] for row in key.values() if row["part"] == PAIR) / 2
+    results = [(row["correct"], row["n"], row["passed"]) for row in people]
+    assert results == [(8, 8, 2), (right, 8, 2)]
     [row] = read_table(ACCURACIES, tmp_path / "accuracies.parquet").to_pylist()
-    assert (row["benchmark"], row["lang"], row["accuracy"]) == ("toy", "eng", (8 + accepted) / 16)
+    assert (row["benchmark"], row["lang"], row["accuracy"]) == ("toy", "eng", (8 + right) / 16)
 
 
 def run(*words):

@@ -11,12 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from blimpworks.annotation.spreadsheet import (
-    FORMULA_SIGNS,
-    guarded,
-    read_sheet,
-    write_sheet,
-)
+from blimpworks.annotation.spreadsheet import FORMULA_SIGNS, guarded, read_sheet, write_sheet
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.annotation import (
@@ -109,7 +104,7 @@ def test_texts_are_read_as_they_were_written_and_none_is_a_formula(tmp_path_fact
     assert lines(path) == [row, row | {"b": "=1+1"}]
 
 
-CONFIG = REPOSITORY / "config"
+PACK = REPOSITORY / "config/lmentry/languages/spa.yaml"
 YES, NO = "sí", "no"
 
 
@@ -134,24 +129,22 @@ def category_prompts(template):
 def test_the_gold_answer_is_that_to_what_the_template_asks(tmp_path, published):
     rows = [row for template in (1, 2) for row in category_prompts(template)]
     prompts = write(rows, PROMPTS, tmp_path / "spa.parquet")
-    answered = [
-        {"item_id": row["item_id"], "status": "ok", "text": YES, "finish": "stop", "tokens": 1}
-        for row in rows
-    ]
+    answer = {"status": "ok", "text": YES, "finish": "stop", "tokens": 1}
+    answered = [{"item_id": row["item_id"], **answer} for row in rows]
     answers = {"mine": write(answered, ANSWERS, tmp_path / "mine.parquet")}
-    sheet, pack = tmp_path / "spa.csv", CONFIG / "lmentry/languages/spa.yaml"
-    options, key = SheetOptions(per_task=9), tmp_path / "key.parquet"
-    chosen = pack if published else None
-    write_annotation_sheet("spa", prompts, answers, sheet, key, options, chosen)
+    sheet, key, pack = tmp_path / "spa.csv", tmp_path / "key.parquet", PACK if published else None
+    write_annotation_sheet("spa", prompts, answers, sheet, key, SheetOptions(per_task=9), pack)
     hidden = {row["row"]: row["item_id"] for row in read_table(SHEET_KEY, key).to_pylist()}
     golds = {hidden[row["id"]]: (row["gold"], row["note"]) for row in lines(sheet)}
-    any_words = {"5": (NO, ""), "4": (YES, ""), "1": (YES, ""), "0": (YES, "")}
-    assert {item[2:]: gold for item, gold in golds.items() if item[0] == "1"} == any_words
-    second = {item[2:]: gold for item, gold in golds.items() if item[0] == "2"}
     # The second published template asks whether all of them are.
     note = "the prompt asks for all_words_from_category"
-    every = {"5": (NO, note), "4": (NO, note), "1": (NO, note), "0": (YES, note)}
-    assert second == (every if published else any_words)
+    for item, gold in golds.items():
+        template, strangers = item.split("-")
+        if published and template == "2":
+            assert gold == (YES if strangers == "0" else NO, note)
+        else:
+            assert gold == (YES if strangers < "5" else NO, "")
+    assert len(golds) == 8
 
 
 def filled(sheet, change=None):
