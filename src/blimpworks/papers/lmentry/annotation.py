@@ -151,10 +151,7 @@ def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
 
 
 def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
-    """Read labels of filled sheets: columns row, annotator, correct (0 or 1) and place.
-
-    ``key``: the sheets' rows and prompts. Raises UserError as ``Form.labels`` does.
-    """
+    """Read labels as ``Form.labels`` does: columns row, annotator, correct (0 or 1) and place."""
     texts = {row: {"prompt": text} for row, text in zip(key["row"], key["prompt"], strict=True)}
     labels = Form(texts, lambda _: YES_NO, _annotator_columns).labels(paths)
     frame = pd.DataFrame(labels, columns=["row", "annotator", "correct", "place"])
@@ -167,10 +164,9 @@ KEPT = ["row", "lang", "model", "item_id", "phenomenon", "prompt"]
 def kappa(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
     """Return Cohen's kappa of two judges' labels (0 or 1) and its 95 % interval.
 
-    A judge is a method or an annotator.
-
-    NaN if one judge gives a single label: kappa is then 0 or undefined. The interval is asymptotic
-    (Fleiss, Cohen and Everitt 1969), without width for judges that never differ.
+    A judge is a method or an annotator. NaN if one judge gives a single label: kappa is then 0 or
+    undefined. The interval is asymptotic (Fleiss, Cohen and Everitt 1969), without width for judges
+    that never differ.
     """
     if first.nunique() < 2 or second.nunique() < 2:
         return math.nan, math.nan, math.nan

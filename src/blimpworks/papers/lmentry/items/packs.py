@@ -83,7 +83,6 @@ class Pack(Strict):
         return self
 
     def _check_key(self, kind: str, key: str, task: str, text: str) -> None:
-        """Raise ValueError for a template that replaces none or lacks its fields."""
         number = key.rpartition(".")[2]
         if number not in [str(n + 1) for n in range(len(self.templates.get(task, ())))]:
             whose = "subset of a task" if kind == "slips" else "task"
@@ -146,7 +145,7 @@ def _parsed(path: Path) -> Pack:
 
 
 def _lenders(pack: Pack, folder: Path) -> dict[str, Path]:
-    """Return packs whose patterns the release uses for some of a pack's tasks, by language."""
+    # Packs whose patterns the release uses for some of a pack's tasks, by language.
     scorers = pack.answers.published_scorers if pack.answers else {}
     return {lang: folder / f"{lang}.yaml" for lang in sorted({*scorers.values()})}
 

@@ -125,10 +125,7 @@ def _outcomes(
     faults: Sequence[Fault],
     most: int | None,
 ) -> Iterator[Outcome]:
-    """Yield the outcomes of a file's rules in treebanks and, for some rules, in plain text.
-
-    Pairs of faulty sentences, repeated pairs, and those beyond ``most`` (evenly) are rejected.
-    """
+    """Reject pairs of faulty sentences, repeated ones, and those beyond ``most`` (evenly)."""
     outcomes: list[Outcome] = []
     pairs: set[tuple[str, str]] = set()
     for rule in rules:

@@ -159,10 +159,7 @@ class Draft:
         return orthography.joined((slot.form, slot.space) for slot in self.slots)
 
     def changed_positions(self, other: "Draft", *, absent: bool) -> list[int]:
-        """Return the positions, in this draft, of words that the other draft has in other forms.
-
-        ``absent`` says whether words that the other draft does not have count too.
-        """
+        """Return positions of words with another form in ``other`` or, if ``absent``, with none."""
         forms = {slot.word: slot.form for slot in other.slots}
         return [
             position
@@ -214,7 +211,6 @@ class Revision:
                 draft.move(draft.tree.subtree(match[operation.move], {*match.values()}), last)
 
     def _attested(self, forms: Sequence[str]) -> str:
-        """Return the first form whose words are all attested. Raises Rejected without any."""
         for form in forms:
             if all(word in self.attested.forms for word in form.split()):
                 return form
@@ -259,7 +255,6 @@ class Revision:
             raise Rejected("no form by rule")
 
     def _added(self, operation: Add) -> str:
-        """Return the form of a closed class in the cell of the word that it agrees with."""
         inflection = self.language.inflection
         cells = inflection.paradigms[operation.add].forms("").items()
         for reading in inflection.readings(self.draft.word(self.match[operation.agreeing])):

@@ -186,12 +186,12 @@ class Inflection(Strict):
         """
 
         def other_kind(reading: Reading) -> bool:
-            """Tell whether only one of word and reading is subjunctive."""
+            # Only one of word and reading is subjunctive.
             marked = any(name in word.features for name in ("Aspect", "Mood"))
             return marked and (word.features.get("Mood") == SUBJUNCTIVE) != ("Mood" in reading.cell)
 
         def doubt(reading: Reading) -> tuple[int, ...]:
-            """Count contradictions: to the complex, to the word's kind, to the word."""
+            # Contradictions to the complex, to the word's kind, to the word.
             of_complex, of_word = (
                 sum(features.get(name, value) != value for name, value in reading.cell.items())
                 for features in (known or {}, word.features)

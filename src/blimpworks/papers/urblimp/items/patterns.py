@@ -234,7 +234,6 @@ def matches(pattern: Pattern, tree: Tree, known: Match | None = None) -> Iterato
     """
 
     def fits(match: Match, node: str) -> bool:
-        """Tell whether a word has its features and its relations to other matched words."""
         features = tree.words[match[node]].features
         return all(feature.holds(features) for feature in pattern.nodes[node]) and all(
             relation.holds(tree, match[relation.first], match[relation.second])
@@ -243,7 +242,7 @@ def matches(pattern: Pattern, tree: Tree, known: Match | None = None) -> Iterato
         )
 
     def candidates(match: Match, node: str) -> Sequence[int]:
-        """Return the words at the other end of an edge to a matched word, or else all."""
+        # Words at the other end of an edge to a matched word, or else all.
         for edge in pattern.relations:
             if isinstance(edge, Edge) and edge.second == node and edge.first in match:
                 return tree.children.get(match[edge.first], ())

@@ -96,7 +96,6 @@ KINDS: dict[str, type[Operation]] = {
 
 
 def _kind(operation: object) -> str | None:
-    """Return the kind of an operation's first key; None without any."""
     if isinstance(operation, Strict):
         return type(operation).__name__
     keys = operation if isinstance(operation, dict) else ()
@@ -105,7 +104,6 @@ def _kind(operation: object) -> str | None:
 
 
 def _complete(operation: object) -> object:
-    """Raise ValueError for an operation that lacks a key of its kind."""
     keys = [key for key in operation if key in KINDS] if isinstance(operation, dict) else []
     if isinstance(operation, dict) and keys:
         fields = KINDS[keys[0]].model_fields.items()
