@@ -241,8 +241,8 @@ def settings_text(wildcards):
     content = SETTINGS[wildcards.settings]
     content = content() if callable(content) else content
     if wildcards.settings.endswith(".json"):
-        return json.dumps(content, ensure_ascii=False, indent=1)
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        return json.dumps(content, indent=1)
+    return yaml.safe_dump(content, sort_keys=False).rstrip()
 
 
 # One for each declaration, whether the campaign has it or not.

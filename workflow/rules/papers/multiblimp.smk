@@ -52,7 +52,9 @@ rule fit_regressions:
         ),
         frequencies=FREQUENCIES,
         models=lambda w: (
-            [] if w.source == "printed" else [REGRESSED]  # too few are printed to fit on
+            []
+            if w.source == "printed"
+            else [REGRESSED]  # too few are printed to fit on
         ),
     output:
         table="<results>/regressions/{benchmark}/{source}.parquet",
