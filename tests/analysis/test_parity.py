@@ -16,7 +16,7 @@ from blimpworks.analysis.parity import (
 )
 from blimpworks.analysis.scoring_variants import parse_variant
 from blimpworks.audit.check import audit
-from blimpworks.campaign.engines import COMPARISONS, comparison_of
+from blimpworks.campaign.engines import architectures, comparison_of
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.scoring import NearTies, ParityOptions
 from blimpworks.cli import app
@@ -27,7 +27,7 @@ from support.judging_kit import write_scores
 
 METHOD = find_method("full_sentence")
 NEAR = NearTies(float32=0.5, bfloat16=2.0)
-REFERENCE = COMPARISONS["causal"].reference
+REFERENCE = comparison_of("causal", None, None).reference
 
 
 def ids(path):
@@ -84,7 +84,7 @@ def test_a_variant_is_an_engine_with_settings(name, settings):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("gpt", "engine 'gpt' is unknown; expected one of vllm, transformers"),
+        ("gpt", "variant 'gpt': engine 'gpt' is unknown; expected one of transformers, vllm"),
         ("vllm:fp8", "'fp8' is no setting; expected float32, bfloat16"),
         ("vllm:batch_token=3", "did you mean 'batch_tokens'"),
         ("vllm:batch_tokens=0", "key 'batch_tokens' is 0: input should be greater than 0"),
@@ -96,11 +96,10 @@ def test_a_variant_that_does_not_exist_is_told(name, message):
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("architecture", COMPARISONS)
+@pytest.mark.parametrize("architecture", architectures())
 def test_what_is_compared_by_default_every_model_can_have(architecture):
     options = ParityOptions()
     compared = comparison_of(architecture, options.reference, options.variants)
-    assert compared == COMPARISONS[architecture]
     for name in (compared.reference, *compared.variants):
         assert parse_variant(name).obstacle(architecture, {}) is None
 
@@ -240,7 +239,7 @@ def rows_of(output):
 @pytest.mark.slow
 def test_what_a_model_cannot_have_is_a_line_with_its_reason(trained, tmp_path, monkeypatch):
     monkeypatch.setattr(variants, "REPOSITORY", tmp_path)
-    monkeypatch.setattr(variants, "PACKAGES", variants.PACKAGES | {"vllm": "no_such_package"})
+    monkeypatch.setattr(variants, "find_spec", lambda name: name != "vllm" or None)
     checkpoint, items = trained
     page = report(
         *(checkpoint, items, "--output", tmp_path, "--reference", "transformers"),
@@ -249,8 +248,8 @@ def test_what_a_model_cannot_have_is_a_line_with_its_reason(trained, tmp_path, m
     first, *impossible = rows_of(tmp_path)
     reasons = {
         "kenlm": "the engine kenlm runs no causal models",
-        "vllm": "no Python here has the engine vllm; make its environment (`make vllm` makes "
-        ".vllm for vLLM), or name one by --python vllm=PATH",
+        "vllm": "no Python here has the engine vllm; install it (by `bash envs/install.sh "
+        "vllm-cuda` for GPUs, `make vllm` for processors), or name one by --python vllm=PATH",
     }
     assert {row["variant"]: row["impossible"] for row in impossible} == reasons
     numbers = first.keys() - {"variant", "method", "impossible"}
@@ -281,7 +280,7 @@ def test_every_kind_of_model_has_a_report_without_further_settings(architecture,
     items = tiny.write_items(tmp_path / "items.parquet", pairs)
     page = report(checkpoint, items, "--output", tmp_path / "out")
     rows = rows_of(tmp_path / "out")
-    usual = COMPARISONS[architecture]
+    usual = comparison_of(architecture, None, None)
     assert [row["variant"] for row in rows] == [usual.reference, *usual.variants]
     assert [row["impossible"] for row in rows] == [None] * len(rows)
     assert "not possible" not in page

@@ -82,7 +82,7 @@ def test_an_unknown_kind_of_table_is_one_sentence():
 
 
 def registered(monkeypatch, *entries):
-    monkeypatch.setattr(registry, "registered_papers", lambda: entries)
+    monkeypatch.setattr(registry, "entries_of", lambda group: entries)
     return registry.registered.__wrapped__()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign.engines import ENGINES
+from blimpworks.campaign.engines import scorers
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.commands.declare import Declared, Use, command, library_arguments, library_function
 from blimpworks.commands.options import option, written
@@ -105,7 +105,7 @@ def test_a_command_in_a_group_is_called_without_the_groups_name():
 
 
 def test_engines_and_exhibits_have_code_of_their_own():
-    names = {f"score {engine} {architecture}" for engine, architecture in ENGINES}
+    names = {f"score {engine} {architecture}" for engine, architecture in scorers()}
     names |= {f"build_exhibit {key}" for key in exhibits()}
     assert names <= recorded_commands().keys()
     assert find_command("score kenlm ngram").code == code_of("score", "kenlm", "ngram")

@@ -21,7 +21,7 @@ def executable(path):
 
 def test_vllm_has_an_environment_of_its_own(bare):
     [said] = missing_software({"vllm"}, {"score_with_vllm"}, bare)
-    assert said.startswith("vLLM is not installed: `bash envs/install.sh vllm-cuda` for GPUs")
+    assert said.startswith("vllm not installed: `bash envs/install.sh vllm-cuda` for GPUs")
     executable(bare / ".vllm/bin/python")
     assert [*missing_software({"vllm"}, (), bare)] == [said]
     (bare / ".vllm/lib/python3.11/site-packages/vllm").mkdir(parents=True)

@@ -23,7 +23,7 @@ from support.hub_kit import COMMIT, call, serving
 from support.ngram_kit import ARPA
 
 CATALOGUE = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
-FAST = Machine(64.0, (80.0,), has_vllm=True)
+FAST = Machine(64.0, (80.0,), frozenset({"vllm"}))
 SLOW = Machine(16.0)
 
 

@@ -22,7 +22,7 @@ from support.hostile import edit
 def elsewhere(monkeypatch, tmp_path):
     """A repository with an environment of vLLM, on a machine without a GPU."""
     monkeypatch.setattr(session, "REPOSITORY", tmp_path)
-    machine = session.Machine(16.0, (), has_vllm=True)
+    machine = session.Machine(16.0, (), frozenset({"vllm"}))
     monkeypatch.setattr(session, "this_machine", lambda: machine)
     (tmp_path / "config").mkdir()
     return tmp_path
@@ -49,7 +49,7 @@ def test_quantised_weights_are_run_by_vllm_alone(elsewhere, tmp_path):
     edit(trained.with_name("config.json"), quantization_config={"quant_method": "fp8"})
     shutil.copy(REPOSITORY / "config/site.example.yaml", elsewhere / "config/site.yaml")
     assert engine_of(str(trained.parent), remote=True) == "vllm"
-    with pytest.raises(UserError, match=r"m has quantised weights \(config.json: fp8\), which the"):
+    with pytest.raises(UserError, match=r"m has quantised weights \(config.json: fp8\), which only vllm"):
         engine_of(str(trained.parent), remote=False)
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from blimpworks.analysis.scoring_variants import parse_variant
-from blimpworks.campaign.engines import ENGINES, find_engine
+from blimpworks.campaign.engines import default_engine, find_scorer
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
@@ -18,7 +18,6 @@ from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.run import score_items
 from support import tiny
 
-ENGINE_OF = {"ngram": "kenlm", "lstm": "lstm"}
 MAKERS = {
     "causal": tiny.make_transformer,
     "encoder-decoder": tiny.make_seq2seq,
@@ -39,7 +38,7 @@ def models(tmp_path_factory):
 
 def open_engine(checkpoint, **settings):
     architecture = read_checkpoint(checkpoint).architecture
-    name = ENGINE_OF.get(architecture, "transformers")
+    name = default_engine(architecture).name
     return load_engine(checkpoint, name, ScoringOptions(**settings))
 
 
@@ -141,7 +140,7 @@ def test_an_engine_takes_what_it_leaves_open_and_refuses_the_rest(models, archit
         (tmp_path / path).write_bytes(content)
     checkpoint = tmp_path / "checkpoint.json"
     described = read_checkpoint(checkpoint)
-    possible = ENGINES[ENGINE_OF.get(architecture, "transformers"), architecture]
+    possible = default_engine(architecture).scorers[architecture]
     for dtype in FORMATS:
         for first in STARTS:
             seal(checkpoint, described.model_copy(update={"dtype": dtype, "first_token": first}))
@@ -155,7 +154,7 @@ def test_an_engine_takes_what_it_leaves_open_and_refuses_the_rest(models, archit
 @pytest.mark.parametrize("architecture", MAKERS)
 def test_one_switch_sets_what_can_be_set_and_says_where_it_cannot(models, architecture, caplog):
     described = read_checkpoint(models[architecture])
-    possible = ENGINES[ENGINE_OF.get(architecture, "transformers"), architecture]
+    possible = default_engine(architecture).scorers[architecture]
     caplog.set_level(logging.INFO)
     key = open_engine(models[architecture], dtype="bfloat16", first_token="skip").key
     for setting, value in (("dtype", "bfloat16"), ("first_token", "skip")):
@@ -195,9 +194,9 @@ def test_white_space_at_the_end_does_not_count_the_end_symbol_in(models, after):
 
 def test_near_ties_of_a_campaign_follow_the_format_that_a_model_is_run_in():
     near = ScoringOptions().near_tie
-    run = find_engine("kenlm", "ngram").settle("dtype", "float32", "bfloat16")
+    run = find_scorer("kenlm", "ngram").settle("dtype", "float32", "bfloat16")
     assert (run, near.of("kenlm", run)) == ("float32", 0.0)
-    run = find_engine("transformers", "causal").settle("dtype", "float32", "bfloat16")
+    run = find_scorer("transformers", "causal").settle("dtype", "float32", "bfloat16")
     assert (run, near.of("transformers", run)) == ("bfloat16", near.bfloat16)
 
 

@@ -14,7 +14,7 @@ from support.hostile import make_hostile
 ENGINES = """
 import importlib, json, sys
 from pathlib import Path
-from blimpworks.campaign.engines import ENGINES, GENERATION_ENGINES
+from blimpworks.campaign.engines import generators, scorers
 from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
@@ -34,9 +34,9 @@ generation = GenerationJobOptions(max_tokens=4)
 for architecture, place in json.loads(sys.argv[1]).items():
     checkpoint = Path(place)
     described = read_description(checkpoint)
-    addresses = {"score": ENGINES["transformers", architecture].address}
+    addresses = {"score": scorers()["transformers", architecture].address}
     if architecture == "causal":
-        addresses["answer"] = GENERATION_ENGINES["transformers"]
+        addresses["answer"] = generators()["transformers"]
     for what, address in addresses.items():
         module, _, name = address.partition(":")
         options = generation if what == "answer" else ScoringOptions()

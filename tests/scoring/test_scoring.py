@@ -14,7 +14,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from blimpworks.campaign.engines import ENGINES
+from blimpworks.campaign.engines import scorers
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.commands.registry import recorded_commands
 from blimpworks.errors import UserError
@@ -243,12 +243,7 @@ def edit(tmp_path, monkeypatch):
         ("scoring/store.py", "np.isnan(row).all()", "np.isnan(row).any()", True),
         ("scoring/kenlm_engine.py", "# The last id", "# The final id", False),
         ("scoring/passes.py", "CACHED = 1024", "CACHED = 512", False),
-        (
-            "campaign/engines.py",
-            'Engine("lstm", "lstm",',
-            'Engine("x", "y", "a:B"), Engine("lstm", "lstm",',
-            False,
-        ),
+        ("campaign/engines.py", "working_gb=0.5", "working_gb=0.7", False),
     ],
 )
 def test_scores_of_other_code_are_not_reused(models, tmp_path, edit, module, old, new, counts):
@@ -274,9 +269,9 @@ SAME_NUMBERS = {
 brings a new one here; one that is shown to move none, a row in ``records/equal_code.py``."""
 
 
-@pytest.mark.parametrize("pair", ENGINES)
+@pytest.mark.parametrize("pair", scorers())
 def test_scores_made_before_stay_valid(pair):
-    entries = VLLM_ENTRIES if pair[0] == "vllm" else (ENGINES[pair].address,)
+    entries = VLLM_ENTRIES if pair[0] == "vllm" else (scorers()[pair].address,)
     rows = (f"blimpworks.scoring.store:{name}" for name in ("encode_requests", "score_shard"))
     assert number_digest(*entries, *rows) == SAME_NUMBERS[" ".join(pair)]
 
@@ -315,12 +310,12 @@ def test_missing_checkpoint_is_told(tmp_path):
         load_engine(tmp_path / "checkpoint.json", "kenlm", OPTIONS)
 
 
-@pytest.mark.parametrize("pair", ENGINES)
+@pytest.mark.parametrize("pair", scorers())
 def test_an_engine_is_part_of_the_code_behind_its_scores_and_no_other_is(pair):
-    engines = {each.address for each in ENGINES.values()} & set(
+    engines = {each.address for each in scorers().values()} & set(
         recorded_commands()[" ".join(("score", *pair))].entries
     )
-    assert engines == {ENGINES[pair].address}
+    assert engines == {scorers()[pair].address}
 
 
 @pytest.mark.slow

@@ -4,6 +4,16 @@ from blimpworks.campaign.registry import find_benchmark
 from blimpworks.generation.jobs import generation_options, system_prompts
 
 
+def answering(environment):
+    """Models that answer, in an environment."""
+    engines_of = {model: layout.engine_of(model) for model, _ in ANSWERING}
+    return {
+        model
+        for model, name in engines_of.items()
+        if environment_of(name) == environment
+    }
+
+
 rule answer:
     """Answers to all prompts, into a store that outlives failed jobs."""
     input:
@@ -16,7 +26,7 @@ rule answer:
     benchmark:
         "<benchmarks>/answer/{model}/{part}.tsv"
     wildcard_constraints:
-        model=one_of({m for m, _ in ANSWERING if layout.engine_of(m) != "vllm"}),
+        model=one_of(answering(SHARED)),
     retries: 2
     conda:
         "../../envs/train.yaml"
@@ -47,16 +57,16 @@ rule answer:
 
 use rule answer as answer_with_vllm with:
     wildcard_constraints:
-        model=one_of({m for m, _ in ANSWERING if layout.engine_of(m) == "vllm"}),
+        model=one_of(answering(OWN_ENVIRONMENT)),
     conda:
-        f"../../envs/{VLLM_ENVIRONMENT}.yaml"
+        f"../../envs/{OWN_ENVIRONMENT}.yaml"
     container:
-        image(VLLM_ENVIRONMENT)
+        image(OWN_ENVIRONMENT)
     params:
-        code=lambda w: code_of("answer", "vllm"),
-        python=VLLM_PYTHON,
+        code=lambda w: code_of("answer", layout.engine_of(w.model)),
+        python=lambda w: python_of(layout.engine_of(w.model)),
         store=lambda w, output: str(Path(output[0]).with_name("shards")),
-        engine="vllm",
+        engine=lambda w: layout.engine_of(w.model),
         systems=lambda w: system_prompts(
             CAMPAIGN,
             layout.generation_of(ANSWERING[w.model, w.part]),

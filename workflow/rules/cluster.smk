@@ -161,14 +161,14 @@ def packed(pack):
     return json.dumps(members)
 
 
-def scored_alone(engine):
-    """Models scored by jobs of their own, with vLLM or any other engine."""
+def scored_alone(environment):
+    """Models scored by jobs of their own, in an environment."""
     packs = {part.model for pack in PACKS for part in pack.parts}
     return [
         name
         for name in CATALOGUE.models
         if name not in packs
-        and (layout.engine_of(name) == "vllm") == (engine == "vllm")
+        and environment_of(layout.engine_of(name)) == environment
     ]
 
 
@@ -207,4 +207,3 @@ LSTM_RETRIES = training_retries(
     CAMPAIGN, CATALOGUE, [*PARTS.values(), *ANSWERING.values()], SITE
 )
 PACKS = pack_parts([*PARTS.values()], CATALOGUE.models, score_needs, SITE, expected)
-VLLM_ENVIRONMENT = f"vllm-{CAMPAIGN.scoring.vllm.build}"

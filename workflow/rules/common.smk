@@ -32,6 +32,7 @@ from blimpworks.campaign.registry import (
 from blimpworks.campaign.retrieved import available, lexicon_sources, read_files
 from blimpworks.campaign.parts import check_runs
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
+from blimpworks.campaign.engines import engines, find_engine
 from blimpworks.commands.registry import code_of
 from blimpworks.campaign.addresses import in_cache, is_local, state_of
 from blimpworks.campaign.lock_file import locked_models, model_tables
@@ -79,10 +80,22 @@ exported = " ".join(
 shell.prefix(
     f"set -euo pipefail; export {exported}; ".replace("{", "{{").replace("}", "}}")
 )
-# vLLM pins too much to share an environment; it has its own, next to this one or by conda.
-VLLM_PYTHON = str(REPOSITORY / ".vllm/bin/python")
-if DEPLOYMENT or not Path(VLLM_PYTHON).exists():
-    VLLM_PYTHON = "python"
+
+
+def python_of(engine):
+    """Interpreter of an engine: vLLM pins too much to share an environment.
+
+    It has its own, next to this one or by conda.
+    """
+    own = None if DEPLOYMENT else find_engine(engine).python(REPOSITORY)
+    return str(own or "python")
+
+
+OWN_PYTHONS = [
+    f"--python={name}={python_of(name)}"
+    for name in engines()
+    if python_of(name) != "python"
+]
 # Settings that do not decide scores.
 AFTERWARDS = {"near_tie": True, "jobs": True, "vllm": {"build"}}
 RESULTS, RESOURCES = layout.results, layout.resources

@@ -38,7 +38,7 @@ rule parity:
         ],
         options=CAMPAIGN.scoring.model_dump_json(exclude={"jobs"}),
         # Without an interpreter of its own, the report says that vLLM is not possible.
-        python=[] if VLLM_PYTHON == "python" else f"--python=vllm={VLLM_PYTHON}",
+        python=OWN_PYTHONS,
     message:
         "Compare ways to score with {wildcards.model} on {wildcards.benchmark} {wildcards.lang}"
     shell:

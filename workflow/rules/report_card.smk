@@ -30,7 +30,7 @@ use rule parity as sensitivity with:
             f"--method={name}" for name in layout.judged_by(w.benchmark, w.model)
         ],
         options=CAMPAIGN.scoring.model_dump_json(exclude={"jobs"}),
-        python=[] if VLLM_PYTHON == "python" else f"--python=vllm={VLLM_PYTHON}",
+        python=OWN_PYTHONS,
     message:
         "Score {wildcards.model} with other first tokens on {wildcards.benchmark} {wildcards.lang}"
 

@@ -13,7 +13,7 @@ rule score:
     benchmark:
         "<benchmarks>/score/{model}/{part}.tsv"
     wildcard_constraints:
-        model=one_of(scored_alone("other")),
+        model=one_of(scored_alone(SHARED)),
     retries: 2
     conda:
         "../../envs/train.yaml"
@@ -39,19 +39,19 @@ rule score:
 
 use rule score as score_with_vllm with:
     wildcard_constraints:
-        model=one_of(scored_alone("vllm")),
+        model=one_of(scored_alone(OWN_ENVIRONMENT)),
     conda:
-        f"../../envs/{VLLM_ENVIRONMENT}.yaml"
+        f"../../envs/{OWN_ENVIRONMENT}.yaml"
     container:
-        image(VLLM_ENVIRONMENT)
+        image(OWN_ENVIRONMENT)
     params:
         code=lambda w: scoring_code(w.model),
-        python=VLLM_PYTHON,
+        python=lambda w: python_of(layout.engine_of(w.model)),
         store=lambda w, output: str(Path(output[0]).with_name("shards")),
         regions=lambda w, input: [
             f"--regions={path}" for path in input.get("regions", [])
         ],
-        engine="vllm",
+        engine=lambda w: layout.engine_of(w.model),
         options=CAMPAIGN.scoring.model_dump_json(exclude=AFTERWARDS),
 
 
@@ -71,14 +71,14 @@ for pack in PACKS:
             f"<benchmarks>/score_pack/{pack.name}.tsv"
         retries: 2
         conda:
-            f"../../envs/{environment_of(pack)}.yaml"
+            f"../../envs/{environment_of(pack.parts[0].engine)}.yaml"
         container:
-            image(environment_of(pack))
+            image(environment_of(pack.parts[0].engine))
         resources:
             **pack_job(pack),
         params:
             code=sorted({scoring_code(part.model) for part in pack.parts}),
-            python=VLLM_PYTHON if pack.parts[0].engine == "vllm" else "python",
+            python=python_of(pack.parts[0].engine),
             folders=lambda w: [
                 f"--items={items_folder(CAMPAIGN)}",
                 f"--store={RESULTS}/store",
@@ -114,6 +114,7 @@ rule collect_scores:
     params:
         code=code_of("collect_scores"),
         store=lambda w, input: str(Path(input.manifest).with_name("shards")),
+        roundings=lambda w: find_engine(layout.engine_of(w.model)).roundings,
         pairs=lambda w, input: repeated("items", input.pairs),
         scores=lambda w, output: repeated("output", by_language(w, output[0])),
     message:

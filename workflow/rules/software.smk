@@ -2,6 +2,7 @@
 
 from snakemake.settings.types import DeploymentMethod
 
+from blimpworks.campaign.engines import SHARED
 from blimpworks.cluster.images import image_of, missing_images, mounts
 
 IN_IMAGES = DeploymentMethod.APPTAINER in DEPLOYMENT
@@ -12,9 +13,13 @@ def image(environment):
     return os.path.relpath(image_of(REPOSITORY, environment))
 
 
-def environment_of(pack):
-    """Environment of what is scored side by side."""
-    return VLLM_ENVIRONMENT if pack.parts[0].engine == "vllm" else "train"
+def environment_of(engine):
+    """Environment of an engine."""
+    return find_engine(engine).environment_of(CAMPAIGN.scoring)
+
+
+# Environment of the engines that have one of their own.
+(OWN_ENVIRONMENT,) = {*map(environment_of, engines())} - {SHARED}
 
 
 def show_to_images():

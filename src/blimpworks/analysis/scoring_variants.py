@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 import blimpworks
-from blimpworks.campaign.engines import find_engine, obstacle
+from blimpworks.campaign.engines import POLICIES, engines, find_engine, find_scorer, obstacle
 from blimpworks.campaign.settings.parsing import parse_options
-from blimpworks.campaign.settings.scoring import POLICIES, Dtype, EngineName, ScoringOptions
+from blimpworks.campaign.settings.scoring import Dtype, ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path, write_text
 from blimpworks.models.checkpoint import read_description
@@ -28,13 +28,8 @@ SHORT: dict[str, str] = {
     **{name: f"dtype={name}" for name in get_args(Dtype)},
     **{name: f"first_token={name}" for name in POLICIES},
     **{f"sharing-{how}": f"sharing={how}" for how in ("always", "never")},
-    "within-word": "masked.pll=within_word_l2r",
-    "in-process": "vllm.mode=in_process",
 }
-"""Short forms of settings in a variant's name."""
-
-PACKAGES = {"kenlm": "kenlm", "lstm": "torch", "transformers": "transformers", "vllm": "vllm"}
-"""Package of each engine."""
+"""Short forms of any engine's settings in a variant's name."""
 
 REFUSAL_STATUS, MESSAGE_PREFIX = 2, "blimpworks: "
 """Exit status of a command whose last line has the reason for refusing, and that line's start."""
@@ -58,12 +53,12 @@ class Variant:
 
         ``pythons`` are interpreters by engine, for engines that this one does not have.
         """
-        missing = self.engine not in pythons and find_spec(PACKAGES[self.engine]) is None
+        missing = self.engine not in pythons and find_spec(find_engine(self.engine).module) is None
         reason = obstacle(self.engine, architecture, self.settings)
         if reason is None and missing:
             return (
-                f"no Python here has the engine {self.engine}; make its environment (`make vllm` "
-                f"makes .vllm for vLLM), or name one by --python {self.engine}=PATH"
+                f"no Python here has the engine {self.engine}; install it (by "
+                f"{find_engine(self.engine).install}), or name one by --python {self.engine}=PATH"
             )
         return reason
 
@@ -86,17 +81,16 @@ def parse_variant(name: str) -> Variant:
     # A token may have colons of its own.
     head, _, token = name.partition(f":first_token={TOKEN}")
     engine, *texts = head.split(":")
-    if engine not in get_args(EngineName):
-        raise UserError(
-            f"variant {name!r}: engine {engine!r} is unknown; expected one of "
-            f"{', '.join(get_args(EngineName))}."
-        )
+    try:
+        short = {**SHORT, **find_engine(engine).short}
+    except UserError as error:
+        raise UserError(f"variant {name!r}: {error}") from None
     settings: dict[str, Any] = {"first_token": TOKEN + token} if token else {}
     for text in texts:
-        key, equals, value = SHORT.get(text, text).partition("=")
+        key, equals, value = short.get(text, text).partition("=")
         if not equals:
             raise UserError(
-                f"variant {name!r}: {text!r} is no setting; expected {', '.join(SHORT)}, or a "
+                f"variant {name!r}: {text!r} is no setting; expected {', '.join(short)}, or a "
                 "setting of scoring such as batch_tokens=1024."
             )
         nested: Any = load_yaml(value, f"variant {name!r}: {text!r}")
@@ -121,7 +115,7 @@ def expand_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
         if starts != "starts":
             expanded.append(name)
             continue
-        policies = find_engine(engine, described.architecture).first_token
+        policies = find_scorer(engine, described.architecture).first_token
         if "token" in policies:
             from blimpworks.scoring.hub_loading import HubTokenizer
 
@@ -133,8 +127,8 @@ def expand_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
 
 def default_pythons() -> dict[str, str]:
     """Return interpreters of engines with an environment of their own in this checkout."""
-    python = REPOSITORY / ".vllm/bin/python"
-    return {"vllm": str(python)} if python.exists() else {}
+    pythons = {name: engine.python(REPOSITORY) for name, engine in engines().items()}
+    return {name: str(python) for name, python in pythons.items() if python}
 
 
 @dataclass(frozen=True, slots=True)

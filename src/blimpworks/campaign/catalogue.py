@@ -19,12 +19,12 @@ from pydantic import (
 )
 
 from blimpworks.campaign.addresses import check_listed, is_local, model_address, statement_of
-from blimpworks.campaign.engines import find_engine
+from blimpworks.campaign.engines import default_engine, find_scorer
 from blimpworks.campaign.registry import papers, papers_of
 from blimpworks.campaign.seeds import Seed, from_seeds, row_called
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.parsing import validated
-from blimpworks.campaign.settings.scoring import FirstToken
+from blimpworks.campaign.settings.scoring import Architecture, EngineName, FirstToken
 from blimpworks.campaign.settings.training import follows_instructions
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
@@ -38,15 +38,8 @@ GitBlob = Annotated[str, Field(pattern=r"^([0-9a-f]{40})?$")]
 
 UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
 """Kinds of sources of a lexicon, in reading order."""
-TRAINED_AS = {
-    "ngram": ("ngram", "kenlm", "float32", "bos"),
-    "transformer": ("causal", "transformers", "float32", "bos"),
-    "masked": ("masked", "transformers", "float32", "bos"),
-    "encoder-decoder": ("encoder-decoder", "transformers", "float32", "bos"),
-    "instruct": ("causal", "transformers", "float32", "bos"),
-    "lstm": ("lstm", "lstm", "float32", "eos"),
-}
-"""Architecture, engine, dtype and first token of a model, by the kind of its recipe."""
+ARCHITECTURES = {"transformer": "causal", "instruct": "causal"}
+"""Architectures of models by the kind of their recipe, where it has another name."""
 
 
 def _split(value: Any) -> Any:
@@ -191,8 +184,8 @@ class ModelRow(Strict):
     """Branch, tag or commit, main by default; it is resolved to a commit when retrieved."""
     recipe: str
     """Name of the training recipe, for a model trained here."""
-    architecture: Literal["causal", "masked", "encoder-decoder", "ngram", "lstm"]
-    engine: Literal["vllm", "transformers", "kenlm", "lstm"]
+    architecture: Architecture
+    engine: EngineName
     languages: str
     """A group of the table of groups, or ISO 639-3 codes separated by commas; empty: all."""
     scope: Literal["multilingual", "monolingual"]
@@ -395,7 +388,7 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
     """
     path, recipes = campaign.catalogue.models, campaign.training.recipes
     try:
-        find_engine(campaign.engines.get(model.engine, model.engine), model.architecture)
+        find_scorer(campaign.engines.get(model.engine, model.engine), model.architecture)
     except UserError as error:
         raise UserError(
             f"{path}: model {model.name!r}: {error} Correct the row, or "
@@ -418,7 +411,11 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
             "Add it."
         )
     declared = (model.architecture, model.engine, model.dtype, model.first_token)
-    expected = TRAINED_AS[recipes[model.recipe].kind]
+    kind = recipes[model.recipe].kind
+    architecture = ARCHITECTURES.get(kind, kind)
+    engine = default_engine(architecture)
+    starts = engine.scorers[architecture].first_token
+    expected = (architecture, engine.name, "float32", "bos" if "bos" in starts else starts[0])
     if declared != expected:
         raise UserError(
             f"{path}: model {model.name!r} has architecture, engine, dtype, first_token "

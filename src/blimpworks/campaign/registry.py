@@ -25,7 +25,7 @@ from blimpworks.campaign.paper import ANY, Benchmark, Paper
 from blimpworks.campaign.settings.base import TiePolicy, Variant
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.records.packages import GROUP, registered_papers
+from blimpworks.records.packages import GROUP, entries_of
 
 if TYPE_CHECKING:  # the catalogue asks the registry
     from blimpworks.campaign.catalogue import Catalogue
@@ -83,7 +83,7 @@ def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
     rooms = pkgutil.iter_modules(importlib.import_module(GROUP).__path__)
     names = [module.name for module in rooms if module.ispkg]
     entries = [EntryPoint(name, f"{GROUP}.{name}.paper:PAPER", GROUP) for name in names]
-    for entry in [*entries, *registered_papers()]:
+    for entry in [*entries, *entries_of(GROUP)]:
         _register(_load(entry), entry.value, by_name)
     declared, faults = cast(
         Callable[[], tuple[Mapping[Path, Paper], dict[str, str]]], load(DECLARED)

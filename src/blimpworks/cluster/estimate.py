@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
+from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.methods import regional
 from blimpworks.campaign.paper import SENTENCE, Benchmark
 from blimpworks.campaign.parts import Part, expected_items_of, items_table
@@ -67,26 +68,10 @@ def expected_items(campaign: Campaign, catalogue: Catalogue, part: Part) -> dict
     return expectations
 
 
-CORE_TERAFLOPS = 0.025
-"""Teraflops of one core in float32 (an assumption: half of 3 GHz × 16 operations a cycle)."""
-LSTM_TERAFLOPS = 0.05
-"""Teraflops of one core with an LSTM, which multiplies whole levels of a prefix tree (lower end of
-0.05 to 0.09, measured: table in docs/engines.md).
-"""
-LSTM_MULTIPLIED = 0.55
-"""Share of an LSTM's parameters in matrix products: all but the embeddings (50 of 90 million at 2 ×
-800 units and 50,000 words, 210 of 410 at 250,000).
-"""
-LSTM_COMPUTED = 0.25
-"""Share of an LSTM's tokens that are computed, since prefixes are shared (0.22 to 0.26 by language,
-counted over all sets of Mueller et al. 2020).
-"""
 FLOAT32 = 1 / 16
 """Peak of a GPU in float32 relative to bfloat16 (data sheets: A100 1/16, H100 1/15)."""
 SMALLEST = 0.005
 """Billions of parameters assumed for a model without a stated number, which is trained here."""
-WORDS_PER_SECOND = 50_000.0
-"""Words a second of n-gram models of any size (a low assumption)."""
 MARGIN, GRACE = 3, 10
 """Minutes to ask for are MARGIN × the estimate + GRACE."""
 
@@ -144,23 +129,22 @@ def speed_of(
 
     A measurement in the site's file comes first. Else a token takes 2 operations per parameter, at
     utilisation × peak of the GPUs (a sixteenth in float32), limited by the host for small models.
-    On CPUs, n-gram models look words up; others use the job's cores. An LSTM takes less
-    (``LSTM_MULTIPLIED``, ``LSTM_COMPUTED``). A masked model computes a sentence per scored token.
+    On CPUs engines use the job's cores; one may compute less, or have a speed of its own. A masked
+    model computes a sentence per scored token.
     """
     site = site or Site()
     measured = site.models.get(row.name, ModelNeeds()).tokens_per_second
     if measured is not None:
         return Speed(measured, "measured")
-    if engine == "kenlm":
-        return Speed(WORDS_PER_SECOND, "stated")
+    facts = find_engine(engine)
+    if facts.tokens_per_second is not None:
+        return Speed(facts.tokens_per_second, "stated")
     if needs.kind is None:
-        teraflops = needs.cores * (LSTM_TERAFLOPS if engine == "lstm" else CORE_TERAFLOPS)
+        teraflops = needs.cores * facts.core_teraflops
     else:
         slower = FLOAT32 if (dtype or row.dtype) == "float32" else 1
         teraflops = site.utilisation * needs.kind.teraflops * needs.gpus * slower
-    possible = teraflops * 1e12 / (2e9 * (row.parameters or SMALLEST))
-    if engine == "lstm":
-        possible /= LSTM_MULTIPLIED * LSTM_COMPUTED
+    possible = teraflops * 1e12 / (2e9 * (row.parameters or SMALLEST)) / facts.computed
     if row.architecture == "masked":
         possible /= SENTENCE
     return Speed(min(possible, site.host_tokens_per_second), "stated")

@@ -5,20 +5,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from blimpworks.campaign.catalogue import ModelRow
+from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import GpuKind, ModelNeeds, Site
 from blimpworks.errors import UserError
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 """Bytes of a number by format."""
-ON_CPU = frozenset({"kenlm", "lstm"})
-"""Engines that get no GPU: their models are too small to gain by one."""
 SIZES = (1, 2, 4, 8)
 """Numbers of GPUs for one model: they must divide its attention heads."""
 VOCABULARY = 262_144
 """Entries of the catalogue's largest vocabulary (Gemma 3), assumed for every model."""
 ROWS = 1024
-"""Positions whose logits the engine transformers holds at a time on a GPU (``logits.ROWS``)."""
+"""Positions whose logits an engine that does not serve holds on a GPU (``logits.ROWS``)."""
 MARGIN = 1.02
 """Size of weights on the GPU relative to the file: padded vocabularies, buffers, alignment."""
 CONTEXT_GB = 1.5
@@ -118,28 +117,27 @@ def memory_of(row: ModelRow, engine: str, dtype: str, options: ScoringOptions) -
     bytes (OLMo 2 7B 0.52 MB, 13B 0.82 MB); models whose heads share them need less. Logits: in the
     model's format, in float32 and as a comparison (1 byte). vLLM 0.11 to 0.32 holds them for one
     text (``GPUModelRunner._get_prompt_logprobs_dict``) or 1,024 positions, outside of the memory
-    that it manages; transformers for 1,024 positions.
+    that it manages; others for 1,024 positions.
     """
     weights = weights_gb(row, dtype)
-    served = engine == "vllm"
+    serving = find_engine(engine).serving(options)
     per_token = 143e-6 * (row.parameters or 0) ** (2 / 3) * BYTES[dtype] / 2
-    rows = min(options.vllm.longest, options.vllm.batched_tokens) if served else ROWS
+    rows = min(serving.longest, serving.batched_tokens) if serving else ROWS
     return Memory(
         weights=weights,
-        cache=per_token * (options.vllm.longest if served else options.batch_tokens),
+        cache=per_token * (serving.longest if serving else options.batch_tokens),
         logits=rows * VOCABULARY * (BYTES[dtype] + 4 + 1) / 1e9,
-        share=options.vllm.gpu_memory if served else REACHABLE,
+        share=serving.gpu_memory if serving else REACHABLE,
     )
 
 
 def host_memory_mb(weights: float, engine: str, gpus: int) -> int:
     """Estimate the MB of the host's memory for a job.
 
-    4,000 for Python, libraries and sentences, and as much for each GPU's process. vLLM maps weights
-    into memory file by file (5 GB at most); transformers loads them whole, in two formats.
+    4,000 for Python, libraries and sentences, and as much for each GPU's process. One that
+    serves maps weights file by file (5 GB at most); others load them whole, in two formats.
     """
-    mapped = engine == "vllm" and gpus
-    loading = min(weights, 5.0) * gpus if mapped else weights * 2
+    loading = min(weights, 5.0) * gpus if gpus and find_engine(engine).serves else weights * 2
     return 4000 + 4000 * gpus + round(loading * 1000)
 
 
@@ -181,14 +179,15 @@ def needs_of(
     Takes the fewest GPUs of one node that the model fits on, then those with least memory left
     over. ``step``: how often GPU memory ran out; each time asks for more GPUs or larger ones, if
     there are any. The table of models or the site may state GPUs and memory instead. Without a site
-    or GPUs, models run on the CPU; n-gram models and LSTMs always do.
+    or GPUs, models run on the CPU; some engines always do.
 
     Raises UserError for a model that fits nowhere, with the sum.
     """
-    scoring = options or ScoringOptions()
+    scoring, facts = options or ScoringOptions(), find_engine(engine)
+    serving = facts.serving(scoring)
     stated = site.models.get(row.name, ModelNeeds()).gpus if site else None
     no_gpus = (row.gpus if stated is None else stated) == 0
-    if site is None or not site.gpus or engine in ON_CPU or no_gpus:
+    if site is None or not site.gpus or not facts.gpu or no_gpus:
         weights = weights_gb(row, dtype)
         memory_mb = host_memory_mb(weights, engine, 0)
         if site is not None and memory_mb > site.cpu.memory_gb * 1000:
@@ -198,19 +197,19 @@ def needs_of(
                 f"{site.cpu.memory_gb:g} GB; add GPUs to the site's file, or leave the model out "
                 "of the campaign."
             )
-        cores = scoring.vllm.threads if engine == "vllm" else 1
+        cores = serving.threads if serving else 1
         return Needs(None, 0, cores, memory_mb, weights, 0.0)
     memory = memory_of(row, engine, dtype, scoring)
     # List each way to place a model on GPUs, whether it fits or not.
     needs = site.models.get(row.name, ModelNeeds())
     stated_gb = needs.memory_gb or row.gpu_memory_gb
     least = (needs.gpus if needs.gpus is not None else row.gpus) or 1
-    fixed = scoring.vllm.tensor_parallel
+    fixed = serving and serving.tensor_parallel
     every = []
     for gpu_kind in site.gpus:
         if needs.kind not in (None, gpu_kind.label):
             continue
-        if engine != "vllm":  # transformers uses the first GPU
+        if not serving:  # others use the first GPU
             sizes = [1]
         elif fixed is not None:
             sizes = [fixed] if fixed <= gpu_kind.per_node else []

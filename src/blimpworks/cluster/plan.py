@@ -9,7 +9,7 @@ from pathlib import Path
 
 from blimpworks.campaign.addresses import in_cache
 from blimpworks.campaign.catalogue import Catalogue, ModelRow, SourceRow, TreebankRow
-from blimpworks.campaign.engines import find_engine
+from blimpworks.campaign.engines import find_scorer
 from blimpworks.campaign.parts import (
     ANSWERS_SUFFIX,
     Part,
@@ -96,8 +96,9 @@ class _Planner:
     def run(self, model: str) -> tuple[ModelRow, str, str]:
         """Return a model's row, its engine and its number format in this campaign."""
         row = self.catalogue.models[model]
-        engine = find_engine(engine_of(self.campaign, row), row.architecture)
-        return row, engine.name, engine.settle("dtype", row.dtype, self.campaign.scoring.dtype)
+        engine = engine_of(self.campaign, row)
+        scorer = find_scorer(engine, row.architecture)
+        return row, engine, scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
 
     def _needs(self, model: str) -> Needs:
         return needs_of(*self.run(model), self.site, options=self.campaign.scoring)

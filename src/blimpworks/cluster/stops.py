@@ -11,22 +11,21 @@ from rich.filesize import decimal
 
 from blimpworks.campaign.addresses import is_local, offline_variable
 from blimpworks.campaign.catalogue import ModelRow, SourceRow, TreebankRow
+from blimpworks.campaign.engines import INSTALL, Engine, find_engine
 from blimpworks.campaign.parts import Part
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan
 from blimpworks.records.job import REPOSITORY
 
-ENGINES = {"kenlm": "kenlm", "lstm": "torch", "transformers": "transformers"}
-"""Package of each engine beside vLLM, in Snakemake's environment."""
 KENLM = ("lmplz", "build_binary")
 """Programs that train n-gram models."""
 CONDA = "or let conda make the environments: snakemake --sdm conda (or apptainer, docs/cluster.md)"
 
 
-def has_vllm(root: Path) -> bool:
-    """Tell whether vLLM is in ``.vllm`` of the repository, or else beside Snakemake."""
-    if (root / ".vllm/bin/python").exists():
-        return any((root / ".vllm").glob("lib/python*/site-packages/vllm"))
-    return find_spec("vllm") is not None
+def _is_installed(engine: Engine, root: Path) -> bool:
+    """Tell whether an engine's own environment has its package, or else Snakemake's."""
+    if python := engine.python(root):
+        return any(python.parents[1].glob(f"lib/python*/site-packages/{engine.module}"))
+    return find_spec(engine.module) is not None
 
 
 def _has_program(root: Path, name: str) -> bool:
@@ -38,16 +37,15 @@ def missing_software(engines: Collection[str], rules: Collection[str], root: Pat
 
     Packages are searched, not imported.
     """
-    if "vllm" in engines and not has_vllm(root):
-        yield (
-            "vLLM is not installed: `bash envs/install.sh vllm-cuda` for GPUs, `make vllm` for "
-            f"processors, {CONDA}."
-        )
-    packages = {ENGINES[engine] for engine in engines if engine in ENGINES}
-    packages |= {"torch" for rule in rules if rule.startswith("train_") and rule != "train_ngram"}
-    absent = sorted(package for package in packages if find_spec(package) is None)
-    if absent:
-        yield f"{', '.join(absent)} not installed: `bash envs/install.sh train`, {CONDA}."
+    absent: dict[str, set[str]] = {}
+    for engine in map(find_engine, engines):
+        if not _is_installed(engine, root):
+            absent.setdefault(engine.install, set()).add(engine.module)
+    trained = any(rule.startswith("train_") and rule != "train_ngram" for rule in rules)
+    if trained and find_spec("torch") is None:
+        absent.setdefault(INSTALL, set()).add("torch")
+    for install, packages in sorted(absent.items()):
+        yield f"{', '.join(sorted(packages))} not installed: {install}, {CONDA}."
     programs = [name for name in KENLM if not _has_program(root, name)]
     if "train_ngram" in rules and programs:
         yield (

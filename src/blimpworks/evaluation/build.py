@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from blimpworks import __version__
+from blimpworks.campaign.engines import find_engine
 from blimpworks.errors import UserError
 from blimpworks.evaluation import show
 from blimpworks.evaluation.card import (
@@ -55,7 +56,7 @@ from blimpworks.evaluation.measured import (
 from blimpworks.evaluation.ranking import printed_accuracies, rankings, size_classes
 from blimpworks.files import write_text
 from blimpworks.models.checkpoint import read_description
-from blimpworks.models.facts import ENGINES, facts_of
+from blimpworks.models.facts import facts_of
 from blimpworks.records.reading import record_of
 from blimpworks.scoring.run import Manifest, read_manifest
 from blimpworks.tables import PARITY, read_table
@@ -169,7 +170,7 @@ def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
                 )
     unknown = {}
     for model, languages in benchmark["languages"].items():
-        if facts["models"][model]["architecture"] in ENGINES:
+        if find_engine(facts["models"][model]["engine"]).whole_words:
             tables = (model_table(results, "scores", name, lang, model) for lang in languages)
             unknown[model] = unknown_words(map(Path, tables))
     return {

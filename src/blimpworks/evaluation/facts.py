@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from blimpworks.campaign.addresses import is_local
-from blimpworks.campaign.engines import find_engine
+from blimpworks.campaign.engines import find_scorer
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.parts import whole_items_table
 from blimpworks.campaign.registry import find_benchmark, paper_of
@@ -154,7 +154,7 @@ def model_table(results: str, folder: str, benchmark: str, lang: str, model: str
 
 def _model(layout: Layout, name: str, covered: Coverage) -> ModelFacts:
     row = layout.catalogue.models[name]
-    engine = find_engine(layout.engine_of(name), row.architecture)
+    scorer = find_scorer(layout.engine_of(name), row.architecture)
     languages = {lang for models in covered.values() for lang in models.get(name, ())}
     scopes = sorted({layout.training.scope_of(name, lang) for lang in languages})
     scored = (
@@ -168,9 +168,9 @@ def _model(layout: Layout, name: str, covered: Coverage) -> ModelFacts:
         "hf_id": row.hf_id,
         "parameters": row.parameters,
         "architecture": row.architecture,
-        "engine": engine.name,
+        "engine": layout.engine_of(name),
         "dtype": layout.dtype_of(name),
-        "first_token": engine.settle(
+        "first_token": scorer.settle(
             "first_token", row.first_token, layout.campaign.scoring.first_token
         ),
         "tuning": row.tuning,
@@ -197,7 +197,7 @@ def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) ->
         for model, scored in languages.items():
             architecture = layout.catalogue.models[model].architecture
             # Other engines have no choice of a first token.
-            if len(find_engine(layout.engine_of(model), architecture).first_token) > 1:
+            if len(find_scorer(layout.engine_of(model), architecture).first_token) > 1:
                 sensitivity[model] = scored
     return {
         "label": paper.citation.label if is_first else f"{paper.citation.label} ({name})",

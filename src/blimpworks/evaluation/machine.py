@@ -9,23 +9,16 @@ from itertools import chain
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import ModelRow
-from blimpworks.campaign.engines import ENGINES, obstacle
+from blimpworks.campaign.engines import default_engine, engines, find_engine, obstacle
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cluster.attempt import CGROUPS, memory_groups
 from blimpworks.cluster.needs import memory_of
 from blimpworks.cluster.slurm import ask
 from blimpworks.errors import UserError
 from blimpworks.evaluation.models import ResolvedModel, size_text
-from blimpworks.models.facts import ENGINES as OWN_ENGINES
 from blimpworks.records.job import REPOSITORY
 
 MEMINFO = Path("/proc/meminfo")
-VLLM = ".vllm/bin/python"
-"""Interpreter of vLLM's environment, in the repository (``make vllm``)."""
-WORKING_GB = {"transformers": 1.5, "lstm": 1.5, "kenlm": 0.5, "vllm": 6.0}
-"""Memory beside the weights, without a GPU: Python 1 GB, logits of 128 positions over 262,144
-pieces 0.4 GB, vLLM's keys and values 4 GB.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +29,8 @@ class Machine:
     """Free or reclaimable memory within this process's limits; None where unknown."""
     gpus_gb: tuple[float, ...] = ()
     """Free memory of each visible GPU."""
-    has_vllm: bool = False
-    """vLLM's environment is installed."""
+    environments: frozenset[str] = frozenset()
+    """Engines whose own environments are installed."""
 
 
 def _read(path: Path) -> str:
@@ -89,8 +82,8 @@ def visible_gpus_gb() -> tuple[float, ...]:
 @cache
 def this_machine() -> Machine:
     """Return this process's machine; the first call measures it."""
-    has_vllm = (REPOSITORY / VLLM).exists()
-    return Machine(available_memory_gb(), visible_gpus_gb(), has_vllm)
+    there = frozenset(name for name, each in engines().items() if each.python(REPOSITORY))
+    return Machine(available_memory_gb(), visible_gpus_gb(), there)
 
 
 def choose_engine(
@@ -98,42 +91,42 @@ def choose_engine(
 ) -> ModelRow:
     """Return a model's row with its engine.
 
-    ``auto`` is vLLM for causal models where ``machine`` has a GPU and vLLM's environment, else
-    transformers; n-gram models and LSTMs have their own. Raises UserError for an unknown or missing
-    engine, or one that cannot run the model.
+    ``auto`` is one that serves the model, where ``machine`` has a GPU and the engine's environment,
+    else the architecture's default. Raises UserError for an unknown or missing engine, or one that
+    cannot run the model.
     """
     machine = machine or this_machine()
-    names = dict.fromkeys(name for name, _ in ENGINES)
-    if requested not in ("auto", *names):
-        raise UserError(f"--engine is {requested!r}; expected auto, {', '.join(names)}.")
+    if requested not in ("auto", *engines()):
+        raise UserError(f"--engine is {requested!r}; expected auto, {', '.join(engines())}.")
+    able = [e for e in engines().values() if row.architecture in e.scorers]
     if requested != "auto":
         engine = requested
-    elif row.architecture in OWN_ENGINES:
-        engine = OWN_ENGINES[row.architecture]
     elif row.recipe:
         engine = row.engine  # What is trained here is small.
     else:
-        fast = machine.gpus_gb and machine.has_vllm and ("vllm", row.architecture) in ENGINES
-        engine = "vllm" if fast else "transformers"
+        here = machine.environments if machine.gpus_gb else ()
+        fast = [each.name for each in able if each.serves and each.name in here]
+        engine = next(iter(fast), default_engine(row.architecture).name)
     reason = obstacle(
         engine, row.architecture, {"dtype": row.dtype, "first_token": row.first_token}
     )
     if row.recipe and engine != row.engine:
         reason = f"the model is trained here and run by {row.engine} alone"
     if reason:
-        able = ", ".join(name for name, kind in ENGINES if kind == row.architecture)
+        names = ", ".join(each.name for each in able)
         hint = "Leave --engine out" if requested != "auto" else "Correct what is set of it"
-        raise UserError(f"model {row.name!r}: {reason}. {hint}; {able} can run it.")
-    if engine == "vllm" and not machine.has_vllm:
+        raise UserError(f"model {row.name!r}: {reason}. {hint}; {names} can run it.")
+    chosen = find_engine(engine)
+    if chosen.interpreter and engine not in machine.environments:
         raise UserError(
-            f"--engine is 'vllm', whose environment ({VLLM} in {REPOSITORY}) is not there; install "
-            "it (make vllm), or name the engine transformers."
+            f"--engine is {engine!r}, whose environment ({chosen.interpreter} in {REPOSITORY}) is "
+            f"not there; install it ({chosen.install}), or name the engine {able[0].name}."
         )
     return row.model_copy(update={"engine": engine})
 
 
 def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None) -> list[str]:
-    """Return a line per model on its memory: weights in its dtype, and ``WORKING_GB``.
+    """Return a line per model on its memory: weights in its dtype, and what the engine works with.
 
     On a GPU the working memory is as in plans for clusters. Raises UserError, with remedies, when a
     model cannot fit; unknown memory counts as enough.
@@ -142,8 +135,9 @@ def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None
     lines = []
     for model in models:
         row, weights = model.row, model.weights_gb
-        working, free, owner = WORKING_GB[row.engine], machine.memory_gb, "of memory"
-        if row.engine == "vllm" and machine.gpus_gb:
+        engine = find_engine(row.engine)
+        working, free, owner = engine.working_gb, machine.memory_gb, "of memory"
+        if engine.serves and machine.gpus_gb:
             memory = memory_of(row, row.engine, row.dtype, ScoringOptions())
             working = memory._replace(weights=weights).of_each(1) - weights
             free, owner = max(machine.gpus_gb), "of the GPU's memory"
@@ -155,10 +149,12 @@ def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None
         if free is not None and needed > free:
             remedies = []
             half = weights / 2 + working
-            if row.dtype == "float32" and row.engine in ("transformers", "vllm") and half <= free:
+            halved = "bfloat16" in engine.scorers[row.architecture].dtype
+            if row.dtype == "float32" and halved and half <= free:
                 remedies.append(f"--dtype bfloat16 ({half:.1f} GB)")
-            if row.engine == "vllm":
-                remedies.append("--engine transformers, in the machine's memory")
+            if engine.serves:
+                other = default_engine(row.architecture).name
+                remedies.append(f"--engine {other}, in the machine's memory")
             remedies.append("--profile slurm on a cluster, or a smaller model")
             raise UserError(
                 f"model {row.name!r} needs {need}; {free:.1f} GB are free here. "

@@ -14,11 +14,11 @@ from pydantic import ValidationError
 
 from blimpworks.campaign.addresses import HUB_ID, is_local
 from blimpworks.campaign.catalogue import ModelRow
-from blimpworks.campaign.engines import FORMATS
+from blimpworks.campaign.engines import FORMATS, default_engine, file_suffixes
 from blimpworks.campaign.lock_file import is_commit
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FILE_NAME
-from blimpworks.models.facts import BYTES, ENGINES, ModelFacts, facts_of
+from blimpworks.models.facts import BYTES, ModelFacts, facts_of
 from blimpworks.models.ngram import read_vocabulary
 from blimpworks.models.starts import policy_of
 from blimpworks.models.words import split_words
@@ -30,7 +30,6 @@ FIRST = {"bos": "after the start symbol", "eos": "after the end symbol", "skip":
 """Conditions of the first token in words, where the token itself is unknown."""
 LANGUAGES = "/{lang}"
 """End of the address of a model with a checkpoint per language."""
-NGRAM_SUFFIXES = (".gz", ".arpa", ".bin", ".binary", ".klm", ".lm", ".mmap")
 STRANGE_WORDS = 0.05
 """Share of an n-gram model's words that cannot match; a larger one gets a note."""
 OTHER_CASE = 0.01
@@ -119,7 +118,7 @@ def _row(values: Mapping[str, Any], overrides: Mapping[str, str], argument: str)
             )
     architecture = overrides.get("architecture", values["architecture"])
     if architecture != values["architecture"]:
-        values = {**values, "engine": ENGINES.get(architecture, "transformers")}
+        values = {**values, "engine": default_engine(architecture).name}
     values = {**values, **overrides}
     if values["dtype"] not in FORMATS:
         expected = " or ".join(FORMATS)
@@ -269,7 +268,7 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
     if path.is_file():
         facts, notes = facts_of(path), _notes_on_words(path)
         name = path.name
-        while name.lower().endswith(NGRAM_SUFFIXES):
+        while name.lower().endswith(file_suffixes()):
             name = name.rpartition(".")[0]
         components = (*components[:-1], name or path.name)
     elif folders and folders[0] not in (path, path / "multi"):
@@ -322,7 +321,7 @@ def _of_hub(
         "a name in config/models.tsv, owner/name on the hub, or a directory or n-gram file "
         "that exists"
     )
-    looks_like_file = hf_id.lower().endswith(NGRAM_SUFFIXES)
+    looks_like_file = hf_id.lower().endswith(file_suffixes())
     if not HUB_ID.fullmatch(hf_id) or looks_like_file or ".." in hf_id or "--" in hf_id:
         raise UserError(
             f"model {argument!r} is no file or directory that exists, and no name that the hub "

@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from blimpworks.campaign.catalogue import Catalogue, load_catalogue
+from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.load import check_campaign, declare, read_anew
 from blimpworks.campaign.parts import check_runs, every_part, obstacle
 from blimpworks.campaign.reference import groups_of_models
@@ -98,7 +99,7 @@ def resolve(
         machine = replace(machine, memory_gb=None, gpus_gb=gpus)
     models = [replace(model, row=choose_engine(model.row, engine, machine)) for model in models]
     for model in models:
-        if model.row.engine != "vllm":
+        if not find_engine(model.row.engine).quantised:
             refuse_quantised(model.quantisation, model.argument)
     return models
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from blimpworks.campaign.engines import default_engine
 from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import (
@@ -41,8 +42,6 @@ HEADS = {
 FORMATS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
 """Number formats by their names in safetensors files."""
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
-ENGINES = {"ngram": "kenlm", "lstm": "lstm"}
-"""Engines for architectures that transformers lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,7 @@ def _sealed(folder: Path, start: FirstToken | None) -> ModelFacts:
         first_token, start_note = first_token_of(folder, described.architecture, str(folder), start)
     return ModelFacts(
         architecture=described.architecture,
-        engine=ENGINES.get(described.architecture, "transformers"),
+        engine=default_engine(described.architecture).name,
         dtype=described.dtype,
         first_token=first_token,
         parameters=parameters_of(folder, total(files)),
@@ -200,7 +199,7 @@ def described_facts(
     first_token, start_note = first_token_of(folder, architecture, where, start)
     return ModelFacts(
         architecture=architecture,
-        engine="transformers",
+        engine=default_engine(architecture).name,
         dtype=format_of(counts, config),
         first_token=first_token,
         parameters=parameters_of(folder, counts),
@@ -225,7 +224,7 @@ def facts_of(
         is_binary(place)  # which raises for what is no n-gram file
         return ModelFacts(
             architecture="ngram",
-            engine=ENGINES["ngram"],
+            engine=default_engine("ngram").name,
             dtype="float32",
             first_token="bos",
             parameters=None,

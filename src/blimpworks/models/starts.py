@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from itertools import takewhile
 from typing import Any
 
-from blimpworks.campaign.settings.scoring import POLICIES
+from blimpworks.campaign.engines import POLICIES
 from blimpworks.errors import UserError
 
 log = logging.getLogger(__name__)

@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from blimpworks.campaign.engines import engines
 from blimpworks.errors import UserError, reading
 from blimpworks.json_files import load_json
 from blimpworks.models.checkpoint import TRANSFORMERS_FILES
@@ -179,13 +180,13 @@ def parameters_of(folder: Path, counts: Mapping[str, int]) -> int | None:
 
 
 def refuse_quantised(quantisation: str, where: str) -> None:
-    """Raise UserError for quantised weights, for any engine but vLLM.
+    """Raise UserError for quantised weights, for engines that do not run them.
 
     transformers lacks some methods, and turns others into plain weights on some machines alone.
     """
     if quantisation:
+        able = " or ".join(name for name, engine in engines().items() if engine.quantised)
         raise UserError(
-            f"{where} has quantised weights ({quantisation}), which the engine transformers does "
-            "not score; name the model that they were made of, or, if it is causal, run it on a "
-            "GPU with the engine vllm."
+            f"{where} has quantised weights ({quantisation}), which only {able} scores; name the "
+            "model that they were made of, or, if it is causal, run it on a GPU with that engine."
         )

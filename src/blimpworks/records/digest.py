@@ -93,9 +93,9 @@ def _write() -> None:
 
 
 # Records, messages, the command line and requests to a cluster decide no number;
-# settings do, but their values are params of the rules that read them.
+# settings and rows of engines do, but their values are params of the rules that read them.
 EXCLUDED = re.compile(
-    rf"{PACKAGE}\.(records|audit|errors|strict|cli|commands|campaign\.settings|cluster)(\..*)?"
+    rf"{PACKAGE}\.(records|audit|errors|strict|cli|commands|campaign\.(settings|engines)|cluster)(\..*)?"
     r"|.*\.(settings|\w*commands)"
 )
 

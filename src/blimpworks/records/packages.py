@@ -1,4 +1,4 @@
-"""The packages whose code decides products: this one, and those that register papers."""
+"""The packages whose code decides products: this one, and those that register papers or engines."""
 
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -8,20 +8,22 @@ from pathlib import Path
 PACKAGE = "blimpworks"
 GROUP = f"{PACKAGE}.papers"
 """Entry points of this group register papers of other distributions."""
+ENGINES = f"{PACKAGE}.engines"
+"""Those of this group register engines."""
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @cache
-def registered_papers() -> tuple[EntryPoint, ...]:
-    """Return the entry points of papers of other distributions, sorted by name."""
-    return tuple(sorted(entry_points(group=GROUP), key=lambda entry: entry.name))
+def entries_of(group: str) -> tuple[EntryPoint, ...]:
+    """Return what other distributions register in a group, sorted by name."""
+    return tuple(sorted(entry_points(group=group), key=lambda entry: entry.name))
 
 
 @cache
 def package_folders() -> dict[str, Path]:
     """Return the folder of each top-level package that digests follow, by name."""
     folders = {PACKAGE: ROOT}
-    for entry in registered_papers():
+    for entry in (*entries_of(GROUP), *entries_of(ENGINES)):
         package = entry.module.partition(".")[0]
         spec = find_spec(package)
         for place in (spec and spec.submodule_search_locations) or ():

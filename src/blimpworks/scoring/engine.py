@@ -130,7 +130,7 @@ def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], optio
         choice = choose(described)
     except UserError as error:
         raise UserError(f"{checkpoint}: {error}") from error
-    if "vllm" not in choice.address:
+    if not choice.quantised:
         refuse_quantised(quantisation_of(checkpoint.parent), str(checkpoint.parent))
     for reason in choice.unmet:
         log.info("%s: %s", described.name, reason)
@@ -144,7 +144,7 @@ def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
     """Load the engine ``name`` with a checkpoint (a ``checkpoint.json``).
 
     Number format and first token are the checkpoint's unless ``options`` differ and the engine
-    allows it (``ENGINES``). Raises UserError as ``build_engine`` does.
+    allows it. Raises UserError as ``build_engine`` does.
     """
 
     def choose(described: Checkpoint) -> Choice:

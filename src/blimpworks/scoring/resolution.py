@@ -13,6 +13,7 @@ tells how it was tested.
 import numpy as np
 from numpy.typing import NDArray
 
+from blimpworks.campaign.engines import engines
 from blimpworks.errors import UserError
 
 Floats = NDArray[np.float64]
@@ -26,19 +27,6 @@ GRID = 2.0**32
 Sums of its multiples are exact in float64 up to 2 million nats.
 """
 
-ROUNDINGS: dict[str, int] = {
-    # An n-gram's probability and up to five back-off weights (KenLM's highest order is 6)
-    # are added in float32, and the sum is turned into nats.
-    "kenlm": 6,
-    # Log-softmax in float32, whatever the format of weights and logits: difference to the
-    # largest logit, sum of exponentials, its logarithm, and the difference of the two.
-    "lstm": 4,
-    "transformers": 4,
-    "vllm": 4,
-    "vllm-cpu": 4,
-}
-"""Float32 operations behind a token's log-probability, by engine."""
-
 
 def rounding_of(engine_key: str) -> float:
     """Return the largest relative error of a token's log-probability by an engine.
@@ -47,12 +35,13 @@ def rounding_of(engine_key: str) -> float:
     engine.
     """
     name = engine_key.partition(" ")[0]
-    if name not in ROUNDINGS:
+    roundings = {key: e.roundings for e in engines().values() for key in (e.name, *e.keys)}
+    if name not in roundings:
         raise UserError(
             f"scores were made by the engine {name!r}, whose rounding is unknown; expected one of "
-            f"{', '.join(ROUNDINGS)}. Score again with this version of blimpworks."
+            f"{', '.join(roundings)}. Score again with this version of blimpworks."
         )
-    return ROUNDINGS[name] * UNIT
+    return roundings[name] * UNIT
 
 
 def exact_sums(row: Integers, values: Floats, count: int) -> Floats:

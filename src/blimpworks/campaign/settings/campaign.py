@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from blimpworks.campaign.addresses import local_path
 from blimpworks.campaign.settings.base import Positive, TreebankOptions
 from blimpworks.campaign.settings.scoring import (
+    Architecture,
     Dtype,
     EngineName,
     FirstToken,
@@ -94,7 +95,7 @@ class OwnModel(Strict):
     """
     label: DrawnLabel = ""
     """Name in tables and figures; empty: its name."""
-    architecture: Literal["causal", "masked", "encoder-decoder", "ngram", "lstm"] = "causal"
+    architecture: Architecture = "causal"
     engine: EngineName = "transformers"
     dtype: Dtype = "float32"
     first_token: FirstToken = "bos"

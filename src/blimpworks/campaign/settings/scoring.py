@@ -1,17 +1,32 @@
 """Settings of scoring and generation."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, cast
+from collections.abc import Callable, Collection
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from blimpworks.campaign.engines import POLICIES, ROWS, architectures, engines
 from blimpworks.campaign.settings.base import Positive
 from blimpworks.strict import Strict
 
-EngineName = Literal["vllm", "transformers", "kenlm", "lstm"]
+
+def _one_of(known: Callable[[], Collection[str]]) -> AfterValidator:
+    def check(name: str) -> str:
+        if name not in known():
+            raise ValueError(f"expected one of {', '.join(known())}")
+        return name
+
+    return AfterValidator(check)
+
+
+# Editors are shown those of this package.
+EngineName = Annotated[str, _one_of(engines), Field(examples=[row.name for row in ROWS])]
+Architecture = Annotated[
+    str,
+    _one_of(architectures),
+    Field(examples=[*dict.fromkeys(a for r in ROWS for a in r.scorers)]),
+]
 Dtype = Literal["float32", "bfloat16", "float16"]
-POLICIES = ("bos", "eos", "tokenizer", "likeliest", "skip")
-"""Conditions of the first token, besides any one token (``token:TEXT``)."""
 FirstToken = Annotated[str, Field(pattern=rf"^({'|'.join(POLICIES)}|token:.+)$")]
 
 
@@ -28,15 +43,15 @@ class NearTies(Strict):
     """Threshold for models run in bfloat16 [nats]."""
     float16: float = Field(0.03, ge=0)
     """Threshold for models run in float16 [nats]."""
-    engines: dict[EngineName, dict[Dtype, Annotated[float, Field(ge=0)]]] = Field(
-        default={"kenlm": {"float32": 0.0}}
-    )
-    """Engines' thresholds by number format, in place of the above: ``{vllm: {bfloat16: 0.4}}``."""
+    engines: dict[EngineName, dict[Dtype, Annotated[float, Field(ge=0)]]] = Field(default={})
+    """Engines' thresholds by number format, in place of the above: ``{vllm: {bfloat16: 0.4}}``.
+
+    KenLM's is 0 in float32."""
 
     def of(self, engine: str, dtype: str) -> float:
         """Return the threshold of an engine in a number format."""
-        exceptions: Mapping[str, Mapping[str, float]] = cast(Any, self.engines)
-        threshold: float = exceptions.get(engine, {}).get(dtype, getattr(self, dtype))
+        exceptions = dict[str, float](engines()[engine].near_tie) | self.engines.get(engine, {})
+        threshold: float = exceptions.get(dtype, getattr(self, dtype))
         return threshold
 
 
