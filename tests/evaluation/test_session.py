@@ -49,7 +49,7 @@ def test_quantised_weights_are_run_by_vllm_alone(elsewhere, tmp_path):
     edit(trained.with_name("config.json"), quantization_config={"quant_method": "fp8"})
     shutil.copy(REPOSITORY / "config/site.example.yaml", elsewhere / "config/site.yaml")
     assert engine_of(str(trained.parent), remote=True) == "vllm"
-    with pytest.raises(UserError, match=r"m has quantised weights \(config.json: fp8\), which only v"):
+    with pytest.raises(UserError, match=r"m has quantised weights \(config.json: fp8"):
         engine_of(str(trained.parent), remote=False)
 
 
