@@ -28,7 +28,6 @@ from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path
 from blimpworks.models.checkpoint import Trained, seal, trained_checkpoint
 from blimpworks.models.corpus import (
-    FILES,
     encode,
     join_corpora,
     read_corpus,
@@ -403,22 +402,6 @@ def test_two_seeds_make_two_models_and_one_seed_the_same(tmp_path):
 
 def model_files(directory):
     return {name: c for name, c in tiny.contents(directory).items() if ".prov." not in name}
-
-
-def test_a_corpus_is_built_and_joined_from_the_command_line(tmp_path):
-    text = tiny.write_corpus(tmp_path / "text.txt", 60)
-    parts = [tmp_path / lang / "corpus.json" for lang in ("eng", "deu")]
-    options = ("--options", PLAIN.model_dump_json(), "--lang", "eng")
-    run("build-corpus", "--text", text, *options, "--output", parts[0])
-    files = release(tmp_path / "released").values()
-    released = [argument for path in files for argument in ("--released", path)]
-    run("build-corpus", *released, *options, "--output", parts[1])
-    run("join-corpora", *parts, "--output", tmp_path / "multi" / "corpus.json")
-    record = json.loads(sidecar_path(tmp_path / "multi" / "corpus.json").read_text())
-    assert len(record["inputs"]) == 2 * (1 + len(FILES))
-    assert (
-        record["notes"]["train"] == read_corpus(tmp_path / "multi" / "corpus.json").counts["train"]
-    )
 
 
 CAMPAIGN = {"campaign": "x", "training": {"recipes": {"small": {"kind": "lstm", "corpus": "wiki"}}}}

@@ -1,9 +1,7 @@
 """Models from a hub on the loopback, through the real client library and command line."""
 
 import json
-import shutil
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
@@ -274,16 +272,6 @@ def test_no_hub_and_no_cache(fetch, tmp_path):
     assert "BLIMPWORKS_OFFLINE forbids the network" in sentence_of(done)
 
 
-def test_a_directory_with_other_files(fetch, tmp_path):
-    thesis = tmp_path / "model" / "thesis.tex"
-    thesis.parent.mkdir()
-    thesis.write_text("precious")
-    shutil.copy(thesis, thesis.with_name("notes.json"))
-    _, done = fetch()
-    assert "is no part of a retrieved model" in sentence_of(done)
-    assert sorted(p.name for p in thesis.parent.iterdir()) == ["notes.json", "thesis.tex"]
-
-
 # Commits that are locked
 
 
@@ -445,16 +433,3 @@ def test_what_a_shared_cache_lacks_is_downloaded_beside_it(fetch, hub, shared):
     assert done.returncode == 0, done.stderr
     assert not output.with_name("model.safetensors").is_symlink()
     assert {*state_of(shared)} == {*before}
-
-
-def test_two_directories_take_a_model_from_one_cache_at_a_time(hub, tmp_path, shared):
-    outputs = [tmp_path / name / "model" / "checkpoint.json" for name in ("one", "other")]
-
-    def retrieve(output):
-        command = ["-m", "blimpworks", *arguments(output, "lab/good", "main")]
-        return call(command, hub, output.parent.parent / "home", BLIMPWORKS_CACHE=str(shared))
-
-    with ThreadPoolExecutor(2) as threads:
-        done = list(threads.map(retrieve, outputs))
-    assert [each.returncode for each in done] == [0, 0], done
-    assert outputs[0].read_bytes() == outputs[1].read_bytes()

@@ -1,10 +1,6 @@
 import contextlib
 import json
 import re
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +9,7 @@ import torch
 import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoConfig
 from typer.testing import CliRunner
 
 from blimpworks.campaign.settings.training import TrainingOptions, TransformerRecipe
@@ -124,8 +120,6 @@ def test_words_keep_marks_and_part_punctuation():
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=60), st.integers(0, 3))
 def test_epoch_holds_every_sentence_once_and_few_tokens(lengths, epoch):
-    import numpy as np
-
     batches = transformer.epoch_batches(np.array(lengths), 50, 0, epoch)
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     assert all(len(b) == 1 or len(b) * max(lengths[i] for i in b) <= 50 for b in batches)
@@ -336,18 +330,6 @@ def test_empty_text_is_an_error(tmp_path):
             train(tmp_path / "text.txt", tmp_path / "a" / "checkpoint.json")
 
 
-def test_trained_model_loads_with_transformers(tmp_path):
-    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
-    tiny.make_transformer(corpus, tmp_path / "a" / "checkpoint.json")
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "a")
-    model = AutoModelForCausalLM.from_pretrained(tmp_path / "a")
-    sentence = "the dog sees कुत्ता 🙂"
-    assert tokenizer.decode(tokenizer(sentence)["input_ids"]) == sentence
-    assert (tokenizer.bos_token_id, tokenizer.eos_token_id) == (0, 1)
-    assert model.config.vocab_size == len(tokenizer)
-    assert not (tmp_path / ".a.training").exists()
-
-
 @pytest.mark.parametrize(
     "shape", [{}, {"hidden": 32, "heads": 2, "layers": 1}, {"vocabulary": 77, "layers": 3}]
 )
@@ -370,35 +352,6 @@ def test_sizes_are_known_before_training_unless_the_corpus_decides_the_words():
     )
     sizes = [options.billions(name) for name in ("small", "of_words", "ngram", "unheard-of")]
     assert sizes == [336_864 / 1e9, None, None, None]
-
-
-def wait_for(condition, process, seconds=600):
-    """Until ``condition``; fails when the process ends first."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, "the process ended before it could be killed"
-        assert time.monotonic() < end, "nothing happened"
-        time.sleep(0.002)
-
-
-@pytest.mark.slow
-def test_killed_training_ends_with_the_same_bytes(tmp_path):
-    corpus = tiny.write_corpus(tmp_path / "text.txt", 600)
-    whole = tmp_path / "whole" / "checkpoint.json"
-    tiny.make_transformer(corpus, whole)
-    killed = tmp_path / "killed" / "checkpoint.json"
-    command = [sys.executable, "-m", "blimpworks", "train-transformer", str(corpus)]
-    command += ["--name", "tiny", "--scope", "eng", "--recipe-name", "tiny", "--seed", "0"]
-    command += ["--recipe", tiny.RECIPE.model_dump_json(), "--output", str(killed)]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    state = tmp_path / ".killed.training" / fitting.SNAPSHOT
-    wait_for(state.exists, process)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert not killed.exists()
-    tiny.make_transformer(corpus, killed)
-    assert tiny.contents(killed.parent) == tiny.contents(whole.parent)
-    assert not state.parent.exists()
 
 
 class Killed(BaseException):
@@ -475,16 +428,3 @@ def test_broken_snapshot_is_not_used(tmp_path):
     (scratch / fitting.SNAPSHOT).write_bytes(b"rubbish")
     other = tiny.make_transformer(corpus, tmp_path / "other" / "checkpoint.json")
     assert json.loads(other.read_text()) == json.loads(whole.read_text())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("make", [tiny.make_transformer, tiny.make_lstm])
-def test_a_full_disk_names_the_file_of_the_model_that_did_not_fit(make, tmp_path, small_disk):
-    text = tiny.write_corpus(tmp_path / "text.txt")
-    with pytest.raises(OSError, match="No space left") as full:
-        make(text, small_disk / "model" / "checkpoint.json")
-    # A snapshot of the training, or the model itself.
-    place = Path(full.value.filename)
-    assert place.suffix in (".json", ".safetensors", ".txt")
-    assert place.parent in (small_disk / "model", small_disk / ".model.training")
-    assert not (small_disk / "model" / "checkpoint.json").exists()

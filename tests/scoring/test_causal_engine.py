@@ -12,17 +12,10 @@ from blimpworks.scoring.transformers_engine import shortest_window
 from support import tiny
 
 SIZES = {
-    "vocab_size": 320,
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "num_key_value_heads": 2,
-    "intermediate_size": 32,
-    "max_position_embeddings": 128,
-    "pad_token_id": 1,
-    "bos_token_id": 0,
-    "eos_token_id": 1,
-}
+    "vocab_size": 320, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+    "num_key_value_heads": 2, "intermediate_size": 32, "max_position_embeddings": 128,
+    "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 1,
+}  # fmt: skip
 SHARING = {
     "llama": {},
     "gpt2": {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 128},

@@ -15,7 +15,6 @@ from blimpworks.errors import UserError
 from blimpworks.judging.sides import Side, totals
 from blimpworks.models.checkpoint import read_checkpoint, seal
 from blimpworks.scoring.engine import Encoded, load_engine
-from blimpworks.scoring.run import score_items
 from support import tiny
 
 MAKERS = {
@@ -167,21 +166,11 @@ def test_one_switch_sets_what_can_be_set_and_says_where_it_cannot(models, archit
         assert follows or f"it stays {own}" in caplog.text
 
 
-def test_scores_of_a_model_without_the_choice_are_not_made_again(models, tmp_path):
-    items = tiny.write_items(tmp_path / "items.parquet", [("a dog sees", "a dog see")])
-    manifests = []
-    for dtype in ("model", "bfloat16"):
-        manifests.append(tmp_path / f"{dtype}.json")
-        options = ScoringOptions(dtype=dtype, first_token="skip")
-        store = tmp_path / "store"
-        score_items([items], models["ngram"], store, manifests[-1], "kenlm", options)
-    assert manifests[0].read_bytes() == manifests[1].read_bytes()
-
-
 @pytest.mark.parametrize("after", ["", " ", " \u3000\n"])
-def test_white_space_at_the_end_does_not_count_the_end_symbol_in(models, after):
+@pytest.mark.parametrize("architecture", ["ngram", "lstm"])
+def test_the_end_takes_no_character_and_white_space_before_it_neither(models, architecture, after):
     texts = ["the dog sees." + after, after]
-    table = tiny.shard_of(open_engine(models["ngram"]), texts)
+    table = tiny.shard_of(open_engine(models[architecture]), texts)
     assert table["ends"].to_pylist() == [[3, 7, 12, 13, 13], [0]]
     none = np.array([-1, -1])
     columns = (table[name].combine_chunks() for name in ("logprobs", "ends", "ids"))

@@ -3,17 +3,14 @@ import math
 from itertools import pairwise
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
-from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.judging.sides import Side, totals, without_end
 from blimpworks.models.lstm import END_ID
 from blimpworks.models.threads import single_thread
 from blimpworks.models.words import split_at_spaces
@@ -81,22 +78,6 @@ def test_words_and_the_end_score_as_in_an_explicit_loop(checkpoint):
     words = ["the", "zebra", "hears", "the", "bird", "<eos>"]
     assert rows[1] == pytest.approx(by_hand(checkpoint, words), abs=1e-5)
     assert rows[2] == pytest.approx(by_hand(checkpoint, ["likes", "<eos>"]), abs=1e-5)
-
-
-@pytest.mark.parametrize("after", ["", " ", " \u3000\n"])
-def test_the_end_takes_no_character(checkpoint, after):
-    """So that the method ``without_end`` leaves it out, as CLAMS does."""
-    texts = [TEXTS[0] + after, after]
-    table = tiny.shard_of(open_lstm(checkpoint), texts)
-    assert table["ends"].to_pylist() == [[3, 7, 12, 16, 20, 21, 21], [0]]
-    none = np.array([-1, -1])
-    columns = (table[name].combine_chunks() for name in ("logprobs", "ends", "ids"))
-    logprobs, ends, ids = columns
-    side = Side(pa.array(texts), logprobs, ends, ids, np.zeros(2), none, none)
-    assert without_end(side).tolist() == [*[True] * 6, False, False]
-    sums = totals(find_method("without_end"), side)
-    assert sums[0] == pytest.approx(sum(logprobs[0].as_py()[:6]))
-    assert math.isnan(sums[1])
 
 
 def test_nothing_conditions_the_first_word_under_skip(checkpoint):

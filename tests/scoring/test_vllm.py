@@ -278,38 +278,6 @@ def test_a_server_leaves_nothing_behind_unless_it_failed(setup, engine, director
     assert str(log) in str(failed.value)
 
 
-class Poisoned(ServedModel):
-    """A model whose engine is killed, as the kernel does it, before it gets one prompt."""
-
-    starts, fatal = 0, []
-
-    def _start(self):
-        self.starts += 1
-        return super()._start()
-
-    def send(self, prompts):
-        if self.fatal in prompts:
-            lines = vllm_kit.commands()
-            for number in vllm_kit.family(os.getpid()) - self.others:
-                if "VLLM::EngineCore" in lines.get(number, ""):
-                    os.kill(number, signal.SIGKILL)
-        return super().send(prompts)
-
-
-@pytest.mark.slow_vllm
-def test_a_sentence_that_ends_the_server_each_time_is_marked_alone(setup, engine, directory):
-    prompts = [[0, *each.ids.tolist()] for each in engine.encode(TEXTS[:60])]
-    model = Poisoned(setup)
-    model.fatal, model.others = prompts[33], vllm_kit.family(os.getpid())
-    result = model.ask(prompts)
-    again = model.ask(prompts[:3])
-    model.close()
-    assert result[33] in {"refused", "out_of_memory"}
-    assert [i for i, row in enumerate(result) if isinstance(row, str)] == [33]
-    assert again[0].tobytes() == result[0].tobytes()
-    assert model.starts == 4  # all at once, one batch at a time, one sentence at a time, the rest
-
-
 def score(items, checkpoint, directory, options=OPTIONS):
     """The command as the workflow calls it."""
     command = [sys.executable, "-m", "blimpworks", "score", str(items)]
@@ -364,18 +332,6 @@ def test_a_broken_model_is_told_in_one_sentence(items, checkpoint, tmp_path):
     assert words.startswith(f"blimpworks: {directory}: the model cannot be loaded (")
     assert "header" in words
     assert not list(tmp_path.glob("shards/part-*"))
-
-
-@pytest.mark.slow_vllm
-def test_why_the_server_fails_is_told_in_one_sentence(items, tmp_path):
-    narrow = tiny.RECIPE  # heads of a width that vLLM's attention does not take on a CPU
-    corpus = tiny.write_corpus(tmp_path / "text.txt")
-    checkpoint = tiny.make_transformer(corpus, tmp_path / "m" / "checkpoint.json", recipe=narrow)
-    once = {"restarts": 0, "in_flight": 1, "prompts": 1}
-    once = OPTIONS.model_copy(update={"vllm": OPTIONS.vllm.model_copy(update=once)})
-    words = last_words(score(items, checkpoint, tmp_path, once))
-    assert "the vLLM server failed, 1 times in a row (RuntimeError: Unsupported CPU" in words
-    assert "server.log" in words
 
 
 class Moody(BaseHTTPRequestHandler):
@@ -462,21 +418,6 @@ def test_requests_are_repeated_where_that_can_help(staged, moods, outcome):
     assert not moods
 
 
-def test_an_answer_that_memory_ran_out_halves_the_batch(staged):
-    requested = []
-
-    def mood(self, prompts):
-        requested.append(len(prompts))
-        return 500 if len(prompts) > 6 or [7, 5] in prompts else 200
-
-    model, kind = staged(mood)
-    result = model.ask([[number, 5] for number in range(20)])
-    assert result[7] == "out_of_memory"
-    assert [row.tolist() for i, row in enumerate(result) if i != 7] == [[-1.5]] * 19
-    assert max(requested) == 20
-    assert kind.starts == 1
-
-
 def dies_of(*culprits):
     def mood(self, prompts):
         self.alive = self.alive and not any([number, 5] in prompts for number in culprits)
@@ -550,18 +491,6 @@ def test_a_server_that_does_not_answer_in_time_is_ended(checkpoint, items, tmp_p
     assert words.startswith("blimpworks (attempt): ")
     assert "did not answer within" in words
     assert time.monotonic() - started < OPTIONS.vllm.start_timeout
-
-
-@pytest.mark.slow_vllm
-def test_the_benchmark_of_speed_prints_its_figures():
-    tiny_size = ["--pairs", "4", "--layers", "1", "--hidden", "32", "--repeat", "1"]
-    done = subprocess.run(
-        [sys.executable, "benchmarks/vllm_speed.py", *tiny_size],
-        cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    rows = [line.split(" | ")[0] for line in done.stdout.splitlines()]
-    assert {"| transformers", "| vLLM in process", "| vLLM served"} <= {*rows}
 
 
 @pytest.mark.slow_vllm
