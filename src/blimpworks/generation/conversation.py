@@ -158,10 +158,7 @@ class Conversation:
 
     @cached_property
     def parts(self) -> bool:
-        """Whether the template wants a message's content as a list of parts.
-
-        Raises UserError for one that renders a user's text in neither form.
-        """
+        """Whether content is a list of parts. Raises UserError for a template without user text."""
         reason = ""
         for as_parts in (False, True):
             try:

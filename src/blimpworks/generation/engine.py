@@ -70,10 +70,7 @@ def generation_key(
 def load_generation_engine(
     checkpoint: Path, name: str, options: GenerationJobOptions
 ) -> GenerationEngine:
-    """Load the engine ``name`` with a checkpoint (a ``checkpoint.json``).
-
-    Raises UserError when the checkpoint is missing, altered, or cannot answer.
-    """
+    """Load the engine ``name`` with a checkpoint. Raises UserError for one that cannot answer."""
 
     def choose(described: Checkpoint) -> Choice:
         requested = ScoringOptions(dtype=options.dtype)

@@ -19,8 +19,5 @@ def generation_options(campaign: Campaign, generation: Generation) -> str:
 
 
 def system_prompts(campaign: Campaign, generation: Generation, languages: Collection[str]) -> str:
-    """Return the languages' system prompts as a JSON object, without those that lack one.
-
-    Raises UserError for a pack that is missing or malformed.
-    """
+    """Return languages' system prompts as JSON. Raises UserError for a bad or missing pack."""
     return json.dumps(dict(generation.systems(campaign, languages)), ensure_ascii=False)

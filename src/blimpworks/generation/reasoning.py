@@ -1,7 +1,4 @@
-"""Remove the reasoning that some models write before their answer.
-
-Without heavy imports, because judges use it on tables.
-"""
+"""Remove the reasoning that some models write before their answer; without heavy imports."""
 
 from typing import Literal
 

@@ -56,18 +56,12 @@ def read_row(tokenizer: Any, row: Sequence[int], stops: Sequence[int]) -> Respon
 
 
 class TransformersGenerator:
-    """A causal model on the first GPU, or else the CPU, in the checkpoint's dtype.
-
-    Reads only local safetensors, and runs no code from the checkpoint.
-    """
+    """A causal model on the first GPU, or else the CPU; runs no code from the checkpoint."""
 
     def __init__(
         self, checkpoint: Path, described: Checkpoint, options: GenerationJobOptions
     ) -> None:
-        """Load the tokenizer; the first batch loads the weights.
-
-        Raises UserError for an unknown dtype or an unusable chat template.
-        """
+        """Load the tokenizer. Raises UserError for an unknown dtype or an unusable template."""
         self._directory, self._batch = checkpoint.parent, options.batch
         self._dtype = find_dtype(checkpoint, described.dtype)
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -176,10 +170,7 @@ class TransformersGenerator:
         return company
 
     def _batches(self, ready: Sequence[Ready]) -> list[list[int]]:
-        """Return the numbers of each batch's prompts, in order, grouped by their room.
-
-        A prompt near the context's limit leaves less room, which decides when its batch ends.
-        """
+        """Return the numbers of each batch's prompts, in order, grouped by their room."""
         alike: dict[tuple[int, int], list[int]] = {}
         for number, prompt in enumerate(ready):
             apart = {"any": 0, "length": len(prompt.ids), "none": number}[self._company]

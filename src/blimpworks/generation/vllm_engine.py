@@ -54,10 +54,7 @@ class GenerationSetup(Setup):
 def make_generation_setup(
     model: Path, dtype: str, options: GenerationJobOptions
 ) -> GenerationSetup:
-    """Prepare to answer with the model in directory ``model``, long enough for prompt and answer.
-
-    Raises UserError as ``make_setup`` does.
-    """
+    """Prepare to answer with the model in a directory. Raises UserError as ``make_setup``."""
     vllm = options.vllm
     room = vllm.model_copy(update={"longest": vllm.longest + options.max_tokens - 1})
     setup = make_setup(model, dtype, room)
@@ -132,10 +129,7 @@ class VllmGenerator:
     def __init__(
         self, checkpoint: Path, described: Checkpoint, options: GenerationJobOptions
     ) -> None:
-        """Load the tokenizer; the first batch starts vLLM.
-
-        Raises UserError without vLLM or weights, or for an unusable chat template.
-        """
+        """Load the tokenizer. Raises UserError without vLLM, weights or a usable template."""
         directory = checkpoint.parent
         setup = make_generation_setup(directory, described.dtype, options)
         check_names(directory)
@@ -151,10 +145,7 @@ class VllmGenerator:
         )
 
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
-        """See ``GenerationEngine``.
-
-        Raises UserError when vLLM does not start, or dies on each prompt, even alone.
-        """
+        """See ``GenerationEngine``. Raises UserError when vLLM does not start, or always dies."""
         return self._model.ask(batch)
 
     def close(self) -> None:

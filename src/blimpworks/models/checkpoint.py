@@ -147,20 +147,14 @@ def read_description(checkpoint: Path) -> Checkpoint:
 
 
 def read_checkpoint(checkpoint: Path) -> Checkpoint:
-    """Read a ``checkpoint.json`` and compare each file with its SHA-256.
-
-    Raises UserError when it is missing or malformed, or a file is missing or altered.
-    """
+    """Read a ``checkpoint.json`` and verify its files. Raises UserError for missing or bad ones."""
     described = read_description(checkpoint)
     verify_files(checkpoint, described.files, REMEDY)
     return described
 
 
 def verify_files(seal: Path, files: Mapping[str, str], remedy: str) -> None:
-    """Compare each file beside ``seal`` with its SHA-256.
-
-    Raises UserError, with the ``remedy``, for a missing or altered file.
-    """
+    """Compare files beside ``seal`` with their SHA-256. Raises UserError, with the ``remedy``."""
     for name, expected in files.items():
         path = seal.parent / name
         digest = sha256_of(path) if path.is_file() else "missing"

@@ -86,10 +86,7 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def sentences_of(path: Path) -> Iterator[list[str]]:
-    """Yield sentences of a corpus file as words, without empty lines.
-
-    A final ``<eos>``, which some released corpora spell out, is no word.
-    """
+    """Yield a corpus file's sentences as words, without empty lines and a final ``<eos>``."""
     for line in read_lines(path):
         line_words = line.split()
         if line_words and line_words[-1] == END:
@@ -155,10 +152,7 @@ def seal(
     options: CorpusOptions | None,
     dropped: dict[str, int] | None = None,
 ) -> Corpus:
-    """Count the files beside ``corpus`` and write it.
-
-    Raises UserError for a split without sentences.
-    """
+    """Count the files beside ``corpus`` and write it. Raises UserError for an empty split."""
     directory = corpus.parent
     splits = {split: count(sentences_of(directory / f"{split}.txt")) for split in SPLITS}
     for split, counts in splits.items():
@@ -185,10 +179,7 @@ def files_of(corpus: Path) -> list[Path]:
 
 
 def read_corpus(corpus: Path) -> Corpus:
-    """Read a ``corpus.json`` and compare each file beside it with its SHA-256.
-
-    Raises UserError when it is missing or malformed, or a file is missing or altered.
-    """
+    """Read a ``corpus.json`` and verify its files. Raises UserError for missing or bad ones."""
     with reading(corpus, "the corpus.json of a corpus", REMEDY):
         described = Corpus.model_validate_json(corpus.read_bytes())
     verify_files(corpus, described.files, REMEDY)

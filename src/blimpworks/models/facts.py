@@ -1,8 +1,4 @@
-"""Read a model's own files: architecture, number format, size, start of sentences.
-
-Only JSON, the heads of safetensors files and the tokenizer are loaded; code beside a model is never
-run.
-"""
+"""Read a model's own files: architecture, number format, size, start; never run its code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

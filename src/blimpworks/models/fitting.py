@@ -1,7 +1,4 @@
-"""Run the training loop of every network trained here, repeatable and resumable.
-
-A killed run resumes from its last snapshot to the same final bytes.
-"""
+"""Run the training loop of every network here, resumed from snapshots to the same bytes."""
 
 import hashlib
 import json
@@ -50,10 +47,7 @@ def save_snapshot(
     optimisers: Optimisers,
     state: Tensors,
 ) -> None:
-    """Write the state after ``step`` optimiser steps into ``directory``, whole or not at all.
-
-    ``run`` is the digest of all that decides the run. ``state`` is what else the next step needs.
-    """
+    """Write the state after ``step`` steps of ``run`` (a digest) into ``directory``, or nothing."""
     metadata = {"run": run, "step": str(step)}
     with atomic(directory / SNAPSHOT) as temporary:
         tensors = {"rng": torch.get_rng_state()}
@@ -71,10 +65,7 @@ def save_snapshot(
 def load_snapshot(
     directory: Path, run: str, model: torch.nn.Module, optimisers: Optimisers
 ) -> tuple[int, Tensors]:
-    """Restore a snapshot of ``run`` into ``model`` and ``optimisers``; return step and state.
-
-    Returns step 0, with nothing changed, if there is none, or it is broken or of another run.
-    """
+    """Restore a snapshot of ``run``; return step and state, step 0 without a whole one."""
     path = directory / SNAPSHOT
     if not path.exists():
         return 0, {}
@@ -136,10 +127,7 @@ class Course(Protocol):
         ...
 
     def rate(self, step: int) -> float:
-        """Return the learning rate of a step (from 0); called once, before its loss.
-
-        Raises DivergedError when it depends on something that is no number.
-        """
+        """Return a step's learning rate (from 0), once before its loss. Raises DivergedError."""
         ...
 
     def loss(self, step: int) -> torch.Tensor:
@@ -161,10 +149,7 @@ class Course(Protocol):
 
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
-    """Run torch repeatably: seeded, deterministic kernels, one thread.
-
-    Results on a GPU repeat on others of its kind.
-    """
+    """Run torch repeatably (on GPUs of one kind): seeded, deterministic kernels, one thread."""
     # CUDA's libraries read it when they start; LSTMs need this value or :4096:2 to repeat.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":16:8")
     before = torch.get_deterministic_debug_mode()

@@ -141,10 +141,7 @@ def _check_weights(files: Iterable[str], hf_id: str) -> None:
 
 
 def _announced(info: ModelInfo, size: int) -> Counter[str]:
-    """Return the hub's counts of numbers by format.
-
-    Empty without such counts, or if they exceed files of ``size`` [bytes].
-    """
+    """Return the hub's counts of numbers by format; empty if impossible for ``size`` [bytes]."""
     counts = Counter(info.safetensors.parameters if info.safetensors else {})
     bits = ((n, re.search(r"\d+", name)) for name, n in counts.items())
     return (
@@ -155,10 +152,7 @@ def _announced(info: ModelInfo, size: int) -> Counter[str]:
 
 
 def _counted(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
-    """Count numbers by format from the heads of weight files.
-
-    Empty for many files, or a hub that serves no parts of files.
-    """
+    """Count numbers by format from heads of weight files; empty where that is impossible."""
     counts: Counter[str] = Counter()
     if len(names) > MOST_HEADS:
         return counts

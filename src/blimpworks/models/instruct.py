@@ -46,10 +46,7 @@ def written(system: str, prompt: str, answer: str) -> str:
 
 
 def read_dialogues(path: Path) -> list[str]:
-    """Read dialogues of a JSON Lines file as text.
-
-    Raises UserError for a missing or empty file, and for a line that is no dialogue.
-    """
+    """Read dialogues of a JSON Lines file as text. Raises UserError for a missing or bad one."""
     dialogues = []
     expected = reading(path, "dialogues", "Build them.")
     with expected, path.open(encoding="utf-8", newline="\n") as lines:

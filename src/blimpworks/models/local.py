@@ -25,10 +25,7 @@ log = logging.getLogger(__name__)
 
 
 def place_file(source: Path, target: Path, *, linked: bool = False) -> None:
-    """Hard link a file, to store a large model once; copy it on another file system.
-
-    The system may refuse hard links to others' files; ``linked`` then makes a symbolic one.
-    """
+    """Hard link a file; where that is refused copy it, or link it symbolically if ``linked``."""
     with atomic(target) as temporary:
         try:
             os.link(source.resolve(), temporary)

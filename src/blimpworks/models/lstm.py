@@ -212,10 +212,7 @@ class _Course:
         return float(self._progress[0])
 
     def _anneal(self, epoch: int) -> None:
-        """Keep the weights if they are the best so far, else lower the learning rate.
-
-        ``epoch`` counts finished epochs.
-        """
+        """Keep the best weights so far, or lower the rate, after ``epoch`` finished epochs."""
         rate, best = self._progress.tolist()
         loss = self.validation_loss()
         if not np.isfinite(loss):

@@ -40,10 +40,7 @@ PROGRAMS = ("lmplz", "build_binary")
 
 
 def tool(name: str) -> str:
-    """Return a KenLM program's path: beside this Python, in ``.tools/bin``, or on PATH.
-
-    Conda's environments and images have their own. Raises UserError if it is in none.
-    """
+    """Find a KenLM program beside Python, in ``.tools/bin`` or on PATH. Raises UserError."""
     local = REPOSITORY / ".tools" / "bin"
     beside = f"{Path(sys.executable).parent}{os.pathsep}{local}"
     program = shutil.which(name, path=beside) or shutil.which(name)
@@ -140,10 +137,7 @@ def opened(place: Path) -> Iterator[IO[bytes]]:
 
 
 def is_binary(place: Path) -> bool:
-    """Whether an n-gram file is a binary of KenLM; else it is an ARPA file.
-
-    Raises UserError for any other file, or a binary that is compressed or of another version.
-    """
+    """Whether a file is KenLM's binary, else ARPA. Raises UserError for any other file."""
     with reading(place, EXPECTED, REMEDY), opened(place) as handle:
         head = handle.read(4096)
     if head.lstrip().startswith(b"\\data\\"):

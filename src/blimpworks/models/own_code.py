@@ -1,7 +1,4 @@
-"""Refuse models with their own code beside them; it is never run.
-
-Libraries that load models would run it, some after a question on standard input.
-"""
+"""Refuse models with their own code beside them, which libraries would run; it is never run."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -45,10 +42,7 @@ def values_of(content: Any, key: str) -> Iterator[Any]:
 
 
 def refuse_named_code(files: Iterable[Path], where: str | None = None) -> None:
-    """Raise UserError if a configuration among ``files`` names code (``auto_map``).
-
-    Messages call the model ``where``, or name the file.
-    """
+    """Raise UserError, about ``where``, if a configuration names code (``auto_map``)."""
     for path in files:
         if not any(map(path.match, CONFIGURATIONS)):
             continue

@@ -102,10 +102,7 @@ def retrieve_model(
 
 
 def shared_snapshot(model: HubModel, shared: Path, commit: str) -> Path | None:
-    """Return the shared cache's folder of a commit, if it has all files.
-
-    ``commit`` may be a branch or tag, as of its caching.
-    """
+    """Return the shared cache's folder of a commit, branch or tag, if it has all files."""
     try:
         folder = Path(_download(model, commit, offline=True, cache=shared))
         complete_files(folder, model)
@@ -150,11 +147,7 @@ def _snapshot(model: HubModel, commit: str) -> Path:
 
 
 def cached_snapshot(model: HubModel, commit: str) -> Path:
-    """Return the cache's folder of a commit, complete or not.
-
-    ``commit`` may be a branch or tag, as of its caching. Raises LocalEntryNotFoundError if there is
-    none.
-    """
+    """Return the cache's folder of a commit, complete or not. Raises LocalEntryNotFoundError."""
     return Path(_download(model, commit, offline=True))
 
 
@@ -170,10 +163,7 @@ def _describe(model: HubModel, source: Retrieved | Copied) -> Checkpoint:
 
 
 def complete_files(snapshot: Path, model: HubModel) -> list[Path]:
-    """Return a cached model's files (``model_files``).
-
-    Raises UserError for missing weights, and for an adapter.
-    """
+    """Return a cached model's files. Raises UserError for missing weights, and an adapter."""
     # A cache filled by another program may hold only some of the files.
     where = f"{model.hf_id} at commit {snapshot.name[:12]} in the cache {constants.HF_HUB_CACHE}"
     refuse_adapter((path.name for path in snapshot.iterdir()), model.hf_id)

@@ -60,10 +60,7 @@ def _locked_now(hf_id: str, revision: str, commit: str, replaces: str = "") -> L
 
 
 def lock(hf_id: str, revision: str, commit: str, tables: Sequence[Path], name: str = "") -> None:
-    """Lock a revision in the lock file of the first of ``tables``, if there is any.
-
-    Raises UserError if it was locked to another commit meanwhile, or cannot be written.
-    """
+    """Lock a revision beside the first of ``tables``. Raises UserError for another lock."""
     if is_commit(revision) or not tables:
         return
     with disk_errors(lock_path(tables[0])):

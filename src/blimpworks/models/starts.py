@@ -114,10 +114,7 @@ def start_text(tokenizer: Any, policy: str, ids: list[int]) -> str:
 
 
 def _rendered(tokenizer: Any) -> list[str]:
-    """Split a dialogue in the chat template: text, special token or content, text, ….
-
-    A single empty text without a template that renders dialogues.
-    """
+    """Split a rendered dialogue: text, special token or content, text, …; else an empty text."""
     for wrap in (str, lambda text: [{"type": "text", "text": text}]):
         roles = ("user", "assistant") * 2
         messages = [{"role": role, "content": wrap(CONTENT)} for role in roles]
@@ -156,11 +153,7 @@ def _policies(tokenizer: Any) -> Iterator[str]:
 
 
 def candidates(tokenizer: Any) -> dict[str, list[int]]:
-    """Return possible starts of a text by policy: the ids of each, without repeats.
-
-    They are what the tokenizer adds, bos, eos, newline, nothing, and tokens that begin or end
-    documents.
-    """
+    """Return a dozen possible starts of a text by policy: the ids of each, without repeats."""
     starts: dict[tuple[int, ...], str] = {}
     for policy in _policies(tokenizer):
         try:

@@ -233,10 +233,7 @@ def build_text(
 
 
 def join_text(texts: list[Path], output: Path) -> dict[str, int]:
-    """Concatenate training texts of several languages, in their order, without repeats.
-
-    Returns counts: ``kept`` and ``repeated``. Raises UserError for a missing or empty text.
-    """
+    """Join texts without repeats; return counts. Raises UserError for a missing or empty one."""
     lines = [line for text in texts for line in training_sentences(text)]
     kept = dict.fromkeys(lines)
     write_text(output, "".join(f"{line}\n" for line in kept))

@@ -64,10 +64,7 @@ class Workers:
 
     @property
     def abreast(self) -> int:
-        """Number of batches to request at one time from an engine with these workers.
-
-        With two, one keeps them busy while the other is prepared or written.
-        """
+        """Number of batches to request at one time: one computes while another is prepared."""
         return min(2, self.count)
 
     def map(self, function: Callable[[A], B], values: Iterable[A]) -> list[B]:

@@ -99,10 +99,7 @@ def _wordpiece(token: str) -> str:
 
 
 def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:
-    """Train a tokenizer like T5's, of ``vocabulary`` tokens: ``▁`` marks the start of words.
-
-    Encoding adds ``</s>``. A character that the text lacks is ``<unk>``.
-    """
+    """Train a tokenizer like T5's, of ``vocabulary`` tokens; ``▁`` starts words, ``</s>`` ends."""
     tokenizer = Tokenizer(models.BPE(unk_token=T5["unk_token"], fuse_unk=True))
     marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([marked, pre_tokenizers.Punctuation()])

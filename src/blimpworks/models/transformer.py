@@ -192,10 +192,7 @@ CAUSAL: Kind[TransformerRecipe] = Kind(
 
 
 def of_words(corpus: Path) -> Kind[TransformerRecipe]:
-    """Return the kind of causal models of a corpus's words, with ``<eos>`` at both ends.
-
-    ``corpus`` is its ``corpus.json``. Raises UserError when it is missing or altered.
-    """
+    """Return the kind of causal models of a corpus's words. Raises UserError for a bad corpus."""
     rule, vocabulary = read_corpus(corpus).words, read_words(corpus.parent / VOCABULARY)
     ids = {word: number for number, word in enumerate(vocabulary)}
     unknown, end = (ids[word] for word in SPECIALS)
@@ -226,10 +223,7 @@ def learning_rate(step: int, steps: int, peak: float) -> float:
 
 
 def hidden_matrices(model: PreTrainedModel) -> list[torch.nn.Parameter]:
-    """Return the matrices of a model that map hidden states to hidden states.
-
-    All but embeddings, the output layer, and vectors, such as norms and biases.
-    """
+    """Return the matrices of a model's blocks, without embeddings, output layer and vectors."""
     outer = [module for module in model.modules() if isinstance(module, torch.nn.Embedding)]
     outer.append(model.get_output_embeddings())  # type: ignore[no-untyped-call]
     outer_ids = {id(parameter) for module in outer for parameter in module.parameters()}
@@ -237,10 +231,7 @@ def hidden_matrices(model: PreTrainedModel) -> list[torch.nn.Parameter]:
 
 
 def optimisers_of(model: PreTrainedModel, recipe: NetworkRecipe) -> list[torch.optim.Optimizer]:
-    """Return the optimisers of ``model``, among which its parameters are divided.
-
-    Muon's steps have AdamW's size, so that one learning rate suits both.
-    """
+    """Return the optimisers among which parameters are divided; steps have AdamW's size."""
     muon = hidden_matrices(model) if recipe.optimiser == "muon" else []
     chosen = {id(parameter) for parameter in muon}
     other_parameters = [each for each in model.parameters() if id(each) not in chosen]

@@ -1,7 +1,4 @@
-"""Find a model's weights in its folder, and what else there changes them.
-
-Only JSON and the heads of safetensors files are loaded.
-"""
+"""Find a model's weights in its folder, and what changes them, by JSON and heads alone."""
 
 import json
 import re
@@ -67,10 +64,7 @@ def check_shards(index: Path, names: Collection[str], where: str) -> None:
 
 
 def refuse_adapter(names: Iterable[str], where: str) -> None:
-    """Raise UserError for an adapter among a model's files, which would change its weights.
-
-    ``names`` are its files; messages call it ``where``.
-    """
+    """Raise UserError for an adapter among the files ``names`` of a model called ``where``."""
     for name in sorted(names):
         if any(fnmatch(name, adapter) for adapter in ADAPTERS):
             raise UserError(
@@ -153,10 +147,7 @@ def total(files: Iterable[Path]) -> Counter[str]:
 
 
 def quantisation_of(folder: Path) -> str:
-    """Return a model's quantisation, and the file that states it; empty if none.
-
-    Raises UserError for a configuration that is no JSON, or states it without fields.
-    """
+    """Return a model's quantisation and its file; empty if none. Raises UserError for bad JSON."""
     path = folder / "config.json"
     config = read_json(path, "a model's configuration") if path.exists() else {}
     for fields in filter(None, chain.from_iterable(values_of(config, key) for key in SETTINGS)):

@@ -23,10 +23,7 @@ SIDES = ("good", "bad")
 
 
 def distinct_items(items: Path) -> pa.Table:
-    """Return id, sentences and regions of each distinct item, in order of first appearance.
-
-    An item has a row for each of its conditions.
-    """
+    """Return id, sentences and regions of each distinct item, in order of first appearance."""
     spans = [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
     table = read_table(ITEMS, items, ["item_id", *SIDES, *spans])
     _, first = np.unique(table["item_id"].to_numpy(), return_index=True)
@@ -34,10 +31,7 @@ def distinct_items(items: Path) -> pa.Table:
 
 
 def broken(reason: str, manifest: Path) -> UserError:
-    """Return the error for scores that do not fit their manifest, with its remedy.
-
-    Snakemake does not know the shards, and scores again only if the manifest is missing.
-    """
+    """Return the error for scores that do not fit their manifest, with its remedy."""
     return UserError(f"{reason}; delete {manifest} and run the same snakemake command again.")
 
 
@@ -66,10 +60,7 @@ class Shards(Generic[M]):
 
     @cached_property
     def rows(self) -> pa.Table:
-        """Rows of all shards, successes before failures: of a sentence with both, the first counts.
-
-        Raises UserError for a shard that is missing or altered.
-        """
+        """Rows of all shards, successes first. Raises UserError for a missing or altered one."""
         if not self.described.shards:
             raise broken(f"{self.manifest} names no shards", self.manifest)
         rows = pa.concat_tables([self._checked(name) for name in self.described.shards])

@@ -24,10 +24,7 @@ Part = tuple[np.ndarray, torch.Tensor | None]
 
 
 class Decoder:
-    """Runs passes on one device, on the CPU several at a time.
-
-    If a model can be split before its head, only the states that are read become logits; else all.
-    """
+    """Runs passes on one device, on the CPU several at a time."""
 
     def __init__(self, model: PreTrainedModel, workers: Workers) -> None:
         """Take ``model`` apart if that gives the same logits; it is of no other use then."""
@@ -96,10 +93,7 @@ class Decoder:
         return values, lost
 
     def _uses_position_ids(self) -> bool:
-        """Whether hidden states depend on the given positions.
-
-        Low precision can hide in rounding that a model counts places in the row instead.
-        """
+        """Whether hidden states depend on the given positions, not on places in the row."""
         ids = torch.arange(8, device=self._model.device)[None]
 
         @torch.inference_mode()

@@ -1,7 +1,4 @@
-"""Define scoring engines, which turn texts into token ids and these into log-probabilities.
-
-All else (de-duplication, order, shards, resuming, sums) is shared and knows no engine.
-"""
+"""Define scoring engines, which turn texts into token ids and these into log-probabilities."""
 
 import importlib
 import logging
@@ -28,11 +25,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def loading(directory: Path) -> Iterator[None]:
-    """Turn what libraries raise on broken model files into a UserError about ``directory``.
-
-    For a cut, missing or malformed file they raise anything from OSError to AttributeError. Running
-    out of memory is no fault of the files and passes.
-    """
+    """Turn what libraries raise on broken model files into a UserError about ``directory``."""
     try:
         yield
     except (UserError, MemoryError):
@@ -87,10 +80,7 @@ class Engine(Protocol):
         ...
 
     def self_test(self) -> Any:
-        """Test the loaded model; see ``selftest.run_self_test``.
-
-        Raises UserError for a model that this engine cannot score rightly.
-        """
+        """Test the loaded model (``selftest``). Raises UserError for one that it cannot score."""
         ...
 
     def follow(self, decisions: Mapping[str, str]) -> None:
@@ -141,11 +131,7 @@ def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], optio
 
 
 def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
-    """Load the engine ``name`` with a checkpoint (a ``checkpoint.json``).
-
-    Number format and first token are the checkpoint's unless ``options`` differ and the engine
-    allows it. Raises UserError as ``build_engine`` does.
-    """
+    """Load the engine ``name`` with a checkpoint's file. Raises UserError as ``build_engine``."""
 
     def choose(described: Checkpoint) -> Choice:
         return choose_engine(name, described.architecture, described, options)

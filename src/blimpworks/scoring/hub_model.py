@@ -77,11 +77,7 @@ class FramedTokenizer(HubTokenizer):
     """A tokenizer, and the special tokens that it puts around a text."""
 
     def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
-        """Load the tokenizer; see ``HubTokenizer``.
-
-        Raises UserError for a first-token policy other than ``bos``, which here means the model's
-        own frame.
-        """
+        """Load the tokenizer. Raises UserError for a first-token policy other than ``bos``."""
         if described.first_token != "bos":
             raise UserError(
                 f"{checkpoint}: first_token is {described.first_token!r}, but a model of "
@@ -126,10 +122,7 @@ class Loaded(NamedTuple):
 
 
 class HubEngine(ABC):
-    """Files, device, self-test and key of a model in Hugging Face's layout.
-
-    Reads only local safetensors, and runs no code from the checkpoint.
-    """
+    """Files, device, self-test and key of a model; runs no code from the checkpoint."""
 
     shares_prefixes = False
     architecture: ClassVar[str]

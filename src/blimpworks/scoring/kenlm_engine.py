@@ -31,10 +31,7 @@ class KenlmEngine:
     abreast = 1
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """Load the model.
-
-        Raises UserError for an impossible first-token policy or dtype, or an unreadable file.
-        """
+        """Load the model. Raises UserError for an impossible policy or dtype, or a bad file."""
         if described.first_token != "bos" or described.dtype != "float32":
             raise UserError(
                 f"{checkpoint}: first_token is {described.first_token!r} and dtype "

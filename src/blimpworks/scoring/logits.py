@@ -75,10 +75,7 @@ class _Outputs(BaseModelOutputWithPastAndCrossAttentions):
 
 
 class _HandsOn(torch.nn.Module):
-    """Replaces a model's inner part, and returns the embeddings that it gets.
-
-    Attributes that the model's forward reads from the part afterwards are the part's.
-    """
+    """Replaces a model's inner part, and returns the embeddings that it gets."""
 
     def __init__(self, inner: torch.nn.Module) -> None:
         super().__init__()

@@ -120,10 +120,7 @@ class LstmEngine:
         return logprobs
 
     def _groups(self, all_runs: Iterable[Run]) -> Iterator[tuple[list[Run], torch.Tensor]]:
-        """Yield runs with the hidden states after their cells [cells, hidden].
-
-        Small runs come together, since the output layer is slow on few rows.
-        """
+        """Yield runs with the hidden states after their cells; small ones together, for speed."""
         group, outputs, cells = list[Run](), list[torch.Tensor](), 0
         state = self._loaded[0].fresh(1)
         for run in all_runs:

@@ -76,10 +76,7 @@ Rows = Literal["padded", "equal", "alone"]
 def make_batches(
     lengths: Sequence[int], order: Sequence[int], most: int, rows: Rows = "padded"
 ) -> Iterator[list[int]]:
-    """Cut ``order`` (numbers of sequences, by rising length) into batches of such ``rows``.
-
-    A batch has at most ``most`` tokens with padding, or one sequence.
-    """
+    """Cut ``order`` (by rising length) into batches of at most ``most`` padded tokens, or a row."""
     batch: list[int] = []
     for number in order:
         full = batch and (len(batch) + 1) * lengths[number] > most

@@ -39,10 +39,7 @@ class Request(NamedTuple):
 
 
 def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]:
-    """Return the distinct sentences of items tables, or their distinct critical regions.
-
-    Raises UserError for a missing table, or an item without a sentence or requested region.
-    """
+    """Return the distinct sentences, or regions, of items. Raises UserError where one lacks."""
     requests: set[Request] = set()
     for path in items:
         for side in ("good", "bad"):
@@ -60,10 +57,7 @@ def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]
 
 
 def shared_characters(texts: Iterable[str]) -> float:
-    """Return the share of characters that each sorted text shares with the one before.
-
-    It predicts how many tokens a prefix tree saves. 0 for no texts.
-    """
+    """Return the share of characters that each sorted text shares with the one before."""
     ordered = sorted(texts)
     total = sum(map(len, ordered))
     # Characters are meant, not parts of paths.

@@ -29,11 +29,7 @@ Sums of its multiples are exact in float64 up to 2 million nats.
 
 
 def rounding_of(engine_key: str) -> float:
-    """Return the largest relative error of a token's log-probability by an engine.
-
-    ``engine_key``, the key of its scores, begins with its name. Raises UserError for an unknown
-    engine.
-    """
+    """Return the relative error by an engine's key. Raises UserError for an unknown engine."""
     name = engine_key.partition(" ")[0]
     roundings = {key: e.roundings for e in engines().values() for key in (e.name, *e.keys)}
     if name not in roundings:
@@ -45,10 +41,7 @@ def rounding_of(engine_key: str) -> float:
 
 
 def exact_sums(row: Integers, values: Floats, count: int) -> Floats:
-    """Sum ``values`` [t] by ``row`` [t], for ``count`` rows, independent of order.
-
-    Each value is first rounded to a multiple of 2^-32; sums of such multiples are exact.
-    """
+    """Sum ``values`` [t] by ``row`` [t] exactly on a grid of 2^-32, for ``count`` rows."""
     addends = np.rint(values * GRID) / GRID
     return np.asarray(np.bincount(row, weights=addends, minlength=count), dtype=np.float64)
 

@@ -25,10 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class Manifest(Strict):
-    """Names the shards with the scores of a model's items.
-
-    Equal scores can have different manifests, since the items' order decides the shards.
-    """
+    """Names the shards with the scores of a model's items, whose order decides the shards."""
 
     engine: str
     """Key of the engine."""
@@ -69,10 +66,7 @@ class Failed(Strict):
 
 
 def refuse_failed(manifest: Path) -> None:
-    """Raise UserError when ``manifest`` says that scoring failed, and remove it.
-
-    Snakemake knows the file but not its content; without it, it scores again.
-    """
+    """Raise UserError when ``manifest`` says that scoring failed; remove it, to score again."""
     try:
         failure = Failed.model_validate_json(manifest.read_bytes())
     except (ValidationError, FileNotFoundError):

@@ -80,10 +80,7 @@ def encoded(rows: Sequence[Ids]) -> list[Encoded]:
 
 
 def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs | Failure]) -> float:
-    """Return the largest difference of two lists of log-probabilities [nats], infinite for a NaN.
-
-    First tokens may be NaN in both.
-    """
+    """Return the largest difference [nats], infinite for a NaN that is not first in both."""
     gap = 0.0
     for a, b in zip(first, second, strict=True):
         if isinstance(a, str) or isinstance(b, str):

@@ -56,10 +56,7 @@ class StartFinding:
 def measure(
     engine: StartedEngine, texts: Iterable[str], starts: Mapping[str, list[int]]
 ) -> dict[str, float]:
-    """Return mean nats a token of some texts, first tokens left out, after each start [ids].
-
-    Refused starts and failed texts are left out. Empty where no text has two tokens.
-    """
+    """Return mean nats a token, first tokens left out, after each start [ids] that is possible."""
     engine_prefix = engine.prefix
     # Some of the texts, the same in any order, that fit behind each start.
     count = SAMPLE if engine.tokenizer.policy == "likeliest" else SAMPLE // 8

@@ -94,10 +94,7 @@ class TransformersEngine(HubEngine):
         return min(bound for bound in bounds if bound is not None)
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
-        """Test also causality, and whether prefixes can be shared.
-
-        Raises UserError for a model that looks ahead.
-        """
+        """Test also causality and sharing. Raises UserError for a model that looks ahead."""
         ids = np.unique(np.concatenate(rows))
         longest = len(rows[-1])
         ahead = gap_behind(self.logprobs, ids, longest)

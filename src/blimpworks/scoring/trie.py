@@ -39,10 +39,7 @@ class Trie:
 
 
 def rectangle(flat: Ids | Numbers, lengths: Numbers) -> tuple[Numbers, Mask]:
-    """Return rows [sequences, longest], padded with 0, and a mask of their tokens.
-
-    ``flat`` [tokens] holds the sequences one after another.
-    """
+    """Return rows [sequences, longest] of ``flat`` [tokens], padded with 0, and their mask."""
     width = int(lengths.max(initial=0))
     real = np.arange(width) < lengths[:, None]
     rows = np.zeros(real.shape, dtype=np.int64)

@@ -130,10 +130,7 @@ class VllmEngine:
         options: ScoringOptions,
         model: ServedModel | LoadedModel | None = None,
     ) -> None:
-        """Load the tokenizer; the first batch starts vLLM, unless ``model`` is given.
-
-        Raises UserError without vLLM, or for an unusable tokenizer.
-        """
+        """Load the tokenizer; the first batch starts vLLM. Raises UserError without vLLM."""
         setup = make_setup(checkpoint.parent, described.dtype, options.vllm)
         self._directory = checkpoint.parent
         self._dtype = find_dtype(checkpoint, described.dtype)
@@ -163,17 +160,11 @@ class VllmEngine:
         return self.tokenizer.encode(texts)
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Return natural log-probabilities, NaN for the first token under ``skip``.
-
-        Raises UserError when vLLM does not start, or dies of everything.
-        """
+        """Return natural log-probabilities. Raises UserError when vLLM does not start, or dies."""
         return score_encoded(batch, self.prefix, self._vocabulary, self._model.ask)
 
     def self_test(self) -> Findings:
-        """Test the model that vLLM runs; see ``run_self_test``.
-
-        Raises UserError for one that looks ahead, or whose scores are no numbers.
-        """
+        """Test the model in vLLM. Raises UserError for one that looks ahead or gives no numbers."""
         checks = {"weights": check_names(self._directory), "tokenizer": self.tokenizer.source}
         checks["limit"] = str(self._longest - 1)
         beyond = [frame_id for frame_id in self.prefix if frame_id >= self._vocabulary]

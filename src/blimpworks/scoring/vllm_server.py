@@ -60,10 +60,7 @@ def is_full(text: str) -> bool:
 
 
 def node_address(host: str) -> str:
-    """Return the address to listen on for the option ``host``.
-
-    Raises UserError if there is none.
-    """
+    """Return the address to listen on for the option ``host``. Raises UserError without any."""
     if host == "loopback":
         return "127.0.0.1"
     name = socket.gethostname()

@@ -133,10 +133,7 @@ class Setup:
 
 
 def check_weights(model: Path) -> None:
-    """Read the headers of a model's weights, so that no server starts for broken ones.
-
-    Raises UserError without weights, SafetensorError or OSError for a broken file.
-    """
+    """Read the heads of weights. Raises UserError without any, and the library's errors."""
     files = sorted(model.glob("*.safetensors"))
     if not files:
         raise UserError(
@@ -149,10 +146,7 @@ def check_weights(model: Path) -> None:
 
 
 def make_setup(model: Path, dtype: str, options: VllmOptions) -> Setup:
-    """Prepare to run the model in directory ``model``.
-
-    Raises UserError without a vLLM that can run the model, and as ``check_weights`` does.
-    """
+    """Prepare to run the model in a directory. Raises UserError where vLLM cannot run it."""
     machine = find_machine()
     check_weights(model)
     config = AutoConfig.from_pretrained(model, local_files_only=True, trust_remote_code=False)

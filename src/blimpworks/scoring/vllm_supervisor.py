@@ -50,10 +50,7 @@ def _await_end_of_input() -> None:
 
 
 def main(command: list[str]) -> int:
-    """Run ``command`` in a process group of its own, and return its exit status.
-
-    After a signal, that is 128 and the signal's number, as in a shell.
-    """
+    """Run ``command`` in its own process group; return its exit status, as a shell states it."""
     # Children whose parent died become this process's, which can then wait for their end.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)

@@ -6,10 +6,7 @@ import pyarrow as pa
 
 
 class Watch:
-    """Is told of each step of a run; this one does nothing.
-
-    A watch decides no score, and its code is no part of the scores' keys.
-    """
+    """Is told of each step of a run; this one does nothing. No watch decides a score."""
 
     def begin(
         self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
