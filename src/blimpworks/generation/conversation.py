@@ -92,21 +92,14 @@ def _settings(path: Path) -> dict[str, Any]:
 
 
 def stop_ids(directory: Path, own: int | None) -> tuple[int, ...]:
-    """Return the tokens that end an answer: the tokenizer's (``own``), and those in files.
-
-    Chat models end a turn with another token than a text; for some, only ``generation_config.json``
-    names it.
-    """
+    """Return the tokens that end an answer: the tokenizer's (``own``), and those in files."""
     files = ("config.json", "generation_config.json")
     values = (_settings(directory / name).get("eos_token_id") for name in files)
     return tuple(sorted({*_ids(own), *(token_id for value in values for token_id in _ids(value))}))
 
 
 def before_and_text(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]:
-    """Return ids of a text and of what the tokenizer puts before it, but not after it.
-
-    ``full`` are the ids with all special tokens, ``text`` those without.
-    """
+    """Return ids of a text (of ``full``) and of what the tokenizer puts before it, not after."""
     size = len(text)
     ends = range(size, len(full) + 1)
     end = next((end for end in ends if [*full[end - size : end]] == [*text]), 0)
@@ -123,11 +116,7 @@ class Conversation:
         context: int | None = None,
         vocabulary: int | None = None,
     ) -> None:
-        """Load the tokenizer in ``directory``.
-
-        ``context`` is the limit of tokens, ``vocabulary`` the model's number of ids; None without
-        limit.
-        """
+        """Load the tokenizer; ``context`` and ``vocabulary`` limit ids, None without a limit."""
         self.directory, self.context, self.vocabulary = directory, context, vocabulary
         loaded = load_tokenizer(directory)
         self.tokenizer: Any = loaded.tokenizer

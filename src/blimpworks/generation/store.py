@@ -56,11 +56,7 @@ class ResponseStore(ShardStore[PromptRequest]):
 def response_shard(
     engine: GenerationEngine, keys: Mapping[PromptRequest, str], most: int
 ) -> pa.Table:
-    """Answer requests, in one row each.
-
-    ``status`` is ``ok``, an ``Unfit`` or a ``Failure``; text, finish and tokens are null for the
-    latter two. ``opened``: see ``Ready``.
-    """
+    """Answer requests, in one row each; ``status`` is ``ok``, an ``Unfit`` or a ``Failure``."""
     ready = engine.conversation.ready(keys, most)
     to_ask = [prompt for prompt in ready if prompt.unfit is None]
     answers = iter(engine.generate(to_ask) if to_ask else [])

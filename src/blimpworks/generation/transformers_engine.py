@@ -1,8 +1,4 @@
-"""Answer by transformers: greedily, in batches padded on the left where that is harmless.
-
-Of ``generation_config.json`` only the tokens that end an answer count: a penalty on repetition, for
-one, would give another answer than the most probable one.
-"""
+"""Answer greedily by transformers, without penalties of ``generation_config.json``."""
 
 import logging
 from collections.abc import Sequence
@@ -91,10 +87,7 @@ class TransformersGenerator:
         return model
 
     def _run(self, rows: Sequence[Sequence[int]], pads: torch.Tensor, most: int, **how: Any) -> Any:
-        """Call ``generate`` for rows of ids, with at most ``most`` new tokens.
-
-        ``pads`` [longest row] are the ids that pad a row on the left.
-        """
+        """Call ``generate`` for rows of ids, padded by ``pads``, for ``most`` new tokens."""
         ids = pads.repeat(len(rows), 1)
         mask = torch.zeros_like(ids)
         for i, row in enumerate(rows):

@@ -35,11 +35,7 @@ ENTRIES = (
 
 
 class GenerationSetup(Setup):
-    """A model that vLLM runs to answer.
-
-    On GPUs it uses CUDA graphs, because an answer takes a forward pass for each token. There it
-    also shares the computation of common beginnings, such as a system prompt.
-    """
+    """A model that vLLM runs to answer; on GPUs with CUDA graphs and shared prefixes."""
 
     def arguments(self) -> dict[str, str | int | float | bool]:
         """See ``Setup``."""
@@ -120,11 +116,7 @@ class LoadedGenerator(Loaded[Ready, Response]):
 
 
 class VllmGenerator:
-    """A causal model in vLLM, in the stated number format.
-
-    Reads only local safetensors, and runs no code from the checkpoint. Input and answers are
-    processed as for transformers.
-    """
+    """A causal model in vLLM, in the stated number format; runs no code from the checkpoint."""
 
     def __init__(
         self, checkpoint: Path, described: Checkpoint, options: GenerationJobOptions

@@ -102,11 +102,7 @@ def _is_model_file(path: Path, directory: Path) -> bool:
 
 
 def clear(directory: Path) -> None:
-    """Make ``directory``, without the files of an earlier model, finished or not.
-
-    A seal makes everything in it part of the model. Raises UserError, and removes nothing, for any
-    file that is no part of a model.
-    """
+    """Empty a directory of an earlier model. Raises UserError for a file that is no part of it."""
     directory.mkdir(parents=True, exist_ok=True)
     scratch = list(directory.glob(f"{SCRATCH}*"))
     present = [p for p in expand([directory]) if not set(scratch) & set(p.parents)]

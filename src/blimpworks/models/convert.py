@@ -39,11 +39,7 @@ def _tensors(path: Path) -> "dict[str, torch.Tensor]":
 
 
 def convert_weights(folder: Path, output: Path) -> int:
-    """Write a directory's model with safetensors in place of pickled weights.
-
-    Returns the number of tensors. Raises UserError for missing weights, weights with other content
-    than tensors, an adapter, a model with its own code, and an output that exists.
-    """
+    """Convert pickled weights; return the number of tensors. Raises UserError for all else."""
     from safetensors.torch import save_file
 
     refuse_own_code(folder)

@@ -1,12 +1,8 @@
-"""Read, write, join and sample corpora: tokenised sentences in three splits, and a vocabulary.
+"""Read, write, join and sample corpora (Warstadt et al. 2020, sections 4 and 6.3).
 
-A directory with ``train.txt``, ``valid.txt``, ``test.txt`` (a sentence per line, words separated by
-single spaces, unknown ones already ``<unk>``) and ``vocabulary.txt`` (a word per line; ids are line
-numbers from 0). ``corpus.json`` is written last, describes the corpus and names each file with its
-SHA-256, so that its own SHA-256 identifies the corpus.
-
-Samples serve training on less text (Warstadt et al. 2020, sections 4 and 6.3: five samples of each
-of ten sizes).
+A directory has ``train.txt``, ``valid.txt``, ``test.txt`` (a sentence per line, words between
+single spaces, unknown ones ``<unk>``), ``vocabulary.txt`` (ids are line numbers from 0) and
+``corpus.json``, which is written last and names each file with its SHA-256.
 """
 
 import json

@@ -48,10 +48,7 @@ class Candidate(NamedTuple):
 
 
 def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -> list[str]:
-    """Return ``<unk>``, ``<eos>``, then words by falling frequency and code points.
-
-    At most ``most`` in all, each occurring at least ``least`` times.
-    """
+    """Return specials, then ``most`` words by falling frequency that occur ``least`` times."""
     counts = Counter(word for sentence in sentences for word in sentence)
     for special in SPECIALS:
         counts.pop(special, None)
@@ -92,19 +89,13 @@ def _of_treebank(tokens: Path, options: CorpusOptions, lang: str) -> Iterator[Ca
 
 
 def _key(text: str) -> str:
-    """Return what a sentence keeps under any spacing, with or without a final full stop.
-
-    Released evaluation sets lack the full stop in their files, and have it when scored.
-    """
+    """Return what a sentence keeps under any spacing and without a final full stop."""
     text_words = [word for word, _ in split_words(text)]
     return " ".join(text_words[:-1] if text_words[-1:] == ["."] else text_words)
 
 
 def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split, list[Words]]:
-    """Cut a list of sentences into train, valid and test, of such shares of its tokens.
-
-    A sentence's first token decides.
-    """
+    """Cut sentences into train, valid and test by shares of tokens; first tokens decide."""
     starts = [0, *accumulate(map(len, sentences))]
     total = starts.pop()
     bounds = [shares.train * total, (shares.train + shares.valid) * total]

@@ -112,11 +112,7 @@ def _policy_of(tokenizer: Any) -> FirstToken:
 def first_token_of(
     folder: Path, architecture: str, where: str, requested: FirstToken | None = None
 ) -> tuple[FirstToken, str]:
-    """Return the first-token policy, and the start in words; see ``_policy_of``.
-
-    ``requested`` is the user's policy. Raises UserError for a causal model without a tokenizer of
-    transformers' own, and as ``start_ids`` does.
-    """
+    """Return first-token policy and start in words. Raises UserError without a usable tokenizer."""
     if architecture != "causal":
         return "bos", ""
     from blimpworks.models.hub_tokenizers import load_tokenizer

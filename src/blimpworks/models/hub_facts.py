@@ -1,8 +1,4 @@
-"""Find facts of a hub model before its weights are downloaded.
-
-Configuration and tokenizer are downloaded into the hub library's cache, where the retrieval finds
-them again. Weights give only sizes, and the heads of safetensors files.
-"""
+"""Find facts of a hub model from its small files and heads of weights, without the weights."""
 
 import json
 import re

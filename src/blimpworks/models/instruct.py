@@ -66,11 +66,7 @@ def read_dialogues(path: Path) -> list[str]:
 
 
 def train_pieces(dialogues: list[str], vocabulary: int) -> Tokenizer:
-    """Train a byte-level BPE tokenizer of at most ``vocabulary`` tokens on dialogues.
-
-    A small vocabulary has the words of instructions whole and spells the others, so that letters
-    can be told apart. At most ``SAMPLE`` dialogues, evenly spread, are used.
-    """
+    """Train a byte-level BPE of ``vocabulary`` tokens on ``SAMPLE`` dialogues, evenly spread."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -158,10 +154,7 @@ INSTRUCT: Kind[InstructRecipe] = Kind(
 def train_instruct(
     text: Path, checkpoint: Path, *, recipe: InstructRecipe, seed: int, **names: str
 ) -> Checkpoint:
-    """Train a model on the dialogues of ``text``: ``train_kind`` of ``INSTRUCT``.
-
-    If all steps cannot use every dialogue, random ones by ``seed`` are encoded.
-    """
+    """Train a model on dialogues: ``train_kind`` of ``INSTRUCT`` with as many as it can use."""
     # Padding fills the rest of a batch, so no more tokens than these are ever looked at.
     most = recipe.max_steps * recipe.batch_tokens
     model_kind = replace(INSTRUCT, encode=partial(encode_dialogues, most=most, seed=seed))

@@ -193,10 +193,7 @@ def _binary_words(place: Path) -> list[str]:
 
 
 def read_vocabulary(place: Path) -> list[str]:
-    """Read words of an n-gram file: ``<unk>``, ``</s>``, then the others by code point.
-
-    Raises UserError for a file that is no n-gram model, does not end sentences, or lacks its words.
-    """
+    """Read words: ``<unk>``, ``</s>``, then by code point. Raises UserError for no such model."""
     words = {*(_binary_words(place) if is_binary(place) else _arpa_words(place))}
     if END not in words:
         raise UserError(f"{place} has no 1-gram {END}, the end of a sentence; {REMEDY.lower()}")

@@ -57,16 +57,10 @@ def retrieve_model(
 ) -> Checkpoint:
     """Put a model's files beside ``checkpoint`` and seal them there (``checkpoint.json``).
 
-    A model named by a path on this machine is copied or linked from there.
-
-    The seal records the revision's commit, and so does the lock file of the first of ``tables`` (of
-    models); later any lock must name the same. Files come from ``shared``, a cache that many read,
-    if it has all of them; else they are downloaded. They are hard links into the cache where
-    possible, symbolic ones into a shared cache. Offline, only caches are read.
-
-    Raises UserError for a model that is missing, gated, without safetensors weights or with code
-    of its own. Likewise for a revision that has moved since its lock, an unreachable hub, a
-    damaged download, or a directory with other files.
+    The lock file of the first of ``tables`` records the commit; later any lock must name the same.
+    Files are links into a cache, ``shared`` if it has all of them. Offline, only caches are read.
+    Raises UserError for a model that is missing, gated, without safetensors or with own code, a
+    revision that moved, an unreachable hub, a damaged download, or a directory of other files.
     """
     if is_local(model.hf_id):
         with disk_errors(checkpoint):

@@ -32,10 +32,7 @@ DOCUMENT = re.compile(
 
 
 def policy_of(text: str) -> str:
-    r"""Return the policy that a user means: its name, ``none``, a token, or any other string.
-
-    ``\n``, written or real, is a newline.
-    """
+    """Return the policy that a user means: its name, ``none``, a token, or any other string."""
     if text in POLICIES or text.startswith(TOKEN):
         return text
     for real, written in ESCAPES.items():

@@ -120,11 +120,7 @@ def _treebank_rows(tokens: Path) -> Iterator[tuple[int, Iterator[Row]]]:
 
 
 def treebank_sentences(tokens: Path) -> dict[int, str]:
-    """Return detokenised sentences of a tokens table by number, in file order.
-
-    A multiword range replaces its words, with its own form and spacing; empty nodes go. Raises
-    UserError when the table is missing or of another schema.
-    """
+    """Return detokenised sentences of a tokens table by number. Raises UserError without it."""
     return {number: _surface(rows) for number, rows in _treebank_rows(tokens)}
 
 

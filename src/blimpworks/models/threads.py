@@ -47,11 +47,7 @@ def device_name(device: torch.device) -> str:
 
 
 class Workers:
-    """Threads, as many as torch has for one operation, each with passes of its own.
-
-    Their number does not change a pass's results, unlike that of torch's own threads. On a GPU, or
-    with one thread, the caller computes the passes.
-    """
+    """Threads, as many as torch has, each with passes of its own; they decide no result."""
 
     def __init__(self, device: torch.device) -> None:
         """Call this in the main thread, which knows torch's number of threads."""

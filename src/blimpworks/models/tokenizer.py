@@ -111,11 +111,7 @@ def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:
 
 
 def word_tokenizer(words: list[str], rule: Literal["split", "whitespace"]) -> Tokenizer:
-    """Make a tokenizer of whole words by a rule of ``CorpusOptions``.
-
-    ``words`` is a corpus's vocabulary, by id: ``<unk>``, for every unknown word, and ``<eos>`` come
-    first. Encoding adds nothing.
-    """
+    """Make a tokenizer of whole ``words`` by id (``<unk>``, ``<eos>`` first) and a rule."""
     ids = {word: number for number, word in enumerate(words)}
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token=words[0]))
     tokenizer.pre_tokenizer = (
@@ -134,11 +130,7 @@ def save_tokenizer(
     specials: dict[str, str],
     chat: str | None = None,
 ) -> None:
-    """Write ``tokenizer.json`` and ``tokenizer_config.json`` into ``directory``.
-
-    ``specials`` are special tokens by role, ``chat`` is a chat template. The class is the generic
-    PreTrainedTokenizerFast, which every version of transformers can load.
-    """
+    """Write a tokenizer's files; ``specials`` are tokens by role, ``chat`` is a template."""
     settings = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         **specials,

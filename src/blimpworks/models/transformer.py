@@ -324,10 +324,6 @@ def train_kind(
 def train_transformer(
     text: Path, checkpoint: Path, *, recipe: TransformerRecipe, seed: int, **names: str
 ) -> Checkpoint:
-    """Train a causal language model: ``train_kind`` of ``CAUSAL``, with the same ``names``.
-
-    If the recipe names a corpus, ``text`` is its ``corpus.json``, or that of a sample of it, and
-    the model is one of its words.
-    """
+    """Train a causal model: ``CAUSAL``, or of words if the recipe names a corpus (``text``)."""
     model_kind = CAUSAL if recipe.corpus is None else of_words(text)
     return train_kind(model_kind, text, checkpoint, recipe=recipe, seed=seed, **names)

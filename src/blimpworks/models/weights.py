@@ -160,11 +160,7 @@ def quantisation_of(folder: Path) -> str:
 
 
 def parameters_of(folder: Path, counts: Mapping[str, int]) -> int | None:
-    """Count a model's parameters; None if they are packed.
-
-    ``counts`` are the weights' numbers of each format; integers are masks and positions. Raises
-    UserError as ``quantisation_of`` does.
-    """
+    """Count parameters, without integers, by format; None if packed. Raises UserError."""
     if quantisation_of(folder):
         return None
     return sum(n for name, n in counts.items() if name.startswith(("F", "BF"))) or None

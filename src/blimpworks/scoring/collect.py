@@ -51,10 +51,7 @@ class Shards(Generic[M]):
 
     @cached_property
     def described(self) -> M:
-        """The manifest.
-
-        Raises UserError if it is missing, malformed, or says that scoring failed.
-        """
+        """The manifest. Raises UserError if missing, malformed, or one of failed scoring."""
         refuse_failed(self.manifest)
         return read_manifest(self.manifest, self._kind)
 

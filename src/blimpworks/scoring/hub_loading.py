@@ -208,10 +208,7 @@ class HubTokenizer:
     """Ids before every text; none under ``skip``."""
 
     def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
-        """Load the tokenizer beside ``checkpoint``.
-
-        Raises UserError when it isn't a fast one, or lacks the token of the first-token policy.
-        """
+        """Load the tokenizer. Raises UserError for a slow one, or without the policy's token."""
         self.hub, self.source, self.variant = load_tokenizer(checkpoint.parent)
         """The tokenizer as transformers knows it; see ``LoadedTokenizer``."""
         if not self.hub.is_fast:

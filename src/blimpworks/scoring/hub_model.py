@@ -198,11 +198,7 @@ class HubEngine(ABC):
         """Do ``logprobs`` for texts whose ids the model has."""
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Return natural log-probabilities, NaN for unscored tokens; see ``Engine``.
-
-        A text with an id that has no embedding is ``refused``; one too big for the memory even
-        alone is ``out_of_memory``.
-        """
+        """Return natural log-probabilities, NaN where unscored, or why a text has none."""
         size, frame = self._vocabulary, max(self._frame(), default=0)
         fits = [max(frame, encoded.ids.max(initial=0)) < size for encoded in batch]
         results = iter(self._scores([*compress(batch, fits)]))

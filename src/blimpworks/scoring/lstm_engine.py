@@ -43,10 +43,7 @@ class LstmEngine:
     shares_prefixes = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """Prepare; the first batch loads model and vocabulary.
-
-        Raises UserError for a first-token policy or a dtype that an LSTM cannot follow.
-        """
+        """Prepare; the first batch loads all. Raises UserError for an impossible setting."""
         if described.first_token not in FIRST or described.dtype != "float32":
             raise UserError(
                 f"{checkpoint}: first_token is {described.first_token!r} and dtype "

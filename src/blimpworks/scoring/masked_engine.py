@@ -72,11 +72,7 @@ class MaskedEngine(HubEngine):
 
     @once
     def context(self) -> int | None:
-        """Most ids of a row, special tokens included.
-
-        RoBERTa and its kin count positions from after the padding token's id. Their tables of
-        positions know that id; others don't.
-        """
+        """Most ids of a row; RoBERTa's kin count positions from after the padding token's id."""
         table = positions(self._settings) or 10**9
         for name, module in self._loaded.model.named_modules():
             padding = getattr(module, "padding_idx", None)

@@ -1,8 +1,4 @@
-"""Make forward passes of a causal model: token ids, and which hidden states are read.
-
-Sentences are padded rows, or rows of a prefix tree (see ``trie``). A sentence's last token stays
-out of the pass, since its log-probability is read from the token before.
-"""
+"""Make forward passes of a causal model, of padded rows or rows of a prefix tree (``trie``)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -47,10 +47,6 @@ def exact_sums(row: Integers, values: Floats, count: int) -> Floats:
 
 
 def rounding_errors(values: Floats, rounding: Floats) -> Floats:
-    """Return the largest error of each token's log-probability [t], in nats.
-
-    ``rounding`` [t] is the relative error. For |v| < 1 it is an absolute error: v is a
-    difference of larger numbers, and their rounding remains.
-    """
+    """Return each log-probability's largest error [nats]: ``rounding`` x max(1, |v|) [t]."""
     errors: Floats = rounding * np.maximum(1.0, np.abs(values))
     return errors

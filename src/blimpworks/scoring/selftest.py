@@ -94,11 +94,7 @@ def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs |
 
 
 def gap_behind(score: Score, ids: Ids, longest: int) -> float:
-    """Measure how far tokens' log-probabilities depend on later tokens [nats]; 0 if causal.
-
-    Scores a sequence of ``longest`` ids, its beginnings, and others with the same beginning, one a
-    call.
-    """
+    """Measure how far log-probabilities depend on later tokens [nats], by cutting a sequence."""
     full_sequence, other_sequence = (
         np.random.default_rng(1).choice(ids, size=(2, longest)).astype(np.int32)
     )

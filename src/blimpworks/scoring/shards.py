@@ -1,12 +1,7 @@
 """Keep a store's rows in shards: Parquet files, each named after its own bytes.
 
-A store holds a model's results of requests, one row each. A row's key digests the request and all
-that decides the row. Shards are written whole or not at all, so a killed run loses at most one. An
-altered shard is found by its name and set aside.
-
-Requests are ordered and cut into shards before any is answered; batches never cross shards. A
-killed run leaves the first shards, and the next run cuts the rest at the same places: it ends with
-the same files, byte for byte. So does a run that replaces a damaged shard.
+Requests are ordered and cut into shards before any is answered; batches never cross shards. So a
+killed run, or one that replaces a damaged shard, ends with the same files, byte for byte.
 """
 
 import hashlib

@@ -1,8 +1,4 @@
-"""Measure which token before texts suits a causal model, on some of the texts.
-
-A token that training put elsewhere than before a text makes decisions worse. No measure counts the
-first token's own score, so that no start at all can be compared.
-"""
+"""Measure which token before texts suits a causal model, without first tokens' own scores."""
 
 import logging
 from collections.abc import Iterable, Mapping

@@ -1,9 +1,4 @@
-"""Store sentence scores: one row per sentence, keyed by content.
-
-Each model and scope of a results directory has its own store. A sentence's key digests the engine's
-key and the text (with its stretch, if only that is scored). Shared sentences are thus scored once,
-and nothing of another checkpoint, dtype, code version or first-token policy is reused. See
-``shards`` for the files.
+"""Store sentence scores: one row per sentence, keyed by the engine's key and the text.
 
 Languages added later are scored in other company than together; engines whose batches move last
 digits may then differ in these.

@@ -1,13 +1,8 @@
 """Build prefix trees of token sequences, and rows in which a model computes each node once.
 
-Sentences made from templates share most of their beginnings. In the tree of all sequences a prefix
-is one path, and a causal model's hidden state at a node depends on that path alone. A row holds a
-stretch of the tree in depth-first order, after the ancestors of the stretch. Each node attends to
-its ancestors and itself, at the position of its depth. Leaves need no computation: their own
-log-probability is read from their parent.
-
-For models that carry a state from token to token, ``runs`` gives the tree level by level: all inner
-nodes of one depth take one step from the states of the depth before.
+A row holds a stretch of the tree in depth-first order, after its ancestors. Each node attends to
+its ancestors and itself, at the position of its depth. Leaves are read from their parents. For
+models with a state from token to token, ``runs`` gives the tree level by level.
 """
 
 from collections.abc import Iterator

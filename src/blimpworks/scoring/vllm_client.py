@@ -1,9 +1,4 @@
-"""Send many requests to a vLLM server: retries, deaths, restarts.
-
-Requests go in batches; a failed one is run again, in parts, or not at all. A request is anything a
-model is asked (ids of a sentence, a conversation). Its result (log-probabilities, an answer) is
-never a string.
-"""
+"""Send many requests to a vLLM server, in batches: retries, deaths, restarts."""
 
 import logging
 from abc import ABC, abstractmethod

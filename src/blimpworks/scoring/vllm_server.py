@@ -113,11 +113,7 @@ def command_line(setup: Setup, address: str, port: int) -> list[str]:
 
 
 class VllmServer:
-    """A server in processes of its own, which end with this object or this process.
-
-    Its directory is removed when it stops, unless it failed. The end of its log then goes into the
-    job's log too, which survives the node.
-    """
+    """A server in processes of its own, which end with it; its log is kept if it failed."""
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup

@@ -1,10 +1,7 @@
 """Run a command, and end it with all its children when the caller is gone.
 
-python -P vllm_supervisor.py COMMAND ARGUMENT ...
-
-The caller holds the other end of this program's standard input. That end closes with the caller's
-process, so no server outlives its job, not even a killed one. This script imports only the standard
-library, and starts in hundredths of a second.
+The caller holds the other end of standard input, which closes with its process. Imports only the
+standard library, to start quickly.
 """
 
 import contextlib

@@ -39,11 +39,7 @@ def _spans(text: str, ends: Sequence[int]) -> list[Span]:
 
 
 def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -> list[Word]:
-    """Return the words of a sentence, each with the sum of its tokens' log-probabilities [nats].
-
-    ``ends``: character offset of each token's end. A last token without characters, the end symbol,
-    is a word of its own.
-    """
+    """Return words, each with its tokens' sum [nats]; a last token without characters is one."""
     spans = _spans(text, ends)
     if not spans:
         return []
