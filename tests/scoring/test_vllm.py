@@ -494,6 +494,18 @@ def test_a_server_that_does_not_answer_in_time_is_ended(checkpoint, items, tmp_p
 
 
 @pytest.mark.slow_vllm
+def test_the_benchmark_of_speed_prints_its_figures():
+    tiny_size = ["--pairs", "4", "--layers", "1", "--hidden", "32", "--repeat", "1"]
+    done = subprocess.run(
+        [sys.executable, "benchmarks/vllm_speed.py", *tiny_size],
+        cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = [line.split(" | ")[0] for line in done.stdout.splitlines()]
+    assert {"| transformers", "| vLLM in process", "| vLLM served"} <= {*rows}
+
+
+@pytest.mark.slow_vllm
 def test_make_gpu_measures_vllm(tmp_path):
     """In process, and the ways to ask for log-probabilities that this version has."""
     names = ["models-tiny", "in_process-tiny", "arrays"]

@@ -206,10 +206,7 @@ ROWS = (
 
 @cache
 def engines() -> Mapping[str, Engine]:
-    """Return all engines by name, those of other distributions last.
-
-    Raises UserError for an entry that cannot be loaded, or whose name is taken.
-    """
+    """Return all engines by name, those of other distributions last. Raises UserError."""
     rows = {row.name: row for row in ROWS}
     for entry in entries_of(ENGINES):
         try:
@@ -258,10 +255,7 @@ def default_engine(architecture: str) -> Engine:
 
 
 def find_scorer(name: str, architecture: str) -> Scorer:
-    """Return what scores an architecture with the engine ``name``.
-
-    Raises UserError for an unknown pair.
-    """
+    """Return what scores an architecture with an engine. Raises UserError for an unknown pair."""
     if (name, architecture) not in scorers():
         pairs = ", ".join(" with ".join(pair) for pair in sorted(scorers()))
         raise UserError(
@@ -284,11 +278,7 @@ class Choice(NamedTuple):
 
 
 def choose_engine(name: str, architecture: str, own: object, requested: object) -> Choice:
-    """Choose class and settings for scoring with a model.
-
-    ``own`` (the model's) and ``requested`` (the campaign's) have ``dtype`` and ``first_token``.
-    Raises UserError as ``find_scorer``.
-    """
+    """Choose class and settings by a model's ``own`` and the ``requested``. Raises UserError."""
     scorer = find_scorer(name, architecture)
     settings, unmet = {}, []
     for setting in SETTINGS:
@@ -324,10 +314,7 @@ class Comparison(NamedTuple):
 def comparison_of(
     architecture: str, reference: str | None, variants: Sequence[str] | None
 ) -> Comparison:
-    """Return a parity report's reference and variants; None stands for the default.
-
-    Raises UserError for an unknown architecture.
-    """
+    """Return a parity report's reference and variants, by default the architecture's."""
     engine = default_engine(architecture)
     scorer = engine.scorers[architecture]
     usual = [":".join(filter(None, (engine.name, s))) for s in (scorer.reference, *scorer.variants)]
@@ -351,10 +338,7 @@ def can_generate(name: str, architecture: str) -> bool:
 def choose_generation_engine(
     name: str, architecture: str, own: object, requested: object
 ) -> Choice:
-    """Choose class and settings for answering with a model, as ``choose_engine``.
-
-    Raises UserError for an engine or architecture without generation.
-    """
+    """Choose class and settings for answering, as ``choose_engine``. Raises UserError."""
     if not can_generate(name, architecture):
         raise UserError(
             f"engine {name!r} with architecture {architecture!r} cannot answer prompts; expected "

@@ -107,11 +107,10 @@ class Engine(Protocol):
 
 
 def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], options: Any) -> Any:
-    """Build the engine that ``choose`` names for a checkpoint, from it and ``options``.
+    """Build the engine that ``choose`` names for a checkpoint with ``options``.
 
-    It gets the checkpoint's description with the chosen settings; the log names unmet requests.
-    Raises UserError when the checkpoint is missing, altered, not for this engine, has code of its
-    own, or is an adapter or quantised.
+    Raises UserError when the checkpoint is missing, altered, not for this engine, an adapter or
+    quantised, or has code of its own; the log names unmet requests.
     """
     described = read_checkpoint(checkpoint)
     refuse_own_code(checkpoint.parent)
