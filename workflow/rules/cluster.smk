@@ -167,8 +167,7 @@ def scored_alone(environment):
     return [
         name
         for name in CATALOGUE.models
-        if name not in packs
-        and environment_of(layout.engine_of(name)) == environment
+        if name not in packs and environment_of(layout.engine_of(name)) == environment
     ]
 
 
