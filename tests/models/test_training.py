@@ -21,7 +21,6 @@ from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.corpus import encode
 from blimpworks.models.corpus_build import make_vocabulary
 from blimpworks.models.ngram import END, UNKNOWN, tool
-from blimpworks.models.tokenizer import train_pieces, train_wordpiece
 from blimpworks.models.words import split_words
 from support import tiny
 
@@ -165,16 +164,6 @@ def test_spans_taken_out_fit_back_in(length, share, mean, seed):
     assert taken == max(1, round(share * length))
     restored = [t for token in source[:-1].tolist() for t in spans.get(token, [token])]
     assert restored == row.tolist()
-
-
-def test_tokenizers_repeat_and_know_their_text():
-    lines = tiny.sentences(200)
-    for train, unknown in ((train_wordpiece, "[UNK]"), (train_pieces, "<unk>")):
-        first, second = train(lines, 300), train(lines, 300)
-        assert first.to_str() == second.to_str()
-        assert all(unknown not in e.tokens for e in first.encode_batch(lines))
-        assert unknown in first.encode("Ω").tokens
-        assert len(first.encode("the dog", add_special_tokens=False).tokens) == 2
 
 
 def lstm_course(lines, **settings):

@@ -97,23 +97,3 @@ def test_no_engine_runs_code_of_a_checkpoint(hostile):
         if key.endswith("by name"):
             assert "evil.py is code of its own beside a model, which is never run" in words, key
         assert words != "loaded", key
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["score", "evaluate"])
-def test_a_command_that_is_answered_yes_ends_in_one_sentence(hostile, tmp_path, command):
-    checkpoints, mark = hostile
-    items = tiny.write_items(tmp_path / "items.parquet", [("the dog sees.", "the dog see.")])
-    arguments = {
-        "score": [
-            *("score", items, "--checkpoint", checkpoints["causal"], "--engine", "transformers"),
-            *("--store", tmp_path / "shards", "--manifest", tmp_path / "manifest.json"),
-            *("--options", "{}"),
-        ],
-        "evaluate": ["evaluate", checkpoints["causal"].parent, "--out", tmp_path / "card"],
-    }
-    done = run("-m", "blimpworks", *arguments[command], cwd=tmp_path)
-    assert done.returncode == 2
-    assert "which is never run" in done.stderr.splitlines()[-1]
-    assert "Do you wish" not in done.stdout + done.stderr
-    assert not mark.exists()
