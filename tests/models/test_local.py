@@ -196,12 +196,9 @@ def test_parameters_of_quantised_weights_are_not_made_up(folder, settings, says)
         assert 0 < facts.parameters * 4e-9 < facts.file_gb / 2
 
 
-def test_files_of_their_own_say_that_weights_are_quantised(folder):
+def test_a_checkpoint_with_quantised_weights_is_refused_before_they_are_loaded(folder, tmp_path):
     (folder / "hf_quant_config.json").write_text("{}")
     assert facts_of(folder).quantisation == "hf_quant_config.json"
-
-
-def test_a_checkpoint_with_quantised_weights_is_refused_before_they_are_loaded(folder, tmp_path):
     edit(**QUANTISED)(folder)
     output = tmp_path / "sealed" / FILE_NAME
     assert take(folder, output).exit_code == 0
@@ -211,6 +208,11 @@ def test_a_checkpoint_with_quantised_weights_is_refused_before_they_are_loaded(f
 
 def adapt(folder: Path) -> None:
     (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "gpt2"}')
+
+
+def lack(folder: Path) -> None:
+    index = folder / "pytorch_model.bin.index.json"
+    index.write_text('{"weight_map": {"w": "other.bin"}}')
 
 
 def adapter_alone(folder: Path) -> None:
@@ -258,23 +260,21 @@ def test_what_is_no_model_is_one_sentence(folder, damage, says):
         facts_of(folder)
 
 
+SEES = {"architectures": ["SomeForConditionalGeneration"]}
+
+
 @pytest.mark.parametrize(
-    ("changes", "expected"),
+    ("config", "given", "expected"),
     [
-        ({"text_config": {}}, "causal"),
-        ({"text_config": {}, "is_encoder_decoder": True}, "encoder-decoder"),
-        ({"is_encoder_decoder": True}, "encoder-decoder"),
+        (SEES | {"text_config": {}}, None, "causal"),
+        (SEES | {"text_config": {}, "is_encoder_decoder": True}, None, "encoder-decoder"),
+        (SEES | {"is_encoder_decoder": True}, None, "encoder-decoder"),
+        ({"architectures": ["SomeModel"]}, "masked", "masked"),
+        ({"architectures": ["SomeForCausalLM"]}, "masked", "causal"),
     ],
 )
-def test_a_model_that_sees_pictures_is_causal(changes, expected):
-    config = {"architectures": ["SomeForConditionalGeneration"], **changes}
-    assert architecture_of(config, "config.json") == expected
-
-
-def test_an_architecture_that_no_class_says_can_be_given():
-    assert architecture_of({"architectures": ["SomeModel"]}, "config.json", "masked") == "masked"
-    given = {"architectures": ["SomeForCausalLM"]}
-    assert architecture_of(given, "config.json", "masked") == "causal"
+def test_an_architecture_is_that_of_the_class_or_else_can_be_given(config, given, expected):
+    assert architecture_of(config, "config.json", given) == expected
 
 
 @pytest.mark.parametrize(
@@ -335,33 +335,31 @@ def test_a_pickle_that_would_run_code_is_not_read(folder, tmp_path, monkeypatch)
     assert not (tmp_path / "pwned").exists()
 
 
-def test_only_whole_pickled_weights_are_converted(folder, tmp_path):
-    pickle_weights(folder)
-    (folder / "pytorch_model.bin.index.json").write_text('{"weight_map": {"w": "other.bin"}}')
-    assert "lacks other.bin, which its index" in str(convert(folder, tmp_path / "safe").exception)
-    adapt(folder)
-    assert "adapter of PEFT" in str(convert(folder, tmp_path / "safe").exception)
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_what_cannot_be_converted_is_one_sentence(folder, tmp_path, there):
-    if there:
-        (folder / "pytorch_model.bin").write_bytes(b"x")
-        (tmp_path / "safe").mkdir()
-    says = "exists; expected a new directory" if there else "has no pickled weights"
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda folder: (pickle_weights(folder), lack(folder)), "lacks other.bin, which its index"),
+        (lambda folder: (pickle_weights(folder), adapt(folder)), "adapter of PEFT"),
+        (
+            lambda folder: (pickle_weights(folder), folder.with_name("safe").mkdir()),
+            "exists; expected a new directory",
+        ),
+        (lambda folder: None, "has no pickled weights"),
+    ],
+)
+def test_what_cannot_be_converted_is_one_sentence(folder, tmp_path, damage, says):
+    damage(folder)
     assert says in str(convert(folder, tmp_path / "safe").exception)
 
 
-@pytest.mark.parametrize("local", [False, True])
-def test_addresses_of_models_are_ids_of_the_hub_or_paths(local):
-    ids = ("", "gpt2", "lab/Model_1.5-B", "a/{lang}_{script}")
-    paths = ("/m", "./x y", "../x", "~/m")
-    for text in paths if local else ids:
-        assert model_address(text) == text
-        assert is_local(text) == local
+IDS, PATHS = ("", "gpt2", "lab/Model_1.5-B", "a/{lang}_{script}"), ("/m", "./x y", "../x", "~/m")
+NONE = ("lab/model/x", "my model", "https://huggingface.co/a/b", "a/b@c")
 
 
-@pytest.mark.parametrize("text", ["lab/model/x", "my model", "https://huggingface.co/a/b", "a/b@c"])
-def test_what_can_be_no_address_of_a_model_is_refused(text):
-    with pytest.raises(ValueError, match="expected an id of the hub"):
-        model_address(text)
+@pytest.mark.parametrize("text", [*IDS, *PATHS, *NONE])
+def test_addresses_of_models_are_ids_of_the_hub_or_paths(text):
+    if text in NONE:
+        with pytest.raises(ValueError, match="expected an id of the hub"):
+            model_address(text)
+    else:
+        assert (model_address(text), is_local(text)) == (text, text in PATHS)

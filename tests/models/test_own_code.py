@@ -135,13 +135,11 @@ def test_other_configurations_may_hold_anything(folder, text):
     assert facts_of(folder).architecture == "causal"
 
 
-def test_a_configuration_that_is_no_json_is_named(folder):
-    for text in ("{", "[1]", '"x"'):
-        (folder / "generation_config.json").write_text(text)
-        with pytest.raises(
-            UserError, match=r"generation_config\.json(:1)?: .*; expected a model's"
-        ):
-            refuse_own_code(folder)
+@pytest.mark.parametrize("text", ["{", "[1]", '"x"'])
+def test_a_configuration_that_is_no_json_is_named(folder, text):
+    (folder / "generation_config.json").write_text(text)
+    with pytest.raises(UserError, match=r"generation_config\.json(:1)?: .*; expected a model's"):
+        refuse_own_code(folder)
 
 
 def test_nothing_is_loaded_by_transformers_with_trust_in_its_code():

@@ -285,9 +285,6 @@ def test_impossible_checkpoints_are_refused(models, tmp_path, changes, message):
     checkpoint = changed(models["transformers"], tmp_path / "m", **changes)
     with pytest.raises(UserError, match=message):
         load_engine(checkpoint, "transformers", OPTIONS)
-
-
-def test_missing_checkpoint_is_told(tmp_path):
     with pytest.raises(UserError, match=r"does not exist; expected a model's checkpoint\.json"):
         load_engine(tmp_path / "checkpoint.json", "kenlm", OPTIONS)
 

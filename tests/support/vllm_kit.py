@@ -2,7 +2,8 @@
 
 import os
 import time
-from pathlib import Path
+
+import psutil
 
 from blimpworks.campaign.settings.scoring import ScoringOptions, VllmOptions
 from support import tiny
@@ -25,34 +26,14 @@ def make_model(directory):
 
 def commands():
     """Command line of each living process, by number."""
-    lines = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
-            except OSError:
-                continue
-            if state != "Z":
-                lines[int(entry.name)] = line
-    return lines
+    processes = psutil.process_iter(["status", "cmdline"])
+    living = (each for each in processes if each.info["status"] != psutil.STATUS_ZOMBIE)
+    return {each.pid: " ".join(each.info["cmdline"] or ()) for each in living}
 
 
 def family(root):
     """Numbers of the living descendants of process ``root``."""
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            parents[int(entry.name)] = int(fields[1])
-    members, more = set(), {root}
-    while more:
-        members |= more
-        more = {child for child, parent in parents.items() if parent in more} - members
-    return members - {root}
+    return {each.pid for each in psutil.Process(root).children(recursive=True)}
 
 
 def living(numbers):
