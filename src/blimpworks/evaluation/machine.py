@@ -89,12 +89,7 @@ def this_machine() -> Machine:
 def choose_engine(
     row: ModelRow, requested: str = "auto", machine: Machine | None = None
 ) -> ModelRow:
-    """Return a model's row with its engine.
-
-    ``auto`` is one that serves the model, where ``machine`` has a GPU and the engine's environment,
-    else the architecture's default. Raises UserError for an unknown or missing engine, or one that
-    cannot run the model.
-    """
+    """Return a model's row with the requested engine, or the fastest here. Raises UserError."""
     machine = machine or this_machine()
     if requested not in ("auto", *engines()):
         raise UserError(f"--engine is {requested!r}; expected auto, {', '.join(engines())}.")
@@ -126,11 +121,7 @@ def choose_engine(
 
 
 def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None) -> list[str]:
-    """Return a line per model on its memory: weights in its dtype, and what the engine works with.
-
-    On a GPU the working memory is as in plans for clusters. Raises UserError, with remedies, when a
-    model cannot fit; unknown memory counts as enough.
-    """
+    """Return a line per model on its memory. Raises UserError, with remedies, for one too large."""
     machine = machine or this_machine()
     lines = []
     for model in models:
