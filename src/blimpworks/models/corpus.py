@@ -227,13 +227,9 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
 
 
 def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
-    """Concatenate corpora of several languages, in their order.
+    """Concatenate corpora (``corpus.json``) in order, with the union of their vocabularies.
 
-    Each file is the concatenation of the corpora's files, the vocabulary the union of their
-    vocabularies (Mueller et al. 2020, section 5.2). ``corpora`` and ``joined`` are ``corpus.json``
-    files.
-
-    Raises UserError when one is missing or altered, or they differ in their rule for words.
+    See Mueller et al. 2020, section 5.2. Raises UserError for altered ones, or other rules of words.
     """
     described = [read_corpus(corpus) for corpus in corpora]
     rules = sorted({corpus.words for corpus in described})
@@ -271,13 +267,11 @@ def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
 
 
 def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corpus:
-    """Write a corpus with a random part of another one's training text.
+    """Write a corpus with a random part of another one's training text; both are ``corpus.json``.
 
-    ``corpus`` and ``sample`` are ``corpus.json`` files. Tokens are words, with ``<unk>`` and
-    without ends of sentences. Validation and test text and vocabulary are those of the whole.
-    Models of all sizes thus know the same words, and their perplexities are of the same text.
-
-    Raises UserError when the corpus is missing or altered, or has too few tokens.
+    Tokens are words, with ``<unk>`` and without ends of sentences. Other texts and the vocabulary
+    are those of the whole, so that models of all sizes know the same words. Raises UserError when
+    the corpus is missing or altered, or has too few tokens.
     """
     original = read_corpus(corpus)
     available_tokens = original.splits["train"].tokens
