@@ -229,7 +229,7 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
 def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
     """Concatenate corpora (``corpus.json``) in order, with the union of their vocabularies.
 
-    See Mueller et al. 2020, section 5.2. Raises UserError for altered ones, or other rules of words.
+    See Mueller et al. 2020, section 5.2. Raises UserError for altered ones, or other word rules.
     """
     described = [read_corpus(corpus) for corpus in corpora]
     rules = sorted({corpus.words for corpus in described})
