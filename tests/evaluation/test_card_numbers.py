@@ -81,7 +81,7 @@ def test_words_that_a_model_of_words_does_not_know_are_counted(root, tmp_path):
     scores = write_scores(tmp_path / "scores.parquet", [(tokens, tokens)], ids=ids)
     assert unknown_words([scores, scores]) == 1 / 6
     given = facts(root)
-    given["models"]["small"]["architecture"] = "ngram"
+    given["models"]["small"] |= {"architecture": "ngram", "engine": "kenlm"}
     card = build_card(given)
     assert card["benchmarks"][0]["unknown"] == {"small": 0.0}
     line = show.unknown_words(card["benchmarks"][0], card["models"])
