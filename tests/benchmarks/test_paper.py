@@ -2,11 +2,11 @@
 
 import hashlib
 import lzma
-from pathlib import Path
 
 import pytest
 import yaml
 
+from blimpworks.audit.lineage import Jobs
 from blimpworks.benchmarks.build import build_items
 from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.benchmarks.export import export_benchmark
@@ -20,7 +20,6 @@ from blimpworks.campaign.retrieved import retrieved_files, treebank_languages
 from blimpworks.errors import UserError
 from blimpworks.evaluation.listing import list_benchmarks
 from blimpworks.interop.crate.licences import licences_behind
-from blimpworks.interop.crate.select import Trace
 from blimpworks.reproduction.printed import read_printed_numbers
 from support.declared_kit import CSV, PAIRS, declare
 from support.paths import REPOSITORY
@@ -232,6 +231,6 @@ def test_licence_contact_and_bibtex_are_cited_and_exported(here, tmp_path):
     assert {name: again[name].strip() for name in STATED} == {
         name: text.strip() for name, text in STATED.items()
     }
-    records = {items: {"inputs": [{"path": "a.csv"}]}, Path("a.csv"): None}
-    behind = licences_behind(Trace(records), {}, tmp_path)
+    record = {"inputs": [{"path": "a.csv"}], "outputs": [{"path": str(items)}]}
+    behind = licences_behind(Jobs([record]), {}, tmp_path)
     assert behind == {"CC-BY-4.0": 1}

@@ -359,12 +359,14 @@ def judge_otherwise():
 
 
 DAMAGES = {
-    rf"^{JUDGED} was altered \(SHA-256 .*blimpworks check": alter_a_byte,
-    rf"^{TABLE} was altered": lambda: TABLE.write_text(TABLE.read_text().replace("Eng", "Engl")),
-    r"table5.csv: made again from its inputs, it has other": lambda: forge(TABLE, embellished),
-    r"^text.txt has changed since \S+ was made": lambda: Path("text.txt").write_text("others\n"),
-    r"grams.parquet is missing": Path("results/scores/multiblimp/grams/eng.parquet").unlink,
-    r"was made anew since .*accuracies/multiblimp.parquet was": judge_otherwise,
+    rf"^{JUDGED} is altered: SHA-256 .*blimpworks check": alter_a_byte,
+    rf"^{TABLE} is altered": lambda: TABLE.write_text(TABLE.read_text().replace("Eng", "Engl")),
+    r"table5.csv is altered: made again from its inputs, it has other": lambda: forge(
+        TABLE, embellished
+    ),
+    r"is stale: made from an earlier text.txt": lambda: Path("text.txt").write_text("others\n"),
+    r"grams/eng.parquet is missing": Path("results/scores/multiblimp/grams/eng.parquet").unlink,
+    r"multiblimp.parquet is stale: made from an earlier .*grams/eng.parquet": judge_otherwise,
     r"results has no exhibits .*build them": lambda: shutil.rmtree("results/exhibits"),
 }
 

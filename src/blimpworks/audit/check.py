@@ -8,66 +8,19 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from blimpworks.audit.lineage import Jobs
 from blimpworks.audit.remembered import Remembered
 from blimpworks.audit.repeat import Repeated, repeat_jobs
 from blimpworks.audit.stale import PlannedJob, stale_reasons
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, expand, sha256_of, sidecar_path
-from blimpworks.records.reading import (
-    OWN_HASH,
-    Record,
-    Records,
-    read_record,
-    record_hash,
-    root_hash,
-    with_upstream,
-)
-
-
-def _record_path(record: Record) -> Path:
-    return sidecar_path(Path(record["outputs"][0]["path"]))
-
-
-def _self_hash_fault(record: Record, right: str) -> str | None:
-    if OWN_HASH not in record:
-        return (
-            "the record has no hash of itself: an earlier version wrote it, or it was edited; "
-            "make its product anew"
-        )
-    if record[OWN_HASH] != right:
-        return "the record was edited: it has not the hash of itself that its job wrote"
-    return None
-
-
-def record_faults(
-    records: Mapping[str, Record], makers: Mapping[str, Record]
-) -> Iterator[tuple[Path, str]]:
-    """Yield edited records, with a sentence each; ``makers`` are records by products' real paths.
-
-    An edit that also corrects the record's own hash shows in records of later jobs. A job that ran
-    again later may have another record of the same result, so a later start is not reported.
-    """
-    hashes = {path: record_hash(record) for path, record in records.items()}
-    edited: dict[Path, str] = {}
-    for first, record in records.items():
-        if fault := _self_hash_fault(record, hashes[first]):
-            edited.setdefault(_record_path(record), fault)
-        for product, expected in record.get("input_records", {}).items():
-            maker = makers.get(os.path.realpath(product))
-            if maker is None or hashes[maker["outputs"][0]["path"]] == expected:
-                continue
-            if maker["started"] <= record["started"]:
-                fault = f"the record was edited since {first} was made from {product}"
-                edited.setdefault(_record_path(maker), fault)
-    yield from edited.items()
-
+from blimpworks.records.reading import OWN_HASH, Record, read_record, record_hash, root_hash
 
 Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
 Progress = Callable[[int, int, int, int], None]
@@ -111,24 +64,6 @@ class Audit:
     unread: int = 0
 
 
-@cache
-def _key(path: str | Path) -> str:
-    return os.path.realpath(path)
-
-
-def _records(root: Path) -> tuple[dict[str, Record], list[Finding]]:
-    """Return readable records below ``root`` by first output, and findings for others."""
-    records: dict[str, Record] = {}
-    broken = []
-    for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
-        try:
-            record = read_record(path)
-            records[record["outputs"][0]["path"]] = record
-        except UserError as error:
-            broken.append(Finding("unreadable", path, str(error)))
-    return records, broken
-
-
 def _hash(path: Path, remembered: Remembered | None) -> str | None:
     """Return the SHA-256 of a file, None where it cannot be read."""
     read = remembered.read if remembered else sha256_of
@@ -155,38 +90,16 @@ def _hashes(
     return hashes
 
 
-def _input_findings(
-    record: Record, products: Mapping[str, str], outside: Mapping[str, str | None]
-) -> Iterator[Finding]:
-    """Yield a product made from inputs that have changed since, and missing inputs."""
-    earlier = []
-    for entry in record["inputs"]:
-        key = _key(entry["path"])
-        now = products.get(key, outside.get(key))
-        if now is None:
-            yield Finding("missing", Path(entry["path"]), "products were made from it")
-        elif now != entry["sha256"]:
-            earlier.append(f"{entry['path']} ({entry['sha256'][:16]}…)")
-    if earlier:
-        # A report is made from hundreds of files: one line says that it is stale.
-        more = f" and {len(earlier) - SHOWN} more" if len(earlier) > SHOWN else ""
-        detail = f"made from an earlier {', '.join(earlier[:SHOWN])}{more}"
-        yield Finding("stale", Path(record["outputs"][0]["path"]), detail)
-
-
 def _file_findings(
-    records: Mapping[str, Record],
-    recorded: Mapping[str, str],
-    progress: Progress | None,
-    remembered: Remembered | None,
+    jobs: Jobs, progress: Progress | None, remembered: Remembered | None
 ) -> Iterator[Finding]:
     """Yield files that differ from the records, and products made from such files."""
-    products = [e for record in records.values() for e in record["outputs"]]
+    records = jobs.by_output.values()
+    products = [entry for record in records for entry in record["outputs"]]
     outside: dict[str, dict[str, Any]] = {}
-    for record in records.values():
-        for entry in record["inputs"]:
-            if _key(entry["path"]) not in recorded:
-                outside.setdefault(_key(entry["path"]), entry)
+    for entry in (entry for record in records for entry in record["inputs"]):
+        if jobs.key(entry["path"]) not in jobs.makers:
+            outside.setdefault(jobs.key(entry["path"]), entry)
     hashes = _hashes([*products, *outside.values()], progress, remembered)
     for entry, now in zip(products, hashes, strict=False):
         path, expected = Path(entry["path"]), entry["sha256"]
@@ -195,46 +108,73 @@ def _file_findings(
         elif now != expected:
             detail = f"SHA-256 is {now[:16]}…, the record says {expected[:16]}…"
             yield Finding("altered", path, detail)
-    changed = dict(zip(outside, hashes[len(products) :], strict=True))
-    for record in records.values():
-        yield from _input_findings(record, recorded, changed)
+    current = dict(zip(outside, hashes[len(products) :], strict=True))
+    current |= {jobs.key(entry["path"]): entry["sha256"] for entry in products}
+    for first, record in jobs.by_output.items():
+        earlier = []
+        for entry in record["inputs"]:
+            now = current[jobs.key(entry["path"])]
+            if now is None:
+                yield Finding("missing", Path(entry["path"]), "products were made from it")
+            elif now != entry["sha256"]:
+                earlier.append(f"{entry['path']} ({entry['sha256'][:16]}…)")
+        if earlier:
+            # A report is made from hundreds of files: one line says that it is stale.
+            more = f" and {len(earlier) - SHOWN} more" if len(earlier) > SHOWN else ""
+            detail = f"made from an earlier {', '.join(earlier[:SHOWN])}{more}"
+            yield Finding("stale", Path(first), detail)
 
 
-def _repeat(
-    records: Mapping[str, Record],
-    findings: Sequence[Finding],
-    run: Callable[[list[str]], object] | None,
-) -> Repeated | None:
-    """Make cheap products again, except those with a finding."""
-    if run is None:
-        return None
-    reported = {_key(finding.path) for finding in findings if finding.problem != "edited"}
+def _edited_records(jobs: Jobs) -> Iterator[Finding]:
+    """Yield edited records.
+
+    An edit that also corrects the record's own hash shows in records of later jobs. A job that ran
+    again later may have another record of the same result, so a later start is not reported.
+    """
+    hashes = {path: record_hash(record) for path, record in jobs.by_output.items()}
+    edited: dict[Path, str] = {}
+    for first, record in jobs.by_output.items():
+        if OWN_HASH not in record:
+            fault = "the record has no hash of itself: an earlier version wrote it, or it was "
+            edited.setdefault(sidecar_path(Path(first)), f"{fault}edited; make its product anew")
+        elif record[OWN_HASH] != hashes[first]:
+            fault = "the record was edited: it has not the hash of itself that its job wrote"
+            edited.setdefault(sidecar_path(Path(first)), fault)
+        for product, expected in record.get("input_records", {}).items():
+            maker = jobs.makers.get(jobs.key(product))
+            if maker is None or maker["started"] > record["started"]:
+                continue
+            source = maker["outputs"][0]["path"]
+            if hashes[source] != expected:
+                fault = f"the record was edited since {first} was made from {product}"
+                edited.setdefault(sidecar_path(Path(source)), fault)
+    for path, fault in edited.items():
+        yield Finding("edited", path, fault)
+
+
+def verify(
+    jobs: Jobs, progress: Progress | None = None, remembered: Remembered | None = None
+) -> list[Finding]:
+    """Hash the files of jobs again; return those that differ from the records, and edited records.
+
+    Hashes that are ``remembered`` of untouched files are not computed.
+    """
+    return [*_file_findings(jobs, progress, remembered), *_edited_records(jobs)]
+
+
+def make_again(
+    jobs: Jobs, findings: list[Finding], run: Callable[[list[str]], object]
+) -> tuple[Repeated, list[Finding]]:
+    """Make cheap products again, except those with a finding; return those that differ."""
+    reported = {jobs.key(finding.path) for finding in findings if finding.problem != "edited"}
     excluded = {
         first
-        for first, record in records.items()
+        for first, record in jobs.by_output.items()
         for entry in (*record["inputs"], *record["outputs"])
-        if _key(entry["path"]) in reported
+        if jobs.key(entry["path"]) in reported
     }
-    return repeat_jobs(records, run, excluded)
-
-
-def _sound_but_downstream(records: Mapping[str, Record], findings: Sequence[Finding]) -> list[str]:
-    """Return first outputs of jobs that come, directly or not, after a file with a finding."""
-    bad = {_key(finding.path) for finding in findings}
-    outputs = {p: [_key(e["path"]) for e in r["outputs"]] for p, r in records.items()}
-    direct = {path for path, keys in outputs.items() if not bad.isdisjoint(keys)}
-    users: dict[str, list[str]] = {}
-    for path, record in records.items():
-        for entry in record["inputs"]:
-            users.setdefault(_key(entry["path"]), []).append(path)
-    waiting = [*bad, *(key for path in direct for key in outputs[path])]
-    reached: set[str] = set()
-    while waiting:
-        for path in users.get(waiting.pop(), []):
-            if path not in reached:
-                reached.add(path)
-                waiting += outputs[path]
-    return sorted(reached - direct)
+    repeated = repeat_jobs(jobs.by_output, run, excluded)
+    return repeated, [Finding("altered", *difference) for difference in repeated.differing]
 
 
 def audit(
@@ -252,32 +192,41 @@ def audit(
     a command line of this package, to make cheap products again. Records' relative paths start from
     the current directory. Raises UserError when there is nothing to check.
     """
-    _key.cache_clear()
-    inside, findings = _records(root)
+    inside: dict[str, Record] = {}
+    findings = []
+    for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
+        try:
+            record = read_record(path)
+            inside[record["outputs"][0]["path"]] = record
+        except UserError as error:
+            findings.append(Finding("unreadable", path, str(error)))
     if not inside and not findings:
         raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
-    complete = with_upstream(
-        inside.values(),
-        Records(),
-        lambda path, error: findings.append(Finding("unreadable", path, str(error))),
-    )
-    records = {record["outputs"][0]["path"]: record for record in complete}
-    makers = {_key(e["path"]): r for r in complete for e in r["outputs"]}
-    recorded = {_key(e["path"]): e["sha256"] for r in complete for e in r["outputs"]}
-    findings += _file_findings(records, recorded, progress, remembered)
-    findings += [Finding("edited", *fault) for fault in record_faults(records, makers)]
+
+    def unreadable(path: Path, error: UserError) -> None:
+        findings.append(Finding("unreadable", path, str(error)))
+
+    jobs = Jobs(inside.values(), unreadable=unreadable)
+    records = jobs.by_output
+    findings += verify(jobs, progress, remembered)
     findings += [Finding("stale", Path(first), why) for first, why in stale_reasons(records, plan)]
-    repeated = _repeat(records, findings, run)
-    differing = repeated.differing if repeated else ()
-    findings += [Finding("altered", *difference) for difference in differing]
-    downstream = _sound_but_downstream(records, findings)
-    strangers = [path for path in expand([root]) if _key(path) not in recorded]
+    repeated = None
+    if run is not None:
+        repeated, differing = make_again(jobs, findings, run)
+        findings += differing
+    downstream = jobs.downstream(finding.path for finding in findings)
+    strangers = [path for path in expand([root]) if jobs.key(path) not in jobs.makers]
     findings += [Finding("unaccounted", path, "no job's record lists it") for path in strangers]
-    planned = None if plan is None else sum(os.path.normpath(path) in plan for path in records)
-    named = root_hash(inside.values())
-    unique = list(dict.fromkeys(findings))
-    skipped = remembered.skipped if remembered else 0
-    return Audit(len(recorded), unique, planned, len(records), downstream, named, repeated, skipped)
+    return Audit(
+        products=len(jobs.makers),
+        findings=list(dict.fromkeys(findings)),
+        planned=None if plan is None else sum(os.path.normpath(path) in plan for path in records),
+        jobs=len(records),
+        downstream=downstream,
+        root_hash=root_hash(inside.values()),
+        repeated=repeated,
+        unread=remembered.skipped if remembered else 0,
+    )
 
 
 class Meter:

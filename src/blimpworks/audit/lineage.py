@@ -1,13 +1,18 @@
 """The lineage of products, from the records of jobs."""
 
-from collections.abc import Collection, Iterator
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 from blimpworks.errors import UserError
 from blimpworks.items import SAMPLED
-from blimpworks.records.reading import Record, Records, output_hash
+from blimpworks.records.reading import Record, Records, output_hash, root_hash
 from blimpworks.tables import made_by
+
+UNRECORDED = "{} carries no record of what made it. Rebuild it."
 
 
 def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
@@ -91,5 +96,123 @@ def lineage(product: Path, others: Collection[str] = (), records: Records | None
         raise UserError(f"{product} does not exist; build it first: snakemake {product}")
     node = Lineage(others, records).product(product)
     if node is None:
-        raise UserError(f"{product} carries no record of what made it. Rebuild it.")
+        raise UserError(UNRECORDED.format(product))
     return node
+
+
+class Jobs:
+    """Jobs with all upstream ones, and their files."""
+
+    def __init__(
+        self,
+        records: Iterable[Record],
+        search: Records | None = None,
+        unreadable: Callable[[Path, UserError], None] | None = None,
+    ) -> None:
+        """Add the jobs upstream of ``records``.
+
+        ``unreadable`` gets each product with an unreadable record, and the error; without it the
+        error is raised.
+        """
+        self.by_output = {record["outputs"][0]["path"]: record for record in records}
+        """Records by first output."""
+        self.key = cache(os.path.realpath)
+        """Returns the real path of a file, by which links to it are the same."""
+        self.search = search = search or Records()
+        waiting = list(self.by_output.values())
+        known = {entry["path"] for record in waiting for entry in record["outputs"]}
+        while waiting:
+            for path in (entry["path"] for entry in waiting.pop()["inputs"]):
+                if path in known:
+                    continue
+                known.add(path)
+                try:
+                    record = search.of(path)
+                except UserError as error:
+                    if unreadable is None:
+                        raise
+                    unreadable(Path(path), error)
+                    continue
+                if record is not None:
+                    known |= {entry["path"] for entry in record["outputs"]}
+                    self.by_output[record["outputs"][0]["path"]] = record
+                    waiting.append(record)
+
+    @cached_property
+    def makers(self) -> dict[str, Record]:
+        """Records by the real path of each product."""
+        records = self.by_output.values()
+        return {self.key(entry["path"]): r for r in records for entry in r["outputs"]}
+
+    @cached_property
+    def entries(self) -> dict[str, dict[str, Any]]:
+        """Path, SHA-256 and size of each file, by its real path, as its own job recorded them."""
+        records = self.by_output.values()
+        return {
+            self.key(entry["path"]): entry
+            for part in ("inputs", "outputs")
+            for record in records
+            for entry in record[part]
+        }
+
+    def entry(self, path: str | Path) -> dict[str, Any]:
+        """Return the path, SHA-256 and size of a file, as recorded."""
+        return self.entries[self.key(path)]
+
+    def made(self, path: Path) -> Record:
+        """Return the record of the job that made a product."""
+        return self.makers[self.key(path)]
+
+    def in_order(self) -> list[Record]:
+        """Return the records in the order of the jobs' starts."""
+        records = self.by_output.values()
+        return sorted(records, key=lambda r: (r["started"], r["outputs"][0]["path"]))
+
+    def root_hash(self) -> str:
+        """Return one SHA-256 for all records."""
+        return root_hash(self.by_output.values())
+
+    def behind(self, *products: Path) -> dict[Path, Record | None]:
+        """Return products and all that they were made from; the record is None from outside."""
+        found: dict[Path, Record | None] = {}
+        waiting = [*products]
+        while waiting:
+            path = waiting.pop()
+            if path in found:
+                continue
+            record = found[path] = self.makers.get(self.key(path))
+            if record is not None:
+                found |= dict.fromkeys((Path(entry["path"]) for entry in record["outputs"]), record)
+                waiting += [Path(entry["path"]) for entry in record["inputs"]]
+        return found
+
+    def downstream(self, paths: Iterable[Path]) -> list[str]:
+        """Return first outputs of jobs that come after files, but made none of them, sorted."""
+        bad = {self.key(path) for path in paths}
+        outputs = {
+            p: [self.key(e["path"]) for e in r["outputs"]] for p, r in self.by_output.items()
+        }
+        direct = {path for path, keys in outputs.items() if not bad.isdisjoint(keys)}
+        users: dict[str, list[str]] = {}
+        for path, record in self.by_output.items():
+            for entry in record["inputs"]:
+                users.setdefault(self.key(entry["path"]), []).append(path)
+        waiting = [*bad, *(key for path in direct for key in outputs[path])]
+        reached: set[str] = set()
+        while waiting:
+            for path in users.get(waiting.pop(), []):
+                if path not in reached:
+                    reached.add(path)
+                    waiting += outputs[path]
+        return sorted(reached - direct)
+
+
+def jobs_behind(products: Iterable[Path]) -> Jobs:
+    """Return the jobs behind products. Raises UserError for a product without a record."""
+    search, records = Records(), []
+    for path in products:
+        record = search.of(path)
+        if record is None:
+            raise UserError(UNRECORDED.format(path))
+        records.append(record)
+    return Jobs(records, search)

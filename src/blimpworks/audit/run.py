@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from blimpworks.audit.lineage import Jobs
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX
 from blimpworks.json_files import load_json
-from blimpworks.records.reading import Record, Records, with_upstream
+from blimpworks.records.reading import Record, Records
 
 RESOURCES = ("sources", "models")
 """Directories of a campaign's resources, below a root of any name."""
@@ -108,6 +109,6 @@ def load_run(root: Path) -> Run:
     recorded, base = _placed(root, beside, records[0]["outputs"][0]["path"])
     run = Run(root, recorded, base)
     if base is not None:
-        records = with_upstream(records, Records(base))
+        records = list(Jobs(records, Records(base)).by_output.values())
     run.jobs = {run.key(record["outputs"][0]["path"]): record for record in records}
     return run

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -179,35 +179,3 @@ def output_hash(record: Record, product: str | Path) -> str:
     """Return the SHA-256 of one of a record's outputs."""
     path = os.path.normpath(product)
     return str(next(o["sha256"] for o in record["outputs"] if os.path.normpath(o["path"]) == path))
-
-
-def with_upstream(
-    records: Iterable[Record],
-    search: Records,
-    unreadable: Callable[[Path, UserError], None] | None = None,
-) -> list[Record]:
-    """Return the ``records`` and those of all jobs upstream.
-
-    ``unreadable`` gets each product with an unreadable record, and the error; without it the error
-    is raised.
-    """
-    complete = list(records)
-    waiting = list(complete)
-    known = {entry["path"] for record in complete for entry in record["outputs"]}
-    while waiting:
-        for entry in waiting.pop()["inputs"]:
-            if entry["path"] in known:
-                continue
-            known.add(entry["path"])
-            try:
-                record = search.of(entry["path"])
-            except UserError as error:
-                if unreadable is None:
-                    raise
-                unreadable(Path(entry["path"]), error)
-                continue
-            if record is not None:
-                known |= {output["path"] for output in record["outputs"]}
-                complete.append(record)
-                waiting.append(record)
-    return complete

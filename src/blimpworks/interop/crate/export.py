@@ -5,37 +5,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
 import pandas as pd
 
 from blimpworks import __version__
+from blimpworks.audit.lineage import Jobs, jobs_behind
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.paper import Citation
 from blimpworks.campaign.registry import find_benchmark, find_paper
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.files import whole_directory, write_text
-from blimpworks.interop.crate.graph import WORKFLOW, About, Graph, write_graph
+from blimpworks.interop.crate.graph import WORKFLOW, Graph, write_graph
 from blimpworks.interop.crate.licences import CODE, DATA, licences_behind, sources_behind
-from blimpworks.interop.crate.select import (
-    Shown,
-    Trace,
-    find_exhibits,
-    require_unaltered,
-    results_of,
-    trace_back,
-)
-from blimpworks.interop.crate.tables import (
-    Copied,
-    all_cells,
-    copy_tables,
-    sources_of,
-    tables_behind,
-    write_csv,
-)
+from blimpworks.interop.crate.select import Shown, find_exhibits, require_unaltered, results_of
+from blimpworks.interop.crate.tables import all_cells, copy_tables, tables_behind, write_csv
 from blimpworks.interop.crate.words import dictionary, formulas_text, readme
 from blimpworks.interop.croissant import Facts, export_items, write_croissant
 from blimpworks.records.job import REPOSITORY
@@ -63,23 +48,11 @@ class Plan:
     results: Path
     campaign: Campaign
     campaign_file: Path
-    exhibits: list[Shown]
-    trace: Trace
-    behind: pd.DataFrame
-    comparisons: list[Path]
-    wish: Wish = field(default_factory=Wish)
-
-    @property
-    def title(self) -> str:
-        """Title of the crate."""
-        return f"Results of the campaign {self.campaign.campaign}"
-
-    @cached_property
-    def relative(self) -> Callable[[str], str]:
-        """Function that removes the paths of this machine from a text."""
-        pathvars = self.campaign.pathvars
-        roots = {"results": Path(pathvars.results), "resources": Path(pathvars.resources)}
-        return relative_texts(roots)
+    jobs: Jobs
+    wish: Wish
+    exhibits: list[Shown] = field(default_factory=list)
+    comparisons: list[Path] = field(default_factory=list)
+    behind: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def inputs(self) -> list[Path]:
         """Return the files that the crate is made of."""
@@ -117,22 +90,20 @@ def plan_crate(
     their records or from what their jobs make again.
     """
     campaign = load_campaign(campaign_file)
-    own_results = results_of(campaign, campaign_file, results)
-    exhibits = find_exhibits(own_results, wish.exhibits)
-    comparisons_too = () if wish.exhibits else REPRODUCTION
-    comparisons = [
-        path for name in comparisons_too if (path := own_results / "reproduction" / name).is_file()
-    ]
-    trace = trace_back([*(exhibit.cells for exhibit in exhibits), *comparisons])
-    require_unaltered(trace, own_results, run)
-    behind = tables_behind(exhibits, wish.tables)
+    results = results_of(campaign, campaign_file, results)
+    exhibits = find_exhibits(results, wish.exhibits)
+    comparisons = [results / "reproduction" / name for name in REPRODUCTION]
+    comparisons = [path for path in comparisons if path.is_file() and not wish.exhibits]
+    jobs = jobs_behind([*(exhibit.cells for exhibit in exhibits), *comparisons])
+    require_unaltered(jobs, results, run)
+    behind = tables_behind(exhibits, wish.tables, jobs)
     table_kinds = set(behind["source"])
     if unknown := [table_kind for table_kind in wish.tables if table_kind not in table_kinds]:
         raise UserError(
             f"there are no {unknown[0]!r} tables behind these exhibits; there are: "
             f"{', '.join(sorted(table_kinds))}, and scores."
         )
-    return Plan(own_results, campaign, campaign_file, exhibits, trace, behind, comparisons, wish)
+    return Plan(results, campaign, campaign_file, jobs, wish, exhibits, comparisons, behind)
 
 
 @contextmanager
@@ -149,48 +120,33 @@ def new_directory(path: Path) -> Iterator[Path]:
         yield temporary
 
 
-def _finished(plan: Plan) -> Iterator[tuple[Path, Path]]:
-    """Yield finished files and their places: exhibits, comparisons, the campaign's file."""
-    for exhibit in plan.exhibits:
-        folder = exhibit.cells.parent
-        record = plan.trace.records[exhibit.cells]
-        assert record is not None
-        for path in (Path(entry["path"]) for entry in record["outputs"]):
-            if path.parent == folder and path != exhibit.cells:
-                yield path, path.relative_to(plan.results)
-    for path in plan.comparisons:
-        yield path, path.relative_to(plan.results)
-    yield plan.campaign_file, Path("config", plan.campaign_file.name)
+def _finished(plan: Plan) -> dict[Path, Path]:
+    """Return finished files with their places: exhibits, comparisons, the campaign's file."""
+    shown = [
+        path
+        for exhibit in plan.exhibits
+        for entry in plan.jobs.made(exhibit.cells)["outputs"]
+        if (path := Path(entry["path"])).parent == exhibit.cells.parent and path != exhibit.cells
+    ]
+    places = {path: path.relative_to(plan.results) for path in [*shown, *plan.comparisons]}
+    return {**places, plan.campaign_file: Path("config", plan.campaign_file.name)}
 
 
 def _workflow_files() -> Iterator[tuple[Path, Path]]:
-    names = ["Snakefile", WORKFLOW]
     rules = sorted((REPOSITORY / "workflow/rules").glob("*.smk"))
-    for path in (*(REPOSITORY / name for name in names), *rules):
+    for path in (REPOSITORY / "Snakefile", REPOSITORY / WORKFLOW, *rules):
         if not path.is_file():
             raise UserError(f"{path} does not exist; export from a checkout of the repository.")
         yield path, path.relative_to(REPOSITORY)
 
 
-def _code(trace: Trace) -> pd.DataFrame:
-    """Return modules of each version of each command: columns verb, code, module, sha256."""
-    rows = [
-        (record["verb"], record["code"], module, sha)
-        for record in trace.jobs()
-        for module, sha in record["sources"].items()
-    ]
-    frame = pd.DataFrame(rows, columns=["verb", "code", "module", "sha256"])
-    return frame.drop_duplicates().sort_values(["verb", "code", "module"], ignore_index=True)
-
-
 def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
     own_words = find_benchmark(benchmark).own_words
     folder = plan.results / "items" / benchmark
-    tables = {path for path in plan.trace.records if path.is_relative_to(folder)}
-    behind = tables.union(*map(plan.trace.behind, tables))
-    records = {path: plan.trace.records[path] for path in behind}
-    jobs = sorted((r for r in records.values() if r is not None), key=lambda r: r["started"])
-    ended = max(record["ended"] for record in plan.trace.jobs())
+    paths = [Path(entry["path"]) for entry in plan.jobs.entries.values()]
+    behind = plan.jobs.behind(*(path for path in paths if path.is_relative_to(folder))).values()
+    jobs = sorted((record for record in behind if record), key=lambda record: record["started"])
+    ended = max(record["ended"] for record in plan.jobs.by_output.values())
     return Facts(
         benchmark,
         f"{benchmark}-{plan.campaign.campaign}",
@@ -207,80 +163,87 @@ def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
     )
 
 
-def _citations(plan: Plan) -> list[Citation]:
-    names = dict.fromkeys(exhibit.paper for exhibit in plan.exhibits)
-    return [find_paper(name).citation for name in names]
-
-
-def _write_words(plan: Plan, root: Path, copies: Sequence[Copied], licences: dict[str, int]) -> int:
-    """Write README and formulas; return the number of cells."""
-    cells = all_cells(plan.exhibits)
-    write_text(root / "formulas.md", formulas_text(sorted(cells["formula"].unique())))
-    text = readme(
-        root,
-        plan.title,
-        plan.campaign.description,
-        cells,
-        copies,
-        licences,
-        [citation.listed for citation in _citations(plan)],
-        plan.trace.gone,
-        plan.trace.root_hash(),
-        __version__,
-    )
-    write_text(root / "README.md", plan.relative(text))
-    return len(cells)
-
-
 def write_crate(plan: Plan, output: Path) -> Summary:
     """Write the planned crate to the directory ``output``. Raises as ``new_directory``."""
-    rows = sources_behind(plan.trace, plan.campaign)
-    licences = licences_behind(plan.trace, rows, plan.results)
+    pathvars, jobs = plan.campaign.pathvars, plan.jobs
+    relative = relative_texts(
+        {"results": Path(pathvars.results), "resources": Path(pathvars.resources)}
+    )
+    pinned = sources_behind(jobs, plan.campaign)
+    licences = licences_behind(jobs, pinned, plan.results)
+    finished = _finished(plan)
+    files = jobs.behind(*(exhibit.cells for exhibit in plan.exhibits), *plan.comparisons)
+    title = f"Results of the campaign {plan.campaign.campaign}"
+    papers = dict.fromkeys(exhibit.paper for exhibit in plan.exhibits)
+    citations = [find_paper(name).citation for name in papers]
+    campaign = finished[plan.campaign_file]
     with new_directory(output) as root:
-        for path, target in chain(_finished(plan), _workflow_files()):
+        for path, target in chain(finished.items(), _workflow_files()):
             (root / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, root / target)
-        settings = root / "config" / plan.campaign_file.name
-        write_text(settings, plan.relative(settings.read_text(encoding="utf-8")))
+        settings = (root / campaign).read_text(encoding="utf-8")
+        write_text(root / campaign, relative(settings))
         copies = copy_tables(plan.behind, root, packed=plan.wish.gzip)
+        places = {(copy.kind, copy.original): copy.place.as_posix() for copy in copies}
+        pairs = zip(plan.behind["source"], plan.behind["original"], strict=True)
+        modules = [
+            (record["verb"], record["code"], module, sha256)
+            for record in jobs.by_output.values()
+            for module, sha256 in record["sources"].items()
+        ]
+        cells = all_cells(plan.exhibits)
         written = {
-            "cells": all_cells(plan.exhibits),
-            "sources": sources_of(plan.behind, copies),
-            "code": _code(plan.trace),
+            "cells": cells,
+            # The crate's files with the rows that an exhibit's cells select from.
+            "sources": plan.behind.drop(columns="original").assign(file=[places[p] for p in pairs]),
+            # Modules of each version of each command.
+            "code": pd.DataFrame(sorted({*modules}), columns=["verb", "code", "module", "sha256"]),
         }
-        for name, frame in written.items():
-            write_csv(frame, root / f"{name}.csv")
         columns = {name: dict.fromkeys(map(str, frame)) for name, frame in written.items()}
         for copy in copies:
             columns.setdefault(copy.kind, {}).update(dict.fromkeys(copy.columns))
-        write_csv(dictionary(columns), root / "dictionary.csv")
+        for name, frame in {**written, "dictionary": dictionary(columns)}.items():
+            write_csv(frame, root / f"{name}.csv")
         for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
             write_croissant(folder, _facts(plan, folder.name, list(licences)))
-        cells = _write_words(plan, root, copies, licences)
-        about = About(
-            plan.title,
-            plan.campaign.description or plan.title,
-            authors_of(plan.wish),
-            __version__,
-            f"config/{plan.campaign_file.name}",
-            [f"{cited.text} {cited.address}".rstrip() for cited in _citations(plan)],
+        write_text(root / "formulas.md", formulas_text(sorted(cells["formula"].unique())))
+        text = readme(
+            root,
+            cells,
+            copies,
+            licences,
+            [path for path in files if not path.is_file()],
+            title=title,
+            description=plan.campaign.description,
+            citations="\n".join(citation.listed for citation in citations),
+            root_hash=jobs.root_hash(),
+            version=__version__,
         )
-        unchanged = {copy.original: copy.place for copy in copies if copy.original.suffix == ".csv"}
-        unchanged |= dict(_finished(plan))
+        write_text(root / "README.md", relative(text))
+        csv = {copy.original: copy.place for copy in copies if copy.original.suffix == ".csv"}
+        graph = Graph(
+            root,
+            jobs,
+            csv | finished,
+            {copy.place: copy.original for copy in copies if copy.original not in csv},
+            pinned,
+            relative,
+        )
+        sources = [p for p, record in files.items() if not record or record["verb"] == "retrieve"]
         entities = write_graph(
-            Graph(root, plan.trace, unchanged, rows, plan.relative),
-            about,
-            {copy.place: copy.original for copy in copies if copy.original.suffix != ".csv"},
-            [
-                target
-                for _, target in _finished(plan)
-                if target.parts[0] in ("exhibits", "published")
-            ],
+            graph,
+            title,
+            plan.campaign.description or title,
+            __version__,
+            authors_of(plan.wish),
+            [f"{citation.text} {citation.address}".rstrip() for citation in citations],
             [*licences, CODE],
+            campaign,
+            sources,
+            [p for p in finished.values() if p.parts[0] in ("exhibits", "published")],
         )
-        files = [path for path in root.rglob("*") if path.is_file()]
-        size = sum(path.stat().st_size for path in files)
-    return Summary(len(files), size, entities, len(plan.trace.jobs()), cells)
+        sizes = [path.stat().st_size for path in root.rglob("*") if path.is_file()]
+    return Summary(len(sizes), sum(sizes), entities, len(jobs.by_output), len(cells))
 
 
 def export_croissant(
@@ -295,16 +258,15 @@ def export_croissant(
     Raises UserError when there are none, or when a table differs from its record.
     """
     campaign = load_campaign(campaign_file)
-    own_results = results_of(campaign, campaign_file, results)
+    results = results_of(campaign, campaign_file, results)
     tables = {
         folder.name: sorted(folder.glob("*.parquet"))
-        for folder in sorted((own_results / "items").glob("*"))
+        for folder in sorted((results / "items").glob("*"))
     }
-    trace = trace_back(chain.from_iterable(tables.values()))
-    require_unaltered(trace, own_results, run)
-    rows = sources_behind(trace, campaign)
-    licences = [*licences_behind(trace, rows, own_results)]
-    plan = Plan(own_results, campaign, campaign_file, [], trace, pd.DataFrame(), [], wish)
+    jobs = jobs_behind(chain.from_iterable(tables.values()))
+    require_unaltered(jobs, results, run)
+    licences = [*licences_behind(jobs, sources_behind(jobs, campaign), results)]
+    plan = Plan(results, campaign, campaign_file, jobs, wish)
     with new_directory(output) as root:
         names = [
             export_items(paths, root / name, _facts(plan, name, licences)).relative_to(root)

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from blimpworks.campaign.catalogue import Catalogue, Pinned, load_catalogue
+from blimpworks.audit.lineage import Jobs
+from blimpworks.campaign.catalogue import Pinned, load_catalogue
 from blimpworks.campaign.registry import benchmarks, paper_of
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.interop.crate.select import Trace
 from blimpworks.retrieval.sources import locked_file
 
 UNSTATED = "licence not stated by the source"
@@ -36,38 +36,32 @@ def licence_url(name: str) -> str | None:
     return f"https://spdx.org/licenses/{name}" if SPDX.fullmatch(name) else None
 
 
-def catalogue_rows(campaign: Campaign) -> dict[str, Pinned]:
-    """Return the campaign's source files by SHA-256. Raises UserError for a broken catalogue."""
+def retrieved_files(jobs: Jobs) -> set[Path]:
+    """Return retrieved files, whether or not the catalogue pins them now."""
+    records = jobs.by_output.values()
+    retrieved = (record["outputs"] for record in records if record["verb"] == "retrieve")
+    return {Path(entry["path"]) for entries in retrieved for entry in entries}
+
+
+def sources_behind(jobs: Jobs, campaign: Campaign) -> dict[Path, Pinned]:
+    """Return retrieved files with their rows of the campaign's catalogue, by SHA-256.
+
+    Raises UserError for a broken catalogue.
+    """
     catalogue = load_catalogue(campaign)
-    rows: list[Pinned] = [row for rows in catalogue.treebanks.values() for row in rows]
-    rows += catalogue.sources.values()
-    return {sha: row for row in rows if (sha := row.sha256 or _recorded(row, campaign, catalogue))}
-
-
-def _recorded(row: Pinned, campaign: Campaign, catalogue: Catalogue) -> str:
-    """Return the SHA-256 recorded when a file was first retrieved; empty without one."""
-    name = getattr(row, "name", "")
-    table = catalogue.tables.get(name, campaign.catalogue.treebanks)
-    locked = locked_file(table, name, row.url)
-    return locked.sha256 if locked else ""
-
-
-def retrieved_files(trace: Trace) -> set[Path]:
-    """Return retrieved files of a trace, whether or not the catalogue pins them now."""
+    pinned: list[Pinned] = [row for rows in catalogue.treebanks.values() for row in rows]
+    rows: dict[str, Pinned] = {}
+    for row in [*pinned, *catalogue.sources.values()]:
+        name = getattr(row, "name", "")
+        table = catalogue.tables.get(name, campaign.catalogue.treebanks)
+        # Without a pin, the SHA-256 recorded when the file was first retrieved.
+        locked = None if row.sha256 else locked_file(table, name, row.url)
+        if sha256 := row.sha256 or (locked.sha256 if locked else ""):
+            rows[sha256] = row
     return {
-        path
-        for path, record in trace.records.items()
-        if record is not None and record["verb"] == "retrieve"
-    }
-
-
-def sources_behind(trace: Trace, campaign: Campaign) -> dict[Path, Pinned]:
-    """Return retrieved files in a trace, with their rows of the catalogue."""
-    rows = catalogue_rows(campaign)
-    return {
-        path: rows[sha]
-        for path in sorted(retrieved_files(trace))
-        if (sha := trace.sha256(path)) in rows
+        path: rows[sha256]
+        for path in sorted(retrieved_files(jobs))
+        if (sha256 := jobs.entry(path)["sha256"]) in rows
     }
 
 
@@ -76,20 +70,21 @@ def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
     return dict(Counter(licence_name(row.licence) for row in rows).most_common())
 
 
-def licences_behind(trace: Trace, rows: Mapping[Path, Pinned], results: Path) -> dict[str, int]:
+def licences_behind(jobs: Jobs, rows: Mapping[Path, Pinned], results: Path) -> dict[str, int]:
     """Count files under each licence: of sources, and of benchmarks that state one.
 
     The latter are the files from outside behind a benchmark's items. Without a known licence:
     ``UNSTATED`` with zero files.
     """
     files_by_licence: dict[str, set[Path]] = {}
-    for table in trace.records:
+    for entry in jobs.entries.values():
+        table = Path(entry["path"])
         # Some papers have further tables of items, which are of no benchmark alone.
         if not table.is_relative_to(results / "items") or table.parent.name not in benchmarks():
             continue
         if stated := paper_of(table.parent.name).citation.licence:
-            files = {path for path in trace.behind(table) if trace.records[path] is None}
-            files_by_licence.setdefault(licence_name(stated), set()).update(files)
+            outside = {path for path, record in jobs.behind(table).items() if record is None}
+            files_by_licence.setdefault(licence_name(stated), set()).update(outside)
     counts = Counter({name: len(files) for name, files in files_by_licence.items()})
     counts.update(licences_of(rows.values()))
     return dict(counts.most_common()) or {UNSTATED: 0}

@@ -1,21 +1,15 @@
 """Choice of a crate's contents: exhibits and their inputs, checked to be unaltered."""
 
-import os
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from tqdm import tqdm
 
 from blimpworks.audit.cells import CELLS_SUFFIX
-from blimpworks.audit.check import record_faults
-from blimpworks.audit.repeat import repeat_jobs
+from blimpworks.audit.check import Meter, make_again, verify
+from blimpworks.audit.lineage import Jobs
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
-from blimpworks.files import sha256_of
-from blimpworks.records.reading import Record, Records, root_hash
 
 FORMS = {"measured": "exhibits", "published": "published"}
 """Directory of exhibits, by form."""
@@ -34,49 +28,6 @@ class Shown:
     def key(self) -> str:
         """Name of the exhibit with its paper: ``PAPER/NAME``."""
         return f"{self.paper}/{self.name}"
-
-
-@dataclass(slots=True)
-class Trace:
-    """Products with all files that they were made from, and their records.
-
-    ``records``: the record of a file's job, None from outside; ``versions``: who recorded each
-    SHA-256 of a file.
-    """
-
-    records: dict[Path, Record | None] = field(default_factory=dict)
-    versions: dict[Path, dict[str, str]] = field(default_factory=dict)
-    bytes: dict[Path, int] = field(default_factory=dict)
-    gone: list[Path] = field(default_factory=list)
-    """Files that are known by their SHA-256 only."""
-
-    def sha256(self, path: Path) -> str:
-        """Return the recorded SHA-256 of a file."""
-        return next(iter(self.versions[path]))
-
-    def jobs(self) -> list[Record]:
-        """Return the record of each job once, in the order of their starts."""
-        records = {r["outputs"][0]["path"]: r for r in self.records.values() if r is not None}
-        return sorted(records.values(), key=lambda r: (r["started"], r["outputs"][0]["path"]))
-
-    def root_hash(self) -> str:
-        """Return one SHA-256 for the records of all jobs of the trace."""
-        return root_hash(self.jobs())
-
-    def inputs(self, path: Path) -> list[Path]:
-        """Return the inputs of the job that made a file."""
-        record = self.records[path]
-        return [Path(entry["path"]) for entry in record["inputs"]] if record else []
-
-    def behind(self, path: Path) -> set[Path]:
-        """Return the inputs of the job that made a file, and of all upstream jobs."""
-        waiting, seen = self.inputs(path), set[Path]()
-        while waiting:
-            source = waiting.pop()
-            if source not in seen:
-                seen.add(source)
-                waiting += self.inputs(source)
-        return seen
 
 
 def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
@@ -120,72 +71,23 @@ def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
     return [exhibit for exhibit in shown_exhibits if not chosen or exhibit.key in chosen]
 
 
-def _note(trace: Trace, entry: dict[str, Any], who: str) -> Path:
-    path = Path(entry["path"])
-    trace.versions.setdefault(path, {}).setdefault(entry["sha256"], who)
-    trace.bytes.setdefault(path, entry["bytes"])
-    return path
+def require_unaltered(jobs: Jobs, results: Path, run: Callable[[list[str]], object]) -> None:
+    """Hash all files of jobs, and make their cheap products again.
 
-
-def trace_back(products: Iterable[Path]) -> Trace:
-    """Return the products and all their recorded ancestors.
-
-    Raises UserError for a product without a record.
+    A missing file outside the results, such as a large model, is no fault. ``run`` runs a command
+    line of this package in this process. Raises UserError when a file differs from the records or
+    from what is made again, a record was edited, or a result is missing.
     """
-    trace, search = Trace(), Records()
-    waiting = list(products)
-    for path in waiting:
-        if search.of(path) is None:
-            raise UserError(f"{path} carries no record of what made it. Rebuild it.")
-    while waiting:
-        path = waiting.pop()
-        if path in trace.records:
-            continue
-        record = trace.records[path] = search.of(path)
-        if record is not None:
-            for entry in record["outputs"]:
-                trace.records[_note(trace, entry, f"the record of {record['verb']}")] = record
-            first = record["outputs"][0]["path"]
-            waiting += [_note(trace, entry, first) for entry in record["inputs"]]
-    return trace
-
-
-def _findings(trace: Trace, results: Path) -> Iterator[str]:
-    for path, versions in tqdm(trace.versions.items(), "checking", unit="file", disable=None):
-        if not path.is_file():
-            if path.is_relative_to(results):
-                yield f"{path} is missing"
-            trace.gone.append(path)
-            continue
-        actual = sha256_of(path)
-        sha, who = next(iter(versions.items()))
-        if actual not in versions and trace.records[path] is None:
-            yield f"{path} has changed since {who} was made from it"
-        elif actual not in versions:
-            yield f"{path} was altered (SHA-256 {actual[:12]}…, in {who} {sha[:12]}…)"
-        elif len(versions) > 1:
-            stale = next(who for sha, who in versions.items() if sha != actual)
-            yield f"{path} was made anew since {stale} was made from it"
-
-
-def require_unaltered(trace: Trace, results: Path, run: Callable[[list[str]], object]) -> None:
-    """Hash all files of a trace, and make its cheap products again.
-
-    A missing file outside the results, such as a large model, is noted as gone. ``run`` runs a
-    command line of this package in this process. Raises UserError when a file differs from the
-    records or from what is made again, a record was edited, or a result is missing.
-    """
-    makers = {os.path.realpath(p): r for p, r in trace.records.items() if r is not None}
-    records = {record["outputs"][0]["path"]: record for record in trace.jobs()}
-    findings = [*_findings(trace, results)]
-    findings += [f"{path}: {fault}" for path, fault in record_faults(records, makers)]
-    if not findings:
-        repeated = repeat_jobs(records, run, set())
-        findings = [f"{path}: {fault}" for path, fault in repeated.differing]
+    findings = [
+        finding
+        for finding in verify(jobs, Meter())
+        if finding.problem != "missing" or finding.path.is_relative_to(results)
+    ] or make_again(jobs, [], run)[1]
     if findings:
         further_files = counted(len(findings) - 1, "more file")
         more = f" ({further_files} not as recorded)" if findings[1:] else ""
         raise UserError(
-            f"{findings[0]}{more}; a crate would not be what its records say. "
-            f"`blimpworks check {results}` lists what is wrong; rebuild it with snakemake."
+            f"{findings[0].path} is {findings[0].problem}: {findings[0].detail}{more}; a crate "
+            f"would not be what its records say. `blimpworks check {results}` lists what is "
+            "wrong; rebuild it with snakemake."
         )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from blimpworks.audit.evidence import FOLDERS as EVIDENCE_FOLDERS
 from blimpworks.audit.evidence import nearest
-from blimpworks.audit.lineage import Lineage
+from blimpworks.audit.lineage import Jobs, Lineage
 from blimpworks.campaign.exhibits import file_reader
 from blimpworks.files import below
 from blimpworks.interop.crate.select import Shown
@@ -97,12 +97,12 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
     frame.to_csv(path, index=False, lineterminator="\n", compression=packed)
 
 
-def tables_behind(exhibits: Iterable[Shown], further: Sequence[str]) -> pd.DataFrame:
+def tables_behind(exhibits: Iterable[Shown], further: Sequence[str], jobs: Jobs) -> pd.DataFrame:
     """Return tables that exhibits are computed from, and those of ``further`` kinds behind them.
 
     Columns paper, form, exhibit, source (the kind of table), original (its path).
     """
-    graph, rows = Lineage(), []
+    graph, rows = Lineage(records=jobs.search), []
     for exhibit in exhibits:
         tree = graph.product(exhibit.cells)
         assert tree is not None
@@ -145,20 +145,8 @@ def all_cells(exhibits: Iterable[Shown]) -> pd.DataFrame:
     frames: list[pd.DataFrame] = []
     for exhibit in exhibits:
         frame: pd.DataFrame = read_parquet(exhibit.cells).to_pandas()
-        for column_number, name in enumerate((exhibit.paper, exhibit.form, exhibit.name)):
-            frame.insert(column_number, ("paper", "form", "exhibit")[column_number], name)
+        names = {"paper": exhibit.paper, "form": exhibit.form, "exhibit": exhibit.name}
+        for position, (column, name) in enumerate(names.items()):
+            frame.insert(position, column, name)
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
-
-
-def sources_of(behind: pd.DataFrame, copies: Iterable[Copied]) -> pd.DataFrame:
-    """Return the crate's files with the rows that an exhibit's cells select from.
-
-    Columns paper, form, exhibit, source, file.
-    """
-    target_of_source = {(copy.kind, copy.original): copy.place.as_posix() for copy in copies}
-    files = [
-        target_of_source[pair] for pair in zip(behind["source"], behind["original"], strict=True)
-    ]
-    sources: pd.DataFrame = behind.drop(columns="original").assign(file=files)
-    return sources

@@ -6,11 +6,10 @@ import inspect
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -45,16 +44,15 @@ CONTENTS = {
     "published/": "the same made from what the papers print",
     "reproduction/": "printed numbers beside recomputed and beside measured ones",
     "code.csv": "which version (SHA-256) of which module each command ran",
-    "ro-crate-metadata.json": "all of this, and every job: its command, parameters, software, "
-    "inputs and outputs, each with its SHA-256",
     "workflow/": "the workflow's rules, for reading; to run them takes the repository",
     "config/": "the campaign's settings",
+    "ro-crate-metadata.json": "all of this, and every job: its command, parameters, software, "
+    "inputs and outputs, each with its SHA-256",
 }
-"""Possible contents of a crate, in the order of a reader's needs."""
+"""Possible contents of a crate."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A row of the dictionary; ``table`` is ``*`` where all tables agree."""
 
     table: str
@@ -67,7 +65,7 @@ def read_dictionary() -> dict[tuple[str, str], Column]:
     """Return descriptions of columns, by table and column."""
     with (HERE / "dictionary.tsv").open(encoding="utf-8", newline="") as file:
         rows = [Column(**row) for row in csv.DictReader(file, delimiter="\t")]
-    return {(row.table, row.column): row for row in rows}
+    return {row[:2]: row for row in rows}
 
 
 def describe(known: Mapping[tuple[str, str], Column], table: str, column: str) -> Column:
@@ -76,24 +74,20 @@ def describe(known: Mapping[tuple[str, str], Column], table: str, column: str) -
     The first part of a kind such as items/BENCHMARK/all decides. Columns that benchmarks keep of
     their own files share one description.
     """
-    table_kind = table.partition("/")[0]
-    lookup_keys = ((table_kind, column), (ANY, column), (table_kind, ANY))
-    description = next(
-        (known[lookup_key] for lookup_key in lookup_keys if lookup_key in known), None
-    )
-    return description or Column(table, column, "", "")
+    kind = table.partition("/")[0]
+    keys = [key for key in ((kind, column), (ANY, column), (kind, ANY)) if key in known]
+    return known[keys[0]] if keys else Column(table, column, "", "")
 
 
 def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
     """Return the data dictionary of a crate: table, column, unit, meaning."""
-    descriptions = read_dictionary()
+    known = read_dictionary()
     rows = [
-        (table, column, description.unit, description.meaning)
+        (table, column, *describe(known, table, column)[2:])
         for table, columns in tables.items()
         for column in columns
-        for description in [describe(descriptions, table, column)]
     ]
-    return pd.DataFrame(rows, columns=["table", "column", "unit", "meaning"])
+    return pd.DataFrame(rows, columns=Column._fields)
 
 
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
@@ -116,26 +110,20 @@ def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
     return with_formula.loc[best].to_dict(), EXPRESSIONS[str(with_formula.at[best, "formula"])]
 
 
-def _list(lines: Sequence[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
-
-
 def readme(
     root: Path,
-    title: str,
-    description: str,
     cells: pd.DataFrame,
     copies: Iterable[Copied],
     licences: Mapping[str, int],
-    citations: Sequence[str],
     gone: Sequence[Path],
-    root_hash: str,
-    version: str,
+    **about: str,
 ) -> str:
-    """Return the README of a crate, with one of its numbers computed step by step."""
+    """Return the README of a crate, with one of its numbers computed step by step.
+
+    ``about``: title, description, citations, root_hash and version.
+    """
     cell, expression = example(cells)
     first = {copy.kind: copy.place.as_posix() for copy in reversed([*copies])}
-    tables = [f"{table_kind}, such as `{target}`" for table_kind, target in sorted(first.items())]
     missing = (
         f"{len(gone)} of the files behind these numbers (such as `{gone[0]}`) no longer existed "
         "when the crate was made: their content is known by its SHA-256 alone."
@@ -145,25 +133,22 @@ def readme(
     )
     exhibits = len(cells[["paper", "form", "exhibit"]].drop_duplicates())
     template = Template((HERE / "README.template.md").read_text(encoding="utf-8"))
-    here = {name: meaning for name, meaning in CONTENTS.items() if (root / name).exists()}
-    here["ro-crate-metadata.json"] = CONTENTS["ro-crate-metadata.json"]
+    contents = [
+        f"| `{name}` | {meaning} |"
+        for name, meaning in CONTENTS.items()
+        if (root / name).exists() or name == "ro-crate-metadata.json"
+    ]
     return template.substitute(
-        title=title,
-        description=description,
-        contents="\n".join(f"| `{name}` | {meaning} |" for name, meaning in here.items()),
+        about,
+        contents="\n".join(contents),
         counts=f"{counted(len(cells), 'number')} of {counted(exhibits, 'exhibit')}",
-        tables=_list(tables),
+        tables="\n".join(f"- {kind}, such as `{place}`" for kind, place in sorted(first.items())),
         **{name: cell[name] for name in ("paper", "form", "exhibit", "text", "formula")},
         row=json.dumps(cell["row"], ensure_ascii=False),
         column=json.dumps(cell["column"], ensure_ascii=False),
         expression=expression,
-        licences=_list(
-            [f"{name}: {n} {'file' if n == 1 else 'files'}" for name, n in licences.items()]
-        ),
-        citations="\n".join(citations),
+        licences="\n".join(f"- {name}: {counted(n, 'file')}" for name, n in licences.items()),
         missing=missing,
-        root_hash=root_hash,
-        version=version,
     )
 
 
@@ -171,30 +156,12 @@ PLAIN = (str, int, float, tuple, list, dict, frozenset)
 """Types of constants that are shown by value."""
 
 
-def _lambda(function: Callable[..., Any]) -> str:
-    """Return the text of a lambda, found in its module by its line."""
-    text = Path(inspect.getfile(function)).read_text(encoding="utf-8")
-    line = function.__code__.co_firstlineno
-    lambda_node = next(
-        node
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Lambda) and node.lineno == line
-    )
-    return textwrap.dedent(ast.get_source_segment(text, lambda_node) or "")
-
-
 def _ours(value: Any) -> bool:
-    module = getattr(value, "__module__", None) or ""
-    return module.startswith("blimpworks.") and callable(value)
+    return callable(value) and str(getattr(value, "__module__", "")).startswith("blimpworks.")
 
 
-def _mentioned(function: Callable[..., Any], seen: set[int]) -> Iterator[str]:
-    for name in function.__code__.co_names:
-        value = function.__globals__.get(name)
-        if isinstance(value, PLAIN):
-            yield f"{name} = {value!r}\n"
-        elif _ours(value):
-            yield from _parts(value, seen)
+def _applied(formula: Formula) -> Callable[..., Any]:
+    return partial(formula.function, **formula.arguments) if formula.arguments else formula.function
 
 
 def _parts(value: Any, seen: set[int]) -> Iterator[str]:
@@ -209,7 +176,12 @@ def _parts(value: Any, seen: set[int]) -> Iterator[str]:
             yield from _parts(given, seen)
         yield from _parts(value.func, seen)
     elif inspect.isfunction(value):
-        yield from _mentioned(value, seen)
+        for name in value.__code__.co_names:
+            mentioned = value.__globals__.get(name)
+            if isinstance(mentioned, PLAIN):
+                yield f"{name} = {mentioned!r}\n"
+            elif _ours(mentioned):
+                yield from _parts(mentioned, seen)
         if value.__name__ != "<lambda>":
             text = inspect.getsource(value)
             [node] = ast.parse(text).body
@@ -218,19 +190,20 @@ def _parts(value: Any, seen: set[int]) -> Iterator[str]:
         yield inspect.getsource(value if inspect.isclass(value) else type(value))
 
 
-def _applied(formula: Formula) -> Callable[..., Any]:
-    return partial(formula.function, **formula.arguments) if formula.arguments else formula.function
-
-
 def _named(value: Any) -> str:
     if isinstance(value, Formula):
         return _named(_applied(value))
     if isinstance(value, partial):
         named = [f"{name}={_named(given)}" for name, given in value.keywords.items()]
         return f"partial({', '.join([_named(value.func), *map(_named, value.args), *named])})"
-    if inspect.isfunction(value):
-        return _lambda(value) if value.__name__ == "<lambda>" else value.__name__
-    return value.__name__ if inspect.isbuiltin(value) else repr(value)
+    if inspect.isfunction(value) and value.__name__ == "<lambda>":
+        # Found in its module by its line.
+        text = Path(inspect.getfile(value)).read_text(encoding="utf-8")
+        nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda))
+        node = next(node for node in nodes if node.lineno == value.__code__.co_firstlineno)
+        return textwrap.dedent(ast.get_source_segment(text, node) or "")
+    is_named = inspect.isfunction(value) or inspect.isbuiltin(value)
+    return value.__name__ if is_named else repr(value)
 
 
 def formula_code(name: str) -> str:
@@ -245,10 +218,10 @@ def formula_code(name: str) -> str:
 
 def formulas_text(names: Iterable[str]) -> str:
     """Return the formulas as a Markdown page, each with its code."""
-    parts = [
+    head = (
         "# Formulas\n\nWhat `formula` in `cells.csv` stands for, as the function that the "
         "workflow applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data "
         "frame).\n"
-    ]
-    parts += [f"## {name}\n\n```python\n{formula_code(name)}```\n" for name in names]
-    return "\n".join(parts)
+    )
+    codes = [f"## {name}\n\n```python\n{formula_code(name)}```\n" for name in names]
+    return "\n".join([head, *codes])

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from blimpworks import __version__
+from blimpworks.audit.lineage import jobs_behind
 from blimpworks.campaign.catalogue import Pinned, whole_catalogue
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.registry import find_benchmark, paper_of
@@ -29,7 +30,7 @@ from blimpworks.interop.crate.licences import (
     retrieved_files,
     sources_behind,
 )
-from blimpworks.interop.crate.select import require_unaltered, results_of, trace_back
+from blimpworks.interop.crate.select import require_unaltered, results_of
 from blimpworks.interop.crate.words import describe, read_dictionary
 from blimpworks.interop.croissant import LIMITATIONS, USE_CASES
 from blimpworks.judging.sample import CONDITIONS
@@ -301,11 +302,11 @@ def export_hub(
     own_results = results_of(campaign, campaign_file, results)
     tables = _item_tables(own_results, benchmarks)
     stated = _stated(licences, sorted({path.parent.name for path in tables}))
-    trace = trace_back(tables)
-    require_unaltered(trace, own_results, run)
+    jobs = jobs_behind(tables)
+    require_unaltered(jobs, own_results, run)
     # None stands for a retrieved file that nothing pins.
-    pinned: dict[Path, Pinned | None] = dict.fromkeys(retrieved_files(trace))
-    pinned |= sources_behind(trace, campaign)
+    pinned: dict[Path, Pinned | None] = dict.fromkeys(retrieved_files(jobs))
+    pinned |= sources_behind(jobs, campaign)
     subsets = []
     for path in tables:
         benchmark = path.parent.name
@@ -315,7 +316,7 @@ def export_hub(
             names = [DATA]
         else:
             fallback = stated.get(benchmark) or next(iter(names), None)
-            behind = trace.behind(path)
+            behind = jobs.behind(path)
             sources = [row for source, row in pinned.items() if source in behind]
             of_sources = [*licences_of(filter(None, sources))]
             if not of_sources or None in sources:
@@ -349,7 +350,7 @@ def export_hub(
             campaign.description,
             authors_of(wish),
             {row.lang: row.name for row in languages},
-            trace.root_hash(),
+            jobs.root_hash(),
         )
         write_text(root / "README.md", write_card(about, written, left_out))
     return Exported(written, left_out)
