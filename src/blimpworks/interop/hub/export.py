@@ -56,16 +56,15 @@ LISTED = {
 """Licences of catalogues that the hub lists."""
 OTHERWISE = {"gpl-3.0-only": "gpl-3.0", "c-uda-1.0": "c-uda"}
 """The hub's names of licences with other SPDX names."""
-TASKS: dict[str, dict[str, Any]] = {
-    "pair": {
-        "task_categories": ["text-classification"],
-        "task_ids": ["acceptability-classification"],
-    },
+PAIRS: dict[str, list[str]] = {
+    "task_categories": ["text-classification"],
+    "task_ids": ["acceptability-classification"],
+}
+TASKS: dict[str, dict[str, list[str]]] = {
+    **dict.fromkeys(("pair", "sentence", "item"), PAIRS),
     "prompt": {"task_categories": ["text-generation"]},
 }
 """The hub's tasks, by unit of items."""
-TASKS |= dict.fromkeys(("sentence", "item"), TASKS["pair"])
-"""The hub's tasks, by what items are."""
 UNITS = {
     "pair": "minimal sets of sentences, of which one is grammatical",
     "prompt": "prompts with what counts as their answer",
@@ -73,19 +72,6 @@ UNITS = {
     "item": "items of several conditions, with predictions over the surprisals of their regions",
 }
 """Units of items, in words."""
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """Facts on a data set."""
-
-    campaign: str
-    description: str
-    authors: Sequence[str]
-    languages: Mapping[str, str]
-    """Names of languages, by code."""
-    root_hash: str
-    """Root hash of the records of all jobs behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,22 +117,21 @@ def hub_licence(name: str) -> str:
     return known if known in LISTED else "other"
 
 
-def header(about: About, subsets: Sequence[Subset]) -> dict[str, Any]:
+def header(campaign: str, subsets: Sequence[Subset]) -> dict[str, Any]:
     """Return the header of the card: languages, licences, tasks, size, files of subsets."""
     languages = sorted({str(langcodes.standardize_tag(subset.lang)) for subset in subsets})
     licences = list(dict.fromkeys(hub_licence(x) for subset in subsets for x in subset.licences))
     units = dict.fromkeys(subset.unit for subset in subsets)
-    tasks: dict[str, dict[str, None]] = {}
-    for unit in units:
-        for key, values in TASKS[unit].items():
-            tasks.setdefault(key, {}).update(dict.fromkeys(values))
+    tasks: dict[str, list[str]] = {}
+    for key, values in (pair for unit in units for pair in TASKS[unit].items()):
+        tasks[key] = list(dict.fromkeys([*tasks.get(key, []), *values]))
     rows = sum(subset.rows for subset in subsets)
     return {
-        "pretty_name": f"Item sets of the campaign {about.campaign}",
+        "pretty_name": f"Item sets of the campaign {campaign}",
         "language": languages,
         "multilinguality": ["multilingual" if len(languages) > 1 else "monolingual"],
         "license": licences,
-        **{key: [*values] for key, values in tasks.items()},
+        **tasks,
         "size_categories": [next((size for limit, size in SIZES if rows < limit), "n>1T")],
         "tags": [
             "linguistic-acceptability",
@@ -160,18 +145,26 @@ def header(about: About, subsets: Sequence[Subset]) -> dict[str, Any]:
     }
 
 
-def write_card(about: About, subsets: Sequence[Subset], left_out: Mapping[str, str]) -> str:
-    """Return the card of a data set with these subsets; ``left_out`` maps others to reasons."""
+def write_card(
+    campaign: str,
+    subsets: Sequence[Subset],
+    left_out: Mapping[str, str],
+    languages: Mapping[str, str],
+    **about: str,
+) -> str:
+    """Return the card of a data set with these subsets; ``left_out`` maps others to reasons.
+
+    ``languages``: names by code; ``about``: description, authors and root_hash.
+    """
     papers = [paper_of(subset.benchmark) for subset in subsets]
-    cited = {paper.name: paper.citation for paper in papers}
-    units = dict.fromkeys(subset.unit for subset in subsets)
+    cited = {paper.name: paper.citation.listed for paper in papers}
     rows = []
-    for subset in subsets:
+    for subset, paper in zip(subsets, papers, strict=True):
         addresses = {name: licence_url(name) for name in subset.licences}
         licences = [f"[{name}]({url})" if url else name for name, url in addresses.items()]
         rows.append(
-            f"| `{subset.name}` | {paper_of(subset.benchmark).citation.label} | "
-            f"{about.languages.get(subset.lang, subset.lang)} | {subset.items:,} | "
+            f"| `{subset.name}` | {paper.citation.label} | "
+            f"{languages.get(subset.lang, subset.lang)} | {subset.items:,} | "
             f"{', '.join(licences)} |"
         )
     dictionary, columns = read_dictionary(), []
@@ -180,13 +173,14 @@ def write_card(about: About, subsets: Sequence[Subset], left_out: Mapping[str, s
             escaped = meaning.replace("|", "\\|")
             columns.append(f"| `{name}` | {escaped} |")
     reasons = "".join(f"- `{name}`: {reason}\n" for name, reason in left_out.items())
+    header_text = yaml.safe_dump(header(campaign, subsets), allow_unicode=True, sort_keys=False)
     template = Template((HERE / "card.template.md").read_text(encoding="utf-8"))
     return template.substitute(
-        header=yaml.safe_dump(header(about, subsets), allow_unicode=True, sort_keys=False),
-        campaign=about.campaign,
-        description=about.description,
+        about,
+        header=header_text,
+        campaign=campaign,
         counts=f"{sum(s.items for s in subsets):,} items in {counted(len(subsets), 'subset')}",
-        units=" and ".join(UNITS[unit] for unit in units),
+        units=" and ".join(UNITS[unit] for unit in dict.fromkeys(s.unit for s in subsets)),
         use=" ".join(USE_CASES),
         limits="\n".join(f"- {limit}" for limit in LIMITATIONS),
         first=subsets[0].name,
@@ -195,10 +189,8 @@ def write_card(about: About, subsets: Sequence[Subset], left_out: Mapping[str, s
         left_out=f"\nLeft out of this data set, though the campaign has them:\n\n{reasons}"
         if left_out
         else "",
-        citations="\n".join(citation.listed for citation in cited.values()),
-        authors=", ".join(about.authors),
+        citations="\n".join(cited.values()),
         version=__version__,
-        root_hash=about.root_hash,
     )
 
 
@@ -254,34 +246,6 @@ def why_not(licences: Sequence[str]) -> str | None:
     return None
 
 
-def _stated(licences: Sequence[str], benchmarks: Sequence[str]) -> dict[str, str]:
-    """Return licences that the user states, by benchmark. Raises UserError for malformed ones."""
-    stated = {}
-    for text in licences:
-        benchmark, _, licence = text.partition("=")
-        if benchmark not in benchmarks or not licence:
-            raise UserError(
-                f"--licence {text!r} is no BENCHMARK=LICENCE, expected a benchmark that has items "
-                f"({', '.join(benchmarks)}) and SPDX's name of a licence, such as CC-BY-4.0."
-            )
-        stated[benchmark] = licence
-    return stated
-
-
-def _item_tables(results: Path, benchmarks: Sequence[str]) -> list[Path]:
-    """Return item tables of a campaign. Raises UserError where the named ones are missing."""
-    tables = sorted((results / "items").glob("*/*.parquet"))
-    languages = list(dict.fromkeys(path.parent.name for path in tables))
-    absent = [name for name in benchmarks or ["any benchmark"] if name not in languages]
-    if absent and (benchmarks or not tables):
-        raise UserError(
-            f"{results} has no items of {absent[0]}, expected {results}/items/BENCHMARK/"
-            f"LANG.parquet (there are: {', '.join(languages) or 'none'}); build them with "
-            "`snakemake items`."
-        )
-    return [path for path in tables if not benchmarks or path.parent.name in benchmarks]
-
-
 def export_hub(
     results: Path,
     campaign_file: Path,
@@ -299,11 +263,29 @@ def export_hub(
     shared, or when a table differs from its record.
     """
     campaign = load_campaign(campaign_file)
-    own_results = results_of(campaign, campaign_file, results)
-    tables = _item_tables(own_results, benchmarks)
-    stated = _stated(licences, sorted({path.parent.name for path in tables}))
+    results = results_of(campaign, campaign_file, results)
+    tables = sorted((results / "items").glob("*/*.parquet"))
+    names = list(dict.fromkeys(path.parent.name for path in tables))
+    absent = [name for name in benchmarks or ["any benchmark"] if name not in names]
+    if absent and (benchmarks or not tables):
+        raise UserError(
+            f"{results} has no items of {absent[0]}, expected {results}/items/BENCHMARK/"
+            f"LANG.parquet (there are: {', '.join(names) or 'none'}); build them with "
+            "`snakemake items`."
+        )
+    tables = [path for path in tables if not benchmarks or path.parent.name in benchmarks]
+    chosen_names = sorted({path.parent.name for path in tables})
+    stated = {}
+    for text in licences:
+        benchmark, _, licence = text.partition("=")
+        if benchmark not in chosen_names or not licence:
+            raise UserError(
+                f"--licence {text!r} is no BENCHMARK=LICENCE, expected a benchmark that has items "
+                f"({', '.join(chosen_names)}) and SPDX's name of a licence, such as CC-BY-4.0."
+            )
+        stated[benchmark] = licence
     jobs = jobs_behind(tables)
-    require_unaltered(jobs, own_results, run)
+    require_unaltered(jobs, results, run)
     # None stands for a retrieved file that nothing pins.
     pinned: dict[Path, Pinned | None] = dict.fromkeys(retrieved_files(jobs))
     pinned |= sources_behind(jobs, campaign)
@@ -344,13 +326,14 @@ def export_hub(
             path.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(table.replace_schema_metadata(), path, compression="zstd")
             written.append(replace(subset, rows=len(table), items=items, columns=columns))
-        languages = whole_catalogue(campaign).languages.values()
-        about = About(
+        text = write_card(
             campaign.campaign,
-            campaign.description,
-            authors_of(wish),
-            {row.lang: row.name for row in languages},
-            jobs.root_hash(),
+            written,
+            left_out,
+            {row.lang: row.name for row in whole_catalogue(campaign).languages.values()},
+            description=campaign.description,
+            authors=", ".join(authors_of(wish)),
+            root_hash=jobs.root_hash(),
         )
-        write_text(root / "README.md", write_card(about, written, left_out))
+        write_text(root / "README.md", text)
     return Exported(written, left_out)
