@@ -1,6 +1,6 @@
 """Copied results are taken over whatever their number."""
 
-from blimpworks.audit.adopt import ROOM, command_lines
+from blimpworks.audit.stale import ROOM, command_lines
 
 
 def test_more_products_than_a_command_line_can_name_are_taken_over_in_parts():

@@ -6,14 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from blimpworks.audit.causes import Cause
+from blimpworks.audit.causes import ABSENT, Cause, changed_code, changed_values, load_run
 from blimpworks.audit.cells import find_comparison, read_rows_with_lines
-from blimpworks.audit.changes import ABSENT, changed_code, changed_values
 from blimpworks.audit.check import audit
 from blimpworks.audit.diff import compare_runs
 from blimpworks.audit.evidence import TABLE, printed_evidence, token_pieces
 from blimpworks.audit.lineage import Node, is_about
-from blimpworks.audit.run import load_run
 from blimpworks.audit.stale import PlannedJob, planned_jobs
 from blimpworks.campaign.registry import papers
 from blimpworks.commands.registry import recorded_commands

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.audit import remembered
-from blimpworks.audit.check import audit
-from blimpworks.audit.remembered import FILE, Remembered
+from blimpworks.audit import check as checking
+from blimpworks.audit.check import REMEMBERED as FILE
+from blimpworks.audit.check import Remembered, audit
 from blimpworks.cli import run_here
 from blimpworks.commands.registry import recorded_commands
 from blimpworks.files import write_text
@@ -20,7 +20,7 @@ PRODUCT = Path("results/a.txt")
 def checked(tmp_path, monkeypatch):
     """A product and a file that it was made from, after a check."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(remembered, "SETTLED", -1)  # they are younger than a file has to be
+    monkeypatch.setattr(checking, "SETTLED", -1)  # they are younger than a file has to be
     write_text(Path("in.txt"), "in\n")
     command = recorded_commands()["sample_items"]
     with Job(command, inputs=[Path("in.txt")], outputs=[PRODUCT], params={}):
@@ -82,6 +82,6 @@ def test_a_damaged_memory_is_none(checked, damage):
 
 
 def test_files_that_may_change_within_a_tick_of_the_clock_are_read_again(checked, monkeypatch):
-    monkeypatch.setattr(remembered, "SETTLED", 10**18)
+    monkeypatch.setattr(checking, "SETTLED", 10**18)
     FILE.unlink()
     assert check().unread == check().unread == 0

@@ -33,12 +33,12 @@ EXCEPTED = {
         papers.blimp.items.generator.generate papers.clams.items.grammar.generator
         papers.lmentry.items.dialogues papers.lmentry.exhibits.prompts
         papers.urblimp.items.patterns annotation.sheets records.digest
-        benchmarks.predictions audit.repeat records.job cli.__init__ audit.remembered
+        benchmarks.predictions audit.repeat records.job cli.__init__ audit.check
         cluster.images interop.hub.export json_files
     """,
     MADE: """
-        analysis.scoring_variants audit.changes audit.diff audit.evidence audit.explain
-        audit.explain_text audit.run evaluation.judged interop.croissant
+        analysis.scoring_variants audit.causes audit.diff audit.evidence audit.explain
+        audit.explain_text evaluation.judged interop.croissant
         interop.crate.tables papers.lmentry.analysis.verdicts papers.lmentry.annotation
         papers.lmentry.judging.judge reproduction.published scoring.collect scoring.shards
         reproduction.measured report.read

@@ -10,16 +10,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from blimpworks.audit.lineage import Jobs
-from blimpworks.audit.remembered import Remembered
 from blimpworks.audit.repeat import Repeated, repeat_jobs
 from blimpworks.audit.stale import PlannedJob, stale_reasons
 from blimpworks.errors import UserError
-from blimpworks.files import RECORD_SUFFIX, expand, sha256_of, sidecar_path
+from blimpworks.files import RECORD_SUFFIX, expand, sha256_of, sidecar_path, write_text
 from blimpworks.records.reading import OWN_HASH, Record, read_record, record_hash, root_hash
 
 Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
@@ -33,6 +33,10 @@ ALIKE = 3
 """Most files with the same finding that are named one by one."""
 EVERY = 5.0
 """Seconds between two messages on progress."""
+REMEMBERED = Path(".snakemake/blimpworks-hashes.json")
+"""File of hashes from earlier checks, below the workflow's directory."""
+SETTLED = 2_000_000_000
+"""Nanoseconds after a change in which file systems may miss another change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +68,76 @@ class Audit:
     unread: int = 0
 
 
-def _hash(path: Path, remembered: Remembered | None) -> str | None:
-    """Return the SHA-256 of a file, None where it cannot be read."""
-    read = remembered.read if remembered else sha256_of
-    try:
-        return read(path) if path.is_file() else None
-    except OSError:
+class Remembered:
+    """SHA-256 of files from earlier checks, computed again only for touched files.
+
+    A file is untouched while its size, inode, time of last write and time of last change are the
+    same. Nobody can set the last, so it shows edits that keep size and date. Whoever can edit the
+    file of hashes, or the clock, can deceive it: ``--full`` reads all.
+    """
+
+    def __init__(self, file: Path = REMEMBERED) -> None:
+        """Load the hashes of earlier checks from ``file``; none where that is lost or damaged."""
+        self._file = file
+        self._known: dict[str, str] = {}
+        """State and SHA-256 of files by path, in one text."""
+        with suppress(OSError, ValueError):
+            entries = json.loads(file.read_bytes())
+            if isinstance(entries, dict):
+                self._known = {path: str(entry) for path, entry in entries.items()}
+        self.skipped = 0
+        """Files that did not have to be read."""
+
+    @staticmethod
+    def _state(path: Path) -> tuple[str, int]:
+        """Return size, inode and times of a file, and the later time."""
+        about = path.stat()
+        times = about.st_mtime_ns, about.st_ctime_ns
+        return f"{about.st_size} {about.st_ino} {times[0]} {times[1]}", max(times)
+
+    def known(self, path: Path) -> str | None:
+        """Return the SHA-256 of an untouched file, else None."""
+        state, _, sha256 = self._known.get(str(path), "").rpartition(" ")
+        with suppress(OSError):
+            if state and state == self._state(path)[0]:
+                self.skipped += 1
+                return sha256
         return None
+
+    def read(self, path: Path) -> str:
+        """Return the SHA-256 of a file. Raises OSError when it cannot be read."""
+        state, changed = self._state(path)
+        settled = time.time_ns() - changed > SETTLED
+        sha256 = sha256_of(path)
+        if settled:
+            self._known[str(path)] = f"{state} {sha256}"
+        return sha256
+
+    def keep(self) -> None:
+        """Write all hashes for the next check, where the directory is writable."""
+        with suppress(OSError):
+            write_text(self._file, json.dumps(self._known) + "\n")
 
 
 def _hashes(
     entries: list[dict[str, Any]], progress: Progress | None, remembered: Remembered | None
 ) -> list[str | None]:
+    """Return the SHA-256 of each file, None where it cannot be read."""
     paths = [Path(entry["path"]) for entry in entries]
     hashes = [remembered.known(path) if remembered else None for path in paths]
     to_hash = [number for number, file_hash in enumerate(hashes) if file_hash is None]
     total, read = sum(entries[number]["bytes"] for number in to_hash), 0
+    compute = remembered.read if remembered else sha256_of
+
+    def hash_of(number: int) -> str | None:
+        with suppress(OSError):
+            return compute(paths[number]) if paths[number].is_file() else None
+        return None
+
     with ThreadPoolExecutor(READERS) as pool:
-        results = pool.map(lambda number: _hash(paths[number], remembered), to_hash)
-        for done, (number, now) in enumerate(zip(to_hash, results, strict=True), start=1):
+        for done, (number, now) in enumerate(
+            zip(to_hash, pool.map(hash_of, to_hash), strict=True), start=1
+        ):
             hashes[number] = now
             read += entries[number]["bytes"]
             if progress:

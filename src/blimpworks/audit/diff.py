@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from blimpworks.audit.causes import Cause, Causes
+from blimpworks.audit.causes import Cause, Causes, Run, load_run
 from blimpworks.audit.cells import CELLS_SUFFIX, read_cells
 from blimpworks.audit.explain import irrelevant_names
-from blimpworks.audit.run import Run, load_run
 
 TOLERANCE = 1e-9
 """Numbers with a smaller difference are the same."""

@@ -1,4 +1,4 @@
-"""Products that the working tree would make otherwise, by code, parameters or inputs."""
+"""Products that the working tree would make otherwise, and adoption of results from elsewhere."""
 
 import logging
 import os
@@ -8,11 +8,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, takewhile
+from itertools import groupby, islice, takewhile
 from pathlib import Path
 from typing import Any
 
-from blimpworks.audit.changes import changed_code, changed_values, shortened, text_now, texts_of
+from blimpworks.audit.causes import changed_code, changed_values, shortened, text_now, texts_of
 from blimpworks.commands.registry import find_command
 from blimpworks.errors import UserError
 from blimpworks.files import expand
@@ -22,6 +22,10 @@ from blimpworks.records.reading import Record
 
 TARGETS = ("all", "published", "reproduction")
 COMMAND = re.compile(r"Shell command: (\S*python\S* -m blimpworks .+)")
+ROOM = 1_000_000
+"""Bytes of the names on a command line; Linux takes two million, with the environment."""
+FEW = 5
+"""Definitions, parameters or inputs that a reason names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +38,18 @@ class PlannedJob:
     outputs: tuple[str, ...]
 
 
-def _commands(campaign: Path) -> list[str]:
-    """Return the commands of all jobs of a campaign. Raises UserError when there is no plan."""
-    dry = ["-n", "-F", "-p", "--cores", "1", "--nolock", "--configfile", str(campaign)]
+def _snakemake(campaign: Path, *arguments: str) -> tuple[str, str, list[str]]:
+    """Return Snakemake's output, messages, and where it fails the lines of both."""
+    command = [sys.executable, "-m", "snakemake", "--configfile", str(campaign), "--cores", "1"]
     done = subprocess.run(
-        [sys.executable, "-m", "snakemake", *dry, "--", *TARGETS],
+        [*command, *arguments],
         capture_output=True,
         text=True,
         check=False,
         env=os.environ | {"COLUMNS": "10000"},
     )
-    if done.returncode:
-        output_lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        raise UserError(
-            f"Snakemake has no plan for campaign {campaign}: "
-            f"{' '.join(output_lines[-3:]) or 'no message'} Correct that, "
-            "or check without --configfile."
-        )
-    return COMMAND.findall(done.stdout + done.stderr)
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    return done.stdout, done.stderr, (lines or ["no message."]) if done.returncode else []
 
 
 def _jobs_of(arguments: list[str], run: Callable[[list[str]], Any]) -> list[PlannedJob]:
@@ -79,18 +77,20 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
     """
     if not campaign.is_file():
         raise UserError(f"{campaign} does not exist; expected a campaign file.")
+    output, messages, failed = _snakemake(campaign, "-n", "-F", "-p", "--nolock", "--", *TARGETS)
+    if failed:
+        raise UserError(
+            f"Snakemake has no plan for campaign {campaign}: {' '.join(failed[-3:])} Correct "
+            "that, or check without --configfile."
+        )
     jobs: dict[str, PlannedJob] = {}
-    for command in _commands(campaign):
+    for command in COMMAND.findall(output + messages):
         for connects, words in groupby(shlex.split(command), key="&&".__eq__):
             # Of lines chained by `&&`: what follows `python -m blimpworks`, without the log.
             arguments = [*takewhile(lambda word: word not in (">", ">>"), words)][3:]
             if not connects:
                 jobs |= {os.path.normpath(job.outputs[0]): job for job in _jobs_of(arguments, run)}
     return jobs
-
-
-FEW = 5
-"""Definitions, parameters or inputs that a reason names."""
 
 
 def _few(texts: list[str]) -> str:
@@ -146,3 +146,38 @@ def stale_reasons(
         planned = (plan or {}).get(os.path.normpath(first))
         for reason in plan_reasons(record, planned) if planned else ():
             yield first, reason
+
+
+def command_lines(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Split names, in order, into tuples that fit on a command line."""
+    longest = max((len(os.fsencode(name)) for name in names), default=0) + 1
+    remaining = iter(names)
+    while some := tuple(islice(remaining, ROOM // longest)):
+        yield some
+
+
+def adopt(campaign: Path) -> int:
+    """Make Snakemake treat existing products as up to date; return their number.
+
+    Snakemake compares ages and its own memory of runs, which a copy lacks. The caller checks that
+    the products are the campaign's. Raises UserError where a product exists and its inputs do not.
+    """
+
+    def snakemake(*arguments: str) -> list[str]:
+        output, _, failed = _snakemake(campaign, "--no-hooks", *arguments)
+        if failed:
+            raise UserError(f"Snakemake could not take over {campaign}: {' '.join(failed[-4:])}")
+        return output.splitlines()
+
+    names: list[str] = []
+    files: set[str] = set()
+    for target in TARGETS:
+        rows = [row.split("\t") for row in snakemake("--summary", target)]
+        products = [*dict.fromkeys(row[0] for row in rows[1:] if len(row) > 1)]
+        existing = [product for product in products if Path(product).exists()]
+        # Products of a whole paper are no targets one by one.
+        names += [target] if existing == products else existing if target == TARGETS[0] else []
+        files |= {*existing}
+    for some in command_lines(names):
+        snakemake("--touch", "--rerun-triggers", "mtime", "--", *some)
+    return len(files)

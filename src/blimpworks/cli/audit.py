@@ -113,8 +113,7 @@ def check(
     configuration, of other parameters or inputs than the campaign would use now. Records that
     were edited are named too.
     """
-    from blimpworks.audit.check import Meter, as_json, as_text, audit
-    from blimpworks.audit.remembered import Remembered
+    from blimpworks.audit.check import Meter, Remembered, as_json, as_text, audit
     from blimpworks.audit.stale import planned_jobs
     from blimpworks.cli import run_here
 
@@ -146,8 +145,8 @@ def adopt(
 
     They are checked first: nothing may be altered, missing, or other than the campaign would make.
     """
-    from blimpworks.audit.adopt import adopt as take_over
     from blimpworks.audit.check import Meter, as_text, audit
+    from blimpworks.audit.stale import adopt as take_over
     from blimpworks.audit.stale import planned_jobs
     from blimpworks.cli import run_here
 

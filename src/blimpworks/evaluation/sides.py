@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.audit.causes import Causes
-from blimpworks.audit.changes import changed_values, shortened
+from blimpworks.audit.causes import Causes, Run, changed_values, load_run, shortened
 from blimpworks.audit.lineage import judged_items
-from blimpworks.audit.run import Run, load_run
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.registry import benchmarks
