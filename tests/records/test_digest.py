@@ -363,7 +363,7 @@ def test_processes_that_end_one_after_the_other_keep_what_each_has_learnt(tmp_pa
     file = tmp_path / "digests.json"
     monkeypatch.setattr(kept, "FILE", file)
     kept._kept.cache_clear()
-    assert kept.recall(("first",)) is None
+    assert "first" not in kept._kept()
     package = kept.package_digest()
     file.write_text(json.dumps({"package": package, "digests": {"first": ["1", []]}}))
     monkeypatch.setattr(kept, "_new", {"second": ["2", []]})

@@ -3,7 +3,6 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,29 +71,6 @@ def _moved(old: dict[str, Any], new: dict[str, Any]) -> bool:
     return abs(before - after) > TOLERANCE or bool(old["text"] != new["text"])
 
 
-def _moves(
-    key: str, old: dict[Place, dict[str, Any]], new: dict[Place, dict[str, Any]], causes: Causes
-) -> Iterator[Move]:
-    job = causes.second.products[key][0]
-    records = [run.jobs[job] for run in (causes.first, causes.second)]
-    for cell_key in [cell_key for cell_key in old if cell_key in new]:
-        before, after = old[cell_key], new[cell_key]
-        if not _moved(before, after):
-            continue
-        where = json.loads(after["filter"])
-        other_reasons = frozenset().union(*(irrelevant_names(record, where) for record in records))
-        yield Move(
-            key.removeprefix("results/").removesuffix(CELLS_SUFFIX),
-            cell_key[0],
-            cell_key[1],
-            before["value"],
-            after["value"],
-            before["text"],
-            after["text"],
-            causes.all_causes(job, other_reasons),
-        )
-
-
 def compare_runs(first: Path, second: Path) -> Comparison:
     """Compare two results trees, in the same checkout or in two.
 
@@ -113,13 +89,20 @@ def compare_runs(first: Path, second: Path) -> Comparison:
     same, moves = 0, list[Move]()
     only: dict[str, Counter[str]] = {"A": Counter(), "B": Counter()}
     for key in sorted({*ours, *theirs}):
-        old, new = (_cells(files[key]) if key in files else {} for files in (ours, theirs))
-        moved = list(_moves(key, old, new, causes)) if key in ours and key in theirs else []
         name = key.removeprefix("results/").removesuffix(CELLS_SUFFIX)
+        old, new = (_cells(files[key]) if key in files else {} for files in (ours, theirs))
         only["A"][name] += len(old.keys() - new.keys())
         only["B"][name] += len(new.keys() - old.keys())
-        same += len(old.keys() & new.keys()) - len(moved)
-        moves += moved
+        for place in (place for place in old if place in new):
+            before, after = old[place], new[place]
+            if not _moved(before, after):
+                same += 1
+                continue
+            job, where = runs[1].products[key][0], json.loads(after["filter"])
+            irrelevant = (irrelevant_names(run.jobs[job], where) for run in runs)
+            numbers = before["value"], after["value"], before["text"], after["text"]
+            behind = causes.all_causes(job, frozenset().union(*irrelevant))
+            moves.append(Move(name, place[0], place[1], *numbers, behind))
     alone = {run: +count for run, count in only.items()}
     jobs_by_cause: dict[Cause, list[str]] = {}
     for job in causes.second.jobs:

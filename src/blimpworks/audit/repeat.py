@@ -35,14 +35,6 @@ class Repeated:
     differing: list[tuple[Path, str]]
 
 
-def _is_as_now(record: Record) -> bool:
-    """Return whether a job would run the same code with the same packages now."""
-    command = find_command(record["verb"])
-    if command is None or command.code != record["code"]:
-        return False
-    return bool(package_versions(command.packages) == record["packages"])
-
-
 def _same(product: Path, again: Path) -> bool:
     if not again.is_file() or not product.is_file():
         return False
@@ -52,24 +44,17 @@ def _same(product: Path, again: Path) -> bool:
     return sha256_of(product) == sha256_of(again)
 
 
-def _runs(records: Sequence[Record]) -> dict[tuple[str, ...], list[Record]]:
-    """Return records of cheap commands by the command line of their process."""
-    cheap = [command.words for command in declared_commands().values() if command.cheap]
-    runs: dict[tuple[str, ...], list[Record]] = {}
-    for record in records:
-        arguments = tuple(map(str, record.get("arguments", ())))
-        if any(arguments[: len(command_words)] == command_words for command_words in cheap):
-            runs.setdefault(arguments, []).append(record)
-    return runs
-
-
 def _compare(records: Sequence[Record], fault: str | None) -> Iterator[tuple[Path, str]]:
     for record in records:
-        comparable = _is_as_now(record)
+        command = find_command(record["verb"])
+        is_as_now = command is not None and (
+            command.code == record["code"]
+            and package_versions(command.packages) == record["packages"]
+        )
         for path in (Path(entry["path"]) for entry in record["outputs"]):
             if fault is not None:
                 yield path, f"it cannot be made again: {fault}"
-            elif not comparable and path.suffix in PICTURES:
+            elif not is_as_now and path.suffix in PICTURES:
                 continue
             elif not _same(path, target_of(path)):
                 yield path, "made again from its inputs, it has other content"
@@ -93,7 +78,14 @@ def repeat_jobs(
     ``run`` runs a command line of this package in this process; ``left_out`` are records, by first
     output, with other inputs or code than now.
     """
-    runs = _runs([record for path, record in records.items() if path not in left_out])
+    # Records of cheap commands, by the command line of their process.
+    cheap = [command.words for command in declared_commands().values() if command.cheap]
+    runs: dict[tuple[str, ...], list[Record]] = {}
+    for first, record in records.items():
+        arguments = tuple(map(str, record.get("arguments", ())))
+        is_cheap = any(arguments[: len(words)] == words for words in cheap)
+        if is_cheap and first not in left_out:
+            runs.setdefault(arguments, []).append(record)
     differing: list[tuple[Path, str]] = []
     with tempfile.TemporaryDirectory(prefix="blimpworks-check-") as scratch:
         for number, (command_words, made) in enumerate(

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,9 @@ KEPT = ("item_id", "lang", "phenomenon", "paradigm")
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 DTYPE_IN_KEY = -3
 """Index of the number format in an engine's key (``scoring.engine``)."""
-Key = tuple[str, str]
-"""Item and paradigm: a pair can be in several paradigms."""
-Verdicts = dict[Key, float | None]
+KEY = itemgetter("item_id", "paradigm")
+"""Key of a verdict: a pair can be in several paradigms."""
+Verdicts = dict[tuple[str, str], float | None]
 TARGET = "0"
 """The good sentence is the first choice."""
 ABSENT = (
@@ -81,10 +82,6 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _key(row: dict[str, Any]) -> Key:
-    return row["item_id"], row["paradigm"]
-
-
 def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, Verdicts]]:
     """Return items with their sentences' log-probabilities, and by method the verdicts.
 
@@ -96,13 +93,13 @@ def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, Verdicts]]:
     verdicts: dict[str, Verdicts] = {}
     columns = ["item_id", "paradigm", "method", "correct"]
     for row in read_table(JUDGEMENTS, source.judgements, columns).to_pylist():
-        verdicts.setdefault(row["method"], {})[_key(row)] = row["correct"]
+        verdicts.setdefault(row["method"], {})[KEY(row)] = row["correct"]
     are_same = {item["item_id"] for item in items} <= scored.keys()
     for method, judged in verdicts.items():
         allowed = items
         if method in PREFIXES:
             allowed = [item for item in items if method in item.get(PREFIX_METHODS, [method])]
-        are_same = are_same and judged.keys() == {*map(_key, allowed)}
+        are_same = are_same and judged.keys() == {*map(KEY, allowed)}
     if not are_same:
         raise UserError(
             f"{source.judgements} and {source.scores} are of other items than {source.items}; "
@@ -119,10 +116,11 @@ def samples_of(source: Source) -> Iterator[dict[str, Any]]:
     """
     items, verdicts = _judged(source)
     for number, item in enumerate(items):
-        metrics = {}
-        for method, by_item in verdicts.items():
-            if (correct := by_item.get(_key(item))) is not None:
-                metrics[metric_name(method)] = correct
+        metrics = {
+            metric_name(method): correct
+            for method, by_item in verdicts.items()
+            if (correct := by_item.get(KEY(item))) is not None
+        }
         if not metrics:
             continue
         sentences = item["good"], item["bad"]

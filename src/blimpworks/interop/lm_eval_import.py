@@ -7,7 +7,6 @@ spellings of a pair are known.
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -30,22 +29,11 @@ The hub's copy, which the harness reads, names the method but lacks the words.
 """
 SHOWN = 20
 """Most problems in one message."""
-CODE = re.compile(r"[a-z]{3}")
-"""ISO 639-3 code."""
 Span = tuple[int | None, int | None]
 NOWHERE: Span = (None, None)
 Doc = Mapping[str, Any]
 First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
 """Document by id: place and row of its first occurrence, and its paradigms so far."""
-
-
-def _first(doc: Doc, names: Sequence[str], otherwise: str) -> str:
-    return next((str(doc[name]) for name in names if doc.get(name)), otherwise)
-
-
-def _common(first: Sequence[str], second: Sequence[str]) -> int:
-    pairs = zip(first, second, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def differing_words(good: str, bad: str) -> tuple[Span, Span]:
@@ -54,19 +42,16 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
     ``NOWHERE`` where a sentence has no word of its own: a word left out, or equal sentences.
     """
     words = good.split(), bad.split()
-    head = _common(*words)
-    tail = _common(*(side[head:][::-1] for side in words))
+    same = [first == second for first, second in zip(*words, strict=False)]
+    head = [*same, False].index(False)
+    ends = zip(*(side[head:][::-1] for side in words), strict=False)
+    tail = [*(first == second for first, second in ends), False].index(False)
     spans: list[Span] = []
     for text, side in zip((good, bad), words, strict=True):
         edges = [word.span() for word in re.finditer(r"\S+", text)]
         inside = edges[head : len(side) - tail]
         spans.append((inside[0][0], inside[-1][1]) if inside else NOWHERE)
     return spans[0], spans[1]
-
-
-def _after(text: str, prefix: Any, word: Any) -> Span:
-    start = text.find(str(word), len(str(prefix)))
-    return (start, start + len(str(word))) if start >= 0 else NOWHERE
 
 
 def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
@@ -85,8 +70,11 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
             continue
         if lacking:
             raise ValueError(f"has no {lacking[0]}, which its prefix method needs")
-        prefix_good, prefix_bad, word_good, word_bad = (doc[name] for name in names)
-        return _after(good, prefix_good, word_good), _after(bad, prefix_bad, word_bad)
+        spans = []
+        for text, prefix, word in zip((good, bad), names[:2], names[2:], strict=True):
+            start = text.find(str(doc[word]), len(str(doc[prefix])))
+            spans.append((start, start + len(str(doc[word]))) if start >= 0 else NOWHERE)
+        return spans[0], spans[1]
     return differing_words(good, bad)
 
 
@@ -105,21 +93,19 @@ def sentences_of(doc: Doc) -> tuple[str, str]:
 def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
     """Return a document as a row of the items table. Raises ValueError for its faults."""
     good, bad = sentences_of(doc)
-    paradigm = _first(doc, PARADIGMS, task)
-    content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
+    phenomenon, paradigm = (
+        next((str(doc[name]) for name in names if doc.get(name)), task)
+        for names in (PHENOMENA, PARADIGMS)
+    )
+    content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()  # refuses half characters
     item_id = doc.get("item_id")
     if item_id is None:
         item_id = hashlib.blake2b(content, digest_size=8).hexdigest()
     elif type(item_id) not in (str, int) or not str(item_id).strip():
         raise ValueError(f"item_id is {item_id!r}, expected a text or a whole number")
-    row: dict[str, Any] = dict.fromkeys(ITEMS.names) | {
-        "item_id": str(item_id),
-        "lang": lang,
-        "phenomenon": _first(doc, PHENOMENA, task),
-        "paradigm": paradigm,
-        "good": good,
-        "bad": bad,
-    }
+    row: dict[str, Any] = dict.fromkeys(ITEMS.names)
+    row |= {"item_id": str(item_id), "lang": lang, "phenomenon": phenomenon}
+    row |= {"paradigm": paradigm, "good": good, "bad": bad}
     for side, span in zip(("good", "bad"), critical_regions(doc, good, bad), strict=True):
         row[f"{side}_start"], row[f"{side}_end"] = start, end = span
         are_numbers = all(type(edge) is int for edge in span)
@@ -146,11 +132,11 @@ def _document(line: str, seen: set[str]) -> Doc | None:
     if not isinstance(doc, dict):
         raise ValueError(f"is no document but {type(doc).__name__}")
     number = value.get("doc_id") if "doc" in value else None
-    if repr(number) in seen:
-        return None
-    if number is not None:
-        seen.add(repr(number))
-    return doc
+    if number is None:
+        return doc
+    is_new = repr(number) not in seen
+    seen.add(repr(number))
+    return doc if is_new else None
 
 
 def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[dict[str, Any]]:
@@ -191,7 +177,7 @@ def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
     Phenomenon and paradigm are the documents' own, else the file's name. Raises UserError with
     every problem's file and line, such as an id of two pairs; then nothing is written.
     """
-    if not CODE.fullmatch(lang):
+    if not re.fullmatch("[a-z]{3}", lang):
         raise UserError(
             f"--lang is {lang!r}; expected the ISO 639-3 code of the items' language, three "
             "lower-case letters such as eng."
@@ -200,9 +186,8 @@ def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
     first: First = {}
     rows = [row for path in files for row in _rows(path, lang, first, problems)]
     if problems:
-        more = len(problems) - SHOWN
-        last = [f"… and {more} more."] if more > 0 else []
-        raise UserError("\n".join([*problems[:SHOWN], *last]))
+        more = [f"… and {len(problems) - SHOWN} more."] if problems[SHOWN:] else []
+        raise UserError("\n".join([*problems[:SHOWN], *more]))
     if not rows:
         raise UserError(f"{', '.join(map(str, files))}: no document; expected lines of JSON.")
     write_table(pa.Table.from_pylist(rows, ITEMS.arrow()), ITEMS, output)

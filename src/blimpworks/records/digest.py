@@ -16,7 +16,6 @@ import json
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -65,20 +64,6 @@ def _kept() -> dict[str, list[Any]]:
     except (OSError, ValueError, KeyError, TypeError):
         return {}
     return kept
-
-
-def recall(entries: tuple[str, ...]) -> tuple[str, list[str]] | None:
-    """Return the code digest of entry points and the modules that they reach, if known."""
-    name = " ".join(entries)
-    known = _new.get(name) or _kept().get(name)
-    return (known[0], known[1]) if known else None
-
-
-def remember(entries: tuple[str, ...], digest: str, modules: list[str]) -> None:
-    """Keep a code digest; it is written for other processes when this one ends."""
-    if not _new:
-        atexit.register(_write)
-    _new[" ".join(entries)] = [digest, modules]
 
 
 def _write() -> None:
@@ -215,32 +200,6 @@ def _meaning(module: str, node: ast.expr) -> Symbol | str | None:
     return known.outside.get(node.id)
 
 
-def _is_error(meaning: Symbol | str) -> bool:
-    return meaning in ("UserError", "reading")
-
-
-def _statements(module: str, name: str) -> list[ast.stmt]:
-    """Return the statements that define a name, and those that run on import and mention it."""
-    known = _module(module)
-    effects = [node for node in known.effects if name in _mentioned(node, known)]
-    return [*known.definitions.get(name, []), *effects]
-
-
-def _mentioned(node: ast.stmt, module: _Module) -> Collection[str]:
-    """Return the definitions that a statement run on import mentions; all if it names none."""
-    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    return names & module.definitions.keys() or module.definitions.keys()
-
-
-def _data_files(module: str, strings: tuple[str, ...]) -> Iterator[str]:
-    """Yield names and checksums of the files beside a module that its strings name."""
-    path = module_path(module)
-    for name in sorted({*strings}):
-        if path and DATA_FILE.fullmatch(name) and (path.parent / name).is_file():
-            content = (path.parent / name).read_bytes()
-            yield f"{name} {hashlib.sha256(content).hexdigest()}"
-
-
 @cache
 def _direct(symbol: Symbol) -> NormalForm:
     """Return the normal form of a definition, with the data files that it reads."""
@@ -248,24 +207,36 @@ def _direct(symbol: Symbol) -> NormalForm:
     if name == EVERYTHING:
         names = _module(module).definitions
         return NormalForm(EVERYTHING + MENTION * len(names), tuple((module, n) for n in names))
+    known = _module(module)
+    statements = list(known.definitions.get(name, []))
+    for node in known.effects:
+        # A statement run on import that mentions no definition may concern all.
+        parts = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        if name in (parts & known.definitions.keys() or known.definitions):
+            statements.append(node)
     form = normal_form(
-        _statements(module, name), name, lambda node: _meaning(module, node), _is_error
+        statements,
+        name,
+        lambda node: _meaning(module, node),
+        lambda meaning: meaning in ("UserError", "reading"),
     )
-    data = "\n".join(_data_files(module, form.strings))
-    return NormalForm(f"{form.text}\n{data}", form.mentions)
-
-
-def _entry(entry: str) -> Symbol:
-    module, _, name = entry.partition(":")
-    if name not in _module(module).definitions:
-        raise KeyError(f"{entry}: {module} defines no {name!r}")
-    return module, name
+    path, data = module_path(module), []
+    for file in sorted({*form.strings}):
+        if path and DATA_FILE.fullmatch(file) and (path.parent / file).is_file():
+            content = (path.parent / file).read_bytes()
+            data.append(f"{file} {hashlib.sha256(content).hexdigest()}")
+    return NormalForm(form.text + "\n" + "\n".join(data), form.mentions)
 
 
 def _numbered(*entries: str) -> dict[Symbol, int]:
     """Return all definitions that the entry points reach, numbered in the order of mention."""
+    waiting: list[Symbol] = []
+    for entry in reversed(entries):
+        module, _, name = entry.partition(":")
+        if name not in _module(module).definitions:
+            raise KeyError(f"{entry}: {module} defines no {name!r}")
+        waiting.append((module, name))
     numbers: dict[Symbol, int] = {}
-    waiting = [_entry(entry) for entry in reversed(entries)]
     while waiting:
         symbol = waiting.pop()
         if symbol not in numbers:
@@ -284,16 +255,19 @@ def reachable(*entries: str) -> list[Symbol]:
 
 def reached_modules(*entries: str) -> list[str]:
     """Return the names of the modules that the entry points reach, sorted."""
-    return _code(entries)[1]
+    modules: list[str] = _code(entries)[1]
+    return modules
 
 
 def code_digest(*entries: str) -> str:
     """Return 16 hexadecimal digits that change with the code that the entry points reach."""
-    return _code(entries)[0]
+    return str(_code(entries)[0])
 
 
-def _code(entries: tuple[str, ...]) -> tuple[str, list[str]]:
-    known = recall(entries)
+def _code(entries: tuple[str, ...]) -> list[Any]:
+    """Return the digest, and the modules reached; kept until this process ends, for others too."""
+    key = " ".join(entries)
+    known = _new.get(key) or _kept().get(key)
     if known is None:
         numbers = _numbered(*entries)
         digest = hashlib.sha256()
@@ -301,6 +275,7 @@ def _code(entries: tuple[str, ...]) -> tuple[str, list[str]]:
             form = _direct(symbol)
             mentioned = [numbers[each] for each in form.mentions]
             digest.update(f"{number}{mentioned}{form.text}\n".encode())
-        known = digest.hexdigest()[:16], sorted({module for module, _ in numbers})
-        remember(entries, *known)
+        if not _new:
+            atexit.register(_write)
+        known = _new[key] = [digest.hexdigest()[:16], sorted({module for module, _ in numbers})]
     return known

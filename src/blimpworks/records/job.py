@@ -97,10 +97,6 @@ def git_state() -> dict[str, Any]:
     return {"commit": commit.decode().strip() if commit is not None else None, "clean": clean}
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
 def _files(paths: Sequence[Path]) -> list[dict[str, Any]]:
     return [
         {"path": str(p), "sha256": sha256_of(p), "bytes": p.stat().st_size}
@@ -181,7 +177,7 @@ class Job:
                     "Build it first (snakemake builds what a target needs)."
                 )
         self.extra: dict[str, Any] = {}
-        self.started = _now()
+        self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
         self.made_by: dict[str, Any] = {
             "verb": command.name,
             "params": self.params,
@@ -210,11 +206,7 @@ class Job:
     ) -> None:
         assert self._token is not None
         _current.reset(self._token)
-        if kind is None:
-            self._write()
-
-    def _write(self) -> None:
-        if is_written_elsewhere():
+        if kind is not None or is_written_elsewhere():
             return
         record: dict[str, Any] = {
             **self.made_by,
@@ -231,7 +223,7 @@ class Job:
                 **_share(),
             },
             "started": self.started,
-            "ended": _now(),
+            "ended": datetime.now(UTC).isoformat(timespec="milliseconds"),
         }
         # As it will be read: JSON has no tuples, and no keys but strings.
         record = json.loads(json.dumps(record))

@@ -9,11 +9,10 @@ or lost with its node. The next attempt first copies the lost one's last progres
 import errno
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, NonNegativeInt, TypeAdapter, ValidationError
 
@@ -149,28 +148,23 @@ def append_entry(path: Path, entry: Entry) -> None:
         os.fsync(handle.fileno())
 
 
-def _objects(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield line numbers and values of a journal's lines, except those that were cut off."""
-    with reading(path, "a journal of attempts", "Remove it: nothing depends on it."):
-        try:
-            lines = path.read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return
-    for number, line in enumerate(lines, start=1):
-        try:
-            yield number, json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-
-
 def read_entries(path: Path) -> list[Entry]:
     """Return the entries of a journal in order; none where there is no journal.
 
     Lines that were cut off (a full disk, a lost node) are skipped. Raises UserError for a whole
     line that is no entry.
     """
+    with reading(path, "a journal of attempts", "Remove it: nothing depends on it."):
+        try:
+            lines = path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []
     entries = []
-    for number, value in _objects(path):
+    for number, line in enumerate(lines, start=1):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
         try:
             entries.append(_ENTRY.validate_python(value))
         except ValidationError as error:

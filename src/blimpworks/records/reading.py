@@ -8,8 +8,10 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -65,17 +67,6 @@ def root_hash(records: Iterable[Record]) -> str:
     return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
 
 
-def _is_file_entry(entry: Any) -> bool:
-    return (
-        isinstance(entry, dict)
-        and isinstance(entry.get("path"), str)
-        and entry["path"] != ""
-        and "\0" not in entry["path"]
-        and _HEXADECIMAL.fullmatch(str(entry.get("sha256"))) is not None
-        and type(entry.get("bytes")) is int
-    )
-
-
 def _fault(record: Any) -> str | None:
     """Return the first fault of a record's form, None for a whole record."""
     if not isinstance(record, dict) or not record.get("outputs"):
@@ -85,22 +76,19 @@ def _fault(record: Any) -> str | None:
         if not isinstance(record.get(key), kind) or record[key] == "":
             return f"its {key!r} is {record.get(key)!r:.40}, expected a {kind.__name__}"
     for key in ("inputs", "outputs"):
-        if not all(map(_is_file_entry, record[key])):
-            return f"one of its {key!r} lacks a path, SHA-256 or size"
+        for entry in record[key]:
+            path = entry.get("path") if isinstance(entry, dict) else None
+            if not (
+                isinstance(path, str)
+                and path
+                and "\0" not in path
+                and _HEXADECIMAL.fullmatch(str(entry.get("sha256")))
+                and type(entry.get("bytes")) is int
+            ):
+                return f"one of its {key!r} lacks a path, SHA-256 or size"
     if not ({"commit", "clean"} <= record["git"].keys() and "platform" in record["host"]):
         return "its 'git' or 'host' is incomplete"
     return None
-
-
-def _damaged(path: Path, fault: object) -> UserError:
-    return UserError(f"damaged record {path}: {fault}. Rebuild its product.")
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return load_json(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise _damaged(path, error) from error
 
 
 def read_record(path: Path, base: Path = HERE) -> Record:
@@ -108,12 +96,17 @@ def read_record(path: Path, base: Path = HERE) -> Record:
 
     Raises UserError when there is no whole record.
     """
-    record = _read_json(path)
-    if isinstance(record, dict) and isinstance(record.get("record"), str):
-        path = base / record["record"]
-        record = _read_json(path)
-    if fault := _fault(record):
-        raise _damaged(path, fault)
+    record: Any = None
+    try:
+        record = load_json(path.read_bytes())
+        if isinstance(record, dict) and isinstance(record.get("record"), str):
+            path = base / record["record"]
+            record = load_json(path.read_bytes())
+        fault = _fault(record)
+    except (OSError, ValueError, RecursionError) as error:
+        fault = str(error) or type(error).__name__
+    if fault:
+        raise UserError(f"damaged record {path}: {fault}. Rebuild its product.")
     whole: Record = record
     return whole
 
@@ -137,7 +130,7 @@ class Records:
     def __init__(self, base: Path = HERE) -> None:
         self._base = base
         self._read: dict[Path, tuple[Record, frozenset[str]]] = {}
-        self._below: dict[Path, list[Path]] = {}
+        self._sidecars = cache(lambda folder: sorted(folder.glob(f"*{RECORD_SUFFIX}")))
 
     def _in(self, sidecar: Path) -> tuple[Record, frozenset[str]]:
         if sidecar not in self._read:
@@ -146,19 +139,6 @@ class Records:
             self._read[sidecar] = (record, outputs)
         return self._read[sidecar]
 
-    def _sidecars(self, directory: Path) -> list[Path]:
-        if directory not in self._below:
-            self._below[directory] = sorted(directory.glob(f"*{RECORD_SUFFIX}"))
-        return self._below[directory]
-
-    def _candidates(self, product: Path) -> Iterator[Path]:
-        """Yield sidecars that may be a product's, first the one beside it."""
-        own = sidecar_path(product)
-        if own.is_file():
-            yield own
-        for directory in list(product.parents)[:ABOVE]:
-            yield from self._sidecars(directory)
-
     def of(self, product: str | Path) -> Record | None:
         """Return the record of the job that made ``product``, None for a file from outside.
 
@@ -166,7 +146,11 @@ class Records:
         too.
         """
         path = os.path.normpath(product)
-        candidates = (self._in(sidecar) for sidecar in self._candidates(self._base / path))
+        own = sidecar_path(self._base / path)
+        above = list(own.parents)[:ABOVE]
+        beside = [own] if own.is_file() else []
+        sidecars = chain(beside, chain.from_iterable(map(self._sidecars, above)))
+        candidates = map(self._in, sidecars)
         return next((record for record, outputs in candidates if path in outputs), None)
 
 

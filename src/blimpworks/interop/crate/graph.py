@@ -134,30 +134,25 @@ class Graph:
             **origin,
         )
 
-    def package(self, name: str, version: str) -> Entity:
-        """Add a version of a package, by its page on the Python package index."""
-        url = f"https://pypi.org/project/{name}/{version}/"
-        if name == "python":
-            url = f"https://www.python.org/downloads/release/python-{version.replace('.', '')}/"
-        own = name == "blimpworks"
-        return self.add(
-            "#blimpworks" if own else url,
-            "SoftwareApplication",
-            name=name,
-            softwareVersion=version,
-            **({} if own else {"url": url}),
-        )
-
     def tool(self, record: Record) -> Entity:
         """Add the command of a job, with the digest of its code and its packages."""
-        packages = record["packages"]
+        packages, requirements = record["packages"], []
+        for name, version in packages.items():
+            url = f"https://pypi.org/project/{name}/{version}/"
+            if name == "python":
+                page = version.replace(".", "")
+                url = f"https://www.python.org/downloads/release/python-{page}/"
+            own = name == "blimpworks"
+            properties = {"name": name, "softwareVersion": version} | ({} if own else {"url": url})
+            identifier = "#blimpworks" if own else url
+            requirements.append(self.add(identifier, "SoftwareApplication", **properties))
         which = _short([record["verb"], record["code"], packages])
         return self.add(
             f"#command/{quote(record['verb'])}/{which}",
             "SoftwareApplication",
             name=f"blimpworks {record['verb']}",
             softwareVersion=f"{packages.get('blimpworks', '')} (code {record['code']})",
-            softwareRequirements=[self.package(*pair) for pair in packages.items()],
+            softwareRequirements=requirements,
         )
 
     def job(self, record: Record, agents: Sequence[Entity]) -> Entity:
@@ -227,8 +222,15 @@ class Graph:
             "sha256": sha256_of(path),
         }
 
-    def add_workflow(self, version: str) -> Entity:
-        """Add the workflow as the crate's main entity, with the commands as its parts."""
+    def add_run(
+        self,
+        version: str,
+        agents: Sequence[Entity],
+        campaign: Path,
+        sources: Sequence[Path],
+        exhibits: Sequence[Path],
+    ) -> None:
+        """Add the workflow with its commands, and its run from the sources to the exhibits."""
         tools = {tool["@id"]: tool for tool in map(self.tool, self.records)}
         properties = {
             "name": "blimpworks",
@@ -237,19 +239,9 @@ class Graph:
             **self.content(Path(WORKFLOW)),
             "hasPart": list(tools.values()),
         }
-        return self.crate.add_workflow(
+        workflow = self.crate.add_workflow(
             dest_path=WORKFLOW, main=True, lang="snakemake", properties=properties
         )
-
-    def add_run(
-        self,
-        workflow: Entity,
-        agents: Sequence[Entity],
-        campaign: Path,
-        sources: Sequence[Path],
-        exhibits: Sequence[Path],
-    ) -> None:
-        """Add the run of the workflow, from the campaign file and the sources to the exhibits."""
         actions = [self.job(record, agents) for record in self.records]
         settings = self.copied(campaign)
         inputs = [self.original({"path": path}) for path in sources]
@@ -293,9 +285,8 @@ def write_graph(
     ``campaign`` and ``exhibits`` are paths in the crate, ``sources`` the files from elsewhere.
     """
     graph.add_files()
-    workflow = graph.add_workflow(version)
     agents = [graph.author(text) for text in authors]
-    graph.add_run(workflow, agents, campaign, sources, exhibits)
+    graph.add_run(version, agents, campaign, sources, exhibits)
     root = graph.crate.root_dataset
     root["name"], root["description"] = title, description
     root["author"] = root["publisher"] = _plainly(agents)

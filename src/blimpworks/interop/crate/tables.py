@@ -58,17 +58,6 @@ def _below(kind: str, original: Path) -> tuple[str, ...]:
     return components[len(components) - components[::-1].index(folder) :]
 
 
-def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
-    """Return the path in a crate of the copy of a table.
-
-    >>> place_of("judgements", Path("results/judgements/pairs/gpt2/eng.parquet")).as_posix()
-    'tables/judgements/pairs/gpt2/eng.csv'
-    """
-    *folders, name = _below(kind, original)
-    target = "/".join((*folders, name + suffix))
-    return below(Path(PLACES.get(kind, f"tables/{kind}")), target, f"the place of {original}")
-
-
 def read_table(kind: str, original: Path) -> pd.DataFrame:
     """Read a table with columns of its path, labels as strings, and lists as JSON."""
     read = file_reader(kind)
@@ -124,19 +113,20 @@ def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copie
     """
     copies = []
     pairs = behind[["source", "original"]].drop_duplicates().itertuples(index=False)
-    for table_kind, original in pairs:
-        if original.suffix == ".csv":
-            place = place_of(table_kind, original)
+    for kind, original in pairs:
+        # Item sets stay as they are for readers of their Croissant metadata.
+        is_copy = original.suffix == ".csv"
+        suffix = ".csv.gz" if packed and kind != "items" and not is_copy else ".csv"
+        folder, name = PLACES.get(kind, f"tables/{kind}"), "/".join(_below(kind, original))
+        place = below(Path(folder), name + suffix, f"the place of {original}")
+        if is_copy:
             (root / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(original, root / place)
             frame = read_csv(original, nrows=0)
         else:
-            # Item sets stay as they are for readers of their Croissant metadata.
-            gzip = packed and table_kind != "items"
-            place = place_of(table_kind, original, ".csv.gz" if gzip else ".csv")
-            frame = read_table(table_kind, original)
+            frame = read_table(kind, original)
             write_csv(frame, root / place)
-        copies.append(Copied(table_kind, original, place, tuple(map(str, frame))))
+        copies.append(Copied(kind, original, place, tuple(map(str, frame))))
     return copies
 
 
