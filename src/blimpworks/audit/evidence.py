@@ -172,10 +172,17 @@ def token_pieces(
     """
     after = np.asarray(ends, np.int32)
     critical = overlaps(token_starts(after), after, region.start, region.stop).tolist()
-    numbers = [None if value is None or math.isnan(value) else value for value in logprobs]
-    pieces = [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-    columns = zip(ids, pieces, numbers, critical, strict=True)
-    return [dict(zip(("id", "piece", "logprob", "critical"), row, strict=True)) for row in columns]
+    return [
+        {
+            "id": token,
+            "piece": text[start:end],
+            "logprob": None if logprob is None or math.isnan(logprob) else logprob,
+            "critical": is_critical,
+        }
+        for token, start, end, logprob, is_critical in zip(
+            ids, [0, *ends][: len(ends)], ends, logprobs, critical, strict=True
+        )
+    ]
 
 
 def _sides(item: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any]:
@@ -332,27 +339,23 @@ def candidate_evidence(tree: Node, where: dict[str, Any], count: int) -> list[di
     for node in nearest(tree, "candidates")[:count]:
         rows = select_rows(read_arrow(node.path).to_pandas(), {"order": where.get("order", [])})
         for row in spread(rows, count).to_dict("records"):
+            words = {w: {"id": row[w], "form": row[f"{w}_form"]} for w in ("subject", "verb")}
             for sentences in sentences_of(node):
                 table = read_arrow(sentences.path)
                 (location,) = table.filter(pc.equal(table["sentence"], row["sentence"])).to_pylist()
-                word_facts = {
-                    "subject": {"id": row["subject"], "form": row["subject_form"]},
-                    "verb": {"id": row["verb"], "form": row["verb_form"]},
-                }
-                locations.append(
-                    {"words": word_facts, "origin": sentence_origin(sentences, location)}
-                )
+                origin = sentence_origin(sentences, location)
+                locations.append({"words": words, "origin": origin})
     return locations[:count]
 
 
 def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
     """Return sentences of rows of a table of words, or of subjects and verbs."""
-    locations: list[dict[str, Any]] = []
-    numbers = [*rows["sentence"].unique()][:count]
+    numbers = pa.array([*rows["sentence"].unique()][:count], pa.int32())
+    locations = []
     for node in nearest(tree, "sentences"):
         table = read_arrow(node.path)
-        inside = table.filter(pc.is_in(table["sentence"], pa.array(numbers, pa.int32())))
-        locations += [{"origin": sentence_origin(node, row)} for row in inside.to_pylist()]
+        for row in table.filter(pc.is_in(table["sentence"], numbers)).to_pylist():
+            locations.append({"origin": sentence_origin(node, row)})
     return locations[:count]
 
 

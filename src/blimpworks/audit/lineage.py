@@ -190,20 +190,18 @@ class Jobs:
         """Return first outputs of jobs that come after files, but made none of them, sorted."""
         bad = {self.key(path) for path in paths}
         outputs = {
-            p: [self.key(e["path"]) for e in r["outputs"]] for p, r in self.by_output.items()
+            p: {self.key(e["path"]) for e in r["outputs"]} for p, r in self.by_output.items()
         }
-        direct = {path for path, keys in outputs.items() if not bad.isdisjoint(keys)}
+        direct = {first for first, keys in outputs.items() if keys & bad}
+        waiting, reached = [*bad, *(key for first in direct for key in outputs[first])], set[str]()
         users: dict[str, list[str]] = {}
-        for path, record in self.by_output.items():
+        for first, record in self.by_output.items():
             for entry in record["inputs"]:
-                users.setdefault(self.key(entry["path"]), []).append(path)
-        waiting = [*bad, *(key for path in direct for key in outputs[path])]
-        reached: set[str] = set()
+                users.setdefault(self.key(entry["path"]), []).append(first)
         while waiting:
-            for path in users.get(waiting.pop(), []):
-                if path not in reached:
-                    reached.add(path)
-                    waiting += outputs[path]
+            for first in users.pop(waiting.pop(), []):
+                reached.add(first)
+                waiting += outputs[first]
         return sorted(reached - direct)
 
 

@@ -55,8 +55,7 @@ def signer(results: Path, root_hash: str, allowed: Path) -> str:
     for needed in (signature, allowed):
         if not needed.is_file():
             raise UserError(f"{needed} does not exist; expected it to check a signature.")
-    text = f"{root_hash}\n".encode()
     names = _ssh_keygen(["find-principals", "-s", signature, "-f", allowed]).splitlines()
-    identity = ["-f", allowed, "-I", names[0], "-n", NAMESPACE]
-    _ssh_keygen(["verify", *map(str, identity), "-s", signature], text)
+    options: list[str | Path] = ["-f", allowed, "-I", names[0], "-n", NAMESPACE, "-s", signature]
+    _ssh_keygen(["verify", *options], f"{root_hash}\n".encode())
     return names[0]

@@ -43,19 +43,12 @@ def strip_docstrings(tree: ast.Module) -> ast.Module:
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            node.body = [child for child in body if not _is_text(child)]  # type: ignore[attr-defined]
+            node.body = [  # type: ignore[attr-defined]
+                child
+                for child in body
+                if not (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant))
+            ]
     return tree
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def _parameters(arguments: ast.arguments) -> Iterator[str]:
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    for argument in [*every, arguments.vararg, arguments.kwarg]:
-        if argument is not None:
-            yield argument.arg
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
@@ -86,12 +79,6 @@ def _copied(node: Any) -> Any:
     if not isinstance(node, ast.AST):
         return node
     return type(node)(**{name: _copied(value) for name, value in ast.iter_fields(node)})
-
-
-def _free(body: list[ast.stmt]) -> set[str]:
-    """Return the names that a function declares ``global`` or ``nonlocal``."""
-    nodes = (node for statement in body for node in ast.walk(statement))
-    return {n for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for n in node.names}
 
 
 @dataclass
@@ -163,9 +150,13 @@ class _Normaliser(ast.NodeTransformer):
 
     def _body(self, arguments: ast.arguments, body: list[ast.stmt]) -> list[ast.stmt]:
         """Normalise a function's statements, in a scope of its own."""
-        parameters = [*_parameters(arguments)]
+        given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        parameters = [a.arg for a in (*given, arguments.vararg, arguments.kwarg) if a is not None]
         names = (name for statement in body for name in _bound(statement))
-        others = {*parameters, *_free(body)}
+        others = {*parameters}
+        for node in (node for statement in body for node in ast.walk(statement)):
+            if isinstance(node, ast.Global | ast.Nonlocal):
+                others.update(node.names)
         self._enter(name for name in names if name not in others)
         # Parameters keep their names, since callers may use them.
         self.scopes[-1] |= {name: name for name in parameters}
