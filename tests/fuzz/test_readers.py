@@ -33,7 +33,7 @@ EXCEPTED = {
         papers.blimp.items.generator.generate papers.clams.items.grammar.generator
         papers.lmentry.items.dialogues papers.lmentry.exhibits.prompts
         papers.urblimp.items.patterns annotation.sheets records.digest
-        benchmarks.predictions audit.repeat records.job cli.__init__ audit.check
+        benchmarks.predictions records.job cli.__init__ audit.check
         cluster.images interop.hub.export json_files
     """,
     MADE: """

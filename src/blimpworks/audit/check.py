@@ -6,20 +6,33 @@ Stale products are those that the working tree would make by other code, paramet
 import json
 import os
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from tqdm import tqdm
+
+from blimpworks.audit.causes import same_table
 from blimpworks.audit.lineage import Jobs
-from blimpworks.audit.repeat import Repeated, repeat_jobs
 from blimpworks.audit.stale import PlannedJob, stale_reasons
+from blimpworks.commands.registry import declared_commands, find_command
 from blimpworks.errors import UserError
-from blimpworks.files import RECORD_SUFFIX, expand, sha256_of, sidecar_path, write_text
+from blimpworks.files import (
+    RECORD_SUFFIX,
+    expand,
+    sha256_of,
+    sidecar_path,
+    target_of,
+    write_text,
+    writing_below,
+)
+from blimpworks.records.job import package_versions
 from blimpworks.records.reading import OWN_HASH, Record, read_record, record_hash, root_hash
 
 Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
@@ -29,6 +42,8 @@ READERS = 8
 """Number of threads: hashing releases the interpreter lock."""
 SHOWN = 3
 """Inputs that a finding names."""
+PICTURES = (".pdf", ".png", ".svg")
+"""Suffixes of files whose bytes depend on the version of matplotlib."""
 ALIKE = 3
 """Most files with the same finding that are named one by one."""
 EVERY = 5.0
@@ -46,6 +61,16 @@ class Finding:
     problem: Problem
     path: Path
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """Numbers of files that were made again and were not, and faults."""
+
+    files: int
+    left_out: int
+    """Files of jobs that are not cheap, or have a finding."""
+    differing: list[tuple[Path, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,19 +242,67 @@ def verify(
     return [*_file_findings(jobs, progress, remembered), *_edited_records(jobs)]
 
 
+def _differences(record: Record, fault: str | None) -> Iterator[tuple[Path, str]]:
+    """Yield products of a job that were made again with other content, or not at all."""
+    command = find_command(record["verb"])
+    is_as_now = command is not None and (
+        command.code == record["code"] and package_versions(command.packages) == record["packages"]
+    )
+    for path in (Path(entry["path"]) for entry in record["outputs"]):
+        again = target_of(path)
+        if fault is not None:
+            yield path, f"it cannot be made again: {fault}"
+            continue
+        if path.suffix in PICTURES and not is_as_now:
+            continue
+        same = again.is_file() and path.is_file()
+        if same and path.suffix == ".parquet":
+            # Tables carry their record: another version of a package is no other number.
+            same = same_table(path, again)
+        elif same:
+            same = sha256_of(path) == sha256_of(again)
+        if not same:
+            yield path, "made again from its inputs, it has other content"
+
+
 def make_again(
     jobs: Jobs, findings: list[Finding], run: Callable[[list[str]], object]
 ) -> tuple[Repeated, list[Finding]]:
-    """Make cheap products again, except those with a finding; return those that differ."""
+    """Make products again from the command lines in records; return those that differ.
+
+    None is overwritten; jobs with a finding are left out. Only commands that are declared cheap
+    run: they read tables and write below a scratch directory, so that a forged record cannot run
+    anything else. ``run`` runs a command line of this package in this process.
+    """
     reported = {jobs.key(finding.path) for finding in findings if finding.problem != "edited"}
-    excluded = {
-        first
-        for first, record in jobs.by_output.items()
-        for entry in (*record["inputs"], *record["outputs"])
-        if jobs.key(entry["path"]) in reported
-    }
-    repeated = repeat_jobs(jobs.by_output, run, excluded)
-    return repeated, [Finding("altered", *difference) for difference in repeated.differing]
+    cheap = [command.words for command in declared_commands().values() if command.cheap]
+    runs: dict[tuple[str, ...], list[Record]] = {}
+    for record in jobs.by_output.values():
+        arguments = tuple(map(str, record.get("arguments", ())))
+        files = {jobs.key(entry["path"]) for entry in (*record["inputs"], *record["outputs"])}
+        if any(arguments[: len(words)] == words for words in cheap) and not files & reported:
+            runs.setdefault(arguments, []).append(record)
+    differing: list[tuple[Path, str]] = []
+    with (
+        tempfile.TemporaryDirectory(prefix="blimpworks-check-") as scratch,
+        Path(os.devnull).open("w") as nowhere,
+    ):
+        for number, (arguments, records) in enumerate(
+            tqdm(runs.items(), "making again", unit="job", disable=None)
+        ):
+            fault = None
+            with writing_below(Path(scratch, str(number))):
+                try:
+                    with redirect_stdout(nowhere):
+                        run([*arguments])
+                except (UserError, OSError, KeyError, ValueError) as error:
+                    fault = " ".join(str(error).split())[:200]
+                for record in records:
+                    differing += _differences(record, fault)
+    made = sum(len(record["outputs"]) for records in runs.values() for record in records)
+    total = sum(len(record["outputs"]) for record in jobs.by_output.values())
+    repeated = Repeated(made, total - made, differing)
+    return repeated, [Finding("altered", *difference) for difference in differing]
 
 
 def audit(

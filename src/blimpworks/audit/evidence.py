@@ -218,31 +218,24 @@ def _input_path(node: Node, name: str) -> Path | None:
     )
 
 
-def _row_of_a_release(items: Node, item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row of a released file that an item is, with its sentence and revision.
-
-    ``released_from`` is the treebank that the release names, which was not read.
-    """
-    facts = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
-    facts["released_from"] = f"{item['treebank']}/{item['file']}"
-    file, line = item["released_file"], item["released_line"]
-    path = _input_path(items, f"/{file}") or Path(file)
-    facts |= {"path": str(path), "line": line}
-    if path.is_file():
-        with path.open(encoding="utf-8", newline="") as handle:
-            (headings,) = csv.reader([next(handle)], delimiter="\t")
-            cells = next(csv.reader(islice(handle, line - 2, None), delimiter="\t"), [])
-        facts["text"] = dict(zip(headings, cells, strict=False)).get("sen", "")
-    return facts
-
-
 def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
     """Return the place of an item's source: retrieved file, line, and text there.
 
-    The line of a treebank's sentence is its first.
+    The line of a treebank's sentence is its first. Of a released file also sentence and revision.
     """
     if item.get("released_file"):
-        return _row_of_a_release(items, item)
+        # The treebank that the release names was not read.
+        facts = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
+        facts["released_from"] = f"{item['treebank']}/{item['file']}"
+        file, line = item["released_file"], item["released_line"]
+        path = _input_path(items, f"/{file}") or Path(file)
+        facts |= {"path": str(path), "line": line}
+        if path.is_file():
+            with path.open(encoding="utf-8", newline="") as handle:
+                (headings,) = csv.reader([next(handle)], delimiter="\t")
+                cells = next(csv.reader(islice(handle, line - 2, None), delimiter="\t"), [])
+            facts["text"] = dict(zip(headings, cells, strict=False)).get("sen", "")
+        return facts
     if not item.get("treebank"):
         if not item.get("file") or not item.get("line"):
             return None
