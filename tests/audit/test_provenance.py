@@ -1,7 +1,8 @@
-"""Records, lineage, the audit of a tree, and finding a cell."""
+"""Records, lineage, the audit of a tree, finding a cell; runs side by side."""
 
 import hashlib
 import json
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -9,17 +10,26 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from blimpworks.audit.cells import cells_file, find_cell
+from blimpworks.audit.causes import ABSENT, Cause, changed_code, changed_values, load_run
+from blimpworks.audit.cells import cells_file, find_cell, find_comparison, read_rows_with_lines
 from blimpworks.audit.check import audit
+from blimpworks.audit.diff import compare_runs
+from blimpworks.audit.evidence import TABLE, printed_evidence, token_pieces
 from blimpworks.audit.explain import Explanation
-from blimpworks.audit.lineage import Node, lineage
+from blimpworks.audit.lineage import Node, is_about, lineage
+from blimpworks.audit.stale import PlannedJob, planned_jobs
+from blimpworks.campaign.registry import papers
 from blimpworks.commands.registry import code_of, recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path, write_text
 from blimpworks.papers.multiblimp.commands import sample_items
 from blimpworks.records.job import Job
 from blimpworks.records.reading import read_record, record_of
-from blimpworks.tables import FUNNEL, METADATA_KEY, write_table
+from blimpworks.reproduction.printed import read_published
+from blimpworks.tables import ACCURACIES, CELLS, FUNNEL, METADATA_KEY, read_table, write_table
+from support.paths import REPOSITORY
+
+RESULTS = Path("results/x")
 
 # Records
 
@@ -141,14 +151,6 @@ def test_a_product_in_another_directory_points_to_the_record():
     assert [Path(o["path"]) for o in record_of(second)["outputs"]] == [first, second]
 
 
-@pytest.mark.usefixtures("here")
-def test_a_record_made_anew_is_read_anew():
-    make("out.parquet", seed=1)
-    assert record_of(Path("out.parquet"))["params"] == {"seed": 1}
-    make("out.parquet", seed=2)
-    assert record_of(Path("out.parquet"))["params"] == {"seed": 2}
-
-
 # The audit of a tree
 
 
@@ -193,18 +195,6 @@ def alter_a_byte():
 def test_a_change_of_a_tree_is_found(change, found):
     change()
     assert problems() == (2, found)
-
-
-@pytest.mark.parametrize("text", ["{", "[]", "{}"])
-def test_a_broken_record_is_unreadable_and_its_product_unaccounted_for(tree, text):
-    (tree / "deep" / "second.parquet.prov.json").write_text(text)
-    assert problems() == (
-        1,
-        [
-            ("unreadable", "results/deep/second.parquet.prov.json"),
-            ("unaccounted", "results/deep/second.parquet"),
-        ],
-    )
 
 
 @pytest.mark.usefixtures("here")
@@ -261,7 +251,7 @@ def test_lineage_of_a_product_that_is_absent_or_has_no_record_is_refused():
 
 # Finding a cell
 
-CELLS = pd.DataFrame(
+SHOWN = pd.DataFrame(
     [
         ("Welsh", "Model A", 1.0, {"lang": "cym", "model": "a"}),
         ("Welsh", "Model B", 2.0, {"lang": "cym", "model": "b"}),
@@ -272,20 +262,20 @@ CELLS = pd.DataFrame(
 SOURCE = Path("table5.cells.parquet")
 
 
-DOUBLED = pd.concat([CELLS, CELLS.assign(column="a")])
-RESOURCES = CELLS.assign(column="Resources " + CELLS["column"])
+DOUBLED = pd.concat([SHOWN, SHOWN.assign(column="a")])
+RESOURCES = SHOWN.assign(column="Resources " + SHOWN["column"])
 
 
 @pytest.mark.parametrize(
     ("cells", "row", "column", "found"),
     [
-        (CELLS, "Welsh", "Model B", 2.0),
-        (CELLS, "welsh", "b", 2.0),
-        (CELLS, "cym", "b", 2.0),
+        (SHOWN, "Welsh", "Model B", 2.0),
+        (SHOWN, "welsh", "b", 2.0),
+        (SHOWN, "cym", "b", 2.0),
         (DOUBLED, "Wolof", "a", 3.0),
         (RESOURCES, "Wolof", "model a", 3.0),
-        (CELLS, "Dutch", "Model A", r"no row 'Dutch'; there are: Welsh, Wolof\."),
-        (CELLS, "Wolof", "Model B", r"no column 'Model B'; there are: Model A\."),
+        (SHOWN, "Dutch", "Model A", r"no row 'Dutch'; there are: Welsh, Wolof\."),
+        (SHOWN, "Wolof", "Model B", r"no column 'Model B'; there are: Model A\."),
         (DOUBLED, "wol", "a", r"means several: Wolof / Model A; Wolof / a\."),
     ],
 )
@@ -298,7 +288,7 @@ def test_a_cell_is_found_by_name_or_code_else_the_choices_are_listed(cells, row,
 
 
 def test_an_explanation_is_json_also_where_a_cell_has_no_interval():
-    cells = CELLS.assign(
+    cells = SHOWN.assign(
         n=pd.Series([3, 4, 5], dtype="int32"), low=[float("nan"), 0.5, 0.5], source="judgements"
     )
     cell = find_cell(cells, "Welsh", "Model A", SOURCE)
@@ -311,3 +301,281 @@ def test_an_explanation_is_json_also_where_a_cell_has_no_interval():
 def test_an_exhibit_is_named_by_any_of_its_files():
     for name in ("table5.csv", "table5.tex", "table5.cells.parquet"):
         assert cells_file(Path("x") / name) == Path("x") / SOURCE
+
+
+# Printed numbers
+
+
+@pytest.mark.parametrize(
+    "paper", [name for name, paper in papers().items() if not paper.needs_benchmark]
+)
+def test_a_printed_accuracy_leads_to_its_own_line_of_the_papers_numbers(paper, tmp_path):
+    printed = sorted(REPOSITORY.glob(f"config/published/{paper}/*.csv"))
+    output = tmp_path / "accuracies.parquet"
+    read_published(printed, paper, output)
+    rows = read_table(ACCURACIES, output).to_pandas().sample(5, random_state=1).assign(**{TABLE: 0})
+    table = Node(output, "", None, inputs=[Node(path, "", None) for path in printed])
+    places = printed_evidence([table], rows)
+    for place, origin, accuracy in zip(places, rows["origin"], rows["accuracy"], strict=True):
+        [number] = [
+            n for n in read_rows_with_lines(Path(place["path"])) if n["line"] == place["line"]
+        ]
+        assert f"{number['exhibit']}/{number['row']}/{number['column']}" == origin
+        value = number["value"] if number["corrected"] is None else number["corrected"]
+        assert accuracy in (pytest.approx(value), pytest.approx(value / 100))
+
+
+# Tokens
+
+
+def test_pieces_follow_the_offsets_at_which_tokens_end():
+    pieces = token_pieces(
+        "ab cd.", [7, 8, 9, 1], [2, 5, 6, 6], [-1.0, math.nan, -2.0, -0.5], range(3, 5)
+    )
+    assert [token["piece"] for token in pieces] == ["ab", " cd", ".", ""]
+    assert [token["logprob"] for token in pieces] == [-1.0, None, -2.0, -0.5]
+    assert [token["critical"] for token in pieces] == [False, True, False, False]
+    # A character of two tokens stands with the one that completes it.
+    pieces = token_pieces("aé", [1, 2, 3], [1, 1, 2], [-1.0, -2.0, -3.0], range(1, 2))
+    assert [(token["piece"], token["critical"]) for token in pieces] == [
+        ("a", False),
+        ("", True),
+        ("é", True),
+    ]
+
+
+# Printed numbers
+
+
+def test_rows_are_numbered_by_the_line_they_start_on(here):
+    text = 'row,value,note\na,1.5,"over\ntwo lines"\nb,,x\nc,2,y\n'
+    write_text(here / "t.csv", text)
+    rows = list(read_rows_with_lines(here / "t.csv"))
+    assert [(row["row"], row["value"], row["line"]) for row in rows] == [
+        ("a", 1.5, 2),
+        ("b", None, 4),
+        ("c", 2.0, 5),
+    ]
+    assert [row["line"] for row in read_rows_with_lines(here / "t.csv", row=["b", "c"])] == [4, 5]
+
+
+def test_a_comparison_row_must_be_the_only_one_meant(here):
+    lines = ["paper,exhibit,row,column", "p,table1,a,x", "p,table2,a,x"]
+    write_text(here / "t.csv", "\n".join(lines) + "\n")
+    place = {"row": "a", "column": "x", "exhibit": "table2"}
+    assert find_comparison(here / "t.csv", place)["line"] == 3
+    with pytest.raises(UserError, match=r"2 numbers are meant: p table1 a / x; p table2 a / x"):
+        find_comparison(here / "t.csv", {"row": "a"})
+    with pytest.raises(UserError, match=r"no row 'b'; there are: a\."):
+        find_comparison(here / "t.csv", {"row": "b"})
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [
+        ("r/judgements/b/m/deu.parquet", True),
+        ("r/judgements/b/m/eng.parquet", False),
+        ("r/items/b/eng.parquet", False),
+        ("r/accuracies/b.parquet", True),
+    ],
+)
+def test_what_is_about_another_language_does_not_concern_a_number(path, kept):
+    assert is_about(path, frozenset({"eng"})) is not kept
+
+
+# What changed
+
+
+def test_changed_values_are_named_by_their_path():
+    before = {"options": {"seed": 0, "limits": [1, 2]}, "old": 1}
+    after = {"options": {"seed": 1, "limits": (1, 2)}, "new": "x"}
+    assert changed_values(before, after) == {
+        "options.seed": (0, 1),
+        "old": (1, ABSENT),
+        "new": (ABSENT, "x"),
+    }
+
+
+OLD = '''LIMIT = 3
+
+def first():
+    """Words."""
+    return LIMIT
+
+def second():
+    return 1
+'''
+
+
+SECOND_RETURNS_TWO = OLD.replace("return 1", "return 2")
+REACHED = {("m", "first"), ("m", "LIMIT")}
+
+
+@pytest.mark.parametrize(
+    ("new", "reached", "changed"),
+    [
+        (SECOND_RETURNS_TWO, None, ["m (second)"]),
+        (OLD.replace("LIMIT = 3", "LIMIT = 4"), None, ["m (LIMIT)"]),
+        (OLD.replace("Words.", "Other words.") + "# end\n", None, []),
+        (SECOND_RETURNS_TWO, REACHED, []),
+        (OLD.partition("def second")[0], REACHED, ["m (second)"]),
+    ],
+)
+def test_the_definitions_that_changed_and_are_reached_are_named(new, reached, changed):
+    found = changed_code({"m": "1"}, {"m": "2"}, lambda _: OLD, lambda _: new, reached=reached)
+    assert found == (changed, [])
+
+
+def test_a_module_whose_text_is_lost_is_named_with_doubt():
+    changed = changed_code({"m": "1", "n": "1"}, {"m": "2"}, lambda _: None, lambda _: OLD)
+    assert changed == (["n (no longer used)"], ["m (perhaps)"])
+
+
+# The audit
+
+
+@pytest.fixture
+def pair(here):
+    """first made from in.txt, second made from first."""
+    write_text(here / "in.txt", "input\n")
+    make(RESULTS / "first.parquet", ["in.txt"], seed=1)
+    make(RESULTS / "second.parquet", [RESULTS / "first.parquet"])
+    return here
+
+
+def audit_findings(**options):
+    audited = audit(RESULTS, **options)
+    return [(f.problem, str(f.path), f.detail) for f in audited.findings], audited.downstream
+
+
+def test_an_input_from_outside_that_changed_makes_its_product_stale(pair):
+    write_text(pair / "in.txt", "other\n")
+    ((problem, path, detail),), downstream = audit_findings()
+    assert (problem, path) == ("stale", "results/x/first.parquet")
+    assert detail.startswith("made from an earlier in.txt (")
+    assert downstream == ["results/x/second.parquet"]
+
+
+def test_an_input_from_outside_that_is_gone_is_missing(pair):
+    (pair / "in.txt").unlink()
+    assert audit_findings()[0] == [("missing", "in.txt", "products were made from it")]
+
+
+def test_other_parameters_and_inputs_in_the_plan_make_a_product_stale(pair):
+    product, second = "results/x/first.parquet", "results/x/second.parquet"
+    write_text(pair / "more.txt", "more\n")
+    plan = {
+        product: PlannedJob("sample_items", {"seed": 2}, ("in.txt", "more.txt"), (product,)),
+        second: PlannedJob("sample_items", {}, (product,), (second,)),
+    }
+    audited = audit(RESULTS, plan)
+    assert [(f.problem, str(f.path), f.detail) for f in audited.findings] == [
+        ("stale", product, "parameters have changed: seed is now 2, was 1"),
+        ("stale", product, "the campaign now makes it from more.txt too"),
+    ]
+    assert (audited.planned, audited.jobs) == (2, 2)
+
+
+def test_another_digest_of_the_code_makes_a_product_stale(pair):
+    sidecar = pair / RESULTS / "first.parquet.prov.json"
+    text = sidecar.read_text()
+    code = text.partition('"code": "')[2][:16]
+    sidecar.write_text(text.replace(code, "0" * 16))
+    findings, _ = audit_findings()
+    [finding] = [each for each in findings if each[0] == "stale"]
+    assert finding[:2] == ("stale", "results/x/first.parquet")
+    assert finding[2].startswith("the code of sample_items has changed: ")
+
+
+# Two runs
+
+
+def numbers(results, source, values):
+    """Run a job that writes the cells of an exhibit, one row per language."""
+    path = results / "exhibits/p/table.cells.parquet"
+    columns = dict.fromkeys(CELLS.names, [None] * len(values))
+    rows = {"row": [*values], "column": ["n"] * len(values), "value": [*values.values()]}
+    rows |= {"text": [f"{value:g}" for value in values.values()]}
+    rows |= {"filter": [f'{{"lang": "{lang}"}}' for lang in values]}
+    params = {"labels": {"languages": {lang: lang for lang in values}}}
+    command = recorded_commands()["build_exhibit multiblimp/table2"]
+    with Job(command, inputs=source, outputs=[path], params=params):
+        write_table(pa.table(columns | rows, schema=CELLS.arrow()), CELLS, path)
+
+
+def campaign(results, deu, eng, seed=1, **params):
+    """Two languages, sampled and counted in one table."""
+    for lang, n, settings in (("deu", deu, {"seed": seed}), ("eng", eng, {"seed": 1})):
+        make(results / f"items/p/{lang}.parquet", n=n, **settings, **params)
+    sources = [results / f"items/p/{lang}.parquet" for lang in ("deu", "eng")]
+    numbers(results, sources, {"deu": float(deu), "eng": float(eng)})
+
+
+@pytest.mark.usefixtures("here")
+def test_a_number_that_moved_is_laid_to_the_parameter_of_its_own_language():
+    campaign(Path("a"), 5, 7)
+    campaign(Path("b"), 6, 7, seed=2)
+    compared = compare_runs(Path("a"), Path("b"))
+    cause = Cause("parameter", "sample_items seed: 1 → 2")
+    assert compared.causes == {cause: ["results/items/p/deu.parquet"]}
+    (move,) = compared.moves
+    assert (move.row, move.before, move.after, move.causes) == ("deu", 5.0, 6.0, {cause})
+    assert compared.same == 1
+
+
+@pytest.mark.usefixtures("here")
+def test_a_parameter_that_changed_no_data_moves_no_number():
+    campaign(Path("a"), 5, 7)
+    campaign(Path("b"), 5, 7, note="another")
+    compared = compare_runs(Path("a"), Path("b"))
+    assert [cause.text for cause in compared.causes] == ['sample_items note: absent → "another"']
+    assert (compared.moves, compared.same) == ([], 2)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_product_that_differs_for_no_known_reason_is_said_to():
+    campaign(Path("a"), 5, 7)
+    campaign(Path("b"), 6, 7)
+    (move,) = compare_runs(Path("a"), Path("b")).moves
+    (cause,) = move.causes
+    assert cause.kind == "unexplained"
+    assert cause.text.startswith("results/items/p/deu.parquet: ")
+
+
+@pytest.mark.usefixtures("here")
+def test_a_language_that_only_one_run_has_is_named():
+    campaign(Path("a"), 5, 7)
+    campaign(Path("b"), 5, 7)
+    make(Path("b/items/p/fra.parquet"))
+    sources = [Path(f"b/items/p/{lang}.parquet") for lang in ("deu", "eng", "fra")]
+    numbers(Path("b"), sources, {"deu": 5.0, "eng": 7.0, "fra": 1.0})
+    compared = compare_runs(Path("a"), Path("b"))
+    assert Cause("input", "fra only in B") in compared.causes
+    assert compared.only == {"A": {}, "B": {"exhibits/p/table": 1}}
+
+
+def test_a_run_in_another_directory_has_the_same_keys(here):
+    campaign(RESULTS, 1, 2)
+    write_text(here / "in.txt", "input\n")
+    make("resources/y/sources/deu.parquet", ["in.txt"])
+    make(RESULTS / "items/p/all/deu.parquet", ["resources/y/sources/deu.parquet"])
+    run = load_run(here / RESULTS)
+    assert (run.recorded, run.base) == ("results/x", here)
+    assert {"results/items/p/deu.parquet", "resources/sources/deu.parquet"} <= {*run.jobs}
+    (here / RESULTS).rename(here / "kept")
+    moved = load_run(here / "kept")
+    assert moved.base is None
+    assert "results/items/p/deu.parquet" in moved.jobs
+    assert moved.file("results/x/items/p/deu.parquet") == here / "kept/items/p/deu.parquet"
+
+
+def test_a_part_of_a_results_tree_is_no_run(here):
+    campaign(RESULTS, 1, 2)
+    (here / RESULTS / "items/p/deu.parquet.prov.json").rename(here / "x.parquet.prov.json")
+    with pytest.raises(UserError, match="expected a whole results tree"):
+        load_run(here)
+
+
+def test_a_campaign_file_that_is_not_there_has_no_plan(tmp_path):
+    with pytest.raises(UserError, match=r"nowhere\.yaml does not exist; expected a campaign file"):
+        planned_jobs(tmp_path / "nowhere.yaml", print)

@@ -4,14 +4,10 @@ import json
 import lzma
 from collections import Counter
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
-import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from blimpworks.analysis.accuracy import compute_accuracies
@@ -213,19 +209,6 @@ def test_the_harness_itself_writes_the_same_of_the_same_model(tmp_path, monkeypa
     assert "multiblimp_eng" in make_table(ours)
 
 
-def test_of_the_harness_own_tasks_those_of_blimp_put_a_space_before_a_sentence():
-    lm_eval = pytest.importorskip("lm_eval")
-    from lm_eval.config.task import TaskConfig
-
-    folder = Path(lm_eval.__file__).parent / "tasks"
-    names = ("blimp", "multiblimp", "blimp_nl", "turblimp", "zhoblimp")
-    texts = {name: (folder / name / "_template_yaml").read_text() for name in names}
-    delimiters = {
-        name: TaskConfig(**yaml.safe_load(texts[name])).target_delimiter for name in names
-    }
-    assert delimiters == {name: " " if name == "blimp" else "" for name in names}
-
-
 def compare(ours, samples, theirs, lines):
     """The harness's files against ours: the same keys, hashes and decisions."""
     assert ours.keys() - theirs.keys() == {"blimpworks_version"}
@@ -370,20 +353,6 @@ def test_differing_words_are_the_region(good, bad, expected):
     assert tuple(regions) == expected
 
 
-WORDS = st.lists(st.sampled_from(["a", "b", "cat", "água", "ক"]), min_size=1, max_size=6)
-
-
-@given(WORDS, WORDS)
-def test_the_sentences_are_equal_outside_their_regions(first, second):
-    texts = " ".join(first), " ".join(second)
-    rest = []
-    for text, (start, end) in zip(texts, differing_words(*texts), strict=True):
-        assert start is None or text[start:end].strip()
-        rest.append(text if start is None else text[:start] + text[end:])
-    lists = [part.split() for part in rest]
-    assert lists[0] == lists[1]
-
-
 def test_every_problem_is_told_with_its_line(tmp_path):
     path = tmp_path / "bad.jsonl"
     documents = [
@@ -425,3 +394,83 @@ def test_files_without_documents_are_refused(tmp_path, documents, message):
         write_lines(path, *documents)
     with pytest.raises(UserError, match=message):
         import_items([path], "eng", tmp_path / "items.parquet")
+
+
+# What is refused, because scores are by id and spans are cut from sentences
+
+SPANS = ("good_start", "good_end", "bad_start", "bad_end")
+
+
+def document(number, sentence="The dog sees", **more):
+    return {"item_id": number, "good": f"{sentence}.", "bad": f"{sentence} see."} | more
+
+
+def refusal(folder, *documents, lang="eng"):
+    with pytest.raises(UserError) as error:
+        import_items([write_lines(folder / "d.jsonl", *documents)], lang, folder / "items.parquet")
+    assert not (folder / "items.parquet").exists()
+    assert len(str(error.value)) < 300 + len(str(folder)) * 2
+    return str(error.value)
+
+
+def test_two_files_that_number_their_pairs_alike_are_refused(tmp_path):
+    files = [
+        write_lines(tmp_path / f"{name}.jsonl", *(document(i, f"{name} {i}") for i in range(20)))
+        for name in ("first", "second")
+    ]
+    with pytest.raises(UserError) as error:
+        import_items(files, "eng", tmp_path / "items.parquet")
+    first = str(error.value).splitlines()[0]
+    assert first == (
+        f"{files[1]}:1: its item_id '0' is that of another pair in {files[0]}:1; make ids unique "
+        "over all files."
+    )
+    assert not (tmp_path / "items.parquet").exists()
+
+
+def test_a_pair_can_stand_in_several_paradigms(tmp_path):
+    rows = imported(tmp_path / "d.jsonl", document(1, paradigm="a"), document(1, paradigm="b"))
+    assert [(row["item_id"], row["paradigm"]) for row in rows] == [("1", "a"), ("1", "b")]
+
+
+def spanned(*spans):
+    return document(1, **dict(zip(SPANS, spans, strict=True)))
+
+
+WITHOUT_ID = {"good": "It is.", "bad": "It are."}
+REFUSED = {
+    "d.jsonl:2: its item_id '7' is that of another pair in": [
+        [document(7), document("7", "The bird sees")]
+    ],
+    "is that of this pair in": [[WITHOUT_ID, WITHOUT_ID]],
+    "leave one out": [[document(1), document(1)]],
+    "expected a text or a whole number.": [[document(i)] for i in (1.0, True, [1], "", " ")],
+    "d.jsonl:1: the region of the": [
+        *([spanned(0, 99, 0, 3)], [spanned(-1, 2, 0, 3)], [spanned(3, 0, 0, 3)]),
+        *([spanned(2, 2, 0, 3)], [spanned(0.0, 3.0, 0, 3)], [spanned(True, 3, 0, 3)]),
+        *([spanned("0", "3", 0, 3)], [spanned(0, None, 0, 3)], [spanned(0, 3, 0, 10**30)]),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("message", "documents"), [(message, each) for message in REFUSED for each in REFUSED[message]]
+)
+def test_what_would_mix_up_scores_or_regions_is_refused(tmp_path, message, documents):
+    assert message in refusal(tmp_path, *documents)
+
+
+@pytest.mark.parametrize("lang", ["", "../x", "/eng", "en", "ENG", "eng\n", "a/b"])
+def test_a_language_that_is_no_code_is_refused(tmp_path, lang):
+    assert f"--lang is {lang!r}; expected" in refusal(tmp_path, document(1), lang=lang)
+
+
+def test_nesting_without_end_and_half_characters_are_refused_with_their_line(tmp_path):
+    path = tmp_path / "d.jsonl"
+    path.write_text("[" * 200_000 + '\n{"item_id": "a", "good": "\\ud800", "bad": "b"}\n')
+    with pytest.raises(UserError) as error:
+        import_items([path], "eng", tmp_path / "items.parquet")
+    assert [line.split(": ")[0] for line in str(error.value).splitlines()] == [
+        f"{path}:1",
+        f"{path}:2",
+    ]

@@ -257,61 +257,24 @@ def command_digests(source):
     return json.loads(done.stdout)
 
 
-@pytest.fixture(scope="module")
-def formulas_of_clams(tmp_path_factory):
-    """A copy of the package: what adds to, or edits, CLAMS's formulas and gives all digests."""
-    source = tmp_path_factory.mktemp("src")
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(PACKAGE, source / "blimpworks", ignore=ignored)
-    module = source / "blimpworks" / "papers" / "clams" / "exhibits" / "formulas.py"
-    text = module.read_text("utf-8")
-
-    def digests(old="", new="", more=""):
-        assert old in text
-        module.write_text((text.replace(old, new) if old else text) + more, "utf-8")
-        return command_digests(source)
-
-    return digests
-
-
-@pytest.fixture(scope="module")
-def digests_before(formulas_of_clams):
-    return formulas_of_clams()
-
-
 @pytest.mark.slow
-def test_a_new_formula_of_a_paper_changes_no_verbs_digest(formulas_of_clams, digests_before):
-    more = """
-
-SPAN = Formula("range of accuracy", lambda rows: rows["accuracy"].max() - rows["accuracy"].min())
-
-
-@formula("{part} of accuracy")
-def quantile(rows: pd.DataFrame, part: float) -> float:
-    return float(rows["accuracy"].quantile(part))
-"""
-    assert formulas_of_clams(more=more) == digests_before
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
+def test_a_changed_formula_changes_only_what_uses_it(tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / "blimpworks", ignore=shutil.ignore_patterns("__pycache__"))
+    module = tmp_path / "blimpworks/papers/clams/exhibits/formulas.py"
+    text, commands = module.read_text("utf-8"), recorded_commands()
+    before = command_digests(tmp_path)
+    for name, old, new in (
         ("LEAD", "100 * (wide.iloc[:, 0]", "10 * (wide.iloc[:, 0]"),
         ("with_more", '["correct"].sum() + sets)', '["correct"].sum() - sets)'),
-    ],
-    ids=["formula", "formula-with-parameters"],
-)
-def test_a_changed_formula_changes_only_what_uses_it(
-    formulas_of_clams, digests_before, name, old, new
-):
-    after = formulas_of_clams(old, new)
-    symbol = ("blimpworks.papers.clams.exhibits.formulas", name)
-    commands = recorded_commands()
-    users = {name for name in commands if symbol in reachable(*commands[name].entries)}
-    assert {name for name in commands if after[name] != digests_before[name]} == users
-    assert users
-    assert all(name.startswith("build_exhibit clams/") for name in users)
+    ):
+        assert old in text
+        module.write_text(text.replace(old, new), "utf-8")
+        after = command_digests(tmp_path)
+        symbol = ("blimpworks.papers.clams.exhibits.formulas", name)
+        users = {name for name in commands if symbol in reachable(*commands[name].entries)}
+        assert {name for name in commands if after[name] != before[name]} == users
+        assert users
+        assert all(name.startswith("build_exhibit clams/") for name in users)
 
 
 def kept_digests(tmp_path):

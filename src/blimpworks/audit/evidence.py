@@ -228,10 +228,10 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
         facts = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
         facts["released_from"] = f"{item['treebank']}/{item['file']}"
         file, line = item["released_file"], item["released_line"]
-        path = _input_path(items, f"/{file}") or Path(file)
-        facts |= {"path": str(path), "line": line}
-        if path.is_file():
-            with path.open(encoding="utf-8", newline="") as handle:
+        release = _input_path(items, f"/{file}") or Path(file)
+        facts |= {"path": str(release), "line": line}
+        if release.is_file():
+            with release.open(encoding="utf-8", newline="") as handle:
                 (headings,) = csv.reader([next(handle)], delimiter="\t")
                 cells = next(csv.reader(islice(handle, line - 2, None), delimiter="\t"), [])
             facts["text"] = dict(zip(headings, cells, strict=False)).get("sen", "")

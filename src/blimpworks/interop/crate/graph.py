@@ -225,12 +225,12 @@ class Graph:
     def add_run(
         self,
         version: str,
-        agents: Sequence[Entity],
+        authors: Sequence[str],
         campaign: Path,
         sources: Sequence[Path],
         exhibits: Sequence[Path],
-    ) -> None:
-        """Add the workflow with its commands, and its run from the sources to the exhibits."""
+    ) -> list[Entity]:
+        """Add the workflow with its commands, and its run by the authors; return these."""
         tools = {tool["@id"]: tool for tool in map(self.tool, self.records)}
         properties = {
             "name": "blimpworks",
@@ -242,6 +242,7 @@ class Graph:
         workflow = self.crate.add_workflow(
             dest_path=WORKFLOW, main=True, lang="snakemake", properties=properties
         )
+        agents = [self.author(text) for text in authors]
         actions = [self.job(record, agents) for record in self.records]
         settings = self.copied(campaign)
         inputs = [self.original({"path": path}) for path in sources]
@@ -266,6 +267,7 @@ class Graph:
             actionStatus=DONE,
         )
         self.crate.root_dataset["mentions"] = [run, *actions]
+        return agents
 
 
 def write_graph(
@@ -285,8 +287,7 @@ def write_graph(
     ``campaign`` and ``exhibits`` are paths in the crate, ``sources`` the files from elsewhere.
     """
     graph.add_files()
-    agents = [graph.author(text) for text in authors]
-    graph.add_run(version, agents, campaign, sources, exhibits)
+    agents = graph.add_run(version, authors, campaign, sources, exhibits)
     root = graph.crate.root_dataset
     root["name"], root["description"] = title, description
     root["author"] = root["publisher"] = _plainly(agents)
