@@ -33,7 +33,7 @@ from blimpworks.files import (
     writing_below,
 )
 from blimpworks.records.job import package_versions
-from blimpworks.records.reading import OWN_HASH, Record, read_record, record_hash, root_hash
+from blimpworks.records.reading import OWN_HASH, Record, record_hash, records_below, root_hash
 
 Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
 Progress = Callable[[int, int, int, int], None]
@@ -320,20 +320,14 @@ def audit(
     a command line of this package, to make cheap products again. Records' relative paths start from
     the current directory. Raises UserError when there is nothing to check.
     """
-    inside: dict[str, Record] = {}
     findings = []
-    for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
-        try:
-            record = read_record(path)
-            inside[record["outputs"][0]["path"]] = record
-        except UserError as error:
-            findings.append(Finding("unreadable", path, str(error)))
-    if not inside and not findings:
-        raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
 
     def unreadable(path: Path, error: UserError) -> None:
         findings.append(Finding("unreadable", path, str(error)))
 
+    inside = records_below(root, unreadable)
+    if not inside and not findings:
+        raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
     jobs = Jobs(inside.values(), unreadable=unreadable)
     records = jobs.by_output
     findings += verify(jobs, progress, remembered)

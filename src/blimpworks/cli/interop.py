@@ -94,11 +94,8 @@ def export_crate(
     params = {"exhibits": wish.exhibits, "tables": wish.tables, "gzip": gzip}
     params |= {"authors": wish.authors}
     with export_crate.job(inputs=plan.inputs(), outputs=[output], params=params):
-        summary = write_crate(plan, output)
-    typer.echo(
-        f"{output}: {summary.files} files, {summary.bytes / 1e6:.1f} MB, {summary.cells} cells, "
-        f"{summary.jobs} jobs, {summary.entities} entities. Start with {output}/README.md."
-    )
+        contents = write_crate(plan, output)
+    typer.echo(f"{output}: {contents}. Start with {output}/README.md.")
 
 
 @command(group="export")
@@ -135,12 +132,12 @@ def export_hub(
     from blimpworks.interop.hub.export import export_hub as write
 
     wish = Wish(authors=author)
-    done = write(results, campaign, output, wish, run_here, benchmark, licence)
-    for name, reason in done.left_out.items():
+    written, left_out = write(results, campaign, output, wish, run_here, benchmark, licence)
+    for name, reason in left_out.items():
         typer.echo(f"left out {name}: {reason}")
     typer.echo(
-        f"{output}: {sum(subset.items for subset in done.written):,} items in "
-        f"{len(done.written)} subsets. Read {output}/README.md before you upload it."
+        f"{output}: {sum(subset.items for subset in written):,} items in "
+        f"{len(written)} subsets. Read {output}/README.md before you upload it."
     )
 
 

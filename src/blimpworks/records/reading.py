@@ -8,8 +8,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -111,14 +110,23 @@ def read_record(path: Path, base: Path = HERE) -> Record:
     return whole
 
 
-def results_hash(results: Path) -> str:
-    """Return one SHA-256 for all records below a directory, except damaged ones."""
+def records_below(
+    root: Path, unreadable: Callable[[Path, UserError], object] = lambda *_: None
+) -> dict[str, Record]:
+    """Return the records below a directory by first output; ``unreadable`` gets damaged ones."""
     records: dict[str, Record] = {}
-    for path in sorted(results.rglob(f"*{RECORD_SUFFIX}")):
-        with suppress(UserError):
+    for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
+        try:
             record = read_record(path)
             records[record["outputs"][0]["path"]] = record
-    return root_hash(records.values())
+        except UserError as error:
+            unreadable(path, error)
+    return records
+
+
+def results_hash(results: Path) -> str:
+    """Return one SHA-256 for all records below a directory, except damaged ones."""
+    return root_hash(records_below(results).values())
 
 
 class Records:

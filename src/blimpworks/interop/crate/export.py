@@ -19,8 +19,16 @@ from blimpworks.errors import UserError
 from blimpworks.files import whole_directory, write_text
 from blimpworks.interop.crate.graph import WORKFLOW, Graph, write_graph
 from blimpworks.interop.crate.licences import CODE, DATA, licences_behind, sources_behind
-from blimpworks.interop.crate.select import Shown, find_exhibits, require_unaltered, results_of
-from blimpworks.interop.crate.tables import all_cells, copy_tables, tables_behind, write_csv
+from blimpworks.interop.crate.tables import (
+    Shown,
+    all_cells,
+    copy_tables,
+    find_exhibits,
+    require_unaltered,
+    results_of,
+    tables_behind,
+    write_csv,
+)
 from blimpworks.interop.crate.words import dictionary, formulas_text, readme
 from blimpworks.interop.croissant import Facts, export_items, write_croissant
 from blimpworks.records.job import REPOSITORY
@@ -59,17 +67,6 @@ class Plan:
         tables = self.behind["original"].drop_duplicates()
         cells = [exhibit.cells for exhibit in self.exhibits]
         return [self.campaign_file, *cells, *tables, *self.comparisons]
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Numbers of a crate's files, bytes, entities, jobs and cells."""
-
-    files: int
-    bytes: int
-    entities: int
-    jobs: int
-    cells: int
 
 
 def authors_of(wish: Wish) -> list[str]:
@@ -163,8 +160,8 @@ def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
     )
 
 
-def write_crate(plan: Plan, output: Path) -> Summary:
-    """Write the planned crate to the directory ``output``. Raises as ``new_directory``."""
+def write_crate(plan: Plan, output: Path) -> str:
+    """Write the planned crate to ``output``; say what is in it. Raises as ``new_directory``."""
     pathvars, jobs = plan.campaign.pathvars, plan.jobs
     relative = relative_texts(
         {"results": Path(pathvars.results), "resources": Path(pathvars.resources)}
@@ -243,7 +240,8 @@ def write_crate(plan: Plan, output: Path) -> Summary:
             [p for p in finished.values() if p.parts[0] in ("exhibits", "published")],
         )
         sizes = [path.stat().st_size for path in root.rglob("*") if path.is_file()]
-    return Summary(len(sizes), sum(sizes), entities, len(jobs.by_output), len(cells))
+    contents = f"{len(sizes)} files, {sum(sizes) / 1e6:.1f} MB, {len(cells)} cells"
+    return f"{contents}, {len(jobs.by_output)} jobs, {entities} entities"
 
 
 def export_croissant(

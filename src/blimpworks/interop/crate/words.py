@@ -95,19 +95,20 @@ def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
 
     Preferred is a measured cell of a table, with a short filter and a known formula.
     """
-    with_formula = cells[cells["formula"].isin(list(EXPRESSIONS))]
-    if with_formula.empty:
+    order = [*EXPRESSIONS]
+    with_formula = cells[cells["formula"].isin(order)].to_dict("records")
+    if not with_formula:
         return cells.iloc[0].to_dict(), "rows  # and now its formula: see formulas.md"
-    ranks = pd.DataFrame(
-        {
-            "formula": with_formula["formula"].map([*EXPRESSIONS].index),
-            "form": with_formula["form"] != "measured",
-            "figure": ~with_formula["exhibit"].str.startswith("table"),
-            "filter": with_formula["filter"].str.len(),
-        }
+    best = min(
+        with_formula,
+        key=lambda cell: (
+            order.index(cell["formula"]),
+            cell["form"] != "measured",
+            not cell["exhibit"].startswith("table"),
+            len(cell["filter"]),
+        ),
     )
-    best = ranks.sort_values(["formula", "form", "figure", "filter"]).index[0]
-    return with_formula.loc[best].to_dict(), EXPRESSIONS[str(with_formula.at[best, "formula"])]
+    return best, EXPRESSIONS[best["formula"]]
 
 
 def readme(

@@ -30,7 +30,7 @@ from blimpworks.interop.crate.licences import (
     retrieved_files,
     sources_behind,
 )
-from blimpworks.interop.crate.select import require_unaltered, results_of
+from blimpworks.interop.crate.tables import require_unaltered, results_of
 from blimpworks.interop.crate.words import describe, read_dictionary
 from blimpworks.interop.croissant import LIMITATIONS, USE_CASES
 from blimpworks.judging.sample import CONDITIONS
@@ -202,14 +202,6 @@ NOT_STATED = ("not stated", UNSTATED)
 """Prefixes in catalogues for sources without a licence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """Written subsets, and reasons for those left out."""
-
-    written: list[Subset]
-    left_out: dict[str, str]
-
-
 def _loadable(table: pa.Table) -> pa.Table:
     """Return the table for loaders of the hub: without dictionaries and metadata.
 
@@ -254,8 +246,8 @@ def export_hub(
     run: Callable[[list[str]], object],
     benchmarks: Sequence[str] = (),
     licences: Sequence[str] = (),
-) -> Exported:
-    """Write item sets and their data set card to the new directory ``output``.
+) -> tuple[list[Subset], dict[str, str]]:
+    """Write item sets and their card to the new directory ``output``; return them, and the others.
 
     A subset is a benchmark in a language. Subsets whose licence forbids sharing are left out and
     named in the card. ``licences`` (BENCHMARK=LICENCE) are for sources that state none. ``run``
@@ -336,4 +328,4 @@ def export_hub(
             root_hash=jobs.root_hash(),
         )
         write_text(root / "README.md", text)
-    return Exported(written, left_out)
+    return written, left_out
