@@ -76,10 +76,7 @@ def names_in(key: str) -> list[str]:
 
 
 def load_run(root: Path) -> Run:
-    """Return the run behind a results tree, with readable records of upstream jobs.
-
-    Raises UserError when it is no results tree.
-    """
+    """Return the run behind a results tree. Raises UserError when it is none."""
     records: list[Record] = []
     inside = ""
     for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
@@ -152,10 +149,7 @@ def _shown(repository: Path, commit: str, path: str) -> bytes | None:
 
 
 def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSITORY,)) -> Text:
-    """Return a function for sources of a record's modules, if a copy has the recorded SHA-256.
-
-    Copies are in the working trees, and in the commit of the run.
-    """
+    """Return a function for the sources of modules, from copies with the recorded SHA-256."""
 
     def text(module: str) -> str | None:
         recorded_hash, commit = record["sources"].get(module), record["git"]["commit"]
@@ -267,10 +261,7 @@ class Causes:
         )
 
     def _causes_within_job(self, job: str, ignored: frozenset[str] = NO_NAMES) -> list[Cause]:
-        """Return causes within one job of both runs, without its upstream jobs.
-
-        Inputs about the ``ignored`` names (languages, models) are left out.
-        """
+        """Return causes within a job; inputs about the ``ignored`` names are left out."""
         old, new = self.first.jobs[job], self.second.jobs[job]
         causes = {*_value_causes(old, new)}
         if old["verb"] != new["verb"]:

@@ -72,10 +72,7 @@ def _moved(old: dict[str, Any], new: dict[str, Any]) -> bool:
 
 
 def compare_runs(first: Path, second: Path) -> Comparison:
-    """Compare two results trees, in the same checkout or in two.
-
-    Raises UserError when one of them is no results tree, or lacks cells that it records.
-    """
+    """Compare two results trees. Raises UserError when one is none, or lacks recorded cells."""
     runs = load_run(first), load_run(second)
     causes = Causes(*runs)
     ours, theirs = (

@@ -128,10 +128,7 @@ def _evenly(total: int, count: int) -> list[int]:
 
 
 def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.DataFrame]:
-    """Return judgements, or else scores or items, behind rows of a table made from them.
-
-    At most ``count`` tables at equal distances are read.
-    """
+    """Return at most ``count`` tables of judgements, else scores or items, and rows behind rows."""
     nodes = next((n for table_kind in TABLES_OF_ITEMS if (n := nearest(tree, table_kind))), [])
     for columns in (("lang",), MODEL_COLUMNS):
         names = {name for column in columns if column in rows for name in rows[column].dropna()}

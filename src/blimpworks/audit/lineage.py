@@ -88,10 +88,7 @@ class Lineage:
 
 
 def lineage(product: Path, others: Collection[str] = (), records: Records | None = None) -> Node:
-    """Return the product's ancestry, without inputs about the names in ``others``.
-
-    Raises UserError when the product does not exist or has no record.
-    """
+    """Return a product's ancestry without ``others``. Raises UserError for one without a record."""
     if not product.exists():
         raise UserError(f"{product} does not exist; build it first: snakemake {product}")
     node = Lineage(others, records).product(product)

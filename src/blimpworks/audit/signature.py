@@ -33,10 +33,7 @@ def _ssh_keygen(arguments: Sequence[str | Path], text: bytes = b"") -> str:
 
 
 def sign(results: Path, root_hash: str, key: Path) -> Path:
-    """Write the root hash of a results tree and its signature by an SSH key; return its path.
-
-    Raises UserError where ssh-keygen cannot sign.
-    """
+    """Sign a root hash by an SSH key; return the signature. Raises UserError where that fails."""
     path = hash_file(results)
     write_text(path, f"{root_hash}\n")
     signature = path.with_name(f"{path.name}.sig")
@@ -46,10 +43,7 @@ def sign(results: Path, root_hash: str, key: Path) -> Path:
 
 
 def signer(results: Path, root_hash: str, allowed: Path) -> str:
-    """Return the one of the ``allowed`` signers who signed a results tree's root hash.
-
-    Raises UserError without a signature, or for one of another signer or root hash.
-    """
+    """Return who of the ``allowed`` signed this root hash. Raises UserError where nobody has."""
     path = hash_file(results)
     signature = path.with_name(f"{path.name}.sig")
     for needed in (signature, allowed):

@@ -103,10 +103,7 @@ def _record_set(croissant: ModuleType, path: Path, dictionary: Mapping[Any, Any]
 
 
 def write_croissant(folder: Path, facts: Facts) -> Path:
-    """Describe the item sets in a folder, ``LANG.csv``, in its ``croissant.json``.
-
-    Raises UserError where mlcroissant is not installed.
-    """
+    """Describe the files ``LANG.csv`` in a folder. Raises UserError without mlcroissant."""
     try:
         import mlcroissant as croissant
     except ModuleNotFoundError as error:
@@ -145,10 +142,7 @@ def write_croissant(folder: Path, facts: Facts) -> Path:
 
 
 def export_items(tables: Sequence[Path], folder: Path, facts: Facts) -> Path:
-    """Write item tables (Parquet, one a language) as CSV with their Croissant metadata.
-
-    Raises UserError when there is no table.
-    """
+    """Write item tables (one a language) as CSV with metadata. Raises UserError without a table."""
     if not tables:
         raise UserError(
             f"there are no items of {facts.benchmark}, expected <results>/items/"

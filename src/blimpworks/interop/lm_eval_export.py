@@ -147,10 +147,7 @@ def samples_of(source: Source) -> Iterator[dict[str, Any]]:
 
 
 def _task_results(source: Source, samples: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return one task's entries in the results file, by section.
-
-    Names and formulas of means and standard errors are the harness's.
-    """
+    """Return one task's entries by section; means and standard errors are the harness's."""
     numbers: dict[str, float | str] = {}
     metrics = [*dict.fromkeys(name for sample in samples for name in sample["metrics"])]
     for name in metrics:

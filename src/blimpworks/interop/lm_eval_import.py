@@ -37,10 +37,7 @@ First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
 
 
 def differing_words(good: str, bad: str) -> tuple[Span, Span]:
-    """Return the span from the first to the last differing word, in each sentence.
-
-    ``NOWHERE`` where a sentence has no word of its own: a word left out, or equal sentences.
-    """
+    """Return the span of differing words of each sentence; ``NOWHERE`` where it has none."""
     words = good.split(), bad.split()
     same = [first == second for first, second in zip(*words, strict=False)]
     head = [*same, False].index(False)
@@ -120,10 +117,7 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
 
 
 def _document(line: str, seen: set[str]) -> Doc | None:
-    """Return the document of a line; None if the file had it before, under another filter.
-
-    Raises ValueError for faults of the line.
-    """
+    """Return a line's document, None if the file had it. Raises ValueError for its faults."""
     try:
         value = load_json(line)
     except (ValueError, RecursionError) as error:

@@ -158,10 +158,7 @@ def _module(name: str) -> _Module:
 
 
 def definitions(source: str) -> dict[str, str]:
-    """Return the text of each definition in ``source``, by name, without comments and layout.
-
-    Statements that run on import are under "". Raises SyntaxError.
-    """
+    """Return definitions by name, without layout; statements run on import are under ""."""
     texts: dict[str, str] = {}
     for node in strip_docstrings(ast.parse(source)).body:
         if not isinstance(node, ast.Import | ast.ImportFrom):
@@ -246,10 +243,7 @@ def _numbered(*entries: str) -> dict[Symbol, int]:
 
 
 def reachable(*entries: str) -> list[Symbol]:
-    """Return all definitions that the entry points (``module:name``) reach, sorted.
-
-    Raises ModuleNotFoundError or KeyError for an unknown entry point.
-    """
+    """Return all definitions that entry points reach. Raises KeyError for an unknown one."""
     return sorted(symbol for symbol in _numbered(*entries) if symbol[1] != EVERYTHING)
 
 

@@ -179,10 +179,7 @@ def read_entries(path: Path) -> list[Entry]:
 
 
 def read_attempts(path: Path) -> list[Attempt]:
-    """Return the attempts of a journal in the order of their starts.
-
-    An end without a start (its line was cut off) is skipped. Raises as ``read_entries``.
-    """
+    """Return attempts by their starts; ends without one are skipped. Raises as ``read_entries``."""
     entries = read_entries(path)
     ends = {e.attempt: e for e in entries if isinstance(e, Ended)}
     lefts = {e.attempt: e for e in entries if isinstance(e, Lost)}

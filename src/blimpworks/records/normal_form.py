@@ -251,10 +251,7 @@ def normal_form(
     resolve: Resolve,
     is_message: Callable[[Symbol | str], bool] = lambda _: False,
 ) -> NormalForm:
-    """Return the normal form of the statements that define ``name`` in a module.
-
-    The module has no docstrings; the statements are not changed.
-    """
+    """Return the normal form of the statements that define ``name``; they are not changed."""
     normaliser = _Normaliser(name, resolve, is_message)
     done = (normaliser.visit(_copied(node)) for node in nodes)
     text = "\n".join(ast.dump(node) for node in done if node is not None)

@@ -91,10 +91,7 @@ def _fault(record: Any) -> str | None:
 
 
 def read_record(path: Path, base: Path = HERE) -> Record:
-    """Return the record in a sidecar, or the one that it points to from the directory ``base``.
-
-    Raises UserError when there is no whole record.
-    """
+    """Return a sidecar's record, or the one it points to. Raises UserError without a whole one."""
     record: Any = None
     try:
         record = load_json(path.read_bytes())
@@ -130,10 +127,7 @@ def results_hash(results: Path) -> str:
 
 
 class Records:
-    """Records by product; each sidecar is read once.
-
-    Paths start from the workflow's directory ``base``.
-    """
+    """Records by product, each sidecar read once. Paths start from the workflow's directory."""
 
     def __init__(self, base: Path = HERE) -> None:
         self._base = base
@@ -148,13 +142,10 @@ class Records:
         return self._read[sidecar]
 
     def of(self, product: str | Path) -> Record | None:
-        """Return the record of the job that made ``product``, None for a file from outside.
-
-        A job's record is beside its first output, so records in the directories above are searched
-        too.
-        """
+        """Return the record of the job that made a product, None for a file from outside."""
         path = os.path.normpath(product)
         own = sidecar_path(self._base / path)
+        # A job's record is beside its first output, which may be in a directory above.
         above = list(own.parents)[:ABOVE]
         beside = [own] if own.is_file() else []
         sidecars = chain(beside, chain.from_iterable(map(self._sidecars, above)))

@@ -105,10 +105,7 @@ def plan_crate(
 
 @contextmanager
 def new_directory(path: Path) -> Iterator[Path]:
-    """Yield a new directory that becomes ``path`` once the block succeeds.
-
-    Raises UserError when ``path`` exists and is not an empty directory.
-    """
+    """Yield a new directory that becomes ``path``. Raises UserError where that is not empty."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UserError(
             f"{path} already exists and is not an empty directory; remove it, or give another."
@@ -251,10 +248,7 @@ def export_croissant(
     wish: Wish,
     run: Callable[[list[str]], object],
 ) -> list[Path]:
-    """Write the item sets of each benchmark as CSV with Croissant metadata; return these.
-
-    Raises UserError when there are none, or when a table differs from its record.
-    """
+    """Write item sets as CSV with Croissant metadata. Raises UserError without unaltered ones."""
     campaign = load_campaign(campaign_file)
     results = results_of(campaign, campaign_file, results)
     tables = {

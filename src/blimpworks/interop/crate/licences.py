@@ -44,10 +44,7 @@ def retrieved_files(jobs: Jobs) -> set[Path]:
 
 
 def sources_behind(jobs: Jobs, campaign: Campaign) -> dict[Path, Pinned]:
-    """Return retrieved files with their rows of the campaign's catalogue, by SHA-256.
-
-    Raises UserError for a broken catalogue.
-    """
+    """Return retrieved files with their catalogue rows. Raises UserError for a broken catalogue."""
     catalogue = load_catalogue(campaign)
     pinned: list[Pinned] = [row for rows in catalogue.treebanks.values() for row in rows]
     rows: dict[str, Pinned] = {}

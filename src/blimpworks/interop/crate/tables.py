@@ -58,10 +58,7 @@ class Shown:
 
 
 def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
-    """Return the results directory as the campaign, and so every record, spells it.
-
-    Raises UserError when there are no results, or when they are not the campaign's.
-    """
+    """Return the results directory as records spell it. Raises UserError for another campaign's."""
     campaign_results = Path(campaign.pathvars.results)
     if not results.is_dir():
         raise UserError(
@@ -78,10 +75,7 @@ def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
 
 
 def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
-    """Return exhibits built below ``results``, or those ``chosen`` by paper/name.
-
-    Raises UserError when there are none, or not the chosen one.
-    """
+    """Return exhibits, or those ``chosen`` by paper/name. Raises UserError where one is missing."""
     shown_exhibits = [
         Shown(path.parent.name, path.name.removesuffix(CELLS_SUFFIX), form, path)
         for form, folder in FORMS.items()
@@ -191,10 +185,7 @@ def tables_behind(exhibits: Iterable[Shown], further: Sequence[str], jobs: Jobs)
 
 
 def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copied]:
-    """Copy each table once into the crate at ``root``, as CSV; CSV files unchanged.
-
-    ``packed``: all but items as gzip.
-    """
+    """Copy each table once, as CSV; CSV files unchanged. ``packed``: all but items as gzip."""
     copies = []
     pairs = behind[["source", "original"]].drop_duplicates().itertuples(index=False)
     for kind, original in pairs:

@@ -91,10 +91,7 @@ def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
 
 
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
-    """Return a cell for an example of a computation, and its formula in pandas.
-
-    Preferred is a measured cell of a table, with a short filter and a known formula.
-    """
+    """Return a cell, if possible a measured one of a table, and its formula in pandas."""
     order = [*EXPRESSIONS]
     with_formula = cells[cells["formula"].isin(order)].to_dict("records")
     if not with_formula:
@@ -208,10 +205,7 @@ def _named(value: Any) -> str:
 
 
 def formula_code(name: str) -> str:
-    """Return the Python text of a formula and of the functions that it uses.
-
-    Raises UserError for an unknown formula.
-    """
+    """Return the code of a formula and of what it uses. Raises UserError for an unknown one."""
     formula = formula_of(name)
     parts = dict.fromkeys(_parts(formula, set()))
     return "\n\n".join([*parts, f"formula = {_named(formula)}\n"])
