@@ -83,17 +83,22 @@ REGISTRY.update(a=1)
 }
 
 
-def digests_in(source, *entries):
-    """Digests of entry points by the package below a directory."""
-    code = "import sys; from blimpworks.records.digest import code_digest as d; "
+def printed_in(source, code, *arguments):
+    """Words that code prints, by the package below a directory."""
     done = subprocess.run(
-        [sys.executable, "-c", code + "print(*map(d, sys.argv[1:]))", *entries],
+        [sys.executable, "-c", code, *arguments],
         env={**os.environ, "PYTHONPATH": str(source)},
         capture_output=True,
         text=True,
         check=True,
     )
     return done.stdout.split()
+
+
+def digests_in(source, *entries):
+    """Digests of entry points by the package below a directory."""
+    code = "import sys; from blimpworks.records.digest import code_digest as d; "
+    return printed_in(source, code + "print(*map(d, sys.argv[1:]))", *entries)
 
 
 @pytest.fixture
@@ -241,35 +246,27 @@ def test_every_command_has_code(name):
     assert len(recorded_commands()[name].code) == 16
 
 
-def command_digests(source):
-    """Digests of all commands by the package below a directory."""
-    code = (
-        "import json; from blimpworks.commands.registry import recorded_commands as r; "
-        "print(json.dumps({name: command.code for name, command in r().items()}))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(source)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(done.stdout)
-
-
 @pytest.mark.slow
 def test_a_changed_formula_changes_only_what_uses_it(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "blimpworks", ignore=shutil.ignore_patterns("__pycache__"))
     module = tmp_path / "blimpworks/papers/clams/exhibits/formulas.py"
     text, commands = module.read_text("utf-8"), recorded_commands()
-    before = command_digests(tmp_path)
+
+    def digests():
+        code = (
+            "import json; from blimpworks.commands.registry import recorded_commands as r; "
+            "print(json.dumps({name: command.code for name, command in r().items()}))"
+        )
+        return json.loads(" ".join(printed_in(tmp_path, code)))
+
+    before = digests()
     for name, old, new in (
         ("LEAD", "100 * (wide.iloc[:, 0]", "10 * (wide.iloc[:, 0]"),
         ("with_more", '["correct"].sum() + sets)', '["correct"].sum() - sets)'),
     ):
         assert old in text
         module.write_text(text.replace(old, new), "utf-8")
-        after = command_digests(tmp_path)
+        after = digests()
         symbol = ("blimpworks.papers.clams.exhibits.formulas", name)
         users = {name for name in commands if symbol in reachable(*commands[name].entries)}
         assert {name for name in commands if after[name] != before[name]} == users
@@ -277,37 +274,19 @@ def test_a_changed_formula_changes_only_what_uses_it(tmp_path):
         assert all(name.startswith("build_exhibit clams/") for name in users)
 
 
-def kept_digests(tmp_path):
-    """Contents of the file of digests of a copied package."""
-    [file] = (tmp_path / "src" / "blimpworks" / "__pycache__").glob("digests-*.json")
-    return json.loads(file.read_text())
-
-
 def test_a_digest_is_kept_for_the_next_process_until_any_file_of_the_package_changes(
     digest_after, tmp_path
 ):
     first = digest_after()
-    kept = kept_digests(tmp_path)
-    assert kept["digests"]["blimpworks.sample.main:entry"][0] == first
-    assert digest_after(("stranger.tsv", "PL", "DU")) == first
-    assert kept_digests(tmp_path)["package"] != kept["package"]
-
-
-def test_a_kept_digest_is_what_is_told(digest_after, tmp_path):
-    digest_after()
     [file] = (tmp_path / "src" / "blimpworks" / "__pycache__").glob("digests-*.json")
-    kept = kept_digests(tmp_path)
-    kept["digests"]["blimpworks.sample.main:entry"][0] = "0" * 16
-    file.write_text(json.dumps(kept))
+    known = json.loads(file.read_text())
+    known["digests"]["blimpworks.sample.main:entry"][0] = "0" * 16
+    file.write_text(json.dumps(known))
     assert digest_after() == "0" * 16
-
-
-def test_an_unreadable_file_of_digests_is_made_anew(digest_after, tmp_path):
-    first = digest_after()
-    [file] = (tmp_path / "src" / "blimpworks" / "__pycache__").glob("digests-*.json")
+    assert digest_after(("stranger.tsv", "PL", "DU")) == first
+    assert json.loads(file.read_text())["package"] != known["package"]
     file.write_text("{")
     assert digest_after() == first
-    assert kept_digests(tmp_path)["digests"]
 
 
 def test_the_link_to_nothing_by_which_an_editor_locks_a_file_counts_for_nothing(
