@@ -8,30 +8,15 @@ from itertools import islice
 import numpy as np
 import pyarrow as pa
 import pytest
-from typer.testing import CliRunner
 
 from blimpworks.analysis.accuracy import compute_accuracies
-from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.evaluation.compare import compare_evaluations
 from blimpworks.interop.lm_eval_import import differing_words, import_items
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
 from support import blimp_kit, tiny
-
-PAIRS = [
-    ("the dog sees.", "dog the sees."),
-    ("the bird finds the cat.", "the bird finds cat the."),
-    ("the nurse hears the dog!", "nurse the hears the dog!"),
-    ("the água sees.", "água the sees."),
-]
-
-
-def run(*arguments):
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.output
+from support.crate_kit import PAIRS, run
 
 
 def evaluate(root, checkpoint, engine, *methods):

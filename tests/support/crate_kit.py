@@ -3,6 +3,7 @@
 import io
 import json
 from contextvars import copy_context
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -133,50 +134,37 @@ def verdict(crate, cache, profile="provenance-run-crate"):
     return [issue.message for issue in services.validate(settings).get_issues()]
 
 
-class Tables:
-    """Tables in the CSV files of a crate, each read once, as are the rows that have a value."""
-
-    def __init__(self, crate):
-        self.crate, self.frames, self.chosen = crate, {}, {}
-        place = ["paper", "form", "exhibit", "source"]
-        sources = read(crate / "sources.csv").groupby(place, sort=False)["file"]
-        self.files = {key: tuple(files) for key, files in sources}
-
-    def read(self, place, words):
-        """The source of some exhibit, with words in some columns, and a name for it."""
-        files = self.files[place]
-        key = (files, *words)
-        if key not in self.frames:
-            parts = [read(self.crate / file, dtype=words) for file in files]
-            self.frames[key] = pd.concat(parts, ignore_index=True)
-        return self.frames[key], key
-
-    def rows_of(self, cell):
-        """Rows that a cell is computed from: those that have all that its filter wants."""
-        where = json.loads(cell["filter"])
-        words = {column: str for column, condition in where.items() if '"' in json.dumps(condition)}
-        frame, key = self.read(
-            tuple(cell[n] for n in ("paper", "form", "exhibit", "source")), words
-        )
-        kept = np.ones(len(frame), dtype=bool)
-        for column, condition in where.items():
-            one = (key, column, json.dumps(condition))
-            if one not in self.chosen:
-                index = select_rows(frame, {column: condition}).index
-                self.chosen[one] = np.isin(frame.index, index)
-            kept &= self.chosen[one]
-        return frame[kept]
-
-
 def differing_cells(crate):
     """Cells of a crate that are not what their formula makes of their rows."""
-    tables = Tables(crate)
-    return [
-        (cell["paper"], cell["form"], cell["exhibit"], cell["row"], cell["column"])
-        for _, cell in read(crate / "cells.csv", dtype={"row": str, "column": str}).iterrows()
-        if formula_of(cell["formula"])(tables.rows_of(cell))
-        != pytest.approx(cell["value"], rel=1e-9, abs=1e-9)
-    ]
+    place = ["paper", "form", "exhibit", "source"]
+    sources = read(crate / "sources.csv").groupby(place, sort=False)["file"]
+    files = {key: tuple(names) for key, names in sources}
+
+    @cache
+    def table(names, words):
+        parts = [read(crate / name, dtype=dict.fromkeys(words, str)) for name in names]
+        return pd.concat(parts, ignore_index=True)
+
+    @cache
+    def chosen(names, words, column, condition):
+        frame = table(names, words)
+        return np.isin(frame.index, select_rows(frame, {column: json.loads(condition)}).index)
+
+    differing = []
+    for cell in read(crate / "cells.csv", dtype={"row": str, "column": str}).to_dict("records"):
+        where = {
+            column: json.dumps(wanted) for column, wanted in json.loads(cell["filter"]).items()
+        }
+        tables = files[tuple(cell[name] for name in place)]
+        words = tuple(column for column, condition in where.items() if '"' in condition)
+        rows = table(tables, words)
+        for column, condition in where.items():
+            kept = chosen(tables, words, column, condition)
+            rows = rows[kept[rows.index]]
+        value = formula_of(cell["formula"])(rows)
+        if value != pytest.approx(cell["value"], rel=1e-9, abs=1e-9):
+            differing.append([cell[name] for name in (*place[:3], "row", "column")])
+    return differing
 
 
 def read(path, **options):
