@@ -1,9 +1,6 @@
 """Results and items in lm-evaluation-harness's layout, against the harness itself."""
 
 import json
-import lzma
-from collections import Counter
-from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -299,24 +296,6 @@ def test_without_the_words_of_a_prefix_method_the_region_is_the_words_that_diffe
     rows = imported(tmp_path / "d.jsonl", {"doc_id": 0, "doc": one}, {"doc_id": 1, "doc": two})
     regions = [(region(row, "good"), region(row, "bad")) for row in rows]
     assert regions == [("herself.", "himself."), ("girls", "girl")]
-
-
-@pytest.mark.mirror
-def test_samples_of_all_paradigms_of_the_hub_are_imported(mirror, tmp_path):
-    names = []
-    for path in sorted((mirror / "blimp/data").glob("*.jsonl.xz")):
-        names.append(path.name.removesuffix(".jsonl.xz"))
-        with lzma.open(path, "rt", encoding="utf-8") as lines:
-            whole = [json.loads(line) for line in islice(lines, 50)]
-        words = {key for key in whole[0] if "_prefix_" in key and not key.endswith("_method")}
-        hub = ({key: doc[key] for key in doc.keys() - words} for doc in whole)
-        samples = ({"doc_id": number, "doc": doc} for number, doc in enumerate(hub))
-        write_lines(tmp_path / f"samples_blimp_{names[-1]}_2026-01-01T00-00-00.0.jsonl", *samples)
-    output = tmp_path / "items.parquet"
-    import_items(sorted(tmp_path.glob("*.jsonl")), "eng", output)
-    paradigms = Counter(read_table(ITEMS, output)["paradigm"].to_pylist())
-    assert paradigms == dict.fromkeys(names, 50)
-    assert len(names) == 67
 
 
 @pytest.mark.parametrize(

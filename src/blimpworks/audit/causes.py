@@ -253,7 +253,6 @@ class Causes:
         return key in self.first.products and key in self.second.products
 
     def _changed(self, key: str) -> bool:
-        """Return whether a product of both runs differs, records inside tables ignored."""
         (_, old), (_, new) = self.first.products[key], self.second.products[key]
         return old["sha256"] != new["sha256"] and not (
             key.endswith(".parquet")

@@ -115,7 +115,6 @@ class Remembered:
 
     @staticmethod
     def _state(path: Path) -> tuple[str, int]:
-        """Return size, inode and times of a file, and the later time."""
         about = path.stat()
         times = about.st_mtime_ns, about.st_ctime_ns
         return f"{about.st_size} {about.st_ino} {times[0]} {times[1]}", max(times)

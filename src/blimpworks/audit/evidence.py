@@ -122,7 +122,6 @@ def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
 
 
 def _evenly(total: int, count: int) -> list[int]:
-    """Return at most ``count`` positions among ``total``, at equal distances."""
     steps = (round(i * (total - 1) / max(count - 1, 1)) for i in range(min(count, total)))
     return list(dict.fromkeys(steps))
 
@@ -146,7 +145,6 @@ def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.D
 
 
 def _row_of(tables: Sequence[Node], item: str, paradigm: str | None = None) -> dict[str, Any]:
-    """Return an item's row in the first table with it, if possible in ``paradigm``; else empty."""
     for node in tables:
         table = read_arrow(node.path)
         rows: list[dict[str, Any]] = table.filter(pc.equal(table["item_id"], item)).to_pylist()
@@ -280,7 +278,6 @@ def _conditions(
 
 
 def _held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
-    """Return which predictions of an item hold; None where that is not judged."""
     table = read_arrow(node.path)
     if "predictions_held" not in table.column_names:
         return None

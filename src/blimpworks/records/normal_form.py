@@ -73,7 +73,6 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def _copied(node: Any) -> Any:
-    """Return a copy of a syntax tree without positions."""
     if isinstance(node, list):
         return [*map(_copied, node)]
     if not isinstance(node, ast.AST):
@@ -132,7 +131,6 @@ class _Normaliser(ast.NodeTransformer):
         return node
 
     def _tells(self, call: ast.expr | None) -> bool:
-        """Tell whether a call makes what carries a message for people."""
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return False
         meaning = self.resolve(call.func)

@@ -115,7 +115,6 @@ def new_directory(path: Path) -> Iterator[Path]:
 
 
 def _finished(plan: Plan) -> dict[Path, Path]:
-    """Return finished files with their places: exhibits, comparisons, the campaign's file."""
     shown = [
         path
         for exhibit in plan.exhibits

@@ -130,7 +130,6 @@ class Copied:
 
 
 def _below(kind: str, original: Path) -> tuple[str, ...]:
-    """Return the parts of a table's path below the directory of its kind."""
     components = original.with_suffix("").parts
     folder = EVIDENCE_FOLDERS.get(kind, kind).rpartition("/")[2]
     return components[len(components) - components[::-1].index(folder) :]
