@@ -1,6 +1,5 @@
 """Sentences of the generator, taken apart by the lexicon alone."""
 
-import re
 from collections import defaultdict
 from functools import lru_cache
 
@@ -12,11 +11,6 @@ OTHER_FRAMES = {"intransitive", "clause", "control"}
 def words(text):
     """Words of a sentence, in lower case, without its marks."""
     return text.lower().rstrip(".?").split()
-
-
-def accepts(restriction, noun):
-    """Whether a noun satisfies a verb's restriction."""
-    return lexicon().classes.accepts(restriction, noun.classes)
 
 
 def falls_under(noun, name):
@@ -68,18 +62,6 @@ def gender_of(reflexive):
     return {"himself": "m", "herself": "f", "itself": "n", "themselves": None}[reflexive]
 
 
-def phrase_before(tokens):
-    """The longest phrase that some words end with: readings of its noun, words before it."""
-    for start in range(len(tokens)):
-        try:
-            _, readings, rest = phrase_at(tokens[start:])
-        except AssertionError:
-            continue
-        if not rest:
-            return readings, tokens[:start]
-    raise AssertionError(f"no phrase at the end of {tokens}")
-
-
 def numbers(readings):
     """The numbers that a noun can have."""
     return {number for _, number in readings}
@@ -98,11 +80,6 @@ def auxiliary(word):
     """An auxiliary of the lexicon by its form, negated or not; None for another word."""
     known = (each for each in lexicon().auxiliaries if word in (each.auxiliary, each.negated))
     return next(known, None) if word else None
-
-
-def level(text):
-    """A sentence in lower case, with one indefinite article for both."""
-    return re.sub(r"\ban\b", "a", text.lower())
 
 
 def entries_of(lexeme):

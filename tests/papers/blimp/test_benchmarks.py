@@ -8,10 +8,9 @@ import pytest
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.exhibits import of_benchmarks
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.registry import check_papers, find_benchmark, find_paper, paper_of
+from blimpworks.campaign.registry import check_papers, find_benchmark
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.papers.blimp.exhibits.facts import blimp_training
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF, declared_paradigms
 from blimpworks.papers.blimp.settings import BlimpOptions
 from support.paths import REPOSITORY
@@ -27,13 +26,6 @@ def loaded(files=None, name="blimp", **changes):
     catalogue = campaign.catalogue.model_copy(update=files or {})
     campaign = campaign.model_copy(update=changes | {"catalogue": catalogue})
     return campaign, load_catalogue(campaign)
-
-
-def test_generated_pairs_are_of_the_paper_whose_paradigms_they_are_of():
-    assert [paper_of(name).name for name in ("blimp_generated", "blimp", "clams")] == [
-        *("blimp", "blimp", "clams")
-    ]
-    assert [b.name for b in find_paper("blimp").benchmarks] == ["blimp", "blimp_generated"]
 
 
 def test_both_sets_are_compared_only_where_models_judge_both():
@@ -108,19 +100,3 @@ def test_a_named_model_without_seeds_is_refused_and_one_of_all_left_out():
     message = r"names 'blimp-lstm-curve', whose recipe 'blimp-lstm-curve' has seeds: 0, so that"
     with pytest.raises(UserError, match=message):
         loaded(name="config", models=("blimp-5gram", "blimp-lstm-curve"))
-
-
-def test_captions_tell_the_most_sentences_of_the_text_that_a_model_is_trained_on():
-    campaign, catalogue = loaded(name="blimp_curves")
-    corpora = {
-        name: corpus.model_copy(update={"max_sentences": 300})
-        for name, corpus in campaign.training.corpora.items()
-    }
-    training = campaign.training.model_copy(update={"corpora": corpora, "max_sentences": 9})
-    texts = blimp_training(campaign.model_copy(update={"training": training}), catalogue)
-    assert {text.rpartition(", ")[2] for text in texts.values()} == {"300 sentences at most)"}
-    campaign, catalogue = loaded()
-    training = campaign.training.model_copy(update={"max_sentences": 9})
-    texts = blimp_training(campaign.model_copy(update={"training": training}), catalogue)
-    assert texts["transformer-small"].endswith(", 9 sentences at most)")
-    assert not texts["lstm-small"].endswith("9 sentences at most)")

@@ -159,21 +159,6 @@ def test_each_size_and_sample_is_a_model_of_its_own(monkeypatch):
     assert {catalogue.row_of(name) for name in catalogue.models} == {*curves}
 
 
-def test_the_papers_curves_are_trained_only_when_their_seeds_are_given(monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
-    chosen = load_campaign(Path("config/config.yaml"))
-    assert not curves_of(load_catalogue(chosen).seeds)
-    recipes = {
-        name: recipe.model_copy(update={"seeds": 5}) if name.startswith("blimp-") else recipe
-        for name, recipe in chosen.training.recipes.items()
-    }
-    training = chosen.training.model_copy(update={"recipes": recipes})
-    curves = curves_of(load_catalogue(chosen.model_copy(update={"training": training})).seeds)
-    printed = pd.read_csv(PRINTED / "text.csv").query("column.str.startswith('size ')")["value"]
-    for row in ("blimp-lstm-curve", "blimp-txl-curve"):
-        assert sorted(curves[row].values()) == sorted([*printed] * 5)
-
-
 def test_a_model_of_a_curve_is_not_named_in_a_campaign(monkeypatch):
     with pytest.raises(UserError, match=r"Name 'lstm-curve': .* and which sizes from 'tokens'"):
         blimp(monkeypatch, models=("lstm-curve-125k-seed1",))

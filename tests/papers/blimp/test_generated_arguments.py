@@ -1,6 +1,5 @@
 """Generated pairs of anaphor agreement and argument structure, by their text and the lexicon."""
 
-import re
 from collections import defaultdict
 from functools import cache
 
@@ -11,7 +10,6 @@ from support.generator_kit import lexicon, pairs
 
 STRICT = {"intransitive", "clause", "raising", "control", "object_control"}
 """Frames of verbs that stand without an object."""
-PLACES_AND_CAUSES = {"place", "structure", "furniture", "event", "document", "device", "weapon"}
 
 
 @cache
@@ -76,13 +74,6 @@ def test_a_reflexive_has_the_number_of_the_subject_and_the_other_one_has_not():
     assert 50 < singulars < 100
 
 
-def test_subjects_of_themselves_could_not_be_one_person_of_either_gender():
-    for pair in pairs("anaphor_number_agreement"):
-        if pair.bad.word == "themselves":
-            assert noun_at(pair.good.text)[0].gender in "mf", pair.record
-            assert not pair.good.text.startswith("Every "), pair.record
-
-
 # Argument structure
 
 
@@ -110,58 +101,12 @@ def test_only_the_good_verb_allows_the_arguments_of_its_sentence(uid, tag, unfit
             assert ends_with(pair.bad.text, bad), pair.record
 
 
-def test_what_undergoes_a_causative_or_inchoative_verb_suits_the_other_verb_too():
-    accepts = lexicon().classes.accepts
-    for pair in pairs("causative"):
-        undergoer = pair.drawn["object"].entry.classes
-        assert accepts(pair.drawn["other"].entry.subject, undergoer), pair.record
-    for pair in pairs("inchoative"):
-        noun, _ = noun_at(pair.good.text)
-        assert all(accepts(verb.object, noun.classes) for verb in verbs(pair)), pair.record
-
-
-def test_inchoative_sentences_cannot_be_read_as_middles():
-    perfect = re.compile(r" (has|have|had|is|are|was|were)(n't)? ")
-    for pair in pairs("inchoative", 400):
-        _, bad = verbs(pair)
-        past = f" {bad.form('past')} {bad.particle}".rstrip()
-        assert perfect.search(pair.bad.text) or pair.bad.text.endswith(f"{past}."), pair.record
-
-
-def test_an_object_follows_both_verbs_of_transitive_pairs():
-    names = {noun.noun.split(" ")[0] for noun in lexicon().nouns if "name" in noun.tags}
-    determiners = {each.determiner.split(" ")[0] for each in lexicon().determiners} | {"an"}
-    for pair in pairs("transitive", 400):
-        assert pair.good.word == pair.bad.word, pair.record
-        assert pair.good.word in names | determiners, pair.record
-
-
-@pytest.mark.parametrize("uid", ["passive_1", "passive_2"])
-def test_participles_of_verbs_without_object_make_no_passive(uid):
-    be = r" (is|are|was|were)(n't)? "
-    for pair in pairs(uid, 400):
-        good, bad = verbs(pair)
-        assert "agentive" in bad.tags, pair.record
-        by = r" by .+\." if uid == "passive_1" else r"\."
-        for side, verb in ((pair.good, good), (pair.bad, bad)):
-            participle = f"{verb.form('participle')} {verb.particle}".strip()
-            assert re.search(be + re.escape(participle) + by, side.text), pair.record
-
-
 # Animate subjects
 
 
 def wide(noun):
     """All classes that a noun falls under."""
     return {name for each in noun.classes for name in lexicon().classes.wider[each]}
-
-
-def test_the_agent_of_a_passive_is_a_person_or_a_thing_of_no_influence():
-    for pair in pairs("animate_subject_passive", 400):
-        good, bad = (noun_at(side.text.rpartition(" by ")[2]) for side in (pair.good, pair.bad))
-        assert "person" in good[0].classes, pair.record
-        assert not wide(bad[0]) & {"animate", "institution", *PLACES_AND_CAUSES}, pair.record
-        assert good[1] & bad[1], pair.record
 
 
 def test_the_subject_is_animate_or_a_thing_of_the_same_number():

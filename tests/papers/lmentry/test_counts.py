@@ -4,13 +4,11 @@ import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.parts import languages_of
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.lmentry.exhibits.names import LMENTRY_FACTS
 from blimpworks.papers.lmentry.items.prompts import build_prompts
-from blimpworks.papers.lmentry.paper import resource_files
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from support.lmentry_kit import PRINTED, SPECS, build
+from support.lmentry_kit import PRINTED, build
 from support.lmentry_prompts_kit import (
     DECLARATIONS,
     PACKS,
@@ -57,11 +55,3 @@ def test_differences_that_nobody_has_explained_say_so_and_limits_of_a_campaign_t
         build_prompts(files, PACKS["ita"], DECLARATIONS, items, LmentryOptions(**options))
         exhibit = exhibit_of([items], campaign_of("ita", **options), tmp_path)
         assert said in sentence_of(exhibit, "sentence containing")
-
-
-def test_resources_are_pinned_or_else_those_in_the_repository(tmp_path):
-    campaign = campaign_of("eng")
-    catalogue = load_catalogue(campaign)
-    assert len(resource_files(campaign, catalogue, "eng")) == 8
-    assert languages_of(campaign, catalogue, "lmentry") == ("eng",)
-    assert SPECS["counts"].needs == ("items", "printed")

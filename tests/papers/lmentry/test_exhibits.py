@@ -24,7 +24,6 @@ from blimpworks.papers.lmentry.analysis.robustness import (
 )
 from blimpworks.papers.lmentry.analysis.verdicts import compare_verdicts
 from blimpworks.papers.lmentry.annotation import measure_agreement, write_annotation_sheet
-from blimpworks.papers.lmentry.exhibits.verdicts import GROUPS
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
@@ -187,20 +186,6 @@ def test_a_cell_shows_what_was_simulated(campaign, root, name, row, column, show
         assert "Not as printed, or not in print: Italian." in exhibit.caption
 
 
-def test_table_6_ranks_the_tasks_of_each_group(campaign, sources, root):
-    exhibit, _ = build("table6", campaign, LABELS, root)
-    by_place = cells(exhibit)
-    rows = sources["accuracies"]
-    rows = rows[(rows["lang"] == "ita") & (rows["model"] == "phi-4") & (rows["paradigm"] == ALL)]
-    rows = rows[rows["method"] == METHOD]
-    means = rows[rows["phenomenon"].isin(TASKS)].set_index("phenomenon")["accuracy"]
-    listed = [by_place[f"IT {n}", "Open-weight top 5"].text.replace(" ", "_") for n in range(1, 6)]
-    assert means[listed].is_monotonic_decreasing
-    assert means[listed].min() >= means.drop(listed).max()
-    last = [by_place[f"IT {n}", "Open-weight bottom 5"].text.replace(" ", "_") for n in range(1, 6)]
-    assert means[last].max() <= means.drop(last).min()
-
-
 @pytest.mark.slow
 def test_measured_numbers_stand_beside_the_printed_ones(campaign, root):
     names = ("table2", "table4", "table5", "table50", "table54")
@@ -246,11 +231,6 @@ def test_reasons_and_denominators_add_up_to_the_change_of_accuracy(campaign, roo
     answers = len(SKILL) * len(TASKS)
     assert rows.loc["English", "Answers cut off"] == answers * 3
     assert rows.loc["English", "Answers echoes"] == answers * (PER_TEMPLATE - 1)
-
-
-def test_the_groups_of_the_figure_have_each_task_once():
-    whole, *parts = GROUPS.values()
-    assert sorted(task for part in parts for task in part) == sorted(whole)
 
 
 def test_published_accuracies_divide_by_what_the_settings_ask_for(campaign, simulated, root):

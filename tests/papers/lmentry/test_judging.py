@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
 from blimpworks.papers.lmentry.judging.judge import Judge, judge_answers
@@ -190,25 +189,6 @@ def test_a_number_inside_a_longer_one_is_another(number, more):
     assert ask("corrected", "bigger_number", arguments, f"**{number}**.").correct
 
 
-@given(words, words)
-def test_an_answer_with_a_reason_is_judged_by_what_stands_before_it(word, other):
-    if word == other or {word, other} & {"as", "because", "since", "which", "it", "is", "longer"}:
-        return
-    arguments = {"answer": word, "distractor": other, "word1": word, "word2": other}
-    for form in ("{} (the longer one)", "{}, because it is longer", "{} – it is longer"):
-        for said in (word, other):
-            verdict = ask("corrected", "more_letters", arguments, form.format(said))
-            assert (verdict.correct, verdict.certain) == (said == word, False)
-
-
-def test_two_answers_that_say_the_contrary_are_wrong():
-    said = "The answer is drink. Wrong! The answer is city."
-    assert ask("corrected", "more_letters", LETTERS, said).rule == "both"
-    for said in ("The answer is drink or city.", "The answer is city or drink."):
-        assert not ask("corrected", "more_letters", LETTERS, said).correct
-    assert ask("corrected", "more_letters", LETTERS, "Of drink or city, drink is longer.").correct
-
-
 @pytest.mark.parametrize("task", ["sentence_containing", "starts_with_word", "ends_with_word"])
 def test_a_repeated_prompt_is_no_answer(task):
     prompt = 'Drink this "drink":'
@@ -217,12 +197,6 @@ def test_a_repeated_prompt_is_no_answer(task):
     for form in ("NFC", "NFD"):
         prompt = unicodedata.normalize(form, 'Señor, which has more letters, "city" or "drink"?')
         assert ask("corrected", "more_letters", LETTERS, prompt, prompt).rule == "echo"
-
-
-@given(st.text(max_size=60))
-def test_normalising_twice_changes_nothing_more(text):
-    once = normalise.corrected(text)
-    assert normalise.corrected(once) == once
 
 
 def tables(tmp_path, texts, opened=False, finish="stop"):

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.items.alphabet import Alphabet
 from blimpworks.papers.lmentry.items.declarations import declaration_of, read_declarations
 from blimpworks.papers.lmentry.items.draws import Source
 from blimpworks.papers.lmentry.items.packs import read_pack
@@ -19,7 +18,7 @@ from blimpworks.papers.lmentry.items.prompts import nominal_of, prompt_of, promp
 from blimpworks.papers.lmentry.items.resources import read_resources
 from blimpworks.papers.lmentry.items.sampling import draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, SUBSETS, TASKS, task_of
+from blimpworks.papers.lmentry.tasks import PARENTS, SUBSETS, TASKS, task_of
 from blimpworks.tables import PROMPTS, read_table
 from support.lmentry_prompts_kit import (
     CONFIG,
@@ -128,75 +127,6 @@ def every(lang, variant, store):
     """Task, the subsets counted in, and arguments of everything that is drawn."""
     for name, (drawn, _) in drawn_of(lang, variant, store).items():
         yield from ((task_of(name), arguments) for arguments in drawn)
-
-
-@needs_mirror
-@each_language
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_gold_answers_follow_from_the_question(lang, variant, store):
-    pack = read_pack(PACKS[lang])
-    alphabet = Alphabet(pack.alphabet)
-    yes, no = (variant == "corrected" and pack.yes_no_corrected) or pack.yes_no
-    for task, arguments in every(lang, variant, store):
-        if task in ("more_letters", "less_letters"):
-            best = max if task == "more_letters" else min
-            words = [arguments["word1"], arguments["word2"]]
-            assert arguments["answer"] == best(words, key=len)
-        elif task in ("bigger_number", "smaller_number"):
-            best = max if task == "bigger_number" else min
-            assert arguments["answer"] == best(arguments["n1"], arguments["n2"])
-        elif task == "first_alphabetically":
-            words = arguments["word1"], arguments["word2"]
-            key = alphabet.key if variant == "corrected" else None
-            assert arguments["answer"] == min(words, key=key)
-        if task in ORDERED and "word1" in arguments:
-            right = arguments[f"word{arguments['answer_index'] + 1}"]
-            assert right == arguments["answer"]
-        if task in ("word_after", "word_before"):
-            tokens, step = arguments["sentence"].split(), 1 if task == "word_after" else -1
-            assert [t.lower() for t in tokens].count(arguments["query"].lower()) == 1
-            assert tokens[tokens.index(arguments["query"]) + step] == arguments["answer"]
-        elif task in ("first_word", "last_word"):
-            assert (
-                arguments["sentence"].split()[0 if task == "first_word" else -1]
-                == arguments["answer"]
-            )
-        elif task in ("first_letter", "last_letter"):
-            assert arguments["word"][0 if task == "first_letter" else -1] == arguments["answer"]
-        elif task in ("any_words_from_category", "all_words_from_category"):
-            members = 5 - arguments["num_distractors"]
-            holds = members == 5 if task == "all_words_from_category" else members > 0
-            assert arguments["answer"] == (yes if holds else no)
-            assert sorted(arguments["words"]) == sorted(
-                arguments["category_words"] + arguments["distractors"]
-            )
-        elif task in ("most_associated_word", "least_associated_word"):
-            assert arguments["words"][arguments["answer_index"]] == arguments["answer"]
-
-
-@needs_mirror
-@each_language
-def test_corrected_subsets_are_those_of_table_8(lang, store):
-    alphabet = Alphabet(read_pack(PACKS[lang]).alphabet)
-    place = {letter: n for n, letter in enumerate(alphabet.initials)}
-    apart = min(13, len(alphabet.initials) // 2)
-    holds = {
-        "far_first_letter": lambda n: n >= apart,
-        "different_first_letter": lambda n: n > 0,
-        "consecutive_first_letter": lambda n: n == 1,
-        "same_first_letter": lambda n: n == 0,
-    }
-    drawn = drawn_of(lang, "corrected", store).items()
-    for name, arguments in ((name, arguments) for name, (draws, _) in drawn for arguments in draws):
-        subset = name.removeprefix(f"{PARENTS.get(name)}_")
-        if PARENTS.get(name) == "first_alphabetically":
-            first, second = (place[alphabet.initial(arguments[f"word{n}"])] for n in (1, 2))
-            assert holds[subset](abs(first - second))
-        elif subset.startswith("length_diff"):
-            difference = abs(len(arguments["word1"]) - len(arguments["word2"]))
-            assert difference == 1 if subset == "length_diff_1" else difference >= 3
-        elif "distractors" in subset:
-            assert arguments["num_distractors"] == int(subset[0])
 
 
 @pytest.mark.slow

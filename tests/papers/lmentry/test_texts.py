@@ -3,10 +3,7 @@
 import json
 
 import pytest
-import yaml
 
-from blimpworks.audit.evidence import nearest, read_tables
-from blimpworks.audit.lineage import Node
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.html import html_text
@@ -142,17 +139,6 @@ def test_each_printed_template_is_the_packs_own_letter_by_letter(tables, tmp_pat
         assert "The wording is that of the release." in exhibit.caption
 
 
-def test_a_template_that_is_changed_in_the_pack_is_no_longer_as_printed(tables, tmp_path):
-    pack = yaml.safe_load(PACKS[0].read_text(encoding="utf-8"))
-    pack["templates"]["first_word"][1] = 'Tell the first word of "{sentence}".'
-    changed = tmp_path / "eng.yaml"
-    changed.write_text(yaml.safe_dump(pack, allow_unicode=True), encoding="utf-8")
-    packs = [changed, *tables["packs"][1:]]
-    exhibit, _ = build("table30", tables | {"packs": packs}, PUBLISHED, tmp_path)
-    difference = 'Worded otherwise in the release: English 2, Tell the first word of "sentence".'
-    assert difference in exhibit.caption
-
-
 def test_printed_examples_are_what_the_releases_templates_make_of_their_arguments(tables, tmp_path):
     exhibit, _ = build("table1", tables, PUBLISHED, tmp_path)
     printed = {c.stands_for: c for c in exhibit.cells if c.printed}
@@ -165,14 +151,6 @@ def test_printed_examples_are_what_the_releases_templates_make_of_their_argument
     }
     assert unlike == {"any_words_from_category", "all_words_from_category"}
     assert released["homophones", "prompt"].where["key"] == "homophones.2"
-
-
-def test_the_korean_system_prompt_has_a_space_that_the_release_has_not(tables, tmp_path):
-    exhibit, _ = build("table7", tables, PUBLISHED, tmp_path)
-    by_place = cells(exhibit)
-    printed, released = (by_place["Korean", f"System prompt{end}"] for end in ("", ", released"))
-    assert printed.text.replace("해야 합니다", "해야합니다") == released.text != printed.text
-    assert "Worded otherwise in the release: Korean" in exhibit.caption
 
 
 def test_measured_templates_have_both_wordings_side_by_side_and_their_prompts(tables, tmp_path):
@@ -210,20 +188,3 @@ def test_measured_examples_are_the_campaigns_own_prompts_with_their_answers(tabl
     )
     assert exhibit.remarks["First letter of the word"] == {"Answer": "moon"}
     assert exhibit.remarks["Word ending with letter"] == {"Answer": "any word that ends with “s”"}
-
-
-def test_without_english_the_examples_are_of_another_language(tables, tmp_path):
-    items = [path for path in tables["items"] if path.stem == "fra"]
-    exhibit, _ = build("table1", tables | {"items": items}, MEASURED, tmp_path)
-    assert "in French" in exhibit.caption
-    assert exhibit.written_in["Word ending with letter", "Example"] == "fra"
-
-
-def test_a_template_leads_to_its_language_pack(tables, tmp_path):
-    exhibit, path = build("table15", tables, MEASURED, tmp_path)
-    tree = Node(path, "", None, inputs=[Node(pack, "", None) for pack in PACKS])
-    cell = cells(exhibit)["Spanish 2", "Corrected"]
-    rows = read_tables(nearest(tree, cell.source))
-    [row] = rows[(rows["lang"] == "spa") & (rows["key"] == cell.where["key"])].to_dict("records")
-    assert row["published"].startswith("¿Representan todas estas palabras {words}")
-    assert row["corrected"].startswith("¿Representa alguna de")

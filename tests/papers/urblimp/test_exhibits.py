@@ -23,7 +23,6 @@ from blimpworks.exhibits.shared import read_plain, read_printed
 from blimpworks.papers.urblimp.analysis.statistics import signed_rank_p
 from blimpworks.papers.urblimp.exhibits.data import table1, table2, table10
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7, table8, table9
-from blimpworks.papers.urblimp.exhibits.figures import fig1
 from blimpworks.papers.urblimp.exhibits.models import GEMMA, TUNED
 from blimpworks.papers.urblimp.exhibits.significance import table5
 from blimpworks.papers.urblimp.exhibits.statements import text
@@ -105,16 +104,6 @@ def test_table_5_tests_phenomena_without_their_rounding(tables, accuracy):
     verdicts = {row: remark["Significant"] for row, remark in exhibit.remarks.items()}
     corrected = {c.row: c.value for c in exhibit.cells if c.column == "p, Holm"}
     assert verdicts == {row: "yes" if p < 0.05 else "no" for row, p in corrected.items()}
-
-
-def test_figure_1_has_the_best_model_of_each_family(tables, accuracy):
-    rows = [c.row for c in fig1(tables, LABELS).cells]
-    gender = accuracy.xs("subject_verb_gender", level="paradigm")
-    best = gender[[name for name in SKILL if name.startswith("gemma")]].idxmax()
-    assert len(rows) == 4
-    assert rows.count(f"{best}-pt" if best in GEMMA else best) == 1
-    values = [c.value for c in fig1(tables, LABELS).cells]
-    assert values == sorted(values, reverse=True)
 
 
 def test_tables_1_2_and_10_count_pairs_and_paradigms(tables):

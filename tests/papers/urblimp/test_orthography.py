@@ -6,22 +6,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from blimpworks.linguistics.orthography import INVISIBLE, ZWNJ, Orthography
-from blimpworks.papers.urblimp.items.trees import plain_trees, read_trees
-from support.urblimp_kit import LETTERS, tables_of, urdu
+from blimpworks.linguistics.orthography import INVISIBLE, ZWNJ
+from blimpworks.papers.urblimp.items.trees import plain_trees
+from support.urblimp_kit import LETTERS, urdu
 
 URDU = urdu().orthography
 FOREIGN = "يىكهةۀەڪ"
 OTHERS = "ـ" + ZWNJ + "\u200d\u200e\u200f\u202b\ufeff\u064b\u064e\u0651\u0654_"
 
 urdu_text = st.text(st.sampled_from(LETTERS + FOREIGN + OTHERS + "۰۱٣5-"), max_size=8)
-
-
-@pytest.fixture(scope="module")
-def own_trees(tmp_path_factory):
-    """Our own treebank, by sentence."""
-    tables = tables_of(tmp_path_factory.mktemp("own"))
-    return {tree.sent_id: tree for tree in read_trees(*tables, URDU)}
 
 
 @pytest.mark.parametrize(
@@ -80,11 +73,6 @@ def test_a_spelled_word_is_composed_has_no_foreign_letter_and_stays(text):
     assert once == " ".join(once.split())
 
 
-def test_only_auxiliaries_of_the_future_stand_apart():
-    words = ("گا", "گے", "گی", "گیا", "دہی", "گ", "شمار")
-    assert [word for word in words if URDU.stands_apart(word)] == [*words[:3]]
-
-
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -117,33 +105,6 @@ def test_text_is_spelled_and_spaced_as_pairs_are(text, spelled, forms):
 
 def test_words_that_the_treebank_joins_stay_joined():
     assert URDU.joined([("۲۰", False), ("%", True), ("لوگ", False), ("۔", True)]) == "۲۰% لوگ۔"
-
-
-def test_the_default_changes_nothing_but_marks_and_joiners():
-    plain = Orthography()
-    assert plain.word("كتـاب") == "كتاب"
-    assert plain.word("a_b") == "a b"
-    assert not plain.stands_apart("گا")
-
-
-@pytest.mark.parametrize(
-    ("sent_id", "words"),
-    [
-        ("spell-1", "کل بارش ہو گی ۔"),
-        ("spell-2", "مزدور شام تک کام کریں گے ۔"),
-        ("spell-3", "بے شمار لوگ میلے میں آئے ۔"),
-        ("dop-no-1", "آپ کو بلایا جائے گا ۔"),
-    ],
-)
-def test_words_of_a_treebank_are_spelled_and_futures_are_two(own_trees, sent_id, words):
-    # بے شمار is one word of two parts; a future's auxiliary is a word of its own.
-    result = own_trees[sent_id].words
-    assert " ".join(word.form for word in result) == words
-    futures = [word for word in result if URDU.stands_apart(word.form)]
-    assert len(futures) == (sent_id != "spell-3")
-    for word in futures:
-        assert (word.upos, word.relation, word.space) == ("AUX", "aux", False)
-        assert result[word.head].upos == "VERB"
 
 
 def test_plain_text_makes_words_without_edges(tmp_path):

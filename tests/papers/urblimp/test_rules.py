@@ -3,11 +3,8 @@
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.items.build import outcomes_of
-from blimpworks.papers.urblimp.items.changes import Attested
 from blimpworks.papers.urblimp.items.rules import read_declaration
 from support.urblimp_kit import (
-    RULES,
     build,
     check_counts,
     outcomes,
@@ -351,16 +348,3 @@ def test_a_faulty_sentence_that_its_file_lacks_is_refused(tmp_path):
     folder = write_rules(tmp_path / "rules", language=language, about="x", rules=[rule])
     with pytest.raises(UserError, match=r"name 'none', which ur_own-ud-test\.conllu does not have"):
         build(tmp_path, rules=folder, variant="corrected")
-
-
-@pytest.mark.parametrize(("variant", "kept"), [("published", 1), ("corrected", 0)])
-def test_a_demonstrative_may_go_with_a_coordination_whose_last_noun_is_marked(variant, kept):
-    sentence = tree(
-        "اسے/PRON/8/nsubj شمالی/PROPN/3/compound کوریا/PROPN/8/obj اور/CCONJ/5/cc "
-        "ہندوستان/PROPN/3/conj سے/ADP/5/case مقابلہ/NOUN/8/compound کرنا/VERB/0/root"
-    )
-    pack = urdu()
-    declared = read_declaration(RULES / "experiencer_subject.yaml", pack).of_variant(variant)
-    attested = Attested([sentence, tree("اس/PRON/0/root")], pack.orthography)
-    made = [o for rule in declared for o in outcomes_of(rule, sentence, pack, attested)]
-    assert len([outcome for outcome in made if not outcome.reason]) == kept

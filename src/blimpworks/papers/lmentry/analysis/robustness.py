@@ -90,9 +90,9 @@ def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
     ]
     return {
         "order": _mean(_between_cases(rows, "answer", ORDERED, of_tasks)),
-        "content": _mean([_gap(task_pair, of_tasks) for task_pair in content]),
+        "content": _mean([_gap(accuracies, of_tasks) for accuracies in content]),
         "template": _mean(_between_cases(rows, "template", TASKS, of_templates)),
-        "adjacent": _mean([_gap(task_pair, of_tasks) for task_pair in adjacent]),
+        "adjacent": _mean([_gap(pair, of_tasks) for pair in adjacent]),
     }
 
 

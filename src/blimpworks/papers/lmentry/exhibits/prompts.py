@@ -139,11 +139,11 @@ def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
 
     Space around an argument, and the joining of lists, are ignored.
     """
-    argument_texts = [
+    fragments = [
         re.escape(before) + (f"(?P<{name}>.+?)" if name else "")
         for before, name, _, _ in string.Formatter().parse(template)
     ]
-    match = re.fullmatch("".join(argument_texts), text)
+    match = re.fullmatch("".join(fragments), text)
     if match is None:
         return None
     arguments: dict[str, Any] = {name: value.strip() for name, value in match.groupdict().items()}

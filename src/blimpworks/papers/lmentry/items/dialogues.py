@@ -126,8 +126,8 @@ def _varied_arguments(
         start = draw.randint(0, max(0, len(word) - size))
         if task in ("starts_with_letter", "ends_with_letter"):
             start = 0 if task == "starts_with_letter" else max(0, len(word) - size)
-        phrase = word[start : start + size]
-        return {"letter": phrase.upper() if size == 1 else phrase.lower()}, None
+        letters = word[start : start + size]
+        return {"letter": letters.upper() if size == 1 else letters.lower()}, None
     if task == "homophones":
         taken = word in (arguments["query"], arguments["answer"])
         return None if taken else ({"distractor": word}, row["answer"])
