@@ -33,10 +33,7 @@ ENOUGH = 4
 
 
 def read_own(tables: Tables, labels: Labels, methods: Sequence[str] = ()) -> pd.DataFrame:
-    """Read accuracies by paradigm, the campaign's or the printed ones, of models with a label.
-
-    ``methods`` replace that of the labels. Raises UserError when there are none.
-    """
+    """Read accuracies by paradigm, measured or printed, of models with a label. Raises UserError."""
     names = {"model": [*labels.models, HUMAN], "paradigm": [*PHENOMENON_OF], "lang": LANG}
     rows = select_rows(read_plain(ACCURACIES, tables[OWN][0]), names)
     rows = rows[rows["method"].isin(methods or [labels.method])]
@@ -55,10 +52,7 @@ def read_released(
     *,
     rejected: bool = False,
 ) -> pd.DataFrame:
-    """Read the authors' released accuracies by some methods; no rows without the release.
-
-    ``rejected`` keeps the paradigms that the validation rejected.
-    """
+    """Read the authors' released accuracies, those of ``rejected`` paradigms too if asked for."""
     rows = read_plain(ACCURACIES, tables.get(RELEASED))
     rows = rows[rows["method"].isin(methods)]
     return rows if rejected else rows[rows["paradigm"].isin(PHENOMENON_OF)]
@@ -186,10 +180,7 @@ def mean_cell(rows: pd.DataFrame, place: Place, source: str = OWN, **fields: Any
 
 
 def row_accuracy_cell(row: pd.Series, place: Place, source: str, keys: Sequence[str]) -> Cell:
-    """Make a cell of one row's accuracy in percent, with its interval.
-
-    ``keys`` are the columns that identify the row in the table ``source``.
-    """
+    """Make a cell of one row's accuracy in percent, with its interval."""
     value = 100 * row["accuracy"]
     fields = {"n": int(row["n"]), "low": 100 * row["low"], "high": 100 * row["high"]}
     where = {key: row[key] for key in keys}

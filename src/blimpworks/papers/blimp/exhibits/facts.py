@@ -16,10 +16,7 @@ TRAINING = "blimp_training"
 
 
 def blimp_curves(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return label and tokens by model of each row of models trained on samples.
-
-    Transformers come first, as in Figure 5.
-    """
+    """Return label and tokens by model of each row of models trained on samples."""
     curves = curves_of(catalogue.seeds)
     first_models = {row: catalogue.models[next(iter(curves[row]))] for row in curves}
     facts: dict[str, dict[str, Any]] = {}

@@ -59,10 +59,7 @@ def name_groups(axes: Axes, names: Sequence[str], room: float | None = None, at:
 
 
 def draw_groups(axes: Axes, groups: Sequence[str], series: Series) -> None:
-    """Draw percentages with intervals: bars for each of ``groups``, a colour for each series.
-
-    Hatching distinguishes the series in black and white; a broken line is at chance.
-    """
+    """Draw percentages with intervals: bars for each of ``groups``, a colour for each series."""
     frames = [style.frame_of(cells).assign(series=label) for label, cells in series.items()]
     sns.barplot(
         style.with_ends(pd.concat(frames)), x="row", y="value", hue="series", order=groups,
@@ -221,10 +218,7 @@ def _around(mean: Cell, deviation: Cell | None = None) -> Cell:
 
 
 def fig6(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 6: accuracy by whole sentences, one prefix and two, where a paradigm allows it.
-
-    The paper prints no number of it; the published form is drawn from the released results.
-    """
+    """Draw Figure 6: accuracy by whole sentences, one prefix and two, where a paradigm allows it."""
     models = acc.models_sentences(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])
     description = describe("fig6", models=models)
     sentence, *prefixes = labels.method, "one_prefix", "two_prefix"

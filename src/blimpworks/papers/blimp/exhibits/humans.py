@@ -82,10 +82,7 @@ def _same(row: Row, first: str, second: str, within: float = 0) -> bool:
 
 
 def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:
-    """Count assignments, raters, ratings and attention checks, and exclusions.
-
-    Ratings of pairs are those of validated paradigms, rejected ones included.
-    """
+    """Count assignments, raters, ratings and attention checks, and exclusions."""
     validated = {*ratings["phenomenon"]} - {release.ATTENTION, release.UNVALIDATED}
     pairs: dict[str, Any] = {"phenomenon": sorted(validated)}
     checks: dict[str, Any] = {"phenomenon": release.ATTENTION}
@@ -106,11 +103,7 @@ def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:
 
 
 def humans(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate human agreement by phenomenon and paradigm, from all three sources.
-
-    Without the released files only printed numbers are shown. Remarks name differences: of printed
-    numbers beyond rounding, of the summary at all.
-    """
+    """Tabulate human agreement by phenomenon and paradigm, from all three sources."""
     ratings = read_plain(RATINGS, tables.get(RATED))
     summary = acc.read_released(tables, [release.INDIVIDUAL, release.MAJORITY], rejected=True)
     members: dict[str, Sequence[str]] = {ALL: [*PHENOMENON_OF]}

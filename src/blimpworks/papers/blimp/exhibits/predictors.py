@@ -47,11 +47,7 @@ KEYS = ("model", "lang", "method", "factor", "bin")
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 2: accuracy by sentence length, perplexity, probability and confidence, in bins.
-
-    The paper prints no number of it and no sentence's score is released; the published form says
-    so. Raises UserError when there are no bins.
-    """
+    """Draw Figure 2: accuracy by sentence length, perplexity, probability and confidence, in bins."""
     if labels.source == "published":
         figure = empty_figure("not printed: it needs the scores of single sentences")
         return Exhibit(**describe("fig2_published"), cells=[], figure=figure)

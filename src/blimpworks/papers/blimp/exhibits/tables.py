@@ -52,10 +52,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate the number of paradigms of each phenomenon, with a pair as an example.
-
-    The published form counts the rows of Table 4 instead.
-    """
+    """Tabulate the number of paradigms of each phenomenon, with a pair as an example."""
     if labels.source == "published":
         rows = acc.read_own(tables, labels)
         printed = read_printed(tables, exhibit="table2")
@@ -100,11 +97,7 @@ def _table3_cells(
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate accuracy of models and humans, overall and by phenomenon.
-
-    The published form has each model's printed row, one computed from Table 4, and, with the
-    release, one from the released results.
-    """
+    """Tabulate accuracy of models and humans, overall and by phenomenon."""
     rows = acc.read_own(tables, labels)
     if labels.source == "measured":
         # Each cell has the accuracy over all its pairs behind it; only the overall one is printed.
@@ -158,10 +151,7 @@ def _table4_cells(
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate accuracy of models and humans on each paradigm, in whole percent.
-
-    The published form gives the right numbers beside wrong ones.
-    """
+    """Tabulate accuracy of models and humans on each paradigm, in whole percent."""
     remarks: dict[str, dict[str, str]] = {}
     heads: dict[str, tuple[str, str]] = {}
     if labels.source == "measured":
@@ -215,10 +205,7 @@ def _compare_runs(rows: pd.DataFrame, *places: tuple[str, str]) -> list[Cell]:
 
 
 def erratum(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate Table 3 as printed, as the released results correct it, and the run of 2021.
-
-    Without the released results there is only the printed form.
-    """
+    """Tabulate Table 3 as printed, as the released results correct it, and the run of 2021."""
     printed = read_printed(tables, exhibit="table3")
     rows = acc.read_released(tables, [*RUNS.values()])
     names = {m: n for m, n in labels.models.items() if m in set(printed["row"]) and m != HUMAN}

@@ -55,10 +55,7 @@ def _cells(
 
 
 def ties(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate ties of the campaign's models, and accuracies with ties wrong or half.
-
-    Raises UserError without judgements of English, or if items don't say which pairs are identical.
-    """
+    """Tabulate ties of the campaign's models, and accuracies with ties wrong or half."""
     for path in tables["items"]:
         table = read_table(ITEMS, path)
         if path.stem == LANG and "identical" in table.column_names:

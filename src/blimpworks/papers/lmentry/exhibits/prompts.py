@@ -73,10 +73,7 @@ def pack_cell(lang: str, key: str, place: tuple[str, str], text: str) -> Cell:
 
 
 def unlike_print(cells: Sequence[Cell]) -> str:
-    """Return a sentence on printed texts that the release words differently.
-
-    ``cells`` are printed texts, and hidden ones of the release that stand for the same.
-    """
+    """Return a sentence on printed texts that the release words differently."""
     released: Mapping[object, str] = {c.stands_for: c.text for c in cells if not c.printed}
     texts = [c for c in cells if c.printed and c.stands_for in released]
     unlike = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
@@ -87,12 +84,7 @@ def unlike_print(cells: Sequence[Cell]) -> str:
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table 1: a prompt of each task.
-
-    The measured form has the campaign's prompts and answers, in English or else in its first
-    language. The published form has the printed prompts, and hidden cells of the release's template
-    with their arguments.
-    """
+    """Draw Table 1: a prompt of each task."""
     cells: list[Cell] = []
     if labels.source == "published":
         pack = next(p for p in map(read_pack, tables["packs"]) if p.lang == ENGLISH)
@@ -135,10 +127,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
-    """Return the arguments that turn a template into a text; None if there are none.
-
-    Space around an argument, and the joining of lists, are ignored.
-    """
+    """Return the arguments that turn a template into a text; None if there are none."""
     fragments = [
         re.escape(before) + (f"(?P<{name}>.+?)" if name else "")
         for before, name, _, _ in string.Formatter().parse(template)
@@ -153,11 +142,7 @@ def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
 
 
 def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
-    """Draw one of Tables 9 to 33: the templates of a task.
-
-    The measured form has all the campaign's languages. The published form has the printed English
-    templates, and hidden cells of the release's.
-    """
+    """Draw one of Tables 9 to 33: the templates of a task."""
     task = TEMPLATE_TABLES[table]
     packs = {pack.lang: pack for pack in map(read_pack, tables["packs"])}
     numbers = {
@@ -236,10 +221,7 @@ WHY, SYSTEM = "Why they differ", "System prompt"
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table 2: prompts of each language.
-
-    The published form has hidden cells of its numbers computed from Table 54 and its own rows.
-    """
+    """Draw Table 2: prompts of each language."""
 
     def name_of(lang: str) -> str:
         return language_name(lang, labels)
@@ -273,10 +255,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table54(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table 54: prompts of each task and language.
-
-    The published form has hidden cells of its numbers computed from the release's settings.
-    """
+    """Draw Table 54: prompts of each task and language."""
 
     def code_of(lang: str) -> str:
         return language_code(lang, labels)
@@ -351,10 +330,7 @@ def counts(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table7(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table 7: the system prompt of each language, and its number of prompts.
-
-    The published form has hidden cells of the language packs' system prompts.
-    """
+    """Draw Table 7: the system prompt of each language, and its number of prompts."""
     printed = {row["row"]: row for _, row in read_printed(tables, exhibit="table7").iterrows()}
     packs = {pack.lang: pack.system for pack in map(read_pack, tables["packs"])}
     published = labels.source == "published"

@@ -202,11 +202,7 @@ def _measured_scores(
 def _published_scores(
     tables: Tables, labels: Labels, table: str, columns: Mapping[tuple[str, str], str]
 ) -> list[Cell]:
-    """Return printed cells, averages of their rows, and hidden cells of the recomputed numbers.
-
-    Hidden cells are not shown, only compared with the printed cell (``stands_for``). Their sources
-    are the other table and, for accuracies, Tables 34 to 51.
-    """
+    """Return printed cells, averages of rows, and hidden cells of numbers recomputed from others."""
 
     def row_name(model: str) -> str:
         return AVERAGE_ROW if model == AVERAGE else model_name(model, labels)
@@ -315,10 +311,7 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
 
 
 def table6(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table 6: tasks ranked by mean accuracy, in English and Italian.
-
-    The published form has hidden cells of the ranks that Tables 34, 35, 50 and 51 give.
-    """
+    """Draw Table 6: tasks ranked by mean accuracy, in English and Italian."""
     rows = read_accuracies(tables, labels)
     by_group = {
         (lang, group): [*_ranks(rows, lang, group, labels)]

@@ -61,10 +61,7 @@ def _cells(
     where: Mapping[str, Any],
     stands_for: str | None = None,
 ) -> Iterator[Cell]:
-    """Return agreement and kappa of some judges: means over several rows, else with intervals.
-
-    ``stands_for``: the printed row of the cells.
-    """
+    """Return agreement and kappa of some judges: means over several rows, else with intervals."""
     if rows.empty:
         return
     for column, key, formula, scale, prefix in (
@@ -262,10 +259,7 @@ def _row(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) -> Iter
 
 
 def artefacts(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw accuracy by published and by corrected rules, and the parts of their difference.
-
-    Languages come first, then the tasks of each with the largest change.
-    """
+    """Draw accuracy by published and by corrected rules, and the parts of their difference."""
     rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
     of_languages: list[Cell] = []
     of_tasks: list[Cell] = []

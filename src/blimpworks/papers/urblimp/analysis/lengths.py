@@ -33,10 +33,7 @@ Item = dict[str, Any]
 
 
 def _decisions(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float) -> list[Item]:
-    """Return the pairs that a model has judged, with margins [nats] by token and in sum.
-
-    ``scores`` are of the rows of ``items``; ``tie`` is the value of a tie.
-    """
+    """Return the pairs that a model has judged, with margins [nats] by token and in sum."""
     good, bad = (side_of(items, scores, side) for side in SIDES)
     ahead = {name: margins(find_method(name), good, bad)[0] for name in (BY_TOKEN, BY_SUM)}
     judged = read_table(JUDGEMENTS, evaluation.judgements, ["item_id", "correct"])

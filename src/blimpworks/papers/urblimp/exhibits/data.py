@@ -85,11 +85,7 @@ def table_models(tables: Tables, labels: Labels) -> pd.DataFrame:
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 1: data sets of minimal pairs, their size and number of paradigms.
-
-    The measured form has the campaign's own data set alone. The published form also computes the
-    size of UrBLiMP from the paper's other numbers.
-    """
+    """Table 1: data sets of minimal pairs, their size and number of paradigms."""
     heads = {"size": SIZE, "paradigms": KINDS}
     cells = [
         printed_cell(number, (DATASETS[row][0], heads[column]))
@@ -170,11 +166,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table10(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 10: pairs of each paradigm; measured, with one of them.
-
-    The published form has N as printed, and the N that the accuracies of Tables 7 and 8 are shares
-    of.
-    """
+    """Table 10: pairs of each paradigm; measured, with one of them."""
     cells: list[Cell] = []
     if labels.source == "published":
         rows = table_models(tables, labels)

@@ -30,13 +30,7 @@ def _best(cells: Sequence[Cell], by: str) -> set[Place]:
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 4: accuracy of each model by phenomenon, the unweighted mean of its paradigms.
-
-    The average is the unweighted mean of the phenomena. The published form is computed from Tables
-    7 to 9; models that these leave out have the numbers of Table 4, and their mean. The measured
-    form includes people if a campaign has asked them, on the paradigms that models have been judged
-    on.
-    """
+    """Table 4: accuracy by phenomenon, means of its paradigms; from print, those of Tables 7 to 9."""
     rows = acc.read_paradigms(tables, labels)
     people = acc.read_people(tables)
     people = people[people["paradigm"].isin(rows["paradigm"])]

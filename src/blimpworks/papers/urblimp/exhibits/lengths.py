@@ -107,10 +107,7 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Accuracy of each model by token and in sum, a panel for each kind of change.
-
-    Beside it is the share of pairs decided differently.
-    """
+    """Accuracy of each model by token and in sum, a panel for each kind of change."""
     rows, evaluations = _read(tables, labels)
     cells = [c for name, where in evaluations.items() for c in _by_change(rows, name, where)]
     names, changes = [*evaluations], _changes(rows)
@@ -165,11 +162,7 @@ Columns = list[dict[str, int | None]]
 
 
 def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Surprisal of each word of a pair that sum and mean per token decide differently.
-
-    The model is the first that predicts each token from those before it, else the first of all; the
-    language is the paper's if there is a pair in it.
-    """
+    """Surprisal of each word of a pair that sum and mean per token decide differently."""
     table = read_plain(SURPRISALS, tables[OF_WORDS][0]).fillna({"word": END})
     shown_models = [model for model in labels.models if (table["model"] == model).any()]
     causal = [model for model in shown_models if model in labels.facts["urblimp_left_to_right"]]

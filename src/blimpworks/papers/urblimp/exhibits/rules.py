@@ -63,10 +63,7 @@ def _counts(
     where: Mapping[str, Any],
     printed: Sequence[Cell] = (),
 ) -> Iterator[Cell]:
-    """Count some rules' matches, pairs, constructed pairs, and matches without a pair by reason.
-
-    The ``printed`` cells come before the reasons.
-    """
+    """Count some rules' matches, pairs, constructed pairs, and matches without a pair by reason."""
     kept = {**where, "outcome": KEPT}
     constructed = {**where, "constructed": True}
     yield formula_cell(rows, (row, MATCHES), TOTAL, SOURCE, where)
@@ -116,10 +113,7 @@ def _language(
 
 
 def rules(tables: Tables, labels: Labels) -> Exhibit:
-    """Matches of each paradigm's rules, pairs kept, and the others by reason.
-
-    Of several languages, each has a section under its name.
-    """
+    """Matches of each paradigm's rules, pairs kept, and the others by reason."""
     counts = shared.read_plain(RULE_COUNTS, tables[SOURCE])
     keys = ["lang", "paradigm", "rule"]
     items = shared.read_plain(ITEMS, tables["items"], [*keys, "constructed"])

@@ -77,10 +77,7 @@ def _count(place: Place, key: Place | None, rows: pd.DataFrame, formula: Formula
 def _measured(
     rows: pd.DataFrame, complete: Sequence[str], scores: Scores | None, labels: Labels
 ) -> dict[Place, Cell]:
-    """Make the cells of statements on accuracies, by the printed number's key.
-
-    The ``complete`` models have been judged on all paradigms.
-    """
+    """Make the cells of statements on accuracies, by the printed number's key."""
     cells: dict[Place, Cell] = {}
     for model in complete:
         key = (model, AVERAGE)
@@ -121,10 +118,7 @@ def _claims(
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
-    """Numbers in running text, and counts behind its claims.
-
-    The published form has each printed number, and its value computed from others.
-    """
+    """Numbers in running text, and counts behind its claims."""
     rows, names = acc.read_paradigms(tables, labels), models.names_of(labels.models)
     complete = [model for model in acc.complete(rows) if model != HUMAN]
     # The sizes of Gemma that were judged both pretrained and tuned.
