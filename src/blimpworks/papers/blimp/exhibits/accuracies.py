@@ -33,7 +33,7 @@ ENOUGH = 4
 
 
 def read_own(tables: Tables, labels: Labels, methods: Sequence[str] = ()) -> pd.DataFrame:
-    """Read accuracies by paradigm, measured or printed, of models with a label. Raises UserError."""
+    """Read measured or printed accuracies of models with a label. Raises UserError without any."""
     names = {"model": [*labels.models, HUMAN], "paradigm": [*PHENOMENON_OF], "lang": LANG}
     rows = select_rows(read_plain(ACCURACIES, tables[OWN][0]), names)
     rows = rows[rows["method"].isin(methods or [labels.method])]

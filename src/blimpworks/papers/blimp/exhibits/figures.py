@@ -218,7 +218,7 @@ def _around(mean: Cell, deviation: Cell | None = None) -> Cell:
 
 
 def fig6(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 6: accuracy by whole sentences, one prefix and two, where a paradigm allows it."""
+    """Draw Figure 6: accuracy by whole sentences, and by prefixes where a paradigm allows it."""
     models = acc.models_sentences(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])
     description = describe("fig6", models=models)
     sentence, *prefixes = labels.method, "one_prefix", "two_prefix"

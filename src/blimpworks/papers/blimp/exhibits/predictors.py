@@ -47,7 +47,7 @@ KEYS = ("model", "lang", "method", "factor", "bin")
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 2: accuracy by sentence length, perplexity, probability and confidence, in bins."""
+    """Draw Figure 2: accuracy by bins of length, perplexity, probability and confidence."""
     if labels.source == "published":
         figure = empty_figure("not printed: it needs the scores of single sentences")
         return Exhibit(**describe("fig2_published"), cells=[], figure=figure)

@@ -202,7 +202,7 @@ def _measured_scores(
 def _published_scores(
     tables: Tables, labels: Labels, table: str, columns: Mapping[tuple[str, str], str]
 ) -> list[Cell]:
-    """Return printed cells, averages of rows, and hidden cells of numbers recomputed from others."""
+    """Return printed cells, averages of rows, and hidden cells of recomputed numbers."""
 
     def row_name(model: str) -> str:
         return AVERAGE_ROW if model == AVERAGE else model_name(model, labels)

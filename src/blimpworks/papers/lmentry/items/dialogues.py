@@ -196,7 +196,7 @@ def make_dialogues(
 def _of_template(
     rows: list[Row], taken: set[str], pool: Pool, draw: random.Random, most: int
 ) -> Iterator[tuple[str, str]]:
-    """Yield at most ``most`` prompts of one template with their answers, and add them to ``taken``."""
+    """Yield prompts of one template, ``most`` of them, with answers; add them to ``taken``."""
     varied = (vary(draw.choice(rows), pool, draw) for _ in count())
     made = missed = 0
     for number, candidate in enumerate(chain(rows, varied)):

@@ -30,7 +30,7 @@ def _best(cells: Sequence[Cell], by: str) -> set[Place]:
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 4: accuracy by phenomenon, means of its paradigms; from print, those of Tables 7 to 9."""
+    """Table 4: accuracy by phenomenon, means of its paradigms; from print by Tables 7 to 9."""
     rows = acc.read_paradigms(tables, labels)
     people = acc.read_people(tables)
     people = people[people["paradigm"].isin(rows["paradigm"])]
