@@ -138,11 +138,8 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
                 "row": [row["row"], HUMAN, WHOLE[row["row"]]],
                 "column": [row["column"], key, "training tokens"],
             }
-            cell_key = (NAMES[key], f"printed {name} {TOKENS}")
-            rows = select_rows(printed, where)
-            cells.append(
-                acc.formula_cell(rows, cell_key, EXTRAPOLATED, "published", where, "{:.1f}")
-            )
+            place, rows = (NAMES[key], f"printed {name} {TOKENS}"), select_rows(printed, where)
+            cells.append(acc.formula_cell(rows, place, EXTRAPOLATED, "published", where, "{:.1f}"))
     return cells
 
 
@@ -157,16 +154,13 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
             column = {DOUBLING: SLOPE, TO_HUMAN: TOKENS}.get(term["term"])
             if column is None or term["analysis"] not in ROWS:
                 continue
-            value, cell_key = (
-                term["coefficient"],
-                (ROWS[term["analysis"]], f"{curve.label} {column}"),
-            )
+            value, place = term["coefficient"], (ROWS[term["analysis"]], f"{curve.label} {column}")
             fields, text = {}, f"{value:.1f}"
             if column == SLOPE:
                 fields = {"n": int(term["n"]), "low": term["low"], "high": term["high"]}
                 text = f"{value:.4f} ± {term['high'] - value:.4f}".replace("-", "−")
             keys = ("analysis", "model", "term")
-            cell = row_cell("regressions", term, keys, "coefficient", cell_key, text)
+            cell = row_cell("regressions", term, keys, "coefficient", place, text)
             slope_cells.append(replace(cell, **fields))
     slope_cells += _printed_slopes(printed, extrapolated=not measured)
     order = [*ROWS.values()]

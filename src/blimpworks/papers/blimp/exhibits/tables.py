@@ -7,6 +7,7 @@ are wrong (docs/blimp.md).
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import pandas as pd
 
@@ -59,9 +60,8 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         cells = [printed_cell(row, (NAMES[row["row"]], "N")) for _, row in printed.iterrows()]
         for key, name in NAMES.items():
             inside = rows[rows["paradigm"].isin(PARADIGMS[key])]
-            number = acc.computed_cell(
-                inside, (name, "Rows of Table 4"), PARADIGM_COUNT, form="{:.0f}"
-            )
+            place = (name, "Rows of Table 4")
+            number = acc.computed_cell(inside, place, PARADIGM_COUNT, form="{:.0f}")
             cells.append(replace(number, stands_for=(key, "N")))
         return Exhibit(**describe("table2_published"), cells=cells)
     items = read_plain(ITEMS, tables["items"], ["item_id", "paradigm", "good", "bad"])
@@ -140,14 +140,12 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 def _table4_cells(
     rows: pd.DataFrame, source: str, labels: Labels, suffix: str = ""
 ) -> Iterator[Cell]:
-    names = acc.model_names(rows, labels)
-    for uid in PHENOMENON_OF:
-        for model, name in names.items():
-            paradigm_rows = acc.rows_of_model(rows, model, [uid])
-            if not paradigm_rows.empty:
-                cell_key = (uid, f"{name}{suffix}")
-                cell = acc.mean_cell(paradigm_rows, cell_key, source, stands_for=(uid, model))
-                yield replace(cell, text=f"{cell.value + acc.HALF_UP:.0f}")
+    for uid, (model, name) in product(PHENOMENON_OF, acc.model_names(rows, labels).items()):
+        inside = acc.rows_of_model(rows, model, [uid])
+        if not inside.empty:
+            place = (uid, f"{name}{suffix}")
+            cell = acc.mean_cell(inside, place, source, stands_for=(uid, model))
+            yield replace(cell, text=f"{cell.value + acc.HALF_UP:.0f}")
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
@@ -221,9 +219,8 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
             wrong |= {cell_key} if row["fault"] else set()
         for key, heading in HEADINGS.items() if len(rows) else ():
             inside = acc.rows_of_model(rows, model, acc.of_phenomenon(key))
-            cells += _compare_runs(
-                inside, *((f"{name}, {version}", heading) for version in versions[1:])
-            )
+            places = [(f"{name}, {version}", heading) for version in versions[1:]]
+            cells += _compare_runs(inside, *places)
     description = describe("erratum_without_results")
     if len(rows):
         wide = rows.pivot(index=["model", "paradigm"], columns="method", values="accuracy")
@@ -236,10 +233,8 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
         shown_texts: dict[str, str] = {}
         for number, (model, uid) in enumerate(change.index):
             title = f"{names[model]}: {uid}"
-            paradigm_rows = acc.rows_of_model(rows, model, [uid])
-            for cell in _compare_runs(
-                paradigm_rows, *((title, column) for column in (*RUNS, CHANGED))
-            ):
+            places = [(title, column) for column in (*RUNS, CHANGED)]
+            for cell in _compare_runs(acc.rows_of_model(rows, model, [uid]), *places):
                 cells.append(replace(cell, printed=number < MOST))
             shown_texts |= {title: title} if number < MOST else {}
         sections.append(Section("What moved most", shown_texts, [*RUNS, CHANGED]))

@@ -1,6 +1,7 @@
 """Tabulate numbers that BLiMP gives in running text."""
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 import pandas as pd
 from statsmodels.stats.proportion import confint_proportions_2indep
@@ -124,31 +125,23 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate statements on accuracies; in the published form, all printed numbers."""
     if labels.source == "measured":
         rows = acc.read_all(tables, labels)
-        names = acc.model_names(rows, labels)
-        statement_keys = [key for key in STATEMENTS if key[1] not in CONTRASTS]
-        majority = [
-            statement_key for statement_key in statement_keys if STATEMENTS[statement_key].majority
-        ]
-        statement_keys = [
-            statement_key for statement_key in statement_keys if statement_key not in majority
-        ]
-        statement_keys += [(model, name) for model in names for name in CONTRASTS] + majority
-        measured = (
-            _stated(statement_key, VALUE, rows, acc.OWN, tables, labels)
-            for statement_key in statement_keys
-        )
         contrasts = {name: contrast.what for name, contrast in CONTRASTS.items()}
-        return Exhibit(**describe("text", **contrasts), cells=[*filter(None, measured)])
+        # First the paper's, then each contrast of each model, then those on majorities.
+        single = [place for place in STATEMENTS if place[1] not in CONTRASTS]
+        places = [place for place in single if not STATEMENTS[place].majority]
+        places += product(acc.model_names(rows, labels), contrasts)
+        places += [place for place in single if STATEMENTS[place].majority]
+        cells = [_stated(place, VALUE, rows, acc.OWN, tables, labels) for place in places]
+        return Exhibit(**describe("text", **contrasts), cells=[*filter(None, cells)])
 
     released = acc.read_released(tables)
     rows = acc.read_own(tables, labels) if released.empty else released
     source = acc.RELEASED if rows["rounding"].isna().all() else acc.OWN
 
     def recomputed(place: Place, _title: str) -> Cell | None:
-        if place not in STATEMENTS:
-            return None
-        return _stated(place, AGAIN, rows, source, tables, labels)
+        known = place in STATEMENTS
+        return _stated(place, AGAIN, rows, source, tables, labels) if known else None
 
-    cells, faults = printed_statements(read_printed(tables), RECOMPUTATION, recomputed)
+    stated, faults = printed_statements(read_printed(tables), RECOMPUTATION, recomputed)
     of = "Table 4" if released.empty else "the released results"
-    return Exhibit(**describe("text_published", of=of, faults=faults), cells=cells)
+    return Exhibit(**describe("text_published", of=of, faults=faults), cells=stated)

@@ -260,6 +260,7 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
     def code_of(lang: str) -> str:
         return language_code(lang, labels)
 
+    cells: list[Cell] = []
     if labels.source == "published":
         order, key = [*PRINT_ORDER], "table54_published"
         cells = printed_cells(tables, "table54", task_name, code_of)
@@ -271,17 +272,15 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(replace(cell, stands_for=(task, lang), printed=False))
     else:
         items, key = read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table54"
-        order, task_languages = (
+        present = {*zip(items["phenomenon"], items["lang"], strict=True)}
+        order = languages_of(items)
             languages_of(items),
             {*zip(items["phenomenon"], items["lang"], strict=True)},
         )
-        cells = [
-            count_of(
-                items, (task_name(task), code_of(lang)), (task, lang), lang=lang, phenomenon=task
-            )
-            for task, lang in product(sorted({task for task, _ in task_languages}), order)
-            if (task, lang) in task_languages
-        ]
+        for task, lang in product(sorted({task for task, _ in present}), order):
+            if (task, lang) in present:
+                place, where = (task_name(task), code_of(lang)), {"lang": lang, "phenomenon": task}
+                cells.append(count_of(items, place, (task, lang), **where))
     heads = {code_of(lang): ("", code_of(lang)) for lang in order}
     return Exhibit(**describe(key), cells=cells, heads=heads)
 

@@ -5,7 +5,7 @@ Agreement by language, and published against corrected verdicts, are exhibits of
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import pandas as pd
@@ -153,11 +153,9 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
         for pair in rows[in_language & ~by_verdicts].itertuples():
             where = {"lang": lang, "annotator": pair.annotator, "method": pair.method}
             where |= {"phenomenon": ALL}
-            row, columns = (
-                f"{language}, {pair.method} and {pair.annotator}",
-                [AGREEMENT, KAPPA_HEAD],
-            )
-            with_each_other += _cells(rows.loc[[pair.Index]], row, columns, where)
+            row = f"{language}, {pair.method} and {pair.annotator}"
+            both = rows.loc[[pair.Index]]
+            with_each_other += _cells(both, row, [AGREEMENT, KAPPA_HEAD], where)
     sections = [
         named_section(title, dict.fromkeys(cell.row for cell in cells), [COUNT, *columns])
         for title, cells, columns in (
@@ -192,9 +190,7 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         **describe("agreement_tasks", method=labels.method, absent=ABSENT),
         cells=cells,
-        heads={
-            name: head for of_language in columns.values() for name, head in of_language.items()
-        },
+        heads=dict(chain.from_iterable(heads.items() for heads in columns.values())),
     )
 
 
@@ -277,11 +273,9 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
                 changes[task] = (change, cells)
         for _, cells in sorted(changes.values(), key=lambda change: -change[0])[:SHOWN]:
             of_tasks += cells
-    shown_languages = {cell.column for cell in of_languages}
-    heads = {" ".join(head): head for head in COLUMNS}
-    heads = {
-        name: head for name, head in heads.items() if name not in WRITTEN or name in shown_languages
-    }
+    shown = {cell.column for cell in of_languages}
+    named_heads = ((" ".join(head), head) for head in COLUMNS)
+    heads = {n: head for n, head in named_heads if n not in WRITTEN or n in shown}
     named = dict.fromkeys(cell.row for cell in of_languages)
     sections = [named_section("Language", named, [*heads])]
     if of_tasks:

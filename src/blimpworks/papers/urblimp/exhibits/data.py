@@ -4,6 +4,7 @@ Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,10 @@ def _items(tables: Tables) -> pd.DataFrame:
     return items[(items["lang"] == LANG) & items["paradigm"].isin(PARADIGMS)]
 
 
+def _of(items: pd.DataFrame) -> dict[str, Any]:
+    return {"lang": LANG, "paradigm": list(dict.fromkeys(items["paradigm"]))}
+
+
 def _beside_examples(
     description: Description, cells: list[Cell], items: Mapping[str, pd.DataFrame]
 ) -> Exhibit:
@@ -74,7 +79,7 @@ def kinds_cell(rows: pd.DataFrame, place: Place, key: Place) -> Cell:
     if "accuracy" in rows:
         source, where = "accuracies", where_of(rows)
     else:
-        source, where = "items", {"lang": LANG, "paradigm": list(dict.fromkeys(rows["paradigm"]))}
+        source, where = "items", _of(rows)
     return formula_cell(rows, place, PARADIGM_COUNT, source, where, stands_for=key)
 
 
@@ -96,19 +101,15 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         name = f"{name}, Tables 7, 8 and 10"
         rows = table_models(tables, labels)
         # Some printed numbers are illegible: the total takes the implied ones for them.
-        where = {"exhibit": "table10", "column": "n"}
+        where: dict[str, Any] = {"exhibit": "table10", "column": "n"}
         numbers = read_printed(tables, **where)
-        total = formula_cell(
-            numbers, (name, SIZE), PAPER_TOTAL, "published", where, ",.0f", stands_for=size
-        )
-        cells += [total, kinds_cell(rows, (name, KINDS), (BENCHMARK, "paradigms"))]
+        formula, source, form = PAPER_TOTAL, "published", ",.0f"
     else:
-        items = _items(tables)
-        paradigm_count = kinds_cell(items, (name, KINDS), (BENCHMARK, "paradigms"))
-        total = formula_cell(
-            items, (name, SIZE), COUNT, "items", paradigm_count.where, stands_for=size
-        )
-        cells += [total, paradigm_count]
+        rows = numbers = _items(tables)
+        where, formula, source, form = _of(numbers), COUNT, "items", ","
+    place = (name, SIZE)
+    cells.append(formula_cell(numbers, place, formula, source, where, form, stands_for=size))
+    cells.append(kinds_cell(rows, (name, KINDS), (BENCHMARK, "paradigms")))
     names = {cell.row for cell in cells}
     about = {name: facts for name, *facts in DATASETS.values() if name in names}
     return Exhibit(
@@ -173,17 +174,14 @@ def table10(tables: Tables, labels: Labels) -> Exhibit:
         printed = acc.printed_of(tables, labels, "table10")
         implied = 0.0
         for paradigm, name in PARADIGMS.items():
-            key, cell_key = (paradigm, "n"), (name, "N, implied")
+            key, place = (paradigm, "n"), (name, "N, implied")
             if key in printed:
                 cells.append(printed_cell(printed[key], (name, "N")))
             inside = rows[rows["paradigm"] == paradigm]
             if not isnan(n := IMPLIED(inside)):
                 where = where_of(inside)
-                cells.append(
-                    formula_cell(
-                        inside, cell_key, IMPLIED, "accuracies", where, "d", stands_for=key
-                    )
-                )
+                cell = formula_cell(inside, place, IMPLIED, "accuracies", where, "d")
+                cells.append(replace(cell, stands_for=key))
                 implied += int(n)
         return Exhibit(**describe("table10_published", implied=int(implied)), cells=cells)
     items = _items(tables)

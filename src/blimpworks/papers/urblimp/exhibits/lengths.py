@@ -191,22 +191,15 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     for number, indices in enumerate(columns, start=1):
         for side, at in indices.items():
             if at is not None:
-                where: dict[str, Any] = {
-                    **keys,
-                    "side": side,
-                    "position": int(rows["position"][at]),
-                }
-                cell_key = (str(number), SIDES[side])
-                cells[cell_key] = formula_cell(
-                    rows.loc[[at]], cell_key, BITS, OF_WORDS, where, ".1f"
-                )
+                position, place = int(rows["position"][at]), (str(number), SIDES[side])
+                where: dict[str, Any] = {**keys, "side": side, "position": position}
+                cells[place] = formula_cell(rows.loc[[at]], place, BITS, OF_WORDS, where, ".1f")
     for side, name in SIDES.items():
         of_side, where = rows[rows["side"] == side], {**keys, "side": side}
         n = int(of_side["tokens"].sum())
         for row, formula, form in SUMS:
-            cells[row, name] = formula_cell(
-                of_side, (row, name), formula, OF_WORDS, where, form, n=n
-            )
+            place = (row, name)
+            cells[place] = formula_cell(of_side, place, formula, OF_WORDS, where, form, n=n)
 
     figure = new_figure(PAGE_INCHES, 2.6)
     axes = figure.subplots()
@@ -219,10 +212,8 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
         axes.bar(heights, bits, WIDTH, color=COLOURS[side], label=label)
     # Without a font of the script the axis has numbers, and the caption lists the words.
     family = font_for(sentence_words)
-    axes.set_xticks(
-        range(len(sentence_words)),
-        sentence_words if family else [str(n + 1) for n in range(len(sentence_words))],
-    )
+    numbers = [str(number) for number in range(1, len(sentence_words) + 1)]
+    axes.set_xticks(range(len(numbers)), sentence_words if family else numbers)
     for tick in axes.get_xticklabels():
         tick.set(fontfamily=family or "sans-serif", fontsize=9 if family else 7)
     if direction(" ".join(sentence_words)) == "rtl":
@@ -234,7 +225,7 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     axes.grid(visible=False, axis="x")
     figure.legend(loc="outside upper center", ncols=2)
 
-    numbered = {str(number): word for number, word in enumerate(sentence_words, start=1)}
+    numbered = dict(zip(numbers, sentence_words, strict=True))
     listed = ", ".join(f"{number} {word}" for number, word in numbered.items())
     return Exhibit(
         **describe(

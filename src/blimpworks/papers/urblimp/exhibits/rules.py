@@ -95,15 +95,12 @@ def _language(
         numbers = printed[(printed["row"] == paradigm) & (lang == LANG)]
         for _, number in numbers.iterrows():
             if not pd.isna(number["value"]):
-                of_paper.append(
-                    replace(shared.printed_cell(number, (row, PRINTED)), stands_for=None)
-                )
+                cell = shared.printed_cell(number, (row, PRINTED))
+                of_paper.append(replace(cell, stands_for=None))
             if not pd.isna(number["corrected"]):
-                keys, cell_key = ("exhibit", "row", "column"), (row, IMPLIED)
-                text = f"{float(number['corrected']):,.0f}"
-                of_paper.append(
-                    shared.row_cell("published", number, keys, "corrected", cell_key, text)
-                )
+                keys, text = ("exhibit", "row", "column"), f"{float(number['corrected']):,.0f}"
+                cell = shared.row_cell("published", number, keys, "corrected", (row, IMPLIED), text)
+                of_paper.append(cell)
         yield from _counts(matches, pairs, row, where, of_paper)
         for rule in dict.fromkeys(matches["rule"]):
             of_rule, its_pairs = (table[table["rule"] == rule] for table in (matches, pairs))
