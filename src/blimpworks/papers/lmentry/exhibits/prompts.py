@@ -274,9 +274,6 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
         items, key = read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table54"
         present = {*zip(items["phenomenon"], items["lang"], strict=True)}
         order = languages_of(items)
-            languages_of(items),
-            {*zip(items["phenomenon"], items["lang"], strict=True)},
-        )
         for task, lang in product(sorted({task for task, _ in present}), order):
             if (task, lang) in present:
                 place, where = (task_name(task), code_of(lang)), {"lang": lang, "phenomenon": task}
