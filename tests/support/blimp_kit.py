@@ -71,12 +71,10 @@ def published(root, printed=PRINTED, released=None, outputs=False, ratings=None)
 
 
 def statuses(paper):
-    """Status of each printed number, by exhibit, row and column."""
     return {(r["exhibit"], r["row"], r["column"]): r["status"] for r in compare(paper)}
 
 
 def release(mirror, root):
-    """The authors' released results of the mirror as a table."""
     sources = {row.name: row for row in rows_of(SourceRow, "sources.tsv")}
     files = [fetch(sources[name], mirror, root) for name in (RESULTS, HUMANS, RERUN)]
     output = root / "accuracies" / "released" / "blimp.parquet"
@@ -85,7 +83,6 @@ def release(mirror, root):
 
 
 def ratings(mirror, root):
-    """The released responses of the mirror as a table."""
     sources = {row.name: row for row in rows_of(SourceRow, "sources.tsv")}
     output = root / "ratings" / "blimp.parquet"
     read_ratings(fetch(sources[RESPONSES], mirror, root), output)

@@ -14,12 +14,10 @@ ENOUGH = 150
 
 @lru_cache(maxsize=1)
 def lexicon():
-    """The repository's lexicon."""
     return read_lexicon(BLIMP / "lexicon")
 
 
 @cache
 def pairs(uid, count=ENOUGH, seed=0):
-    """The first pairs of a paradigm, each with what it is made of."""
     generator = Generator(PATHS[uid], read_declaration(PATHS[uid]), lexicon(), seed)
     return [*generator.pairs(count)]

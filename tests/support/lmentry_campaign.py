@@ -113,7 +113,6 @@ class Campaign:
 
     @property
     def judged(self):
-        """Model, language and path of each table of judgements."""
         return [
             (model, lang, self.judgements / model / f"{lang}.parquet")
             for model in self.models
@@ -132,7 +131,6 @@ class Campaign:
         return self.root / "accuracies/lmentry.parquet"
 
     def build(self, per_template=4):
-        """Write all tables, accuracies included."""
         for place, lang in enumerate(self.languages):
             asked = [*prompts(lang, per_template)]
             write(asked, PROMPTS, self.prompts(lang))

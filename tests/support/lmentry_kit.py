@@ -35,7 +35,6 @@ def tables_of(root, resources=None):
 
 
 def build(name, tables, labels, root):
-    """An exhibit and its cells file."""
     spec = SPECS[name]
     needs = spec.published if labels.source == "published" else spec.needs
     cells = root / f"{name}.cells.parquet"

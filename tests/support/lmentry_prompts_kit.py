@@ -32,12 +32,10 @@ without_mirror = pytest.mark.skipif(
 
 
 def needs_mirror(test):
-    """Mark a test that reads the mirror; skip it without one."""
     return pytest.mark.mirror(without_mirror(test))
 
 
 def files_of(lang, directory):
-    """A language's resource files of the mirror, unpacked."""
     files = []
     for row in PINNED:
         if row.lang == lang:

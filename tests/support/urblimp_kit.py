@@ -55,7 +55,6 @@ class Built(NamedTuple):
 
 
 def tables_of(folder, treebanks=(OWN,)):
-    """The tables of tokens and sentences of treebank files."""
     files = [(f"UD_{path.stem}", path) for path in treebanks]
     tables = folder / "tokens", folder / "sentences"
     if not tables[0].exists():
@@ -90,13 +89,11 @@ def outcomes(folder, sentence, language=None, beside=(), **rule):
 
 
 def golden():
-    """The pairs that were written by hand."""
     with (OWN_DATA / "pairs.tsv").open(encoding="utf-8", newline="") as handle:
         return list(csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def urdu() -> Language:
-    """Urdu's pack."""
     return read_language(RULES / "language.yaml")
 
 

@@ -252,7 +252,6 @@ def tables(tmp_path_factory):
 
 
 def accuracies_of(tables, models):
-    """Accuracies of some models on English by whole sentences."""
     where = {"model": [*models], "method": "full_sentence", "lang": "eng"}
     return select_rows(read_plain(ACCURACIES, tables["accuracies"]), where)
 

@@ -15,7 +15,6 @@ FORMS = ("base", "third", "past", "participle", "gerund")
 
 
 def words(text):
-    """Words of a sentence, in lower case, without its marks."""
     return text.lower().rstrip(".?").split()
 
 
@@ -36,7 +35,6 @@ def entries():
 
 @cache
 def verbs_with(form, text):
-    """Verbs of which a text is some form, with their particles."""
     return [v for v in lexicon().verbs if f"{v.form(form)} {v.particle}".strip() == text]
 
 

@@ -8,7 +8,6 @@ from blimpworks.papers.blimp.items.generator.builder import Builder
 from blimpworks.papers.blimp.items.generator.checks import PARTS
 from blimpworks.papers.blimp.items.generator.constituents import DeterminerForm, NounForm
 from blimpworks.papers.blimp.items.generator.declarations import Scheme
-from blimpworks.papers.blimp.items.generator.generate import make_sentence
 from support.generator_kit import lexicon
 
 
@@ -16,12 +15,6 @@ def phrase(noun, number="sg", determiner=None):
     entry = next(each for each in lexicon().nouns if each.noun == noun)
     entries = (each for each in lexicon().determiners if each.determiner == determiner)
     return NounForm(entry, number, next(map(DeterminerForm, entries), None))
-
-
-def test_a_phrase_has_a_first_word_and_a_rest():
-    apples, name = phrase("apple", "pl", "a lot of"), phrase("Mary")
-    assert apples.part("first") + apples.part("rest") == ("a", "lot", "of", "apples")
-    assert (name.part("first"), name.part("rest")) == (("Mary",), ())
 
 
 @pytest.mark.parametrize("kind", PARTS)
@@ -37,12 +30,6 @@ def test_what_is_drawn_has_the_parts_that_declarations_may_ask_for(kind):
         "wh": {"is": "wh", "for": "noun"},
     }
     assert {*PARTS[kind]} <= {*drawn(kind, **draw)[0].PARTS}
-
-
-def test_an_article_that_is_the_critical_word_has_the_right_form():
-    drawn = {"object": phrase("apple", "sg", "a")}
-    sentence = make_sentence("I eat [{object.first}] {object.rest}.", drawn, lexicon().sounds)
-    assert (sentence.text, sentence.word) == ("I eat an apple.", "an")
 
 
 def pronouns(classes, gender, number):
@@ -85,28 +72,3 @@ def test_words_are_other_than_those_that_are_excluded(draw, allowed, kept):
     words = drawn("word", word=draw | {"other_than": sorted(allowed - kept)})
     names = {"verb": "lexeme", "noun": "noun", "adjective": "adjective"}
     assert {getattr(each.entry, names[draw["is"]]) for each in words} == kept
-
-
-@pytest.mark.parametrize("distinct", [True, False])
-def test_nouns_have_a_plural_of_their_own_where_it_is_asked_for(distinct):
-    nouns = drawn(
-        "noun",
-        noun={"is": "noun", "classes": "fish", "number": "pl", "distinct_plural": distinct},
-    )
-    assert any(each.text == each.entry.noun for each in nouns) != distinct
-
-
-def test_auxiliaries_are_among_those_that_are_allowed():
-    predicates = drawn(
-        "does",
-        verb={"is": "verb", "words": ["cough"]},
-        does={
-            "is": "predicate",
-            "verb": "verb",
-            "number": "sg",
-            "auxiliary": "always",
-            "negated": "no",
-            "among": ["has", "have", "will"],
-        },
-    )
-    assert {each.chosen.aux for each in predicates} == {("has",), ("will",)}

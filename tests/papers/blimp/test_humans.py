@@ -52,7 +52,6 @@ def write(path, rows):
 
 
 def read(tmp_path, *rows):
-    """The ratings of some assignments as a table."""
     output = tmp_path / "ratings" / "blimp.parquet"
     read_ratings(write(tmp_path / "responses.csv", rows), output)
     return pq.read_table(output).to_pandas().astype({"excluded": object})
@@ -170,7 +169,6 @@ def test_the_summary_follows_exactly_from_the_released_responses(whole):
 
 
 def differences_of(exhibit, row, column):
-    """What is flagged of a column in a row."""
     parts = exhibit.remarks[row]["Differs"].split("; ")
     return "; ".join(part for part in parts if part.startswith(column))
 

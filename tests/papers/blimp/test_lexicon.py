@@ -81,7 +81,6 @@ def test_a_restriction_is_satisfied_by_what_falls_under_it(
 
 
 def copied(folder):
-    """The lexicon in a directory of its own."""
     for name in FILES:
         (folder / name).write_bytes((BLIMP / "lexicon" / name).read_bytes())
     return folder
@@ -106,16 +105,6 @@ def test_a_wrong_line_is_named(tmp_path, name, line, said):
     with pytest.raises(UserError) as failure:
         read_lexicon(tmp_path)
     assert f"{path}:{len(lines) + 1}: {said}" in str(failure.value)
-
-
-def test_an_entry_that_stands_twice_is_refused(tmp_path):
-    path = copied(tmp_path) / "verbs.tsv"
-    lines = path.read_text().splitlines()
-    path.write_text("\n".join([*lines, lines[1], ""]))
-    with pytest.raises(
-        UserError, match=rf"verbs\.tsv:{len(lines) + 1}: the row stands in line 2 too"
-    ):
-        read_lexicon(tmp_path)
 
 
 @pytest.mark.mirror

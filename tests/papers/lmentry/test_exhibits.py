@@ -66,7 +66,6 @@ def simulated(root):
 
 @pytest.fixture(scope="module")
 def campaign(simulated, root):
-    """Tables of the campaign by kind."""
     verdicts = root / "verdicts.parquet"
     compare_verdicts(simulated.evaluations, verdicts)
     return {
@@ -106,7 +105,6 @@ def pack(lang, path):
 
 @pytest.fixture(scope="module")
 def sources(simulated, campaign):
-    """The tables that cells name, as frames."""
     frames = [
         read_table(JUDGEMENTS, path).to_pandas().assign(model=model, lang=lang)
         for model, lang, path in simulated.judged

@@ -18,7 +18,7 @@ from blimpworks.papers.lmentry.items.prompts import nominal_of, prompt_of, promp
 from blimpworks.papers.lmentry.items.resources import read_resources
 from blimpworks.papers.lmentry.items.sampling import draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from blimpworks.papers.lmentry.tasks import PARENTS, SUBSETS, TASKS, task_of
+from blimpworks.papers.lmentry.tasks import PARENTS, SUBSETS, TASKS
 from blimpworks.tables import PROMPTS, read_table
 from support.lmentry_prompts_kit import (
     CONFIG,
@@ -121,12 +121,6 @@ def test_the_prompts_are_those_of_the_release_and_corrected_ones_stay(lang, vari
             row = json.dumps([name, texts, arguments], ensure_ascii=False, sort_keys=True)
             digest.update(row.encode())
     assert digest.hexdigest()[:16] == DIGESTS[lang][corrected]
-
-
-def every(lang, variant, store):
-    """Task, the subsets counted in, and arguments of everything that is drawn."""
-    for name, (drawn, _) in drawn_of(lang, variant, store).items():
-        yield from ((task_of(name), arguments) for arguments in drawn)
 
 
 @pytest.mark.slow

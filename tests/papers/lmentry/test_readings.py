@@ -15,7 +15,6 @@ JUDGES = {
 
 
 def correct(lang, task, arguments, answer):
-    """Whether it is right by the published and by the corrected rules."""
     return tuple(
         JUDGES[lang, method].ask(task, 1, arguments, "?")(answer).correct for method in METHODS
     )

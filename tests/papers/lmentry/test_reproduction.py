@@ -10,7 +10,7 @@ from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import QUOTIENT, select_rows
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.papers.lmentry.exhibits.formulas import LEAD
 from blimpworks.papers.lmentry.exhibits.names import LANGUAGES
 from blimpworks.papers.lmentry.items.packs import read_texts
@@ -78,14 +78,6 @@ def test_every_number_is_as_printed_or_a_known_fault_that_its_note_counts(compar
         assert faulty["exhibit"].value_counts().to_dict() == numbers
         assert all(re.search(r"\d", note) for note in faulty["note"])
     assert (comparison["note"][comparison["status"] == "not recomputable"] != "").all()
-
-
-def test_each_robustness_is_score_by_accuracy_and_never_off_by_more_than_their_digits(comparison):
-    table5 = comparison[(comparison["exhibit"] == "table5") & (comparison["row"] != "average")]
-    assert set(table5["rule"]) == {QUOTIENT.sentence}
-    assert set(table5["status"]) == {"exact", "rounding"}
-    off = (table5["printed"].astype(float) - table5["recomputed"]).abs()
-    assert off.max() == pytest.approx(1.0904)
 
 
 def test_settings_alone_give_table_54_but_where_all_there_is_in_the_resources_counts(comparison):

@@ -39,7 +39,6 @@ OPEN = ("containing", "starts_with", "ends_with")
 
 
 def row_of(text, fault="", corrected=""):
-    """A printed text of Table 9."""
     names = ("value", "bold", "note")
     return PublishedRow.model_validate(
         dict.fromkeys(names, "")
@@ -49,7 +48,6 @@ def row_of(text, fault="", corrected=""):
 
 
 def prompts(pack):
-    """Two prompts of each template of a pack."""
     for task, templates in pack.templates.items():
         many = any(part in task for part in OPEN)
         for template in range(1, len(templates) + 1):

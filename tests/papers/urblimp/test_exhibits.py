@@ -237,7 +237,6 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def campaigns(people, tmp_path_factory):
-    """Tables and labels of each campaign."""
     languages = {"hin": results.HINDI, "urd": results.URDU}
     two = results.campaign(tmp_path_factory.mktemp("two"), languages, PRINTED)
     few = ("aspect", "oblique_verb", "oblique_pronoun")

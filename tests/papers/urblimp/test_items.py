@@ -29,13 +29,11 @@ GOLDEN = golden()
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory):
-    """What the rules make of our own treebank."""
     return build(tmp_path_factory.mktemp("own"))
 
 
 @pytest.fixture(scope="module")
 def hindi(tmp_path_factory):
-    """What the rules of Hindi make of our own treebank."""
     folder = tmp_path_factory.mktemp("hindi")
     return build(folder, rules=HINDI, treebanks=(OWN_HINDI,), lang="hin")
 

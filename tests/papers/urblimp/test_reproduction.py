@@ -46,7 +46,6 @@ def labels():
 
 
 def build(directory, labels, printed=PRINTED, names=SPECS):
-    """The paper's exhibits from a directory of printed numbers."""
     tables = sorted(printed.glob("*.csv"))
     result = directory / "accuracies.parquet"
     read_published(tables, "urblimp", result)
