@@ -66,11 +66,7 @@ def _read(path: Path, models: set[str], method: str) -> pd.DataFrame:
 
 
 def fit_curves(
-    accuracies: Path,
-    humans: Path | None,
-    curves: Curves,
-    method: tuple[str, str],
-    output: Path,
+    accuracies: Path, humans: Path | None, curves: Curves, method: tuple[str, str], output: Path
 ) -> int:
     """Write a table of regressions by phenomenon and over all; return the number of rows.
 

@@ -77,10 +77,7 @@ def draw_groups(axes: Axes, groups: Sequence[str], series: Series) -> None:
 
 
 def _bar_cells(
-    bars: Mapping[str, pd.DataFrame],
-    names: Mapping[str, str],
-    title: str,
-    source: str = acc.OWN,
+    bars: Mapping[str, pd.DataFrame], names: Mapping[str, str], title: str, source: str = acc.OWN
 ) -> dict[str, list[Cell]]:
     """Mean accuracies of each bar of a panel, one for each model that has any."""
     series: dict[str, list[Cell]] = {}
@@ -252,10 +249,7 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
     deviations = {
         bar: [
             acc.computed_cell(
-                select_rows(bars[bar], mean.where),
-                (mean.row, f"{mean.column}, SD"),
-                SPREAD,
-                source,
+                select_rows(bars[bar], mean.where), (mean.row, f"{mean.column}, SD"), SPREAD, source
             )
             for mean in of_bar
         ]

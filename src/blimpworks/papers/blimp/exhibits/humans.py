@@ -28,10 +28,7 @@ MAJORITIES = {name: f"Majority, {name.lower()}" for name in (SUMMARY, *VARIANTS.
 PRINTED_MAJORITY = "Majority, printed"
 SUMMARISED = {SUMMARY: VARIANTS["published"], MAJORITIES[SUMMARY]: MAJORITIES["Ratings"]}
 """Columns of the summary, and those computed from the same ratings."""
-FROM_PRINT = {
-    PRINTED: [SUMMARY, *VARIANTS.values()],
-    PRINTED_MAJORITY: [*MAJORITIES.values()],
-}
+FROM_PRINT = {PRINTED: [SUMMARY, *VARIANTS.values()], PRINTED_MAJORITY: [*MAJORITIES.values()]}
 """Columns of printed numbers, and those that should be the same."""
 COUNTED, NUMBER = "Counted", "Number"
 ALL = "all paradigms"

@@ -9,13 +9,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PRODUCT, UNWEIGHTED, VALUES, Formula
 from blimpworks.exhibits.shared import Tables, read_printed
-from blimpworks.exhibits.statements import (
-    AGAIN,
-    VALUE,
-    Place,
-    Recomputation,
-    printed_statements,
-)
+from blimpworks.exhibits.statements import AGAIN, VALUE, Place, Recomputation, printed_statements
 from blimpworks.papers.blimp.exhibits import accuracies as acc
 from blimpworks.papers.blimp.exhibits import describe, formulas
 from blimpworks.papers.blimp.exhibits.formulas import CONTRASTS

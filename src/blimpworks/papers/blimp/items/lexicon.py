@@ -120,13 +120,7 @@ class Noun(Strict):
 
 
 Frame = Literal[
-    "intransitive",
-    "transitive",
-    "clause",
-    "raising",
-    "control",
-    "object_raising",
-    "object_control",
+    "intransitive", "transitive", "clause", "raising", "control", "object_raising", "object_control"
 ]
 AdjectiveFrame = Literal["", "tough", "raising", "control", "clause"]
 VerbTag = Literal[

@@ -21,11 +21,7 @@ from blimpworks.papers.lmentry.judging.compiling import (
     counts_of,
     words_of,
 )
-from blimpworks.papers.lmentry.judging.declared import (
-    TWINS,
-    AnswerPatterns,
-    task_patterns,
-)
+from blimpworks.papers.lmentry.judging.declared import TWINS, AnswerPatterns, task_patterns
 from blimpworks.papers.lmentry.judging.roles import (
     ANY_ROLE,
     HIDDEN,

@@ -161,11 +161,7 @@ def _compiled(expression: str) -> Any:
 
 
 def places(
-    text: str,
-    argument: Argument,
-    particles: tuple[str, ...] = (),
-    *,
-    anywhere: bool = False,
+    text: str, argument: Argument, particles: tuple[str, ...] = (), *, anywhere: bool = False
 ) -> Iterator[tuple[int, int]]:
     """Yield the spans of an argument: whole words, except sentences, lists and ``anywhere``."""
     bare = anywhere or argument.bare or argument.role in _UNBOUNDED

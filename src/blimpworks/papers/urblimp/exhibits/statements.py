@@ -12,22 +12,11 @@ from blimpworks.exhibits.accuracies import where_of
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PRODUCT, VALUES, Formula, of_row
 from blimpworks.exhibits.shared import Tables, read_printed
-from blimpworks.exhibits.statements import (
-    AGAIN,
-    VALUE,
-    Place,
-    Recomputation,
-    printed_statements,
-)
+from blimpworks.exhibits.statements import AGAIN, VALUE, Place, Recomputation, printed_statements
 from blimpworks.papers.urblimp.exhibits import accuracies as acc
 from blimpworks.papers.urblimp.exhibits import describe, formulas, models
 from blimpworks.papers.urblimp.exhibits.data import kinds_cell, table_models
-from blimpworks.papers.urblimp.exhibits.significance import (
-    ALPHA,
-    Scores,
-    pair_cells,
-    read_scores,
-)
+from blimpworks.papers.urblimp.exhibits.significance import ALPHA, Scores, pair_cells, read_scores
 from blimpworks.papers.urblimp.phenomena import HUMAN, PARADIGMS, PHENOMENA
 
 GRANITE = ("granite-3.3-2b-base", "granite-3.3-8b-base")

@@ -8,14 +8,7 @@ from typing import Any
 
 from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import (
-    COUNT,
-    TOTAL,
-    UNWEIGHTED,
-    Formula,
-    of_row,
-    sum_of,
-)
+from blimpworks.exhibits.formulas import COUNT, TOTAL, UNWEIGHTED, Formula, of_row, sum_of
 from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
 from blimpworks.papers.urblimp.exhibits import describe, formulas
 

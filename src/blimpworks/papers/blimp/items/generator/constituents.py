@@ -104,10 +104,7 @@ class NounForm(Constituent):
     PARTS: ClassVar[Parts] = {
         "": lambda noun: (*noun.det, noun.text),
         "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER[noun.number]]),
-        "possessive": lambda noun: (
-            *noun.det,
-            possessive(noun.text, plural=noun.number == "pl"),
-        ),
+        "possessive": lambda noun: (*noun.det, possessive(noun.text, plural=noun.number == "pl")),
         "det": lambda noun: noun.det,
         "noun": lambda noun: (noun.text,),
         "first": lambda noun: (noun.words()[0],),

@@ -12,11 +12,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.papers.blimp.items.build import Record
 from blimpworks.papers.blimp.items.generator.builder import Builder, Redraw
-from blimpworks.papers.blimp.items.generator.checks import (
-    SLOT,
-    check_vocabulary,
-    read_declaration,
-)
+from blimpworks.papers.blimp.items.generator.checks import SLOT, check_vocabulary, read_declaration
 from blimpworks.papers.blimp.items.generator.constituents import Constituent, Part
 from blimpworks.papers.blimp.items.generator.declarations import Declaration
 from blimpworks.papers.blimp.items.lexicon import Lexicon, Sounds, read_lexicon
