@@ -51,6 +51,21 @@ def where_of(rows: pd.DataFrame, keys: Sequence[str] = KEYS) -> dict[str, Any]:
     }
 
 
+def row_accuracy_cell(
+    row: pd.Series,
+    place: Place,
+    where: Mapping[str, Any],
+    source: str = SOURCE,
+    formula: Formula = UNWEIGHTED,
+    text: Callable[[float], str] = "{:.1f}".format,
+    **fields: Any,
+) -> Cell:
+    """Make the cell of one row's accuracy in percent, with its interval."""
+    value = 100 * row["accuracy"]
+    fields |= {"n": int(row["n"]), "low": 100 * row["low"], "high": 100 * row["high"]}
+    return Cell(*place, value, text(value), formula, source, where, **fields)
+
+
 def accuracy_cell(
     rows: pd.DataFrame,
     place: Place,

@@ -14,7 +14,7 @@ from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.errors import UserError
 from blimpworks.exhibits.accuracies import Place, accuracy_cell, where_of
 from blimpworks.exhibits.exhibit import Cell, Labels
-from blimpworks.exhibits.formulas import UNWEIGHTED, Formula, select_rows
+from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.papers.blimp.exhibits.facts import TRAINING
 from blimpworks.papers.blimp.exhibits.formulas import common, pearson_interval
@@ -177,14 +177,6 @@ def mean_cell(rows: pd.DataFrame, place: Place, source: str = OWN, **fields: Any
         ties=True,
         **fields,
     )
-
-
-def row_accuracy_cell(row: pd.Series, place: Place, source: str, keys: Sequence[str]) -> Cell:
-    """Make a cell of one row's accuracy in percent, with its interval."""
-    value = 100 * row["accuracy"]
-    fields = {"n": int(row["n"]), "low": 100 * row["low"], "high": 100 * row["high"]}
-    where = {key: row[key] for key in keys}
-    return Cell(*place, value, percent_text(value), UNWEIGHTED, source, where, **fields)
 
 
 def pearson_cell(rows: pd.DataFrame, place: Place, formula: Formula, by: str) -> Cell:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
+from blimpworks.exhibits.accuracies import row_accuracy_cell
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables, read_plain, row_cell
 from blimpworks.exhibits.style import (
@@ -72,12 +73,12 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     for _, row in rows.iterrows():
         line, column = f"{names[row['model']]}: {AXES[row['factor']]}", f"bin {row['bin'] + 1}"
-        accuracy = acc.row_accuracy_cell(row, (line, column), BINNED, KEYS)
         # Here halves are rounded to even digits, unlike in tables that repeat printed ones.
-        cells.append(replace(accuracy, text=f"{accuracy.value:.1f}"))
+        where = {key: row[key] for key in KEYS}
+        cells.append(row_accuracy_cell(row, (line, column), where, BINNED))
         text = f"{row['mean']:.4g}"
         mean = row_cell(BINNED, row, KEYS, "mean", (line, f"{column}, mean"), text)
-        cells.append(replace(mean, n=accuracy.n))
+        cells.append(replace(mean, n=int(row["n"])))
 
     figure = new_figure(PAGE_INCHES, 4.4)
     grid = figure.subplots(2, 2, sharey=True)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits import shared
+from blimpworks.exhibits.accuracies import row_accuracy_cell
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, select_rows
 from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell, read_plain, read_printed
@@ -112,8 +113,9 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(cell)
             chosen = {"model": cell.where["model"], "phenomenon": phenomena[cell.column]}
             for _, row in select_rows(pooled, chosen).iterrows():
-                cell_key, keys = (cell.row, f"{cell.column}, by pair"), (*acc.KEYS, "phenomenon")
-                by_pair = acc.row_accuracy_cell(row, cell_key, acc.OWN, keys)
+                place = (cell.row, f"{cell.column}, by pair")
+                by = {key: row[key] for key in (*acc.KEYS, "phenomenon")}
+                by_pair = row_accuracy_cell(row, place, by, text=acc.percent_text)
                 cells.append(replace(by_pair, printed=by_pair.column == BY_PAIR))
         best = best_of_each(cells, {*labels.models.values()}, by="column")
         cells += _table3_cells(acc.read_humans(tables, labels), acc.RELEASED, labels)

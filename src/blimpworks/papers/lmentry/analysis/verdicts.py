@@ -19,23 +19,16 @@ from blimpworks.papers.lmentry.tables import VERDICTS
 from blimpworks.papers.lmentry.tasks import SUBJECTS
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, Evaluation, read_table, write_frame
 
-VACUOUS, CASE, SCRIPT, YES_NO, WORDING, OTHER = (
-    "vacuous",
-    "case",
-    "script",
-    "yes_no",
-    "wording",
-    "other",
-)
 REASONS = {
-    VACUOUS: "right by the published rules because no word of ASCII letters contradicts it",
-    SCRIPT: "wrong by them because it has no word of ASCII letters",
-    CASE: "wrong by them because the answer is put in lower case and the key is not",
-    YES_NO: "any or all words from a category: what counts as yes or no",
-    WORDING: "a wording that only one of the two knows",
-    OTHER: "something else",
+    "vacuous": "right by the published rules because no word of ASCII letters contradicts it",
+    "script": "wrong by them because it has no word of ASCII letters",
+    "case": "wrong by them because the answer is put in lower case and the key is not",
+    "yes_no": "any or all words from a category: what counts as yes or no",
+    "wording": "a wording that only one of the two knows",
+    "other": "something else",
 }
 """Reasons for a changed verdict; the first that fits counts."""
+VACUOUS, SCRIPT, CASE, YES_NO, WORDING, OTHER = REASONS
 WRITTEN = {"cut": "cut", "echo": "echoes"}
 """Columns of judgements on the answer's form, and columns of their counts."""
 FITTING = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}

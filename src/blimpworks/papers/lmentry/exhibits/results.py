@@ -9,6 +9,7 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import PUBLISHED
+from blimpworks.exhibits.accuracies import row_accuracy_cell
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import (
     ACCURACY,
@@ -276,25 +277,15 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     else:
         rows = read_accuracies(tables, labels)
         models, cells = models_of(rows), []
+        formula = NOMINAL if labels.method == PUBLISHED else ACCURACY
         inside = select_rows(rows, {"lang": lang, "paradigm": ALL, "phenomenon": [*tasks]})
         inside = inside.sort_values("phenomenon", key=lambda names: names.map(tasks.index))
         for _, row in inside.iterrows():
-            model, task, percent = row["model"], row["phenomenon"], 100 * row["accuracy"]
-            cells.append(
-                Cell(
-                    name_of(model),
-                    task_name(task),
-                    percent,
-                    f"{percent:.2f}",
-                    NOMINAL if labels.method == PUBLISHED else ACCURACY,
-                    "judgements",
-                    selection(lang, model, labels, phenomenon=task),
-                    n=int(row["n"]),
-                    low=100 * row["low"],
-                    high=100 * row["high"],
-                    stands_for=(model, task),
-                )
-            )
+            model, task = row["model"], row["phenomenon"]
+            place = (name_of(model), task_name(task))
+            where = selection(lang, model, labels, phenomenon=task)
+            cell = row_accuracy_cell(row, place, where, "judgements", formula, "{:.2f}".format)
+            cells.append(replace(cell, stands_for=(model, task)))
         note = judged_by(labels).strip() if cells else "Without any answer here."
         if cells and labels.method == PUBLISHED:
             note += " Divided, as in print, by the number of prompts that the settings ask for."

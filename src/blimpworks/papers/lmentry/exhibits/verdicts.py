@@ -219,13 +219,8 @@ WRITTEN = {"Answers cut off": "cut", "Answers echoes": "echoes"}
 SIGNED = (CHANGE, SHARE_OF_CHANGE, DENOMINATORS)
 # Where both are the same, the diamond stands inside the ring.
 MARKS: dict[str, dict[str, Any]] = {
-    "published rules": {
-        "s": 26,
-        "facecolor": "white",
-        "edgecolor": ORANGE,
-        "linewidth": 1.3,
-        "marker": "o",
-    },
+    "published rules": {"s": 26, "facecolor": "white", "edgecolor": ORANGE}
+    | {"linewidth": 1.3, "marker": "o"},
     "corrected rules": {"s": 10, "color": BLUE, "marker": "D"},
 }
 GROUPS = {"all tasks": TASKS} | {

@@ -19,29 +19,11 @@ from typing import Any, NamedTuple
 import re2
 
 NAMES = (
-    "answer",
-    "distractor",
-    "query",
-    "word",
-    "letter",
-    "sentence",
-    "category",
-    "other",
-    "answer_ergative",
-    "answer_comitative",
-    "answer_genitive",
-    "query_ergative",
-    "query_comitative",
-    "query_genitive",
-    "category_absolutive",
-    "category_comitative",
-    "answer_rewritten",
-    "distractor_rewritten",
-    "listed1",
-    "listed2",
-    "listed3",
-    "listed4",
-    "listed5",
+    *("answer", "distractor", "query", "word", "letter", "sentence", "category", "other"),
+    *("answer_ergative", "answer_comitative", "answer_genitive"),
+    *("query_ergative", "query_comitative", "query_genitive"),
+    *("category_absolutive", "category_comitative", "answer_rewritten", "distractor_rewritten"),
+    *(f"listed{number}" for number in range(1, 6)),
 )
 LISTED = tuple(name for name in NAMES if name.startswith("listed"))
 ROLE = {name: chr(0xE000 + number) for number, name in enumerate(NAMES)}
