@@ -13,10 +13,7 @@ HALF_UNIT = 0.005
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield each model's accuracy on each task, errata corrected.
-
-    Raises UserError without sizes.
-    """
+    """Yield each model's accuracy on each task, errata corrected. Raises UserError."""
     sizes = {(row.row, row.column): row.value for row in printed if row.exhibit == SAMPLES}
     for row in printed:
         percent = row.sound

@@ -80,10 +80,7 @@ class Record(BaseModel):
 
 
 def span_of(sentence: str, prefix: str, word: str) -> tuple[int, int]:
-    """Return the half-open span of the critical word, in characters.
-
-    Raises ValueError unless the sentence begins with the prefix and the whole word.
-    """
+    """Return the half-open span of the critical word, in characters. Raises ValueError."""
     start = len(prefix) + 1
     if not (prefix and word and f"{sentence} ".startswith((f"{prefix} {word}",))):
         raise ValueError(f"{sentence!r} does not begin with {prefix!r} and {word!r}")
@@ -93,12 +90,7 @@ def span_of(sentence: str, prefix: str, word: str) -> tuple[int, int]:
 
 
 def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
-    """Yield the pairs of a paradigm's file, which is called after it.
-
-    Raises UserError, naming file and line, for wrong fields, types or numbers of pairs (from 0),
-    and for critical words that don't follow their prefix. Likewise for repeated pairs, and for any
-    number other than ``pairs``.
-    """
+    """Yield the pairs of a paradigm's file, which is called after it. Raises UserError."""
     seen: dict[tuple[str, str], int] = {}
     with reading(path, "a paradigm of BLiMP", "Retrieve or generate the file again."):
         lines = text_of(path).removesuffix("\n").split("\n")

@@ -316,10 +316,7 @@ class Lexicon(NamedTuple):
 
 
 def read_lexicon(folder: Path) -> Lexicon:
-    """Read the lexicon in a directory.
-
-    Raises UserError, naming file and line, for missing, malformed or repeated entries.
-    """
+    """Read the lexicon in a directory. Raises UserError."""
     classes = read_classes(folder / "classes.yaml")
 
     def entries(name: str, kind: type[Entry], *restricted: str) -> list[Entry]:

@@ -103,10 +103,7 @@ def reasons(changed: pd.DataFrame) -> pd.Series:
 
 
 def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
-    """Return the verdicts table's rows of one evaluation.
-
-    Raises UserError if a method is missing.
-    """
+    """Return the verdicts table's rows of one evaluation. Raises UserError."""
     both = _both(evaluation.judgements)
     changed = both[both["correct_published"] != both["correct_corrected"]]
     changed = changed.assign(reason=reasons(_texts(changed, evaluation)).to_numpy())
@@ -128,10 +125,7 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def compare_verdicts(results: Sequence[Evaluation], output: Path) -> dict[str, Any]:
-    """Write the verdicts table; return counts of answers and changes.
-
-    Raises UserError without tables, and as ``compare_evaluation`` does.
-    """
+    """Write the verdicts table; return counts of answers and changes. Raises UserError."""
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
     frame = pd.concat([compare_evaluation(evaluation) for evaluation in results], ignore_index=True)

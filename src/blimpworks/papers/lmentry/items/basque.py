@@ -71,10 +71,7 @@ _HUNDREDS = (*_IRREGULAR, *(f"{unit}ehun" for unit in _TO_TEN[5:]))
 
 
 def spelled(number: int) -> str:
-    """Spell ``number``, 0 to 999: by scores, and ``eta`` after the hundreds.
-
-    Raises ValueError for another number.
-    """
+    """Spell ``number``, 0 to 999: by scores, and ``eta`` after the hundreds. Raises ValueError."""
     if not 0 <= number < 1000:
         raise ValueError(f"Basque number {number}: expected 0 to 999")
     hundreds, remainder = divmod(number, 100)

@@ -139,10 +139,7 @@ def declaration_of(
     variant: Variant,
     path: Path | str = "tasks.yaml",
 ) -> Declaration:
-    """Return the declaration of a task or subset in a language.
-
-    Raises UserError, with the file, task and key, for unknown or impossible settings.
-    """
+    """Return the declaration of a task or subset in a language. Raises UserError."""
     merged: dict[str, Any] = {}
     levels = [declarations.tasks[task_of(name)], declarations.subsets.get(name, {})]
     for settings in levels:

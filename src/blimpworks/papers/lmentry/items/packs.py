@@ -156,10 +156,7 @@ def pack_files(path: Path) -> list[Path]:
 
 
 def read_pack(path: Path) -> Pack:
-    """Read a pack from YAML, with patterns of neighbouring packs.
-
-    Raises UserError for a faulty one.
-    """
+    """Read a pack from YAML, with patterns of neighbouring packs. Raises UserError."""
     pack = _parsed(path)
     lent = {}
     for lang, file in _lenders(pack, path.parent).items():

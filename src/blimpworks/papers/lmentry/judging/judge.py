@@ -59,10 +59,7 @@ class Judge:
         self._judges: dict[str, TaskJudge] = {}
 
     def ask(self, phenomenon: str, template: int, arguments: Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt.
-
-        Raises UserError for an unknown task.
-        """
+        """Return the function that judges answers to a prompt. Raises UserError."""
         core = task_of(phenomenon)
         task = self._asks.get(f"{core}.{template}", core)
         if task not in RULES_OF:

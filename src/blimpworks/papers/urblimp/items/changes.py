@@ -185,11 +185,7 @@ class Revision:
     draft: Draft
 
     def apply(self, operation: Operation) -> None:
-        """Carry out an operation on the draft.
-
-        Raises Rejected if no rule or table has a form, if no form is attested, or if it is licensed
-        too.
-        """
+        """Carry out an operation on the draft. Raises Rejected."""
         draft, match = self.draft, self.match
         match operation:
             case Delete():

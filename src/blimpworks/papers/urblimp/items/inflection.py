@@ -25,10 +25,7 @@ Cell = Mapping[str, str]
 
 
 def cell_of(text: str) -> dict[str, str]:
-    """Return the features of a cell written as ``Gender=Masc|Number=Sing``.
-
-    Raises ValueError for a part that is no such pair.
-    """
+    """Return the features of a cell written as ``Gender=Masc|Number=Sing``. Raises ValueError."""
     features = {}
     for pair in text.split("|"):
         name, sign, value = pair.partition("=")

@@ -196,11 +196,7 @@ def _parser() -> Lark:
 
 
 def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
-    """Read a pattern; ``lists`` has regular expressions by name.
-
-    Raises UserError, with line and column, for a syntax error, and for an unknown list, an empty
-    pattern and one of too many words.
-    """
+    """Read a pattern; ``lists`` has regular expressions by name. Raises UserError."""
     try:
         pattern: Pattern = _Reader(lists or {}).transform(_parser().parse(text))
     except VisitError as error:

@@ -310,11 +310,7 @@ def read_language(path: Path) -> Language:
 
 
 def read_declaration(path: Path, language: Language) -> Declaration:
-    """Read a paradigm's rules.
-
-    Raises UserError, with the key, for malformed rules, and for tables and closed classes that the
-    language does not have.
-    """
+    """Read a paradigm's rules. Raises UserError."""
     declaration = parse_yaml(Declaration, path, "rule file", language.lists)
     for rule in declaration.rules:
         for operation in (*rule.prepare, *rule.change):

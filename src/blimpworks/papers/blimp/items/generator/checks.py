@@ -175,11 +175,7 @@ def _lacking(draw: AnyDraw, scheme: Scheme, pools: Pools, realisations: Realisat
 
 
 def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> None:
-    """Check the declaration in a file against a lexicon.
-
-    Raises UserError, naming file and key, for words and classes that the lexicon lacks. Likewise
-    for slots that ask for the other number of an entry that may lack it.
-    """
+    """Check the declaration in a file against a lexicon. Raises UserError."""
     pools, realisations = Pools(lexicon), Realisations(lexicon.auxiliaries)
     vocabulary: dict[str, Collection[str]] = {
         "verbs.tsv": {verb.lexeme for verb in lexicon.verbs},

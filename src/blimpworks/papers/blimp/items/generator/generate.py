@@ -75,10 +75,7 @@ class Generator:
     """Draws pairs of one paradigm."""
 
     def __init__(self, path: Path, declaration: Declaration, lexicon: Lexicon, seed: int) -> None:
-        """Name of ``path``, which is the paradigm's, and ``seed`` decide all.
-
-        Raises UserError when the declaration asks for something that the lexicon lacks.
-        """
+        """Name of ``path``, which is the paradigm's, and ``seed`` decide all. Raises UserError."""
         check_vocabulary(declaration, lexicon, path)
         self.path, self.uid, self.declaration, self.lexicon = path, path.stem, declaration, lexicon
         self.source = random.Random(f"{seed}:{self.uid}")
@@ -124,10 +121,7 @@ class Generator:
         return Pair(record, good, bad, drawn)
 
     def pairs(self, count: int) -> Iterator[Pair]:
-        """Draw ``count`` pairs whose acceptable sentences are distinct.
-
-        Raises UserError, with the most frequent failure, when the lexicon has no more.
-        """
+        """Draw ``count`` pairs whose acceptable sentences are distinct. Raises UserError."""
         seen: set[str] = set()
         failures: Counter[str] = Counter()
         while len(seen) < count:
