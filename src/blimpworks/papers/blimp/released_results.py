@@ -126,8 +126,7 @@ def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
 def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -> int:
     """Write the released accuracies of models and humans as a table; return their number.
 
-    ``rerun`` are the models' of 2021, under a method of their own. Raises UserError when a file is
-    missing or malformed.
+    ``rerun`` are the models' of 2021, under a method of their own.
     """
     rows = []
     for _, row in _read(results, ["UID", "type"], RESULTS).iterrows():
@@ -224,8 +223,7 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     """Write the ratings, one a row; return their numbers, in all and by variant.
 
     ``published`` ratings are behind the released summary, ``corrected`` ones meet the text's
-    criterion. A paradigm's pairs are numbered in order of appearance. Raises UserError for a
-    missing or malformed file.
+    criterion. A paradigm's pairs are numbered in order of appearance.
     """
     needed = (*FIELDS, *(name for slot in SLOTS for name in _fields(slot)))
     with reading(responses, "BLiMP's released responses", "Retrieve them again."):

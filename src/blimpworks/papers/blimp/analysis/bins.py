@@ -81,11 +81,7 @@ def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
 
 
 def bin_accuracies(results: Sequence[Evaluation], method: str, bins: int, output: Path) -> int:
-    """Write the accuracy of each model by factor in at most ``bins``; return the number of rows.
-
-    Raises UserError without tables, for a missing one or another schema, for items without scores,
-    and without judgements by the method.
-    """
+    """Write the accuracy of each model by factor in at most ``bins``; return the number of rows."""
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
     frames = []

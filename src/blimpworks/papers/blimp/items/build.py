@@ -130,7 +130,6 @@ def build_items(files: Sequence[Path], output: Path, pairs: int, most: int | Non
 
     ``pairs`` is each file's number of pairs, of which at most ``most`` are taken evenly. Phenomena
     are those of Tables 2 and 4, which count both paradigms of "s-selection" as argument structure.
-    Raises UserError for a missing or malformed file.
     """
     rows: list[dict[str, Any]] = []
     for path in files:

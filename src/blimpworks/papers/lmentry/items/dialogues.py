@@ -226,8 +226,7 @@ def build_dialogues(
     """Write the dialogues of some languages as JSON Lines; return counts.
 
     ``practice`` and ``benchmark``: PROMPTS tables, one a language; ``packs``: the languages' packs.
-    One language's prompts are in memory at a time. Raises UserError when a file is missing or
-    malformed, a language has no pack, or nothing is left.
+    One language's prompts are in memory at a time.
     """
     systems = {pack.lang: pack.system for pack in map(read_pack, packs)}
     taken = {

@@ -119,8 +119,6 @@ def compare_lengths(
     """Write the decisions that differ by token and in sum, and one such pair word by word.
 
     ``ties`` is the tie policy. Returns the number of pairs, and of those decided differently.
-    Raises UserError for no table, one that is missing or of another schema, and an item without
-    scores.
     """
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")

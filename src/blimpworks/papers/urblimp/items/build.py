@@ -192,8 +192,7 @@ def build_items(
 
     Rules without edges also apply to plain ``text``. ``counts`` gets the numbers of matches by
     outcome, ``rejected`` the matches without a pair. Items are in the order of the paper's
-    paradigms, their rules and the treebanks. Raises UserError for rules or tables that are missing
-    or malformed, and if there is no pair at all.
+    paradigms, their rules and the treebanks.
     """
     _check_files(rules)
     language = read_language(rules / f"{LANGUAGE}.yaml")

@@ -38,11 +38,7 @@ class Attested:
         lexicon: Path | None = None,
         code: str | None = None,
     ) -> None:
-        """Collect the forms of ``trees``, a table ``lexicon`` and wordfreq's language ``code``.
-
-        Raises UserError for a table that is missing or of another schema, and for a code unknown to
-        wordfreq.
-        """
+        """Collect the forms of ``trees``, a table ``lexicon`` and wordfreq's language ``code``."""
         self.neighbours: set[tuple[str, str]] = set()
         self.sentences: set[tuple[str, ...]] = set()
         forms: set[str] = set()

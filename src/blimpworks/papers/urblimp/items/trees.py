@@ -112,8 +112,7 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
 def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Iterator[Tree]:
     """Yield the sentences of a language's treebanks in the tables' order, spelled as its pack says.
 
-    Multiword ranges and empty nodes are left out. Raises UserError for a table that is missing or
-    of another schema.
+    Multiword ranges and empty nodes are left out.
     """
     columns = ["sentence", "word", "form", "lemma", "upos", "xpos", "feats", "head", "deprel"]
     table: pa.Table = read_table(TOKENS, tokens, [*columns, "space_after"])
@@ -132,8 +131,7 @@ def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Itera
 def plain_trees(text: Path, orthography: Orthography) -> Iterator[Tree]:
     """Yield the lines of a plain text as words without edges; their only feature is the form.
 
-    Spaces separate words, and so does punctuation at their ends. Raises UserError for a file that
-    is missing or not UTF-8.
+    Spaces separate words, and so does punctuation at their ends.
     """
     from blimpworks.models.text import read_sentences
 
