@@ -101,10 +101,8 @@ def _paradigm_table(
     # Names in two lines, the lower with the size; in one if all have the same upper line.
     heads = {}
     for name in names.values():
-        name_parts = name.rsplit("-", 2)
-        heads[name] = (
-            (name_parts[0], "-".join(name_parts[1:])) if len(name_parts) > 2 else ("", name)
-        )
+        upper, *lower = name.rsplit("-", 2)
+        heads[name] = (upper, "-".join(lower)) if len(lower) > 1 else ("", name)
     if len({upper for upper, _ in heads.values()}) < 2:
         heads = {}
     none = "" if names else " The campaign has judged with no such model."
