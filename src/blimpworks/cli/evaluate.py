@@ -3,7 +3,7 @@
 import os
 from json import dumps
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import typer
 
@@ -145,10 +145,11 @@ def build_report_card(
 ) -> None:
     """Build the report card of an evaluation: its data, its page and results files."""
     from blimpworks.evaluation.build import build_report_card as build
-    from blimpworks.evaluation.facts import card_tables
+    from blimpworks.evaluation.facts import Facts, card_tables
 
-    tables = [Path(path) for path in card_tables(facts)]
+    card_facts = cast(Facts, facts)
+    tables = [Path(path) for path in card_tables(card_facts)]
     with build_report_card.job(inputs=tables, outputs=outputs, params={"facts": facts}) as job:
-        counts = build(facts, outputs)
+        counts = build(card_facts, outputs)
         job.note(**counts)
     typer.echo(f"{outputs[1]}: " + ", ".join(f"{n} {unit}" for unit, n in counts.items()))
