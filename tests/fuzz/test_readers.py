@@ -44,7 +44,7 @@ EXCEPTED = {
         reproduction.measured report.read
     """,
     HOST: """
-        cluster.attempt cluster.guard cluster.pack_run cluster.status evaluation.machine
+        cluster.attempt cluster.guard cluster.status evaluation.machine
         generation.vllm_engine scoring.vllm_engine scoring.vllm_server cli.exhibits
         cli.reproduction cli.scoring
     """,

@@ -27,7 +27,7 @@ rule answer:
         "<benchmarks>/answer/{model}/{part}.tsv"
     wildcard_constraints:
         model=one_of(answering(SHARED)),
-    retries: 2
+    retries: RETRIES
     conda:
         "../../envs/train.yaml"
     resources:

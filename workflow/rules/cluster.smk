@@ -1,13 +1,13 @@
 """What jobs ask of a cluster: of SLURM as the site's file says, and no more than they need."""
 
 import functools
+from collections import Counter
 
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.estimate import expected_items
-from blimpworks.cluster.packs import pack_parts
 from blimpworks.cluster.requests import (
+    TOGETHER,
     cpu_request,
-    pack_request,
     sized_request,
     train_request,
 )
@@ -84,8 +84,9 @@ def _requested(part, _age):
         layout.dtype_of(part.model),
         SITE,
         CAMPAIGN.scoring,
-        expected(part),
+        expected_items(CAMPAIGN, CATALOGUE, part),
         part.log(CAMPAIGN),
+        shared=SHARING.get(part.model, 1) if part.kind == "score" else 1,
     )
 
 
@@ -95,9 +96,21 @@ def asked(request):
     return {name: lambda w, attempt, name=name: request(w).get(name) for name in names}
 
 
-def score_job():
-    """Resources of a job that scores."""
-    return asked(score_request_of)
+def score_job(shared=False):
+    """Resources of a job that scores; one that shares a SLURM job, in turn with the others.
+
+    One that fails ends those that follow it in the same SLURM job. So the last attempt passes over
+    it: its manifest says why, and the job that reads it fails.
+    """
+    resources = asked(score_request_of)
+    resources["failing"] = "--no-give-up"
+    if shared:
+        # A limit of 1 (profiles/slurm), so that times add up and memory does not.
+        resources["turn"] = 1
+        resources["failing"] = lambda w, attempt: (
+            "--give-up" if attempt > TRIES else "--no-give-up"
+        )
+    return resources
 
 
 def answer_job():
@@ -105,69 +118,18 @@ def answer_job():
     return asked(lambda w: request_of(ANSWERING[w.model, w.part]))
 
 
-def pack_job(pack):
-    """Resources of a job that scores a pack."""
-    gpus = score_needs(pack.parts[0].model).kind is not None
-    shape = {"width": pack.width, "has": "--gpus" if gpus else "--no-gpus"}
-    return asked(lambda w: pack_request_of(pack.name)) | shape
-
-
-def pack_request_of(name):
-    """What a job that scores a pack asks for, by how its members' last attempts ended."""
-    pack = next(pack for pack in PACKS if pack.name == name)
-    return _pack_requested(name, tuple(_age(p.log(CAMPAIGN)) for p in pack.parts))
-
-
-@functools.lru_cache(maxsize=None)
-def _pack_requested(name, _ages):
-    pack = next(pack for pack in PACKS if pack.name == name)
-    logs = [part.log(CAMPAIGN) for part in pack.parts]
-    return pack_request(pack, score_needs, SITE, logs)
-
-
-def expected(part):
-    """What to expect of the items that a part scores."""
-    return expected_items(CAMPAIGN, CATALOGUE, part)
-
-
 def items_of(part):
     """Items tables that a part of the scoring needs."""
     return [str(path) for path in part.items(CAMPAIGN)]
 
 
-def slots_of(model):
-    """GPUs that scoring with a model takes, or cores."""
-    needs = score_needs(model)
-    return needs.gpus or needs.cores
-
-
-def packed(pack):
-    """The members of a pack as its command wants them."""
-    members = []
-    for part in pack.parts:
-        kinds = {"whole": [], "regions": []}
-        for benchmark, lang in part.sets:
-            partial = regional(layout.judged_by(benchmark, part.model))
-            kinds["regions" if partial else "whole"].append(f"{benchmark}/{lang}")
-        members.append(
-            {
-                "part": part.key,
-                "engine": part.engine,
-                "checkpoint": str(part.checkpoint(CAMPAIGN)),
-                "slots": slots_of(part.model),
-                **kinds,
-            }
-        )
-    return json.dumps(members)
-
-
-def scored_alone(environment):
-    """Models scored by jobs of their own, in an environment."""
-    packs = {part.model for pack in PACKS for part in pack.parts}
+def scored_by(environment, shared=False):
+    """Models scored in an environment, in SLURM jobs of their own or shared ones."""
     return [
         name
         for name in CATALOGUE.models
-        if name not in packs and environment_of(layout.engine_of(name)) == environment
+        if (name in SHARING) == shared
+        and environment_of(layout.engine_of(name)) == environment
     ]
 
 
@@ -202,7 +164,17 @@ def cluster_words(log):
 if refused := impossible():
     raise WorkflowError("\n".join(refused))
 PARTS, ANSWERING = layout.score_parts, layout.answer_parts
-LSTM_RETRIES = training_retries(
+# The Snakemakes inside a SLURM job would try again there, each as often, with what has failed.
+TRIES = 2
+RETRIES = TRIES if workflow.is_main_process else 0
+LSTM_RETRIES = RETRIES and training_retries(
     CAMPAIGN, CATALOGUE, [*PARTS.values(), *ANSWERING.values()], SITE
 )
-PACKS = pack_parts([*PARTS.values()], CATALOGUE.models, score_needs, SITE, expected)
+# The most parts of a model that share a SLURM job; profiles/slurm has the same number.
+SHARING = {
+    model: min(count, TOGETHER)
+    for model, count in Counter(
+        part.model for part in PARTS.values() if part.scope != "multi"
+    ).items()
+    if SITE and count > 1
+}

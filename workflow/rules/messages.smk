@@ -40,8 +40,6 @@ def missing_beside_snakemake(jobs):
         job.wildcards.get("model") for job in jobs if job.rule.name.startswith(scoring)
     }
     engines = {layout.engine_of(model) for model in alone - {None}}
-    packs = (pack for pack in PACKS if f"score_{pack.name}" in names)
-    engines |= {part.engine for pack in packs for part in pack.parts}
     return [*missing_software(engines, names, REPOSITORY)]
 
 

@@ -167,7 +167,7 @@ rule train_ngram:
         "<benchmarks>/train_ngram/{model}/{scope}.tsv"
     wildcard_constraints:
         model=one_of(layout.training.trained_by("ngram")),
-    retries: 2
+    retries: RETRIES
     conda:
         "../../envs/train.yaml"
     resources:
@@ -198,7 +198,7 @@ rule train_network:
         model=one_of(
             layout.training.trained_by("transformer", "masked", "encoder-decoder")
         ),
-    retries: 2
+    retries: RETRIES
     conda:
         "../../envs/train.yaml"
     resources:

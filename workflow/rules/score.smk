@@ -13,8 +13,8 @@ rule score:
     benchmark:
         "<benchmarks>/score/{model}/{part}.tsv"
     wildcard_constraints:
-        model=one_of(scored_alone(SHARED)),
-    retries: 2
+        model=one_of(scored_by(SHARED)),
+    retries: RETRIES
     conda:
         "../../envs/train.yaml"
     resources:
@@ -34,12 +34,13 @@ rule score:
     shell:
         "{params.python} -m blimpworks score {input.whole:q} {params.regions:q} "
         "--checkpoint {input.checkpoint:q} --engine {params.engine} --store {params.store:q} "
-        "--manifest {output:q} --options {params.options:q} --log {log:q} > {log:q} 2>&1"
+        "--manifest {output:q} --options {params.options:q} {resources.failing} --log {log:q} "
+        "> {log:q} 2>&1"
 
 
 use rule score as score_with_vllm with:
     wildcard_constraints:
-        model=one_of(scored_alone(OWN_ENVIRONMENT)),
+        model=one_of(scored_by(OWN_ENVIRONMENT)),
     conda:
         f"../../envs/{OWN_ENVIRONMENT}.yaml"
     container:
@@ -55,43 +56,24 @@ use rule score as score_with_vllm with:
         options=CAMPAIGN.scoring.model_dump_json(exclude=AFTERWARDS),
 
 
-for pack in PACKS:
+# The checkpoints of a monolingual model are scored one after another in SLURM jobs that they
+# share: as many in one as group-components of profiles/slurm says.
+use rule score as score_checkpoints with:
+    wildcard_constraints:
+        model=one_of(scored_by(SHARED, shared=True)),
+    group:
+        "score_{model}"
+    resources:
+        **score_job(shared=True),
 
-    rule:
-        name:
-            f"score_{pack.name}"
-        input:
-            pairs=sorted({path for part in pack.parts for path in items_of(part)}),
-            checkpoints=sorted({str(part.checkpoint(CAMPAIGN)) for part in pack.parts}),
-        output:
-            [str(part.manifest(CAMPAIGN)) for part in pack.parts],
-        log:
-            f"<logs>/score_pack/{pack.name}.log",
-        benchmark:
-            f"<benchmarks>/score_pack/{pack.name}.tsv"
-        retries: 2
-        conda:
-            f"../../envs/{environment_of(pack.parts[0].engine)}.yaml"
-        container:
-            image(environment_of(pack.parts[0].engine))
-        resources:
-            **pack_job(pack),
-        params:
-            code=sorted({scoring_code(part.model) for part in pack.parts}),
-            python=python_of(pack.parts[0].engine),
-            folders=lambda w: [
-                f"--items={items_folder(CAMPAIGN)}",
-                f"--store={RESULTS}/store",
-            ],
-            logs=lambda w: f"{CAMPAIGN.pathvars.logs}/score",
-            members=packed(pack),
-            options=CAMPAIGN.scoring.model_dump_json(exclude=AFTERWARDS),
-        message:
-            f"Score {len(pack.parts)} parts side by side: {pack.name}"
-        shell:
-            "{params.python} -m blimpworks score-pack --members {params.members:q} "
-            "{params.folders:q} --logs {params.logs:q} --options {params.options:q} "
-            "--width {resources.width} {resources.has} > {log:q} 2>&1"
+
+use rule score_with_vllm as score_checkpoints_with_vllm with:
+    wildcard_constraints:
+        model=one_of(scored_by(OWN_ENVIRONMENT, shared=True)),
+    group:
+        "score_{model}"
+    resources:
+        **score_job(shared=True),
 
 
 # One job makes the tables of all languages of a checkpoint; Snakemake, the file system and

@@ -116,13 +116,16 @@ def _attempt(arguments: Sequence[str]) -> None:
     """
     if arguments[:1] not in (["score"], ["answer"]) or "--log" not in arguments[:-1]:
         return
-    from blimpworks.cluster.attempt import die_with_parent, is_attempt, run_attempt
+    from blimpworks.cluster.attempt import die_with_parent, give_up, is_attempt, run_attempt
 
     if is_attempt():
         die_with_parent()
     else:
         log = Path(arguments[arguments.index("--log") + 1])
-        sys.exit(run_attempt([sys.executable, "-m", "blimpworks", *arguments], log))
+        code = run_attempt([sys.executable, "-m", "blimpworks", *arguments], log)
+        if "--give-up" in arguments:
+            code = give_up(code, Path(arguments[arguments.index("--manifest") + 1]), log)
+        sys.exit(code)
 
 
 def _share() -> Mapping[str, Any]:

@@ -14,8 +14,7 @@ import typer
 
 from blimpworks.campaign.engines import find_engine, generators, scorers
 from blimpworks.campaign.paper import Unit
-from blimpworks.campaign.settings.base import Positive
-from blimpworks.campaign.settings.parsing import parse_options, parse_rows
+from blimpworks.campaign.settings.parsing import parse_options
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ParityOptions, ScoringOptions
 from blimpworks.campaign.variants import Variant
 from blimpworks.commands import shared
@@ -23,8 +22,7 @@ from blimpworks.commands.declare import EVALUATE, Use, command
 from blimpworks.commands.options import argument, option, pairs_of, settings
 from blimpworks.errors import UserError
 from blimpworks.records.commands import Command
-from blimpworks.records.job import Job, Planned, is_planning
-from blimpworks.strict import Strict
+from blimpworks.records.job import Job, Planned
 
 if TYPE_CHECKING:
     from blimpworks.scoring.watch import Watches
@@ -81,9 +79,13 @@ def score(
     options: ScoringOptions = OPTIONS,
     items: list[Path] = argument("Items tables.", default=list),
     regions: list[Path] = option("Items whose critical regions are enough.", default=list),
+    give_up: bool = option("Whether a failure is written into the manifest.", default=False),
     log: Path | None = shared.LOG,
 ) -> None:
-    """Score all sentences of the items with one model; resumes where it was killed."""
+    """Score all sentences of the items with one model; resumes where it was killed.
+
+    With --give-up and a log, the manifest says of a failure why there are no scores.
+    """
     from blimpworks.scoring.run import score_items
 
     watch = watch_of(log)
@@ -104,57 +106,6 @@ def limit_items(
     unit: Unit = option("What items are.", default="pair"),
 ) -> None:
     """Take a sample of items, balanced over paradigms."""
-
-
-class Packed(Strict):
-    """A member of a pack as the workflow describes it."""
-
-    part: str
-    """MODEL/PART."""
-    engine: str
-    checkpoint: Path
-    slots: Positive
-    """GPUs, or cores in a pack without GPUs."""
-    whole: tuple[str, ...]
-    """BENCHMARK/LANG of items whose sentences are scored."""
-    regions: tuple[str, ...]
-    """BENCHMARK/LANG of items whose critical regions are scored."""
-
-
-@command()
-def score_pack(
-    members: str = option("What to score, as a JSON list."),
-    items: Path = option("Directory of BENCHMARK/LANG.parquet."),
-    store: Path = option("Directory of the models' shards."),
-    logs: Path = option("Directory of the members' logs."),
-    options: str = option("Scoring options, as JSON."),
-    width: int = option("GPUs, or cores where there are no GPUs."),
-    gpus: bool = option("Whether the job has GPUs."),
-) -> None:
-    """Score with several models side by side, each as an attempt with a log of its own."""
-    from blimpworks.cluster.pack_run import Member, run_pack
-
-    settings, described = parse_options(ScoringOptions, options), parse_rows(Packed, members)
-    chosen = []
-    for packed in described:
-        folder = store / packed.part
-        manifest, shards = folder / "manifest.json", folder / "shards"
-        complete, partial = (
-            [items / f"{name}.parquet" for name in names]
-            for names in (packed.whole, packed.regions)
-        )
-        if is_planning():
-            tables = [*complete, *partial]
-            with suppress(Planned):
-                score_job(tables, packed.checkpoint, packed.engine, manifest, shards, settings)
-            continue
-        arguments = [*map(str, complete), *(f"--regions={path}" for path in partial)]
-        arguments += [f"--checkpoint={packed.checkpoint}", f"--engine={packed.engine}"]
-        arguments += [f"--options={options}", f"--store={shards}", f"--manifest={manifest}"]
-        log_file = logs / f"{packed.part}.log"
-        chosen.append(Member(packed.part, tuple(arguments), manifest, log_file, packed.slots))
-    if not is_planning():
-        raise typer.Exit(run_pack(chosen, width, gpus=gpus))
 
 
 @command(

@@ -7,7 +7,6 @@ SLURM's queue. The executor need not know: it goes on waiting for the same job.
 
 import ctypes
 import logging
-import math
 import os
 import re
 import resource
@@ -17,13 +16,13 @@ import sys
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
 from blimpworks.cluster.allocation import DEADLINE, Allocation, find_allocation
 from blimpworks.cluster.slurm import ask
 from blimpworks.errors import UserError
+from blimpworks.files import write_text
 from blimpworks.records.journal import (
     Asked,
     Cause,
@@ -59,10 +58,7 @@ LAST_LINES = 4000
 """Characters at the end of a log in which ``GPU_FULL`` is searched."""
 DEATH_SIGNAL = 1
 """``PR_SET_PDEATHSIG`` of Linux's prctl."""
-PACKED = "BLIMPWORKS_PACKED"
-"""Environment variable of a member of a pack: its share of the GPUs, and the number of members
-(``1/4,70``).
-"""
+SPEAKER = re.compile(r"^blimpworks( \(attempt\))?: ")
 GRACE = 60.0
 """Seconds that SLURM may take to end a requeued job."""
 
@@ -183,21 +179,6 @@ def _enter_lost(log_file: Path) -> None:
         append_entry(journal_path(log_file), entry)
 
 
-def member_share(allocation: Allocation) -> Allocation:
-    """Divide a shared allocation, so that the members' shares add up to it."""
-    share, _, members = os.environ.get(PACKED, "").partition(",")
-    if not members:
-        return allocation
-    slots, width = map(int, share.split("/"))
-    minutes, mem_mb = allocation.minutes, allocation.mem_mb
-    return replace(
-        allocation,
-        gpus=allocation.gpus[:slots],
-        minutes=minutes and math.ceil(minutes * width / (slots * int(members))),
-        mem_mb=mem_mb and mem_mb * slots // width,
-    )
-
-
 def put_back(allocation: Allocation) -> bool:
     """Ask SLURM to requeue this job; SLURM then ends this process soon."""
     if allocation.slurm_job is None or not allocation.requeue:
@@ -210,7 +191,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
 
     Raises OSError when the journal cannot be written.
     """
-    allocation, attempt, signals = member_share(find_allocation()), uuid.uuid4().hex, _Signals()
+    allocation, attempt, signals = find_allocation(), uuid.uuid4().hex, _Signals()
     try:
         _enter_lost(log_file)
     except UserError as error:
@@ -261,12 +242,8 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
     messages = {
         "memory": "the kernel killed it because memory ran out "
         f"({allocation.mem_mb or '?'} MB asked for); the next attempt asks for twice as much",
-        "gpu_memory": "the GPU's memory is too small; "
-        + (
-            "state gpus or memory_gb of this model in the site's file"
-            if PACKED in os.environ
-            else "the next attempt asks for more"
-        ),
+        "gpu_memory": "the GPU's memory is too small; the next attempt asks for more, or if it "
+        "shares a job, state gpus or memory_gb of this model in the site's file",
         "cancelled": "it was ended from outside; what has scores keeps them",
         "killed": "it was killed; what has scores keeps them",
     }
@@ -274,7 +251,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         job, node = allocation.slurm_job, allocation.node
         where = f"SLURM job {job} on {node}: " if job else ""
         print(f"blimpworks (attempt): {where}{messages[cause]}.", file=sys.stderr)
-    if cause == "walltime" and code == OUT_OF_TIME and PACKED not in os.environ:
+    if cause == "walltime" and code == OUT_OF_TIME:
         if not (ended.scored and ended.scored.new):  # the size of the job is wrong
             log.info("no shard was finished in this time; the next attempt gets more")
         elif put_back(allocation):
@@ -283,3 +260,20 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         else:
             log.info("SLURM does not queue this job again; the workflow's next attempt goes on")
     return code if code >= 0 else 128 - code
+
+
+def give_up(code: int, manifest: Path, log_file: Path) -> int:
+    """Pass over a job that failed for good: its manifest says why. Return the exit code then.
+
+    One that ran out of time, or was ended from outside, goes on in another attempt.
+    """
+    if code in (0, OUT_OF_TIME, 128 + signal.SIGTERM, 128 + signal.SIGINT):
+        return code
+    log_lines = log_file.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    reason = SPEAKER.sub("", log_lines[-1]) if log_lines else "it said nothing"
+    from blimpworks.scoring.run import Failed  # slow to import
+
+    failed = Failed(failed=reason, log=str(log_file))
+    write_text(manifest, failed.model_dump_json(indent=1) + "\n")
+    print(f"blimpworks: given up: {reason}", file=sys.stderr)
+    return 0

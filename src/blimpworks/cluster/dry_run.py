@@ -12,9 +12,8 @@ from blimpworks.campaign.parts import ANSWERS_SUFFIX
 from blimpworks.errors import UserError
 
 # The messages of the rules that score or answer, and of `retrieve`.
-SCORED = re.compile(r"^Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
-ANSWERED = re.compile(r"^Job \d+: Answer with (\S+) \((\S+)\)$", re.MULTILINE)
-PACKED = re.compile(r"^Job \d+: Score \d+ parts side by side: (\S+)$", re.MULTILINE)
+SCORED = re.compile(r"^ *Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
+ANSWERED = re.compile(r"^ *Job \d+: Answer with (\S+) \((\S+)\)$", re.MULTILINE)
 RETRIEVED = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
 
 
@@ -28,8 +27,6 @@ class DryRun:
     """Model (or title) and part of each job that scores or answers; None when Snakemake's output
     does not tell.
     """
-    packs: frozenset[str]
-    """Names of the jobs that score several parts."""
     retrieved: tuple[str, ...]
     """Files to retrieve, relative to the resources directory."""
     seconds: float
@@ -45,11 +42,11 @@ def read_dry_run(said: str, seconds: float) -> DryRun:
         rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
         rules.pop("total", None)
     answered = ((f"{model}{ANSWERS_SUFFIX}", part) for model, part in ANSWERED.findall(said))
-    scored, packs = frozenset([*SCORED.findall(said), *answered]), frozenset(PACKED.findall(said))
+    scored = frozenset([*SCORED.findall(said), *answered])
     number = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
     retrieved = tuple(sorted(set(RETRIEVED.findall(said))))
-    named = scored if len(scored) + len(packs) == number else None
-    return DryRun(rules, named, packs, retrieved, seconds)
+    named = scored if len(scored) == number else None
+    return DryRun(rules, named, retrieved, seconds)
 
 
 def dry_run(

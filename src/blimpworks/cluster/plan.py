@@ -2,8 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -33,9 +32,8 @@ from blimpworks.cluster.estimate import (
     speed_of,
 )
 from blimpworks.cluster.needs import Needs, needs_of, weights_gb
-from blimpworks.cluster.packs import Pack, pack_parts
-from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Present
-from blimpworks.cluster.requests import Request, pack_request, sized_request
+from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, Plan, Present
+from blimpworks.cluster.requests import sized_request
 from blimpworks.cluster.status import NOTHING, is_done, stored
 from blimpworks.cluster.stops import (
     endless,
@@ -58,19 +56,6 @@ ANSWER_BYTES = 250
 """Bytes of an answer in shards and again in a table (an assumption: 128 tokens, compressed)."""
 PREPARED = 1.0
 """Size of prepared inputs and pairs relative to the downloaded files (101 languages: 0.7)."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """Work to do: parts with jobs of their own, and packs."""
-
-    alone: list[Part]
-    packs: list[Pack]
-
-    @property
-    def parts(self) -> list[Part]:
-        """Parts of the work, those in packs last."""
-        return [*self.alone, *(part for pack in self.packs for part in pack.parts)]
 
 
 class _Planner:
@@ -103,16 +88,11 @@ class _Planner:
     def _needs(self, model: str) -> Needs:
         return needs_of(*self.run(model), self.site, options=self.campaign.scoring)
 
-    def work(self, dry: DryRun | None) -> _Work:
-        """Select the jobs that Snakemake names, or without its answer all that are not done."""
-        able = [p for p in self.parts if p.model not in self.refused and p.kind == "score"]
-        packs = pack_parts(able, self.catalogue.models, self.needs, self.site, self.items)
+    def work(self, dry: DryRun | None) -> list[Part]:
+        """Select the parts that Snakemake names, or without its answer all that are not done."""
         if dry is not None and dry.scored is not None:
-            alone = [part for part in self.parts if (part.title, part.part) in dry.scored]
-            return _Work(alone, [pack for pack in packs if pack.name in dry.packs])
-        packed = {part for pack in packs for part in pack.parts}
-        alone = [part for part in self.parts if part not in self.done | packed]
-        return _Work(alone, [pack for pack in packs if not self.done.issuperset(pack.parts)])
+            return [part for part in self.parts if (part.title, part.part) in dry.scored]
+        return [part for part in self.parts if part not in self.done]
 
     def items(self, part: Part) -> dict[Path, Expectation]:
         return expected_items(self.campaign, self.catalogue, part)
@@ -145,37 +125,21 @@ class _Planner:
         mean = self._measured_tokens(part) or work.tokens / (work.sentences or 1)
         return round(max(0, work.sentences - self.held[part].sentences) * mean)
 
-    def pack(self, pack: Pack) -> PackPlan:
-        logs = [part.log(self.campaign) for part in pack.parts]
-        request = pack_request(pack, self.needs, self.site, logs)
-        return PackPlan(
-            name=pack.name,
-            parts=len(pack.parts),
-            gpus=pack.width if "gres" in request else 0,
-            hours=pack.hours,
-            minutes_asked=int(request["runtime"]),
-            host_memory_mb=int(request["mem_mb"]),
-        )
-
-    def model(self, title: str, work: _Work, packs: Mapping[str, PackPlan]) -> ModelPlan:
-        """Plan the scoring, or answering, of a model: its own jobs and its share of packs."""
+    def model(self, title: str, parts: Sequence[Part]) -> ModelPlan:
+        """Plan the scoring, or answering, of a model: the jobs of ``parts``."""
         model = title.removesuffix(ANSWERS_SUFFIX)
         (row, engine, dtype), needs = self.run(model), self.needs(model)
         speed = speed_of(row, engine, needs, self.site, dtype)
-        tokens = [self.tokens(part) for part in work.parts if part.title == title]
+        tokens = [self.tokens(part) for part in parts]
         seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
         options = self.campaign.scoring
-        alone: list[Request] = [
+        requests = [
             sized_request(
                 row, engine, dtype, self.site, options, self.items(part), part.log(self.campaign)
             )
-            for part in work.alone
-            if part.title == title
+            for part in parts
         ]
-        shared = [
-            packs[pack.name] for pack in work.packs if any(p.title == title for p in pack.parts)
-        ]
-        minutes = [int(request["runtime"]) for request in alone]
+        minutes = [int(request["runtime"]) for request in requests]
         hours = sum(seconds) / 3600
         return ModelPlan(
             model=title,
@@ -186,15 +150,13 @@ class _Planner:
             gpus=needs.gpus,
             tensor_parallel=needs.tensor_parallel,
             gpu_memory_gb=needs.needed_gb,
-            host_memory_mb=max((int(r["mem_mb"]) for r in alone), default=needs.memory_mb),
-            jobs=len(alone),
-            packed=len(tokens) - len(alone),
-            packs=len(shared),
+            host_memory_mb=max(int(request["mem_mb"]) for request in requests),
+            jobs=len(parts),
             tokens=sum(tokens),
             tokens_per_second=speed.tokens_per_second,
             speed=speed.source,
             hours=max(seconds) / 3600,
-            minutes_asked=max([*minutes, *(pack.minutes_asked for pack in shared)]),
+            minutes_asked=max(minutes),
             gpu_hours=hours * needs.gpus,
             gpu_hours_asked=sum(minutes) / 60 * needs.gpus,
             cpu_hours=0 if needs.gpus else hours * needs.cores,
@@ -320,16 +282,17 @@ def make_plan(
     Models that fit nowhere are in ``refused``.
     """
     planner = _Planner(campaign, catalogue, site)
-    work = planner.work(dry)
-    parts = work.parts
-    packs = {pack.name: planner.pack(pack) for pack in work.packs}
+    parts = planner.work(dry)
     models, refused, trouble = list[ModelPlan](), dict[str, str](), dict[str, str]()
-    for title, model in dict.fromkeys((part.title, part.model) for part in parts):
-        if model in planner.refused:
+    by_title: dict[str, list[Part]] = {}
+    for part in parts:
+        by_title.setdefault(part.title, []).append(part)
+    for title, own in by_title.items():
+        if (model := own[0].model) in planner.refused:
             refused[model] = planner.refused[model]
             continue
         try:
-            models.append(planner.model(title, work, packs))
+            models.append(planner.model(title, own))
         except UserError as error:
             trouble[title] = f"model {title!r}: {error}"
     order = list(catalogue.models)
@@ -345,7 +308,6 @@ def make_plan(
         models=tuple(
             sorted(models, key=lambda plan: order.index(plan.model.removesuffix(ANSWERS_SUFFIX)))
         ),
-        packs=tuple(packs.values()),
         refused=refused | trouble,
         trainings=tuple(planner.trainings),
         disk=disk,

@@ -24,23 +24,19 @@ class ModelPlan(Strict):
     """GB needed on all its GPUs together."""
     host_memory_mb: int
     jobs: int
-    """Number of its own jobs: checkpoints or languages."""
-    packed: int
-    """Number of further parts, in jobs shared with other models."""
-    packs: int
-    """Number of these shared jobs."""
+    """Number of its jobs: checkpoints or languages."""
     tokens: int
     """Tokens to score; of answers, the cost of reading and writing in scored tokens."""
     tokens_per_second: float
     speed: Literal["measured", "stated"]
     hours: float
-    """Hours of the longest of its jobs, or of its part of a pack."""
+    """Hours of the longest of its jobs."""
     minutes_asked: int
-    """Requested minutes of its longest job or pack."""
+    """Requested minutes of its longest job."""
     gpu_hours: float
     """Estimated GPU-hours of all its jobs."""
     gpu_hours_asked: float
-    """GPU-hours that its own jobs request: the most that they are charged."""
+    """GPU-hours that its jobs request: the most that they are charged."""
     cpu_hours: float
     """Core-hours of all its jobs on CPUs."""
 
@@ -48,22 +44,6 @@ class ModelPlan(Strict):
     def endless(self) -> bool:
         """Whether a job would take more than a week on CPUs: a GPU is missing."""
         return not self.gpus and self.hours > WEEK
-
-
-class PackPlan(Strict):
-    """A job that scores several small parts."""
-
-    name: str
-    parts: int
-    gpus: int
-    hours: float
-    minutes_asked: int
-    host_memory_mb: int
-
-    @property
-    def gpu_hours_asked(self) -> float:
-        """The most GPU-hours that it is charged."""
-        return self.minutes_asked / 60 * self.gpus
 
 
 class TrainingPlan(Strict):
@@ -124,7 +104,7 @@ class Present(Strict):
     """Items tables."""
     checkpoints: tuple[int, int]
     parts: tuple[int, int]
-    """Checkpoints, or languages, each scored by one job or in a pack."""
+    """Checkpoints, or languages, each scored by one job."""
     sentences: tuple[int, int]
     """Scored sentences; the total counts a sentence of two pairs twice."""
 
@@ -139,7 +119,6 @@ class Plan(Strict):
     """Number of jobs by rule; None when Snakemake did not say."""
     dry_run_seconds: float | None
     models: tuple[ModelPlan, ...]
-    packs: tuple[PackPlan, ...]
     trainings: tuple[TrainingPlan, ...]
     """LSTMs that are trained before they score."""
     refused: dict[str, str]
@@ -152,19 +131,6 @@ class Plan(Strict):
 
     @property
     def largest(self) -> tuple[str, int]:
-        """Model or pack whose job requests most host memory, and the MB; ("", 0) if none."""
-        memory = [(model.model, model.host_memory_mb) for model in self.models if model.jobs]
-        memory += [(pack.name, pack.host_memory_mb) for pack in self.packs]
+        """Model whose job requests most host memory, and the MB; ("", 0) if none."""
+        memory = [(model.model, model.host_memory_mb) for model in self.models]
         return max(memory, key=lambda each: each[1], default=("", 0))
-
-    @property
-    def gpu_hours_asked(self) -> float:
-        """The most GPU-hours that all scoring jobs are charged."""
-        alone = sum(model.gpu_hours_asked for model in self.models)
-        return alone + sum(pack.gpu_hours_asked for pack in self.packs)
-
-    @property
-    def gpu_jobs(self) -> int:
-        """Number of scoring jobs on GPUs."""
-        alone = sum(model.jobs for model in self.models if model.gpus)
-        return alone + sum(1 for pack in self.packs if pack.gpus)

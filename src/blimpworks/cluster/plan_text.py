@@ -23,7 +23,7 @@ def _rules(plan: Plan) -> Iterator[str]:
     if not total:
         yield f"Jobs: nothing is left to run (Snakemake's dry run, {seconds:.0f} s)."
         return
-    on_gpus = f"{plan.gpu_jobs:,} of them on GPUs"
+    on_gpus = f"{sum(model.jobs for model in plan.models if model.gpus):,} of them on GPUs"
     yield f"Jobs: {total:,} to run, {on_gpus} (Snakemake's dry run, {seconds:.0f} s)."
     counted = sorted(plan.rules.items(), key=lambda rule: -rule[1])
     yield f"  {', '.join(f'{rule} {count:,}' for rule, count in counted)}"
@@ -36,7 +36,7 @@ def _row(model: ModelPlan, letters: Mapping[str, str]) -> dict[str, str]:
         "GB": f"{model.weights_gb:.1f}",
         "GPUs": f"{model.gpus} × {letters[model.kind]}" if model.kind else "none",
         "host": f"{model.host_memory_mb / 1000:.0f}",
-        "jobs": f"{model.packed} in {model.packs}" if model.packed else f"{model.jobs}",
+        "jobs": f"{model.jobs}",
         "Mtok": number(model.tokens / 1e6),
         "tok/s": f"{number(model.tokens_per_second)} {model.speed[0]}",
         "h": number(model.hours),
@@ -49,14 +49,7 @@ def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
     models = [model for model in plan.models if not model.endless]
     if not models:
         return
-    jobs = sum(model.jobs for model in models) + len(plan.packs)
-    yield f"Scoring: {jobs} jobs of {len(models)} models."
-    for pack in plan.packs:
-        where = f"{pack.gpus} GPU{'s' * (pack.gpus > 1)}" if pack.gpus else "no GPU"
-        yield (
-            f"  {pack.name}: {pack.parts} small parts in one job with {where}; takes "
-            f"{number(pack.hours)} h, asks for {number(pack.minutes_asked / 60)}"
-        )
+    yield f"Scoring: {sum(model.jobs for model in models)} jobs of {len(models)} models."
     gpu_kinds = site.gpus if site else ()
     letters = dict(zip((gpu_kind.label for gpu_kind in gpu_kinds), LETTERS, strict=False))
     used = {model.kind for model in models}
@@ -70,10 +63,9 @@ def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
     yield Padding(Columns(rows, left=("model", "engine", "GPUs")), (0, 0, 0, 2))
     yield (
         "  GB: weights. GPUs: of each job; the model is spread over "
-        "all of them (tensor parallel). host: GB of the host's memory. jobs: of its own, or so "
-        "many parts in so many shared jobs. Mtok: million tokens to score. tok/s: m measured, s "
-        "stated (peak × utilisation). h: of the longest job or part; asks: what its job asks SLURM "
-        "for. GPU-h: in all."
+        "all of them (tensor parallel). host: GB of the host's memory. Mtok: million tokens to "
+        "score. tok/s: m measured, s stated (peak × utilisation). h: of the longest job; asks: "
+        "what that asks SLURM for. GPU-h: in all."
     )
 
 
@@ -85,7 +77,7 @@ def _hours(plan: Plan) -> Iterator[str]:
     if by_kind:
         hours_text = ", ".join(f"{number(hours)} on {label}" for label, hours in by_kind.items())
         yield f"GPU-hours: {number(sum(by_kind.values()))} ({hours_text})."
-        requested = number(plan.gpu_hours_asked)
+        requested = number(sum(model.gpu_hours_asked for model in plan.models))
         yield f"  Asked for, and charged if jobs took all their time: {requested}."
     cpu = sum(model.cpu_hours for model in plan.models if not model.endless)
     if cpu:

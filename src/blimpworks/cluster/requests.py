@@ -1,8 +1,7 @@
 """Request resources from SLURM, under the names that Snakemake's executor uses."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +17,6 @@ from blimpworks.cluster.estimate import (
     speed_of,
 )
 from blimpworks.cluster.needs import Needs, needs_of
-from blimpworks.cluster.packs import Pack
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
 from blimpworks.records.journal import Attempt, Cause, journal_path, read_attempts
@@ -190,36 +188,8 @@ def _scaling_of(log: Path) -> RetryScaling:
     return retry_scaling(attempts, slurm_states(lost) if lost else {})
 
 
-def _scaled_request(
-    site: Site | None, needs: Needs, seconds: float, memory: float, minutes_factor: float
-) -> Request:
-    """Request memory and scaled time, neither beyond the site's limits."""
-    hours = longest_hours(site, needs)
-    minutes = min(round(minutes_to_ask(seconds, hours) * minutes_factor), int(hours * 60))
-    if site is not None:
-        node_gb = needs.kind.host_memory_gb if needs.kind else site.cpu.memory_gb
-        memory = min(memory, int(1000 * node_gb))
-    return score_request(site, needs, minutes, memory_mb=round(memory))
-
-
-def pack_request(
-    pack: Pack, needs_of: Callable[[str], Needs], site: Site | None, logs: Iterable[Path]
-) -> Request:
-    """Request the job of a pack: the needs of as many members as run at a time.
-
-    ``logs``: logs of the members. Grows like ``sized_request``, with the member that grew most.
-    """
-    scalings = [_scaling_of(log) for log in logs]
-    members = [needs_of(part.model) for part in pack.parts]
-    slots = [needs.gpus or needs.cores for needs in members]
-    densest = max(needs.memory_mb / n for needs, n in zip(members, slots, strict=True))
-    memory = densest * min(pack.width, sum(slots)) * max(s.memory for s in scalings)
-    gpu_kind = members[0].kind
-    cores = gpu_kind.cores_per_gpu * pack.width if gpu_kind else pack.width
-    needs = replace(members[0], gpus=pack.width if gpu_kind else 0, cores=cores)
-    return _scaled_request(
-        site, needs, pack.hours * 3600, memory, max(scaling.minutes for scaling in scalings)
-    )
+TOGETHER = 20
+"""Most jobs of a model that share a SLURM job, as ``group-components`` of profiles/slurm says."""
 
 
 def sized_request(
@@ -230,14 +200,25 @@ def sized_request(
     options: ScoringOptions,
     items: Mapping[Path, Expectation],
     log: Path,
+    *,
+    shared: int = 1,
 ) -> Request:
     """Request the job that scores ``items`` with the model ``row``, by the journal of its ``log``.
 
-    ``items``: expected content of tables, existing or not. Grows as ``retry_scaling`` says, within
-    a node and the longest time. Raises UserError for a model that fits nowhere.
+    ``items``: expected content of tables, existing or not. ``shared``: number of jobs that share a
+    SLURM job, one after another, on the same GPUs. Grows as ``retry_scaling`` says, within a node
+    and the longest time. Raises UserError for a model that fits nowhere.
     """
     scaling = _scaling_of(log)
-    needs = needs_of(row, engine, dtype, site, scaling.gpu_step, options=options)
+    # What shares a job must ask for the same GPUs.
+    step = scaling.gpu_step if shared == 1 else 0
+    needs = needs_of(row, engine, dtype, site, step, options=options)
     speed = speed_of(row, engine, needs, site)
     seconds = score_seconds(expected_work(items).tokens, needs.weights_gb, speed, site)
-    return _scaled_request(site, needs, seconds, needs.memory_mb * scaling.memory, scaling.minutes)
+    hours = longest_hours(site, needs) / shared
+    minutes = min(round(minutes_to_ask(seconds, hours) * scaling.minutes), int(hours * 60))
+    memory = needs.memory_mb * scaling.memory
+    if site is not None:
+        node_gb = needs.kind.host_memory_gb if needs.kind else site.cpu.memory_gb
+        memory = min(memory, int(1000 * node_gb))
+    return score_request(site, needs, max(minutes, 1), memory_mb=round(memory))

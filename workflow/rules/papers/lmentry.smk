@@ -160,7 +160,7 @@ rule train_instruct:
         "<benchmarks>/train_instruct/{model}/{scope}.tsv"
     wildcard_constraints:
         model=one_of(TAUGHT),
-    retries: 2
+    retries: RETRIES
     conda:
         "../../../envs/train.yaml"
     resources:
