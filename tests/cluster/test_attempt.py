@@ -13,7 +13,9 @@ import pytest
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cluster.allocation import Allocation, read_job
 from blimpworks.cluster.attempt import cause_of
+from blimpworks.errors import UserError
 from blimpworks.records.journal import journal_path, read_attempts
+from blimpworks.scoring.collect import Shards
 from blimpworks.scoring.progress import ATTEMPT
 from blimpworks.scoring.run import score_items
 from support import tiny
@@ -214,6 +216,26 @@ def test_a_scoring_job_whose_work_is_killed_loses_a_shard_at_most(command, model
     assert second.scored.new <= second.scored.sentences - 30
     assert first.scored.new <= second.scored.sentences - second.scored.new
     assert shards(folder) == shards(tmp_path / "whole" / "shards")
+
+
+def test_a_job_that_fails_for_good_is_given_up_and_its_manifest_says_why(tmp_path):
+    manifest, shards = tmp_path / "manifest.json", tmp_path / "shards"
+    named = {"checkpoint": tmp_path / "none.json", "engine": "kenlm", "options": "{}"}
+    named |= {"store": shards, "manifest": manifest, "log": tmp_path / "job.log"}
+    line = [sys.executable, "-m", "blimpworks", "score"]
+    line += [word for name, value in named.items() for word in (f"--{name}", str(value))]
+    for more, code in ([], 2), (["--give-up"], 0):
+        with named["log"].open("wb") as log:
+            done = subprocess.run(
+                [*line, *more], stdout=log, stderr=log, env=without_slurm(), check=False
+            )
+        assert done.returncode == code
+        assert manifest.exists() is bool(more)
+    assert "none.json does not exist" in json.loads(manifest.read_text())["failed"]
+    with pytest.raises(UserError, match="only this model is scored again"):
+        _ = Shards(manifest, shards).described
+    # So that Snakemake scores it again when it is run again.
+    assert not manifest.exists()
 
 
 TOLD = (

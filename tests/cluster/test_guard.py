@@ -10,8 +10,18 @@ from pathlib import Path
 import pytest
 
 from blimpworks.cluster import guard
-from blimpworks.cluster.guard import RUNS, Vigil, awaited, end_orphans, is_alive, register, run_id
+from blimpworks.cluster.guard import (
+    RUNS,
+    Vigil,
+    awaited,
+    end_orphans,
+    failing_words,
+    is_alive,
+    register,
+    run_id,
+)
 from blimpworks.errors import UserError
+from support.journal_kit import attempt, write_attempts
 
 LOG = """\
 SLURM run ID: 0f3c6a0e-57c1-4a3c-9d5e-3f0b4f3f6a11
@@ -31,6 +41,56 @@ Finished jobid: 4 (Rule: score)
 def test_what_snakemake_waits_for_is_read_from_its_log():
     assert awaited(LOG) == {"43"}
     assert awaited(LOG + "Finished jobid: 3 (Rule: score)\n") == set()
+
+
+GROUP = """\
+SLURM run ID: 0f3c6a0e-57c1-4a3c-9d5e-3f0b4f3f6a11
+[Fri Nov 27 21:15:17 2026] Group job score_a (jobs in lexicogr. order):
+    [Fri Nov 27 21:15:17 2026]
+    rule score_checkpoints:
+        log: logs/a/2.log
+        jobid: 2
+        reason: Missing output files: out/a/2.txt
+    rule score_checkpoints:
+        log: logs/a/3.log
+        jobid: 3
+Job 391a6a1f-04e5-5744-86b6-093c4492c315 has been submitted with SLURM jobid 5 (log: 5.log).
+Job 9 has been submitted with SLURM jobid 6 (log: 6.log).
+"""
+GROUP_FAILED = """\
+    message: Error in group score_a
+    log: 5.log (check log file(s) for error details)
+    jobs:
+        rule score_checkpoints:
+            jobid: 2
+            log: logs/a/2.log (check log file(s) for error details)
+        rule score_checkpoints:
+            jobid: 3
+            log: logs/a/3.log (check log file(s) for error details)
+    Error in rule score_checkpoints:
+        message: None
+        jobid: 2
+        log: logs/a/2.log (check log file(s) for error details)
+"""
+
+
+def test_a_group_is_waited_for_until_all_its_jobs_have_ended():
+    assert awaited(GROUP) == {"5", "6"}
+    assert awaited(GROUP + "Finished jobid: 2 (Rule: score)\n") == {"5", "6"}
+    assert awaited(GROUP + GROUP_FAILED) == {"6"}
+    assert awaited(GROUP + GROUP_FAILED + GROUP.replace(" 5 ", " 7 ")) == {"6", "7"}
+
+
+def test_of_a_group_the_jobs_that_failed_are_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "5.log" in failing_words(GROUP_FAILED)
+    for number, cause in ((2, "done"), (3, "error")):
+        log = tmp_path / f"logs/a/{number}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(f"{cause}\n")
+        write_attempts(log, attempt(cause))
+    _, name, words, _ = failing_words(GROUP_FAILED).splitlines()
+    assert (name, words) == ("  logs/a/3.log", "    error")
 
 
 def test_the_name_of_a_run_is_read_from_its_log(tmp_path):

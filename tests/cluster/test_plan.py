@@ -66,7 +66,7 @@ def papers(new_checkout):
 def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
     assert papers.returncode == 2, output_of(papers)  # files without a checksum stop it
     plan = Plan.model_validate_json(papers.stdout)
-    jobs = sum(model.jobs for model in plan.models) + len(plan.packs)
+    jobs = sum(model.jobs for model in plan.models)
     assert jobs == sum(n for rule, n in plan.rules.items() if rule.startswith(("score", "answer")))
     assert not any("did not name" in note for note in plan.notes)
     assert plan.present.items == (0, 101 + 5 + 1 + 9 + 1)
@@ -87,7 +87,8 @@ def test_the_text_fits_its_columns_and_says_what_the_data_say(papers):
     for width in (80, 100):
         assert max(map(len, plan_text(plan, site, width).splitlines())) <= width
     text = plan_text(plan, site, 200)
-    assert f"Jobs: {sum(plan.rules.values()):,} to run, {plan.gpu_jobs} of them on GPUs" in text
+    on_gpus = sum(model.jobs for model in plan.models if model.gpus)
+    assert f"Jobs: {sum(plan.rules.values()):,} to run, {on_gpus} of them on GPUs" in text
     assert f"GPU-hours: {number(sum(m.gpu_hours for m in plan.models))} (" in text
     for model in plan.models:
         row = next(line for line in text.splitlines() if line.startswith(f"  {model.model}  "))
@@ -162,14 +163,13 @@ def test_what_snakemake_refuses_is_told_in_its_words(bare):
 
 def test_a_dry_run_is_read_as_rules_jobs_that_score_and_files():
     said = (
-        "Job 3: Score with gpt2 (multi.deu)\nJob 4: Score with goldfish (fra)\n"
+        "Job 3: Score with gpt2 (multi.deu)\n    Job 4: Score with goldfish (fra)\n"
         "Job 5: Retrieve sources/ud/UD_X-Y/x.conllu\n"
-        "Job 6: Score 3 parts side by side: goldfish-1\nJob stats:\njob    count\n-----  ---\n"
-        "score_with_vllm  2\nretrieve 1\nscore_goldfish-1 1\ntotal 4\n\nReasons:\n"
+        "Job stats:\njob    count\n-----  ---\n"
+        "score_with_vllm  1\nscore_checkpoints 1\nretrieve 1\ntotal 3\n\nReasons:\n"
     )
     result = read_dry_run(said, 1.0)
-    assert result.rules == {"score_with_vllm": 2, "retrieve": 1, "score_goldfish-1": 1}
-    assert result.packs == {"goldfish-1"}
+    assert result.rules == {"score_with_vllm": 1, "score_checkpoints": 1, "retrieve": 1}
     assert result.scored == {("gpt2", "multi.deu"), ("goldfish", "fra")}
     assert result.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
 
@@ -185,15 +185,12 @@ def test_jobs_that_snakemake_does_not_name_are_not_guessed():
 @pytest.mark.usefixtures("at_root")
 def test_without_snakemakes_answer_all_that_is_not_done_is_planned(plan):
     assert plan.rules is None
-    assert sum(m.jobs + m.packed for m in plan.models) == plan.present.parts[1] == 160 + 18
-    packed = sum(m.packed for m in plan.models)
-    # Goldfish in 70 languages, five LSTMs in five.
-    assert packed == sum(pack.parts for pack in plan.packs) == 70 + 5 * 5
+    assert sum(m.jobs for m in plan.models) == plan.present.parts[1] == 160 + 18
 
 
 @pytest.mark.usefixtures("at_root")
 def test_only_the_jobs_that_snakemake_names_are_planned():
-    dry = DryRun({"score_with_vllm": 1}, frozenset({("qwen3-8b", "multi")}), frozenset(), (), 1.0)
+    dry = DryRun({"score_with_vllm": 1}, frozenset({("qwen3-8b", "multi")}), (), 1.0)
     (model,) = planned(dry=dry).models
     assert (model.model, model.jobs) == ("qwen3-8b", 1)
     assert model.tokens == 2 * SENTENCE * 121_305  # the paper's pairs of all languages
@@ -207,12 +204,11 @@ def test_stores_of_planned_jobs_are_counted_by_the_token(plan):
 
 def test_gpu_hours_are_those_of_all_jobs_and_asked_ones_are_more(plan):
     for model in plan.models:
-        parts = model.jobs + model.packed
-        assert model.gpu_hours <= model.hours * parts * model.gpus + 1e-9
+        assert model.gpu_hours <= model.hours * model.jobs * model.gpus + 1e-9
         # No job asks for more than the site lets it run; one that answers goes on in the next.
         longest = model.minutes_asked == 24 * 60 and model.model.endswith(ANSWERS_SUFFIX)
         more = longest or model.gpu_hours < model.gpu_hours_asked
-        assert model.packed or not model.gpus or more
+        assert not model.gpus or more
 
 
 @pytest.mark.slow
@@ -235,26 +231,10 @@ def test_a_job_longer_than_its_partition_allows_is_said_to_go_on(tmp_path):
     file = tmp_path / "site.yaml"
     file.write_text(yaml.safe_dump(site))
     plan = planned(site=file)
-    assert all(each.minutes_asked <= 30 for each in (*plan.models, *plan.packs))
+    assert all(each.minutes_asked <= 30 for each in plan.models)
     note = next(note for note in plan.notes if "take longer than one may" in note)
     assert "llama-3.1-70b," in note
     assert "qwen3-0.6b" not in note
-
-
-@pytest.mark.usefixtures("at_root")
-def test_where_nodes_are_given_whole_small_models_share_them_and_whole_nodes_are_charged(tmp_path):
-    site = yaml.safe_load(Path(EXAMPLE).read_text())
-    file = tmp_path / "site.yaml"
-    file.write_text(yaml.safe_dump(site | {"whole_nodes": True}))
-    plan = planned(site=file)
-    assert {pack.gpus for pack in plan.packs if "cpu" not in pack.name} == {4}
-    assert sum(pack.parts for pack in plan.packs) > 100
-    alone = {model.model for model in plan.models if model.jobs}
-    assert {"llama-3.1-70b", "llama-3.1-70b-instruct"} <= alone
-    text = plan_text(plan, load_site(file))
-    assert "small parts in one job with 4 GPUs" in text
-    _, *lines = text.splitlines()  # the first has the file's path
-    assert max(map(len, lines)) <= 100
 
 
 @pytest.mark.slow

@@ -4,10 +4,8 @@ import re
 from collections.abc import Mapping
 
 import pytest
-import yaml
 
 from support.checkout import output_of
-from support.slurm_campaign import SITE
 
 pytestmark = [pytest.mark.xdist_group("bare"), pytest.mark.long]
 TARGETS = [
@@ -51,15 +49,3 @@ def test_with_a_limit_models_are_run_on_samples_and_trained_without_any_item(bar
         assert named[verb] == tables(SAMPLED)
     assert named["parity"] == tables(SAMPLED, "eng")
     assert named["build-text"] == tables(PLAIN)
-
-
-def test_packs_score_samples_too(bare):
-    """The members of a pack name their items below a folder."""
-    bare.change("config/limit.yaml", limit=12, site="config/limit_site.yaml")
-    (bare.path / "config/limit_site.yaml").write_text(yaml.safe_dump(SITE))
-    done = bare.snakemake("-n", "-p", TARGETS[0], campaign="config/limit.yaml")
-    text = output_of(done)
-    assert done.returncode == 0, text
-    assert "blimpworks score-pack " in text
-    assert "--items=results/demo/sampled/items " in text
-    assert "--items=results/demo/items " not in text

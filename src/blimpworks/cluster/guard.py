@@ -22,6 +22,7 @@ from pathlib import Path
 from blimpworks.cluster.slurm import ask, slurm_states
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
+from blimpworks.records.journal import journal_path, read_attempts
 
 RUNS = Path(".snakemake/blimpworks-runs")
 """Directory of the files of runs, relative to the working directory."""
@@ -150,8 +151,14 @@ OVERDUE = 1800.0
 """Seconds that Snakemake may take to notice the end of a job."""
 SETTINGS = "BLIMPWORKS_WATCHDOG"
 """Environment variable with other values, as ``PERIOD,OVERDUE``."""
-SUBMITTED = re.compile(r"^Job (\d+) has been submitted with SLURM jobid (\d+)", re.MULTILINE)
-SETTLED = re.compile(r"^(?:Finished jobid: (\d+)\b|    jobid: (\d+)$)", re.MULTILINE)
+EVENTS = re.compile(
+    r"^Job (?P<job>\S+) has been submitted with SLURM jobid (?P<slurm>\d+)"
+    r"|(?<!message: None\n)^ {8}jobid: (?P<member>\d+)$"
+    r"|^Finished jobid: (?P<done>\d+)\b"
+    r"|^(?: {4}| {12})jobid: (?P<failed>\d+)$",
+    re.MULTILINE,
+)
+"""Lines of Snakemake's log on jobs: submitted, alone or as a group; listed as a group's; ended."""
 ACTIVE = frozenset(
     {
         *("PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED", "PREEMPTED"),
@@ -163,15 +170,23 @@ ACTIVE = frozenset(
 
 
 def awaited(log: str) -> set[str]:
-    """Read from Snakemake's log the SLURM ids of the jobs that it waits for."""
+    """Read from Snakemake's log the SLURM ids of the jobs that it waits for.
+
+    A group has an id of its own (a UUID), and ends with its jobs; which are whose is not told.
+    """
     waiting: dict[str, str] = {}
-    events = [(m.start(), "submitted", m[1], m[2]) for m in SUBMITTED.finditer(log)]
-    events += [(m.start(), "settled", m[1] or m[2], "") for m in SETTLED.finditer(log)]
-    for _, event, job, slurm_job in sorted(events):
-        if event == "submitted":
-            waiting[job] = slurm_job
+    members: set[str] = set()
+    for event in EVENTS.finditer(log):
+        if event["job"]:
+            waiting[event["job"]] = event["slurm"]
+        elif event["member"]:
+            members.add(event["member"])
         else:
-            waiting.pop(job, None)
+            ended = event["done"] or event["failed"]
+            waiting.pop(ended, None)
+            members.discard(ended)
+            if not members:
+                waiting = {job: slurm for job, slurm in waiting.items() if job.isdecimal()}
     return {*waiting.values()}
 
 
@@ -247,16 +262,26 @@ def watch_over(log: Path) -> None:
     atexit.register(alive.unlink, missing_ok=True)
 
 
-FAILED = re.compile(r"^Error in (?=(?:rule|group) )", re.MULTILINE)
-"""Start of Snakemake's report on a failed job."""
+FAILED = re.compile(r"^(?:    message: )?Error in (?=(?:rule|group) )", re.MULTILINE)
+"""Start of Snakemake's report on a failed job, or group of jobs."""
 LOG = re.compile(r"^ +log: ([^,\s]+).* \(check log", re.MULTILINE)
 """Log of the rule in such a report; SLURM's log may follow."""
+MEMBER = re.compile(r"^ {12}log: ([^,\s]+).* \(check log", re.MULTILINE)
+"""Log of a job of a group; all jobs are listed, whether they failed, are done or did not start."""
 MESSAGE = re.compile(
     r"^    message: (.*?)(?:^    sbatch |For further error details see)", re.MULTILINE | re.DOTALL
 )
 """Message of the executor in such a report, without the command for sbatch."""
 STARTED = "SLURM-job "
 """Start of the executor's message about a job that sbatch accepted."""
+
+
+def _is_done(log: Path) -> bool:
+    try:
+        attempts = read_attempts(journal_path(log))
+    except UserError:
+        return False
+    return bool(attempts) and attempts[-1].cause == "done"
 
 
 def failing_words(text: str) -> str:
@@ -268,7 +293,9 @@ def failing_words(text: str) -> str:
     for failed in FAILED.split(text)[1:]:
         message = MESSAGE.search(failed)
         executor_message = " ".join(message[1].split()) if message else ""
-        messages |= dict.fromkeys(LOG.findall(failed), executor_message)
+        members = (Path(name) for name in MEMBER.findall(failed))
+        begun = [str(log) for log in members if log.is_file() and not _is_done(log)]
+        messages |= dict.fromkeys(begun or LOG.findall(failed)[:1], executor_message)
     lines = ["What failed:"]
     for name, executor_message in messages.items():
         log, log_lines = Path(name), list[str]()
