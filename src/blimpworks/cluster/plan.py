@@ -245,8 +245,6 @@ class _Planner:
             means = ", ".join(f"{find_benchmark(name).tokens:g} in {name}" for name in assumed)
             tokens = f"{means}, an assumption as long as nothing like it is scored"
         notes.append(f"tokens a sentence: {tokens}.")
-        if self.site and self.site.whole_nodes:
-            notes.append("the site gives whole nodes: GPU-hours count the GPUs that models use.")
         return notes
 
 

@@ -97,10 +97,6 @@ class Site(Strict):
     """Nodes without GPUs."""
     gpus: tuple[GpuKind, ...] = ()
     """Kinds of GPUs; without any, models run on ``cpu``."""
-    whole_nodes: bool = False
-    """Whether jobs get whole nodes: then several small models share one."""
-    pack_hours: Amount = 2
-    """Intended hours of a job with several models."""
     utilisation: Share = 0.25
     """Share of the GPUs' peak in scoring, for models without a measurement."""
     host_tokens_per_second: Amount = 20_000
