@@ -6,7 +6,7 @@ from collections import Counter
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.estimate import expected_items
 from blimpworks.cluster.requests import (
-    TOGETHER,
+    IN_TURN,
     cpu_request,
     sized_request,
     train_request,
@@ -172,7 +172,7 @@ LSTM_RETRIES = RETRIES and training_retries(
 )
 # The most parts of a model that share a SLURM job; profiles/slurm has the same number.
 SHARING = {
-    model: min(count, TOGETHER)
+    model: min(count, IN_TURN)
     for model, count in Counter(
         part.model for part in PARTS.values() if part.scope != "multi"
     ).items()

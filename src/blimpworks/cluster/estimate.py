@@ -1,7 +1,7 @@
 """Estimate the tokens, the speed and the minutes of scoring jobs."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -37,10 +37,6 @@ class Expectation(NamedTuple):
     """Texts of a row: two sentences of a pair, one prompt. Shared texts are scored once, so this is
     an upper bound.
     """
-
-
-ExpectationsOf = Callable[[Part], Mapping[Path, Expectation]]
-"""Function from a part to the expectations of its items tables."""
 
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:

@@ -122,29 +122,19 @@ def _packages(python: Path) -> Packages | None:
         return None
 
 
-def _glibc() -> tuple[int, int] | None:
-    name, version = platform.libc_ver()
-    if name != "glibc":
-        return None
-    major, minor = version.split(".")[:2]
-    return int(major), int(minor)
-
-
-def _shared_memory() -> int | None:
-    try:
-        disk = os.statvfs(SHARED)
-    except OSError:
-        return None
-    return disk.f_blocks * disk.f_frsize
-
-
 def describe_machine(python: Path) -> Machine:
     """Describe this machine, and the packages of the ``python`` that scores."""
     gpus, error = _gpus()
+    library, version = platform.libc_ver()
+    try:
+        disk = os.statvfs(SHARED)
+        shared_memory = disk.f_blocks * disk.f_frsize
+    except OSError:
+        shared_memory = None
     return Machine(
         system=f"{platform.system()} {platform.machine()}",
-        glibc=_glibc(),
-        shared_memory=_shared_memory(),
+        glibc=tuple(map(int, version.split(".")[:2])) if library == "glibc" else None,
+        shared_memory=shared_memory,
         gpus=gpus,
         smi_error=error,
         packages=_packages(python),
@@ -157,7 +147,18 @@ def scoring_python(root: Path) -> Path:
     return vllm_python if vllm_python.exists() else Path(sys.executable)
 
 
-def _system_problems(machine: Machine) -> Iterator[str]:
+def _runs_on(kernels: tuple[str, ...], capability: float) -> bool:
+    numbers = [int("".join(filter(str.isdigit, kernel))) for kernel in kernels]
+    number = round(10 * capability)
+    return any(n // 10 == number // 10 and n <= number for n in numbers)
+
+
+def gpu_problems(machine: Machine) -> list[str]:
+    """List the obstacles to scoring with vLLM on this machine's GPUs, one sentence each."""
+    return [*_machine_problems(machine), *_package_problems(machine.packages, machine.gpus or [])]
+
+
+def _machine_problems(machine: Machine) -> Iterator[str]:
     if machine.system != "Linux x86_64":
         yield f"This is {machine.system}; the pinned wheels are for Linux x86_64."
     if machine.glibc is None:
@@ -173,9 +174,6 @@ def _system_problems(machine: Machine) -> Iterator[str]:
             f"{SHARED} has {size:,} MiB; a model on several GPUs needs 1,024 "
             "(docker run --shm-size 8g)."
         )
-
-
-def _gpu_problems(machine: Machine) -> Iterator[str]:
     if machine.gpus is None:
         yield "nvidia-smi is not here: no NVIDIA driver, or a container without --nv or --gpus all."
     elif machine.smi_error:
@@ -195,13 +193,10 @@ def _gpu_problems(machine: Machine) -> Iterator[str]:
             )
 
 
-def _runs_on(kernels: tuple[str, ...], capability: float) -> bool:
-    numbers = [int("".join(filter(str.isdigit, kernel))) for kernel in kernels]
-    number = round(10 * capability)
-    return any(n // 10 == number // 10 and n <= number for n in numbers)
-
-
-def _torch_problems(packages: Packages, gpus: list[Gpu]) -> Iterator[str]:
+def _package_problems(packages: Packages | None, gpus: list[Gpu]) -> Iterator[str]:
+    if packages is None:
+        yield "The Python that scores does not run; `bash envs/install.sh vllm-cuda`."
+        return
     if packages.torch is None:
         yield f"torch cannot be imported ({packages.error}); install the environment again."
         return
@@ -210,30 +205,25 @@ def _torch_problems(packages: Packages, gpus: list[Gpu]) -> Iterator[str]:
             f"torch {packages.torch} is built for processors; install the CUDA environment: "
             "`bash envs/install.sh vllm-cuda`."
         )
-        return
-    first = DRIVERS.get(int(packages.cuda.partition(".")[0]), 0)
-    for gpu in gpus[:1]:
-        if int(gpu.driver.partition(".")[0]) < first:
-            yield (
-                f"The driver is {gpu.driver}, CUDA {packages.cuda} of torch needs {first} or "
-                "later; update it, or install wheels for an older CUDA."
-            )
-        elif not packages.available:
-            yield (
-                "nvidia-smi shows a GPU, but torch cannot use it; see CUDA_VISIBLE_DEVICES and "
-                "the devices of the container."
-            )
-    for gpu in gpus:
-        if packages.kernels and not _runs_on(packages.kernels, gpu.capability):
-            yield (
-                f"torch {packages.torch} has no kernels for {gpu.name} (compute capability "
-                f"{gpu.capability}; it has {', '.join(packages.kernels)}); choose another GPU."
-            )
-
-
-def _vllm_problems(packages: Packages) -> Iterator[str]:
-    if packages.torch is None:
-        return
+    else:
+        first = DRIVERS.get(int(packages.cuda.partition(".")[0]), 0)
+        for gpu in gpus[:1]:
+            if int(gpu.driver.partition(".")[0]) < first:
+                yield (
+                    f"The driver is {gpu.driver}, CUDA {packages.cuda} of torch needs {first} or "
+                    "later; update it, or install wheels for an older CUDA."
+                )
+            elif not packages.available:
+                yield (
+                    "nvidia-smi shows a GPU, but torch cannot use it; see CUDA_VISIBLE_DEVICES and "
+                    "the devices of the container."
+                )
+        for gpu in gpus:
+            if packages.kernels and not _runs_on(packages.kernels, gpu.capability):
+                yield (
+                    f"torch {packages.torch} has no kernels for {gpu.name} (compute capability "
+                    f"{gpu.capability}; it has {', '.join(packages.kernels)}); choose another GPU."
+                )
     if packages.vllm is None:
         yield (
             f"vLLM cannot be imported ({packages.error}); `bash envs/install.sh vllm-cuda`, or "
@@ -241,15 +231,6 @@ def _vllm_problems(packages: Packages) -> Iterator[str]:
         )
     elif packages.error:
         yield f"vLLM {packages.vllm} is here, but its models cannot be loaded ({packages.error})."
-
-
-def gpu_problems(machine: Machine) -> list[str]:
-    """List the obstacles to scoring with vLLM on this machine's GPUs, one sentence each."""
-    problems = [*_system_problems(machine), *_gpu_problems(machine)]
-    if machine.packages is None:
-        return [*problems, "The Python that scores does not run; `bash envs/install.sh vllm-cuda`."]
-    problems += _torch_problems(machine.packages, machine.gpus or [])
-    return [*problems, *_vllm_problems(machine.packages)]
 
 
 def gpu_text(machine: Machine) -> str:

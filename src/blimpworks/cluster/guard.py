@@ -206,11 +206,6 @@ class Vigil:
         return sorted(late) if late and len(late) == len(waiting) else []
 
 
-def is_controller_up() -> bool:
-    """Tell whether SLURM's controller responds."""
-    return "UP" in (ask(["scontrol", "ping"]) or "")
-
-
 def stop(jobs: list[str]) -> None:
     """End this run like Ctrl-C, and print the reason."""
     print(
@@ -231,20 +226,13 @@ def _watch(log: Path, alive: Path, period: float, vigil: Vigil) -> None:
             waiting = awaited(log.read_text(encoding="utf-8", errors="replace"))
         except OSError:
             continue
-        if not waiting or not is_controller_up():
+        # Without a controller, nothing is known of any job.
+        if not waiting or "UP" not in (ask(["scontrol", "ping"]) or ""):
             continue
         late = vigil.look(waiting, slurm_states(waiting), time.monotonic())
         if late:
             stop(late)
             return
-
-
-def _settings() -> tuple[float, float]:
-    setting = os.environ.get(SETTINGS)
-    if not setting:
-        return PERIOD, OVERDUE
-    period, _, overdue = setting.partition(",")
-    return float(period), float(overdue)
 
 
 def watch_over(log: Path) -> None:
@@ -256,9 +244,9 @@ def watch_over(log: Path) -> None:
     if run is None:
         return
     alive = register(run)
-    period, overdue = _settings()
-    vigil = Vigil(overdue)
-    threading.Thread(target=_watch, args=(log, alive, period, vigil), daemon=True).start()
+    period, overdue = map(float, os.environ.get(SETTINGS, f"{PERIOD},{OVERDUE}").split(","))
+    arguments = (log, alive, period, Vigil(overdue))
+    threading.Thread(target=_watch, args=arguments, daemon=True).start()
     atexit.register(alive.unlink, missing_ok=True)
 
 

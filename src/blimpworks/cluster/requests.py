@@ -188,7 +188,7 @@ def _scaling_of(log: Path) -> RetryScaling:
     return retry_scaling(attempts, slurm_states(lost) if lost else {})
 
 
-TOGETHER = 20
+IN_TURN = 20
 """Most jobs of a model that share a SLURM job, as ``group-components`` of profiles/slurm says."""
 
 
