@@ -18,7 +18,6 @@ from blimpworks.cluster.guard import (
     failing_words,
     is_alive,
     register,
-    run_id,
 )
 from blimpworks.errors import UserError
 from support.journal_kit import attempt, write_attempts
@@ -91,14 +90,6 @@ def test_of_a_group_the_jobs_that_failed_are_told(tmp_path, monkeypatch):
         write_attempts(log, attempt(cause))
     _, name, words, _ = failing_words(GROUP_FAILED).splitlines()
     assert (name, words) == ("  logs/a/3.log", "    error")
-
-
-def test_the_name_of_a_run_is_read_from_its_log(tmp_path):
-    log = tmp_path / "log"
-    log.write_text(LOG)
-    assert run_id(log) == "0f3c6a0e-57c1-4a3c-9d5e-3f0b4f3f6a11"
-    log.write_text("a local run\n")
-    assert run_id(log) is None
 
 
 def test_a_run_waits_in_vain_when_all_it_waits_for_is_long_over_or_forgotten():

@@ -80,10 +80,6 @@ def test_how_a_job_ended_is_held_against_its_last_attempt_alone():
     assert retry_scaling(lost, {"7": "OUT_OF_MEMORY"}) == RetryScaling(memory=2)
 
 
-def test_an_attempt_lost_without_a_scheduler_changes_nothing():
-    assert retry_scaling([Attempt(started())]) == RetryScaling()
-
-
 def test_a_journal_gives_back_what_was_appended(tmp_path):
     path = journal_path(tmp_path / "score" / "model-1.5b" / "multi.eng.log")
     assert path.name == "multi.eng.attempts.jsonl"
@@ -147,12 +143,6 @@ def test_the_queue_is_asked_first_and_the_accounting_for_the_rest(slurm):
     slurm("sacct", '[ "$*" = "${*%11*}" ] && echo "12|CANCELLED by 0" && echo "13|TIMEOUT"')
     result = slurm_states(["11", "12", "13", "14", "no; id"])
     assert result == {"11": "RUNNING", "12": "CANCELLED", "13": "TIMEOUT"}
-
-
-def test_without_accounting_the_queue_is_all_there_is(slurm):
-    slurm("squeue", 'echo "11|NODE_FAIL"')
-    slurm("sacct", 'echo "Slurm accounting storage is disabled" >&2; exit 1')
-    assert slurm_states(["11", "12"]) == {"11": "NODE_FAIL"}
 
 
 def test_without_slurm_nothing_is_known(tmp_path, monkeypatch):

@@ -79,15 +79,6 @@ def test_more_parameters_never_need_fewer_gpus_or_less_of_their_memory(first, ot
     assert less.needed_gb <= more.needed_gb
 
 
-@given(sizes, kinds)
-def test_what_fits_in_float32_fits_in_half_of_it_too(parameters, kinds):
-    try:
-        whole = needs(parameters, *kinds, dtype="float32")
-    except UserError:
-        return
-    assert needs(parameters, *kinds, dtype="bfloat16").gpus <= whole.gpus
-
-
 @given(sizes, kinds, st.integers(0, 4))
 def test_after_memory_ran_out_each_gpu_has_more_room_or_there_is_none_larger(
     parameters, kinds, step
@@ -124,12 +115,6 @@ def test_fewest_gpus_come_before_least_memory_left_over():
     assert needs(8, gpu(40), gpu(80)).kind.memory_gb == 40
 
 
-def test_transformers_uses_one_gpu():
-    assert needs(13, gpu(40, per_node=8), gpu(80), engine="transformers").gpus == 1
-    with pytest.raises(UserError, match="fits no configured GPU"):
-        needs(70, gpu(80, per_node=8), engine="transformers")
-
-
 def test_a_model_that_fits_nowhere_is_told_with_the_sum_and_what_to_do():
     with pytest.raises(UserError) as caught:
         needs(70.554, gpu(24, per_node=2, label="L4"))
@@ -140,14 +125,22 @@ def test_a_model_that_fits_nowhere_is_told_with_the_sum_and_what_to_do():
     assert "Add a larger kind to gpus in the site's file" in said
 
 
-def test_a_host_without_the_memory_to_load_a_model_counts_too():
-    with pytest.raises(UserError, match="the host needs more memory than its 10 GB"):
-        needs(8, gpu(80, host_memory_gb=10))
+NAME = "llama-3.1-8b"
+THREE = (gpu(24), gpu(40), gpu(80))
 
 
-def test_an_unknown_number_format_is_named():
-    with pytest.raises(UserError, match="dtype 'int4', expected one of float32"):
-        needs(8, gpu(80), dtype="int4")
+@pytest.mark.parametrize(
+    ("parameters", "kinds", "more", "message"),
+    [
+        (8, [gpu(80, host_memory_gb=10)], {}, "the host needs more memory than its 10 GB"),
+        (8, [gpu(80)], {"dtype": "int4"}, "dtype 'int4', expected one of float32"),
+        (70, [gpu(80, per_node=8)], {"engine": "transformers"}, "fits no configured GPU"),
+        (8, [gpu(80)], {NAME: ModelNeeds(gpus=8)}, r"in the number it must have.*has 4 × 80 GB"),
+    ],
+)
+def test_what_cannot_be_placed_is_refused(parameters, kinds, more, message):
+    with pytest.raises(UserError, match=message):
+        needs(parameters, *kinds, **more)
 
 
 # What people state
@@ -162,20 +155,23 @@ def test_the_site_goes_before_the_table_and_that_before_the_sum():
     assert needs_of(row, "vllm", "bfloat16", stated).gpus == 4
 
 
+@pytest.mark.parametrize(
+    ("parameters", "more", "gpus", "memory"),
+    [
+        (13, {"engine": "transformers"}, 1, 40),
+        (8, {NAME: ModelNeeds(kind="80 GB")}, 1, 80),
+        (8, {NAME: ModelNeeds(gpus=2)}, 2, 24),
+    ],
+)
+def test_an_engine_or_the_site_decides_among_ways_that_fit(parameters, more, gpus, memory):
+    result = needs(parameters, *THREE, **more)
+    assert (result.gpus, result.kind.memory_gb) == (gpus, memory)
+
+
 def test_stated_memory_takes_the_place_of_the_sum():
     assert needs(70, gpu(80, per_node=2), **{"llama-3.1-8b": ModelNeeds(memory_gb=158)}).gpus == 2
     row = model(8.0, gpu_memory_gb=100)
     assert needs_of(row, "vllm", "bfloat16", Site(gpus=(gpu(80),))).gpus == 2
-
-
-def test_a_model_can_be_kept_to_one_kind_of_gpu():
-    kinds = (gpu(40), gpu(80))
-    assert needs(8, *kinds, **{"llama-3.1-8b": ModelNeeds(kind="80 GB")}).kind.memory_gb == 80
-
-
-def test_a_number_of_gpus_that_no_node_has_is_refused_with_where_to_change_it():
-    with pytest.raises(UserError, match=r"in the number it must have.*has 4 × 80 GB"):
-        needs(8, gpu(80), **{"llama-3.1-8b": ModelNeeds(gpus=8)})
 
 
 def test_the_campaign_may_say_how_many_gpus_all_models_are_spread_over():
@@ -232,18 +228,14 @@ def test_a_request_says_what_the_site_says_and_no_more():
 
 
 def test_a_job_that_scores_asks_for_its_kind_of_gpu_and_its_account():
-    kind = gpu(80, name="h100", partition="fast", account="dear", cores_per_gpu=12)
-    site = Site(account="us", gpus=(kind,))
-    requested = score_request(site, needs_of(model(70), "vllm", "bfloat16", site), 90)
-    assert requested["gres"] == "gpu:h100:4"
-    assert requested["cpus_per_task"] == 48
-    assert (requested["slurm_partition"], requested["slurm_account"]) == ("fast", "dear")
-
-
-def test_an_empty_account_of_a_kind_is_none_and_an_absent_one_the_sites():
-    for account, expected in (("", None), (None, "us")):
-        site = Site(account="us", gpus=(gpu(80, account=account),))
-        requested = score_request(site, needs_of(model(8), "vllm", "bfloat16", site), 90)
+    # An empty account is none, and an absent one the site's.
+    for account, expected in (("dear", "dear"), ("", None), (None, "us")):
+        kind = gpu(80, name="h100", partition="fast", account=account, cores_per_gpu=12)
+        site = Site(account="us", gpus=(kind,))
+        requested = score_request(site, needs_of(model(70), "vllm", "bfloat16", site), 90)
+        assert requested["gres"] == "gpu:h100:4"
+        assert requested["cpus_per_task"] == 48
+        assert requested["slurm_partition"] == "fast"
         assert requested.get("slurm_account") == expected
 
 
@@ -281,25 +273,19 @@ def test_minutes_to_ask_for_never_exceed_what_a_job_may_have(seconds, max_hours)
 # How long jobs take
 
 
-def test_a_measured_speed_takes_the_place_of_the_stated_one():
-    site = Site(gpus=(gpu(80),), models={"llama-3.1-8b": ModelNeeds(tokens_per_second=777)})
-    row = model(8)
-    assert speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site) == (777, "measured")
-
-
-def test_a_stated_speed_is_the_share_of_the_peak_over_two_operations_a_parameter():
-    site = Site(gpus=(gpu(80),), utilisation=0.5)
-    row = model(10.0)
-    result = speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site)
-    assert result.tokens_per_second == pytest.approx(0.5 * 312e12 / (2 * 10e9))
-    assert result.source == "stated"
-
-
-def test_a_small_model_is_no_faster_than_its_host():
-    site = Site(gpus=(gpu(80),), host_tokens_per_second=1000)
-    row = model(0.1)
-    result = speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site)
-    assert result.tokens_per_second == 1000
+@pytest.mark.parametrize(
+    ("parameters", "stated", "expected"),
+    [
+        (8, {"models": {NAME: ModelNeeds(tokens_per_second=777)}}, (777, "measured")),
+        # A share of the peak over two operations a parameter, and no more than the host can feed.
+        (10.0, {"utilisation": 0.5}, (0.5 * 312e12 / (2 * 10e9), "stated")),
+        (0.1, {"host_tokens_per_second": 1000}, (1000, "stated")),
+    ],
+)
+def test_a_speed_is_measured_or_stated(parameters, stated, expected):
+    site, row = Site(gpus=(gpu(80),), **stated), model(parameters)
+    speed = speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site)
+    assert (pytest.approx(speed.tokens_per_second), speed.source) == expected
 
 
 def test_a_job_takes_its_start_its_weights_and_its_tokens():

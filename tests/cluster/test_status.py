@@ -98,13 +98,6 @@ def test_a_part_waits_for_what_it_is_made_of(tree):
     assert (tree.part_status().state, tree.part_status().reason) == ("waiting", "")
 
 
-def test_a_manifest_is_all_that_done_takes(tree):
-    tree.manifest(90)
-    status = tree.part_status()
-    assert (status.state, status.done, status.sentences) == ("done", 90, 90)
-    assert status.state == "done"
-
-
 def test_a_manifest_that_says_why_there_are_no_scores_is_a_failure(tree):
     tree.manifest(90)
     manifest = tree.part().manifest(tree.campaign)
@@ -261,16 +254,6 @@ def test_sentences_of_items_that_are_not_built_are_as_expected(tree):
     assert not model.exact
 
 
-def test_jobs_by_language_are_parts_of_their_own(within):
-    tree = Tree(scoring={"jobs": "language"}, models=[MODEL])
-    assert [part.part for part in tree.parts] == ["multi.deu", "multi.eng", "multi.fra"]
-    assert {part.scope for part in tree.parts} == {"multi"}
-    tree.manifest(90)
-    model = tree.status().models[0]
-    assert model.languages == (1, 3)
-    assert "2 waiting, 1 done" in as_text(tree.status(), "x.yaml")
-
-
 def test_text_fits_a_terminal_and_says_where_to_look(tree):
     tree.items()
     lost = attempt("open", begun=started("12", MINUTES + 3600))
@@ -285,14 +268,6 @@ def test_text_fits_a_terminal_and_says_where_to_look(tree):
         assert "gemma-3-27b/multi: ran out of GPU memory" in text
         assert f"    {tree.log('gemma-3-27b')}  (gpu1, 2x A100, job 13)" in text
         assert all(len(line) <= width for line in text.splitlines())
-
-
-def test_a_path_is_there_to_be_copied_however_narrow_the_terminal(tree):
-    write_attempts(tree.log(), attempt("error"))
-    tree.log().write_text(f"blimpworks: {'no room ' * 30}\n")
-    *_, words, path = as_text(tree.status(), "x.yaml", 20).splitlines()
-    assert path.startswith(f"    {tree.log()}  (gpu1")
-    assert words == "    blimpworks: no …"
 
 
 def test_parts_that_failed_alike_are_told_once(within):
@@ -310,16 +285,6 @@ def test_parts_that_failed_alike_are_told_once(within):
         "    no disk",
         f"    {logs[2]}  (gpu1, 2x A100)",
     ]
-
-
-def test_a_running_job_is_told_with_its_place(tree):
-    tree.items()
-    begun = attempt("open", begun=started("12", 3000))
-    write_attempts(tree.log(), begun)
-    write_progress(tree.log(), scored(120, 270), begun)
-    running = as_text(tree.status(), "x.yaml").partition("Running\n")[2]
-    message = rf"  {MODEL}/multi: 44 % of 270, since .*\d\d:\d\d, gpu1, 2x A100, job 12$"
-    assert re.match(message, running, re.MULTILINE)
 
 
 ROWS = [
