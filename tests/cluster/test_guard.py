@@ -46,13 +46,10 @@ GROUP = """\
 SLURM run ID: 0f3c6a0e-57c1-4a3c-9d5e-3f0b4f3f6a11
 [Fri Nov 27 21:15:17 2026] Group job score_a (jobs in lexicogr. order):
     [Fri Nov 27 21:15:17 2026]
-    rule score_checkpoints:
-        log: logs/a/2.log
-        jobid: 2
-        reason: Missing output files: out/a/2.txt
-    rule score_checkpoints:
-        log: logs/a/3.log
-        jobid: 3
+    Job 2: Score with a (2)
+    Reason: Missing output files: out/a/2.txt
+    [Fri Nov 27 21:15:17 2026]
+    Job 3: Score with a (3)
 Job 391a6a1f-04e5-5744-86b6-093c4492c315 has been submitted with SLURM jobid 5 (log: 5.log).
 Job 9 has been submitted with SLURM jobid 6 (log: 6.log).
 """
@@ -66,6 +63,14 @@ GROUP_FAILED = """\
         rule score_checkpoints:
             jobid: 3
             log: logs/a/3.log (check log file(s) for error details)
+Logfile 5.log:
+================================================================================
+    Job 8: Score with a (3)
+Error in rule score_checkpoints:
+    message: None
+    jobid: 9
+    log: logs/a/9.log (check log file(s) for error details)
+================================================================================
     Error in rule score_checkpoints:
         message: None
         jobid: 2

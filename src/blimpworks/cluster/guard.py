@@ -151,9 +151,11 @@ OVERDUE = 1800.0
 """Seconds that Snakemake may take to notice the end of a job."""
 SETTINGS = "BLIMPWORKS_WATCHDOG"
 """Environment variable with other values, as ``PERIOD,OVERDUE``."""
+SHOWN = re.compile(r"^ *Logfile \S+:\n *={80}\n.*?^ *={80}$", re.MULTILINE | re.DOTALL)
+"""Logs of failed jobs in Snakemake's log; those of SLURM jobs are Snakemakes' own."""
 EVENTS = re.compile(
     r"^Job (?P<job>\S+) has been submitted with SLURM jobid (?P<slurm>\d+)"
-    r"|(?<!message: None\n)^ {8}jobid: (?P<member>\d+)$"
+    r"|^ {4}Job (?P<member>\d+): "
     r"|^Finished jobid: (?P<done>\d+)\b"
     r"|^(?: {4}| {12})jobid: (?P<failed>\d+)$",
     re.MULTILINE,
@@ -176,7 +178,7 @@ def awaited(log: str) -> set[str]:
     """
     waiting: dict[str, str] = {}
     members: set[str] = set()
-    for event in EVENTS.finditer(log):
+    for event in EVENTS.finditer(SHOWN.sub("", log)):
         if event["job"]:
             waiting[event["job"]] = event["slurm"]
         elif event["member"]:
@@ -278,7 +280,7 @@ def failing_words(text: str) -> str:
     For a job that was not submitted, sbatch's message takes the place of a log line.
     """
     messages: dict[str, str] = {}
-    for failed in FAILED.split(text)[1:]:
+    for failed in FAILED.split(SHOWN.sub("", text))[1:]:
         message = MESSAGE.search(failed)
         executor_message = " ".join(message[1].split()) if message else ""
         members = (Path(name) for name in MEMBER.findall(failed))
