@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,8 +19,15 @@ from blimpworks.cluster.estimate import (
     speed_of,
 )
 from blimpworks.cluster.needs import BYTES, needs_of
-from blimpworks.cluster.requests import cpu_request, longest_hours, score_request
+from blimpworks.cluster.requests import (
+    IN_TURN,
+    cpu_request,
+    longest_hours,
+    score_request,
+    sized_request,
+)
 from blimpworks.errors import UserError
+from support.journal_kit import attempt, write_attempts
 from support.paths import REPOSITORY
 
 CONFIG = REPOSITORY / "config"
@@ -237,6 +245,24 @@ def test_a_job_that_scores_asks_for_its_kind_of_gpu_and_its_account():
         assert requested["cpus_per_task"] == 48
         assert requested["slurm_partition"] == "fast"
         assert requested.get("slurm_account") == expected
+
+
+def test_jobs_in_turn_share_the_longest_time_on_the_same_gpus(tmp_path):
+    """What runs in one SLURM job adds its time to it, and could not be elsewhere."""
+    site = Site(gpus=(gpu(40, max_hours=5, name="a"), gpu(80, max_hours=5, name="b")))
+    log = tmp_path / "job.log"
+    write_attempts(log, attempt("walltime", 0), attempt("gpu_memory", 0))
+    work = {tmp_path / "none.parquet": Expectation(10**9, 10)}
+    alone, shared = (
+        sized_request(
+            model(8), "vllm", "bfloat16", site, ScoringOptions(), work, log, shared=number
+        )
+        for number in (1, IN_TURN)
+    )
+    assert (alone["runtime"], shared["runtime"]) == (300, 300 / IN_TURN)
+    assert (alone["gres"], shared["gres"]) == ("gpu:b:1", "gpu:a:1")
+    profile = yaml.safe_load((REPOSITORY / "profiles/slurm/config.yaml").read_text())
+    assert profile["group-components"] == [f"score_{{model}}={IN_TURN}"]
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def cluster_words(log):
     watch_over(Path(log if isinstance(log, str) else log[0]))
     if not orphans:
         return []
-    jobs = ", ".join(job.id for job in orphans)
+    jobs = ", ".join(orphans)
     message = "an earlier run that is dead left SLURM jobs behind; they are cancelled"
     return [f"blimpworks: {message}: {jobs}. What they had scored is kept.", ""]
 

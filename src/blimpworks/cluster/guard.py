@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from blimpworks.cluster.slurm import ask, slurm_states
@@ -31,18 +30,6 @@ SILENCE = 300.0
 PATIENCE = 180.0
 """Seconds that SLURM may take to end cancelled jobs."""
 RUN_ID = re.compile(r"SLURM run ID: (\S+)")
-COLUMNS = "%i|%j|%T|%Z"
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A job in SLURM's queue."""
-
-    id: str
-    run: str
-    """Snakemake's id of the run that submitted the job: the job's name."""
-    state: str
-    directory: str
 
 
 def run_id(log: Path) -> str | None:
@@ -79,25 +66,25 @@ def is_alive(path: Path) -> bool:
     return silent < SILENCE
 
 
-def find_jobs(directory: Path) -> list[Job] | None:
-    """Find this user's SLURM jobs that run in ``directory``; None without SLURM.
+def find_jobs(directory: Path) -> dict[str, str]:
+    """Find this user's SLURM jobs that run in ``directory``: by id, the run that submitted each.
 
     Raises UserError when SLURM does not answer for a while.
     """
     if shutil.which("squeue") is None:
-        return None
+        return {}
     waited = time.monotonic()
-    while (output := ask(["squeue", "-h", "-u", str(os.getuid()), "-o", COLUMNS])) is None:
+    # A job's name is Snakemake's id of its run.
+    while (output := ask(["squeue", "-h", "-u", str(os.getuid()), "-o", "%i|%j|%Z"])) is None:
         if time.monotonic() - waited > PATIENCE:
             raise UserError(
                 f"squeue has not answered for {PATIENCE:.0f} s, so it is not known whether jobs of "
                 "an earlier run still write here; run this again when SLURM is up."
             )
         time.sleep(5)
-    fields = (line.strip().split("|") for line in output.splitlines())
-    jobs = [Job(*values) for values in fields if len(values) == 4]
-    run_directory = directory.resolve()
-    return [job for job in jobs if Path(job.directory).resolve() == run_directory]
+    rows = (line.strip().split("|") for line in output.splitlines())
+    here = directory.resolve()
+    return {row[0]: row[1] for row in rows if len(row) == 3 and Path(row[2]).resolve() == here}
 
 
 def _turns_out_alive(path: Path) -> bool:
@@ -114,24 +101,20 @@ def _turns_out_alive(path: Path) -> bool:
     return is_alive(path)
 
 
-def find_orphans(directory: Path) -> list[Job]:
-    """Find the SLURM jobs of dead runs in ``directory``. Raises UserError as ``find_jobs`` does."""
+def end_orphans(directory: Path) -> list[str]:
+    """Cancel the SLURM jobs of dead runs in ``directory``, and wait until they are gone.
+
+    Returns their ids. Raises UserError when SLURM does not answer, or does not end them in time.
+    """
     # SLURM is asked only where a run has left its file: most machines have none that answers.
     files = list((directory / RUNS).glob("*.json"))
     dead = {path.stem for path in files if not _turns_out_alive(path)}
-    return [job for job in find_jobs(directory) or () if job.run in dead] if dead else []
-
-
-def end_orphans(directory: Path) -> list[Job]:
-    """Cancel the SLURM jobs of dead runs in ``directory``, and wait until they are gone.
-
-    Raises UserError when SLURM does not answer, or does not end them in time.
-    """
-    orphans = find_orphans(directory)
+    jobs = find_jobs(directory) if dead else {}
+    orphans = [job for job, run in jobs.items() if run in dead]
     if orphans:
-        ask(["scancel", *(job.id for job in orphans)])
-    waited, remaining = time.monotonic(), {job.id for job in orphans}
-    while remaining and (remaining := remaining & {job.id for job in find_jobs(directory) or ()}):
+        ask(["scancel", *orphans])
+    waited, remaining = time.monotonic(), {*orphans}
+    while remaining and (remaining := remaining & find_jobs(directory).keys()):
         if time.monotonic() - waited > PATIENCE:
             raise UserError(
                 f"SLURM jobs {', '.join(sorted(remaining))} of an earlier run write to this "
