@@ -45,6 +45,18 @@ def planned(campaign=PAPERS, site=EXAMPLE, dry=None) -> Plan:
     return make_plan(chosen, load_catalogue(chosen), cluster, dry, Path(site) if site else None)
 
 
+@pytest.fixture
+def planned_at(tmp_path, at_root):
+    """Plan the papers' campaign for the example's cluster with other settings."""
+
+    def plan(**settings):
+        file = tmp_path / "site.yaml"
+        file.write_text(yaml.safe_dump(yaml.safe_load(Path(EXAMPLE).read_text()) | settings))
+        return planned(site=file)
+
+    return plan
+
+
 @pytest.fixture(scope="module")
 def plan():
     """The plan of the papers' campaign, without Snakemake's answer."""
@@ -212,38 +224,23 @@ def test_gpu_hours_are_those_of_all_jobs_and_asked_ones_are_more(plan):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("at_root")
-def test_a_cache_of_models_saves_their_download(tmp_path, plan):
-    site = yaml.safe_load(Path(EXAMPLE).read_text())
+def test_a_cache_of_models_saves_their_download(tmp_path, plan, planned_at):
     name = load_catalogue(load_campaign(Path(PAPERS))).models["qwen3-8b"].hf_id
     (tmp_path / "cache" / f"models--{name.replace('/', '--')}" / "snapshots").mkdir(parents=True)
-    file = tmp_path / "site.yaml"
-    file.write_text(yaml.safe_dump(site | {"cache": str(tmp_path / "cache")}))
-    saved = plan.disk.weights - planned(site=file).disk.weights
+    saved = plan.disk.weights - planned_at(cache=str(tmp_path / "cache")).disk.weights
     assert saved == round(2 * 8.191 * 1e9)
 
 
-@pytest.mark.usefixtures("at_root")
-def test_a_job_longer_than_its_partition_allows_is_said_to_go_on(tmp_path):
+def test_what_the_site_lacks_or_the_campaign_is_noted(planned_at):
     site = yaml.safe_load(Path(EXAMPLE).read_text())
     for nodes in (site["cpu"], *site["gpus"]):
         nodes["max_hours"] = 0.5
-    file = tmp_path / "site.yaml"
-    file.write_text(yaml.safe_dump(site))
-    plan = planned(site=file)
+    plan = planned_at(**site | {"models": {"qwen3-8B": {"gpus": 1}}})
     assert all(each.minutes_asked <= 30 for each in plan.models)
     note = next(note for note in plan.notes if "take longer than one may" in note)
     assert "llama-3.1-70b," in note
     assert "qwen3-0.6b" not in note
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("at_root")
-def test_models_of_the_site_that_the_campaign_lacks_are_named(tmp_path):
-    site = yaml.safe_load(Path(EXAMPLE).read_text())
-    file = tmp_path / "site.yaml"
-    file.write_text(yaml.safe_dump(site | {"models": {"qwen3-8B": {"gpus": 1}}}))
-    assert any("lacks: qwen3-8B" in note for note in planned(site=file).notes)
+    assert any("lacks: qwen3-8B" in note for note in plan.notes)
 
 
 @pytest.mark.usefixtures("at_root")

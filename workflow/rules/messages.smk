@@ -36,10 +36,10 @@ def missing_beside_snakemake(jobs):
 
     names = {job.rule.name for job in jobs}
     scoring = ("score", "answer")
-    alone = {
+    models = {
         job.wildcards.get("model") for job in jobs if job.rule.name.startswith(scoring)
     }
-    engines = {layout.engine_of(model) for model in alone - {None}}
+    engines = {layout.engine_of(model) for model in models - {None}}
     return [*missing_software(engines, names, REPOSITORY)]
 
 
