@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.cluster import attempt
 from blimpworks.cluster.allocation import Allocation, read_job
 from blimpworks.cluster.attempt import cause_of
 from blimpworks.errors import UserError
@@ -236,6 +237,17 @@ def test_a_job_that_fails_for_good_is_given_up_and_its_manifest_says_why(tmp_pat
         _ = Shards(manifest, shards).described
     # So that Snakemake scores it again when it is run again.
     assert not manifest.exists()
+
+
+def test_a_job_that_gets_the_rest_of_anothers_time_is_queued_again_once(tmp_path, monkeypatch):
+    place = Allocation("7", "n", minutes=10, ends=time.time() + 60, requeue=True)
+    queued = []
+    monkeypatch.setattr(attempt, "find_allocation", lambda: place)
+    monkeypatch.setattr(attempt, "ask", queued.append)
+    monkeypatch.setattr(attempt.signal, "signal", lambda *_: None)
+    for _ in range(2):
+        assert attempt.run_attempt([sys.executable, "-c", "exit(75)"], tmp_path / "job.log") == 75
+    assert queued == [["scontrol", "requeue", "7"]]
 
 
 TOLD = (

@@ -186,6 +186,15 @@ def put_back(allocation: Allocation) -> bool:
     return ask(["scontrol", "requeue", allocation.slurm_job]) is not None
 
 
+def _came_late(allocation: Allocation, log_file: Path) -> bool:
+    """Tell whether others took half of the SLURM job's time before this, for the first time."""
+    if allocation.ends is None or allocation.minutes is None:
+        return False
+    attempts = read_attempts(journal_path(log_file))
+    here = [a.started.time for a in attempts if a.started.slurm_job == allocation.slurm_job]
+    return len(here) == 1 and allocation.ends - here[0].timestamp() < 30 * allocation.minutes
+
+
 def run_attempt(command: Sequence[str], log_file: Path) -> int:
     """Run ``command`` as one attempt, enter it in the journal of ``log_file``, return the code.
 
@@ -252,7 +261,8 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         where = f"SLURM job {job} on {node}: " if job else ""
         print(f"blimpworks (attempt): {where}{messages[cause]}.", file=sys.stderr)
     if cause == "walltime" and code == OUT_OF_TIME:
-        if not (ended.scored and ended.scored.new):  # the size of the job is wrong
+        got_on = ended.scored and ended.scored.new
+        if not got_on and not _came_late(allocation, log_file):  # the size of the job is wrong
             log.info("no shard was finished in this time; the next attempt gets more")
         elif put_back(allocation):
             log.info("SLURM job %s is queued again, and goes on there", allocation.slurm_job)
