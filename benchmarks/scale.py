@@ -28,24 +28,31 @@ sys.path[:0] = [str(REPOSITORY / "tests"), str(REPOSITORY / "benchmarks")]
 STANDIN = "standin"
 """Folder of the stand-in, in the scratch checkout."""
 TICKS = os.sysconf("SC_CLK_TCK")
-SUBMITTED = re.compile(r"^Job \d+ has been submitted with SLURM jobid", re.MULTILINE)
+SUBMITTED = re.compile(r"^Job \S+ has been submitted with SLURM jobid", re.MULTILINE)
 FINISHED = re.compile(r"^Finished jobid: (\d+)", re.MULTILINE)
 SCRIPT = """\
 #!/bin/sh
-# A job is known by its target on a node, else by its log.
-key=
+# Jobs are known by their targets on a node, else by their log.
+keys=
 while [ $# -gt 0 ]; do
-    [ "$1" = --target-jobs ] && {{ key=$2; break; }}
+    if [ "$1" = --target-jobs ]; then
+        shift
+        while [ $# -gt 0 ] && [ "${{1#--}}" = "$1" ]; do keys="$keys $1"; shift; done
+        break
+    fi
     shift
 done
-if [ "$key" ]; then sleep {seconds}; else key=$(readlink "/proc/$$/fd/1"); key=${{key#"$PWD/"}}; fi
-while read -r path; do
-    mkdir -p "${{path%/*}}"
-    case $path in
-        *.parquet) cp {here}/table.parquet "$path" ;;
-        *) : > "$path" ;;
-    esac
-done < "{here}/outputs/$(printf %s "$key" | tr / @)"
+log=$(readlink "/proc/$$/fd/1")
+for key in ${{keys:-"${{log#"$PWD/"}}"}}; do
+    if [ "$keys" ]; then sleep {seconds}; fi
+    while read -r path; do
+        mkdir -p "${{path%/*}}"
+        case $path in
+            *.parquet) cp {here}/table.parquet "$path" ;;
+            *) : > "$path" ;;
+        esac
+    done < "{here}/outputs/$(printf %s "$key" | tr / @)"
+done
 """
 """Stands in for Python. SLURM's nodes run it in place of Snakemake, whose start is timed alone."""
 SITE = {
