@@ -4,16 +4,6 @@ from blimpworks.campaign.registry import find_benchmark
 from blimpworks.generation.jobs import generation_options, system_prompts
 
 
-def answering(environment):
-    """Models that answer, in an environment."""
-    engines_of = {model: layout.engine_of(model) for model, _ in ANSWERING}
-    return {
-        model
-        for model, name in engines_of.items()
-        if environment_of(name) == environment
-    }
-
-
 rule answer:
     """Answers to all prompts, into a store that outlives failed jobs."""
     input:
@@ -88,7 +78,7 @@ rule collect_answers:
         "<logs>/collect_answers/{benchmark}/{model}.log",
     wildcard_constraints:
         benchmark=one_of(of_unit("prompt")),
-        model=one_of(TOGETHER),
+        model=one_of(WITH_ONE_JOB),
     localrule: True
     conda:
         "../../envs/core.yaml"

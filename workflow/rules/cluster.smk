@@ -133,6 +133,16 @@ def scored_by(environment, shared=False):
     ]
 
 
+def answering(environment):
+    """Models that answer, in an environment."""
+    engines_of = {model: layout.engine_of(model) for model, _ in ANSWERING}
+    return {
+        model
+        for model, name in engines_of.items()
+        if environment_of(name) == environment
+    }
+
+
 def impossible():
     """Why the site cannot run models of the campaign, one sentence each."""
     messages = []

@@ -76,7 +76,7 @@ def checkpoint_of(wildcards):
 
 
 # Models with one job for all languages: their tables are made together.
-TOGETHER = [name for name in CATALOGUE.models if name not in layout.parted]
+WITH_ONE_JOB = [name for name in CATALOGUE.models if name not in layout.parted]
 
 
 def of_unit(unit):

@@ -12,7 +12,7 @@ rule judge:
         "<logs>/judge/{benchmark}/{model}.log",
     wildcard_constraints:
         benchmark=one_of(of_unit("pair")),
-        model=one_of(TOGETHER),
+        model=one_of(WITH_ONE_JOB),
     localrule: True
     conda:
         "../../envs/core.yaml"

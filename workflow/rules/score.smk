@@ -89,7 +89,7 @@ rule collect_scores:
         "<logs>/collect_scores/{benchmark}/{model}.log",
     wildcard_constraints:
         benchmark=one_of(of_unit("pair")),
-        model=one_of(TOGETHER),
+        model=one_of(WITH_ONE_JOB),
     localrule: True
     conda:
         "../../envs/core.yaml"

@@ -194,7 +194,7 @@ rule judge_answers:
         "<benchmarks>/judge/{benchmark}/{model}.tsv"
     wildcard_constraints:
         benchmark=one_of(of_unit("prompt")),
-        model=one_of(TOGETHER),
+        model=one_of(WITH_ONE_JOB),
     conda:
         "../../../envs/core.yaml"
     resources:
