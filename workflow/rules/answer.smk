@@ -24,7 +24,7 @@ rule answer:
         **answer_job(),
     params:
         code=lambda w: code_of("answer", layout.engine_of(w.model)),
-        python="python",
+        python=lambda w: python_of(layout.engine_of(w.model)),
         # Snakemake removes declared outputs of a failed job; the shards must stay.
         store=lambda w, output: str(Path(output[0]).with_name("shards")),
         engine=lambda w: layout.engine_of(w.model),
@@ -52,19 +52,6 @@ use rule answer as answer_with_vllm with:
         f"../../envs/{OWN_ENVIRONMENT}.yaml"
     container:
         image(OWN_ENVIRONMENT)
-    params:
-        code=lambda w: code_of("answer", layout.engine_of(w.model)),
-        python=lambda w: python_of(layout.engine_of(w.model)),
-        store=lambda w, output: str(Path(output[0]).with_name("shards")),
-        engine=lambda w: layout.engine_of(w.model),
-        systems=lambda w: system_prompts(
-            CAMPAIGN,
-            layout.generation_of(ANSWERING[w.model, w.part]),
-            ANSWERING[w.model, w.part].languages,
-        ),
-        options=lambda w: generation_options(
-            CAMPAIGN, layout.generation_of(ANSWERING[w.model, w.part])
-        ),
 
 
 rule collect_answers:

@@ -6,6 +6,9 @@ rule score:
     input:
         unpack(scored_items),
         checkpoint=checkpoint_of,
+        settings=settings_file(
+            "score.yaml", CAMPAIGN.scoring.model_dump(mode="json", exclude=AFTERWARDS)
+        ),
     output:
         "<results>/store/{model}/{part}/manifest.json",
     log:
@@ -21,20 +24,17 @@ rule score:
         **score_job(),
     params:
         code=lambda w: scoring_code(w.model),
-        python="python",
+        python=lambda w: python_of(layout.engine_of(w.model)),
         # Snakemake removes declared outputs of a failed job; the shards must stay.
         store=lambda w, output: str(Path(output[0]).with_name("shards")),
-        regions=lambda w, input: [
-            f"--regions={path}" for path in input.get("regions", [])
-        ],
+        regions=lambda w, input: repeated("regions", input.get("regions", [])),
         engine=lambda w: layout.engine_of(w.model),
-        options=CAMPAIGN.scoring.model_dump_json(exclude=AFTERWARDS),
     message:
         "Score with {wildcards.model} ({wildcards.part})"
     shell:
         "{params.python} -m blimpworks score {input.whole:q} {params.regions:q} "
         "--checkpoint {input.checkpoint:q} --engine {params.engine} --store {params.store:q} "
-        "--manifest {output:q} --options {params.options:q} {resources.failing} --log {log:q} "
+        "--manifest {output:q} --options {input.settings:q} {resources.failing} --log {log:q} "
         "> {log:q} 2>&1"
 
 
@@ -45,15 +45,6 @@ use rule score as score_with_vllm with:
         f"../../envs/{OWN_ENVIRONMENT}.yaml"
     container:
         image(OWN_ENVIRONMENT)
-    params:
-        code=lambda w: scoring_code(w.model),
-        python=lambda w: python_of(layout.engine_of(w.model)),
-        store=lambda w, output: str(Path(output[0]).with_name("shards")),
-        regions=lambda w, input: [
-            f"--regions={path}" for path in input.get("regions", [])
-        ],
-        engine=lambda w: layout.engine_of(w.model),
-        options=CAMPAIGN.scoring.model_dump_json(exclude=AFTERWARDS),
 
 
 # The checkpoints of a monolingual model are scored one after another in SLURM jobs that they
