@@ -17,6 +17,7 @@ def opening_words():
 
 def check_software():
     """Stop before anything is started if jobs need software that is not there."""
+    # No public name leads from a handler to the planned jobs (Snakemake's issue 1884).
     jobs = [*workflow.dag.needrun_jobs()]
     if IN_IMAGES:
         absent = missing_images({job.container_img_url for job in jobs} - {None})
