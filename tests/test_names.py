@@ -8,6 +8,7 @@ import zipfile
 from hashlib import sha256
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import below, relative
-from blimpworks.interop.crate.tables import place_of
+from blimpworks.interop.crate.tables import copy_tables
 from blimpworks.models.checkpoint import Trained, read_checkpoint, trained_checkpoint
 from blimpworks.retrieval.sources import Pin, retrieve
 from blimpworks.strict import Part, PerhapsWithin, Within
@@ -151,10 +152,11 @@ def test_a_checkpoint_that_names_files_elsewhere_is_refused(tmp_path):
         read_checkpoint(seal)
 
 
-def test_a_table_of_a_crate_is_not_written_outside_of_it():
+def test_a_table_of_a_crate_is_not_written_outside_of_it(tmp_path):
     outside = Path("results/judgements/../../../pairs/gpt2.parquet")
+    behind = pd.DataFrame({"source": ["judgements"], "original": [outside]})
     with pytest.raises(UserError, match="the place of results/judgements"):
-        place_of("judgements", outside)
+        copy_tables(behind, tmp_path, packed=False)
 
 
 def archive_of(path, member):

@@ -24,7 +24,7 @@ def evaluation(tmp_path_factory):
     write_evaluation(results, margins_of=SKIPPING)
     names = ("card.json", "index.html", "results_small.json", "results_large.json")
     outputs = [results / "report_card" / name for name in names]
-    build_report_card.callback(outputs=outputs, facts=json.dumps(facts(results)))
+    build_report_card.callback(outputs=outputs, facts=facts(results))
     return folder
 
 

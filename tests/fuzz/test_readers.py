@@ -46,7 +46,7 @@ EXCEPTED = {
     HOST: """
         cluster.attempt cluster.guard cluster.status evaluation.machine
         generation.vllm_engine scoring.vllm_engine scoring.vllm_server cli.exhibits
-        cli.reproduction cli.scoring
+        cli.scoring
     """,
     WEIGHTS: """
         generation.conversation models.hub_facts models.local models.lstm models.retrieve

@@ -207,8 +207,8 @@ def edit(tmp_path, monkeypatch):
         assert old in text
         source.write_text(text.replace(old, new), encoding="utf-8")
         monkeypatch.setattr(digest, "package_folders", lambda: {"blimpworks": copy})
-        monkeypatch.setattr(digest, "recall", lambda entries: None)
-        monkeypatch.setattr(digest, "remember", lambda *result: None)
+        monkeypatch.setattr(digest, "_kept", dict)
+        monkeypatch.setattr(digest, "_new", {})
         for cache in caches:
             cache.cache_clear()
 

@@ -32,7 +32,7 @@ def test_pairs_of_a_paper_exported_to_a_declaration_are_judged_the_same(scratch)
     campaign = yaml.safe_load(path.read_text())
     campaign["benchmarks"] = [*campaign["benchmarks"], "again"]
     path.write_text(yaml.safe_dump(campaign))
-    judged = f"{RESULTS}/judgements/{{}}/eng/ngram-5.parquet"
+    judged = f"{RESULTS}/judgements/{{}}/ngram-5/eng.parquet"
     done = scratch.snakemake(*map(judged.format, ("again", "multiblimp")))
     assert done.returncode == 0, output_of(done)
     assert judgements(scratch, "again") == judgements(scratch, "multiblimp")

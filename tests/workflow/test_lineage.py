@@ -289,7 +289,7 @@ def test_another_checksum_in_the_catalogue_makes_the_retrieved_file_stale(scratc
 def test_a_language_less_makes_what_was_made_of_it_stale(scratch):
     scratch.change(languages=["deu", "eng"])
     problems = findings(scratch, "--configfile", "config/test.yaml")
-    gone = f"the campaign no longer makes it from {RESULTS}/judgements/multiblimp/fra/ngram-5"
+    gone = f"the campaign no longer makes it from {RESULTS}/judgements/multiblimp/ngram-5/fra"
     assert any(
         path == f"{RESULTS}/accuracies/multiblimp.parquet" and detail.startswith(gone)
         for _, path, detail in problems

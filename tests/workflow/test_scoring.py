@@ -89,7 +89,7 @@ def test_a_report_compares_what_suits_the_model(comparing, model):
 
 def test_each_language_is_a_target_of_its_own(bare):
     bare.change("config/hub.yaml", models=[HUB], scoring={"jobs": "language"})
-    target = f"results/demo/scores/multiblimp/fra/{HUB}.parquet"
+    target = f"results/demo/scores/multiblimp/{HUB}/fra.parquet"
     done = bare.snakemake("-n", target, campaign="config/hub.yaml")
     assert done.returncode == 0, output_of(done)
     assert f"results/demo/store/{HUB}/multi.fra/manifest.json" in output_of(done)

@@ -33,7 +33,7 @@ from blimpworks.campaign.retrieved import available, lexicon_sources, read_files
 from blimpworks.campaign.parts import check_runs
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
 from blimpworks.campaign.engines import engines, find_engine
-from blimpworks.commands.registry import code_of
+from blimpworks.commands.registry import PACKAGE, code_of
 from blimpworks.campaign.addresses import in_cache, is_local, state_of
 from blimpworks.campaign.lock_file import locked_models, model_tables
 from blimpworks.errors import UserError

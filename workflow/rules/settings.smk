@@ -6,14 +6,14 @@ rule write_settings:
     """Settings that a stage reads."""
     input:
         # By a path that stays the same where the checkout moves.
-        os.path.relpath(REPOSITORY / "workflow/templates/settings.j2"),
+        os.path.relpath(PACKAGE / "commands/settings.j2"),
     output:
         "<results>/settings/{settings}",
     log:
         "<logs>/write_settings/{settings}.log",
     localrule: True
     params:
-        text=settings_text,
+        text=lambda w: settings_text(w.settings),
     message:
         "Write the settings {wildcards.settings}"
     template_engine:

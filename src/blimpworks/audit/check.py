@@ -40,6 +40,8 @@ Progress = Callable[[int, int, int, int], None]
 """Takes the number of read files, of all files, of read bytes, of all bytes."""
 READERS = 8
 """Number of threads: hashing releases the interpreter lock."""
+SETTINGS = "settings"
+"""Folder of the results with the files of settings."""
 SHOWN = 3
 """Inputs that a finding names."""
 PICTURES = (".pdf", ".png", ".svg")
@@ -336,7 +338,9 @@ def audit(
         repeated, differing = make_again(jobs, findings, run)
         findings += differing
     downstream = jobs.downstream(finding.path for finding in findings)
-    strangers = [path for path in expand([root]) if jobs.key(path) not in jobs.makers]
+    # Of files of settings, the records of the jobs that read them hold the content.
+    files = (path for path in expand([root]) if path.parent.name != SETTINGS)
+    strangers = [path for path in files if jobs.key(path) not in jobs.makers]
     findings += [Finding("unaccounted", path, "no job's record lists it") for path in strangers]
     return Audit(
         products=len(jobs.makers),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice, takewhile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from blimpworks.audit.causes import changed_code, changed_values, shortened, text_now, texts_of
@@ -38,15 +39,18 @@ class PlannedJob:
     outputs: tuple[str, ...]
 
 
-def _snakemake(campaign: Path, *arguments: str) -> tuple[str, str, list[str]]:
-    """Return Snakemake's output, messages, and where it fails the lines of both."""
+def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> tuple[str, str, list[str]]:
+    """Return Snakemake's output, messages, and where it fails the lines of both.
+
+    Files of settings are written into the folder ``settings``, if one is named.
+    """
     command = [sys.executable, "-m", "snakemake", "--configfile", str(campaign), "--cores", "1"]
     done = subprocess.run(
         [*command, *arguments],
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"COLUMNS": "10000"},
+        env=os.environ | {"COLUMNS": "10000", "BLIMPWORKS_SETTINGS": settings},
     )
     lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
     return done.stdout, done.stderr, (lines or ["no message."]) if done.returncode else []
@@ -77,19 +81,21 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
     """
     if not campaign.is_file():
         raise UserError(f"{campaign} does not exist; expected a campaign file.")
-    output, messages, failed = _snakemake(campaign, "-n", "-F", "-p", "--nolock", "--", *TARGETS)
-    if failed:
-        raise UserError(
-            f"Snakemake has no plan for campaign {campaign}: {' '.join(failed[-3:])} Correct "
-            "that, or check without --configfile."
-        )
     jobs: dict[str, PlannedJob] = {}
-    for command in COMMAND.findall(output + messages):
-        for connects, words in groupby(shlex.split(command), key="&&".__eq__):
-            # Of lines chained by `&&`: what follows `python -m blimpworks`, without the log.
-            arguments = [*takewhile(lambda word: word not in (">", ">>"), words)][3:]
-            if not connects:
-                jobs |= {os.path.normpath(job.outputs[0]): job for job in _jobs_of(arguments, run)}
+    with TemporaryDirectory(prefix="blimpworks-settings-") as settings:
+        dry = ("-n", "-F", "-p", "--nolock", "--", *TARGETS)
+        output, messages, failed = _snakemake(campaign, *dry, settings=settings)
+        if failed:
+            raise UserError(
+                f"Snakemake has no plan for campaign {campaign}: {' '.join(failed[-3:])} Correct "
+                "that, or check without --configfile."
+            )
+        for command in COMMAND.findall(output + messages):
+            for connects, words in groupby(shlex.split(command), key="&&".__eq__):
+                # Of lines chained by `&&`: what follows `python -m blimpworks`, without the log.
+                arguments = [*takewhile(lambda word: word not in (">", ">>"), words)][3:]
+                of_line = [] if connects else _jobs_of(arguments, run)
+                jobs |= {os.path.normpath(job.outputs[0]): job for job in of_line}
     return jobs
 
 

@@ -154,21 +154,15 @@ class Layout:
 
         A job that treats all languages of a model has one directory of tables.
         """
-        paths: list[str] = []
-        for model in self.models_of(benchmark) if models is None else models:
-            directory = f"{self.results}/{folder}/{benchmark}/{model}"
-            languages = self.covered_by(model, benchmark)
-            if model in self.parted:
-                paths += [f"{directory}/{lang}.parquet" for lang in languages]
-            elif languages:
-                paths.append(directory)
-        return paths
+        return self.outputs_with(self.evaluated_tables(folder, benchmark, models))
 
-    def evaluated_tables(self, folder: str, benchmark: str, only: str = "") -> list[str]:
-        """Return tables of a benchmark's models, one per language, or of one language."""
+    def evaluated_tables(
+        self, folder: str, benchmark: str, models: Sequence[str] | None = None, only: str = ""
+    ) -> list[str]:
+        """Return tables of a benchmark's models, or of some, one for each or ``only`` one language."""
         return [
             f"{self.results}/{folder}/{benchmark}/{model}/{lang}.parquet"
-            for model in self.models_of(benchmark)
+            for model in (self.models_of(benchmark) if models is None else models)
             for lang in self.covered_by(model, benchmark)
             if only in ("", lang)
         ]

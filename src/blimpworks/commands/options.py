@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from blimpworks.commands.declare import CHOSEN, WRITTEN, Use
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.files import text_of
 
 if TYPE_CHECKING:
@@ -45,6 +45,27 @@ def written(help_text: str, *names: str, use: Use = WRITTEN, **how: Any) -> Any:
     return option(help_text, *names, use=use, **how)
 
 
+def _json_of(text: str) -> str:
+    """Return JSON that is an argument, or the content of the file that it names.
+
+    Records have the content, which lasts longer than the file. Raises UserError for a bad file.
+    """
+    if not text.endswith((".json", ".yaml")):
+        return text
+    from blimpworks.records.job import replace_argument
+    from blimpworks.yaml_files import read_yaml
+
+    path = Path(text)
+    if path.suffix == ".yaml":
+        content = read_yaml(path, "a file of settings")
+    else:
+        with reading(path, "a file of settings", "Let the workflow write it again."):
+            content = json.loads(text_of(path))
+    compact = json.dumps(content, ensure_ascii=False)
+    replace_argument(text, compact)
+    return compact
+
+
 def settings(
     model: "type[BaseModel]", help_text: str, *, default: Any = ..., use: Use = CHOSEN
 ) -> Any:
@@ -54,11 +75,9 @@ def settings(
     """
 
     def parse(text: str) -> "BaseModel":
-        from blimpworks.campaign.settings.parsing import parse_options, parse_yaml
+        from blimpworks.campaign.settings.parsing import parse_options
 
-        if text.endswith(".yaml"):
-            return parse_yaml(model, Path(text), "mapping of settings")
-        return parse_options(model, text)
+        return parse_options(model, _json_of(text))
 
     return option(help_text, default=default, use=use, parser=parse, metavar="<yaml|json>")
 
@@ -67,7 +86,7 @@ def json_option(help_text: str, **how: Any) -> Any:
     """Declare an option for a JSON object, or a file with one; ``how`` as for ``option``."""
 
     def parse(text: str) -> Any:
-        return json.loads(text_of(Path(text)) if text.endswith(".json") else text)
+        return json.loads(_json_of(text))
 
     return option(help_text, parser=parse, metavar="<json>", **how)
 

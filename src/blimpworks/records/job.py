@@ -58,6 +58,17 @@ def record_arguments(arguments: Sequence[str]) -> None:
     _arguments.set((*arguments,))
 
 
+def replace_argument(before: str, after: str) -> None:
+    """Record ``after`` in the place of an argument, also behind an option's equals sign."""
+    option = f"={before}"
+    _arguments.set(
+        [
+            after if a == before else a.removesuffix(before) + after if a.endswith(option) else a
+            for a in _arguments.get()
+        ]
+    )
+
+
 def current_job() -> "Job | None":
     """Return the job whose products are being written, if any."""
     return _current.get()

@@ -278,7 +278,7 @@ def test_answers_without_a_verdict_and_rows_without_a_label_are_counted(campaign
         for row in rows:
             if (model, row["item_id"]) == (lost["model"], lost["item_id"]):
                 row["correct"] = None
-        write(rows, JUDGEMENTS, tmp_path / "judged/eng" / path.name, EXTRA)
+        write(rows, JUDGEMENTS, tmp_path / "judged" / model / path.name, EXTRA)
     output = tmp_path / "a.parquet"
     counts = measure_agreement([first, second], [key], tmp_path / "judged", output)
     assert counts == {"anna": 2 * TASKS - 2, "bert": 2 * TASKS, "anna lacks": 2}

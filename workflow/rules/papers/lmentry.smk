@@ -237,7 +237,7 @@ rule annotation_sheet:
     input:
         prompts=layout.items_table("{benchmark}", "{lang}"),
         answers=lambda w: layout.outputs_with(
-            layout.evaluated_tables("answers", w.benchmark, w.lang)
+            layout.evaluated_tables("answers", w.benchmark, only=w.lang)
         ),
         # Of the published prompts, some ask for another task than theirs.
         pack=lambda w: [
@@ -258,7 +258,7 @@ rule annotation_sheet:
     params:
         code=code_of("annotation_sheet"),
         answers=lambda w: repeated(
-            "answers", layout.evaluated_tables("answers", w.benchmark, w.lang)
+            "answers", layout.evaluated_tables("answers", w.benchmark, only=w.lang)
         ),
         options=options(LMENTRY.sheet),
         pack=lambda w, input: repeated("pack", input.pack),

@@ -206,7 +206,7 @@ def measure_agreement(
 ) -> Mapping[str, int]:
     """Write the agreement of verdicts with filled sheets, and of annotators with each other.
 
-    ``keys``: those of the exported sheets; ``judgements``: directory of LANG/MODEL.parquet. Returns
+    ``keys``: those of the exported sheets; ``judgements``: directory of MODEL/LANG.parquet. Returns
     labels by annotator, and missing rows of the same languages' sheets as ``ANNOTATOR lacks``.
     Raises UserError for sheets that ``read_labels`` refuses.
     """
@@ -216,7 +216,7 @@ def measure_agreement(
     wide = labels.pivot_table(index="row", columns="annotator", values="correct")
     frames = []
     for (lang, model), rows in key[key["row"].isin(wide.index)].groupby(["lang", "model"]):
-        path = judgements / str(lang) / f"{model}.parquet"
+        path = judgements / str(model) / f"{lang}.parquet"
         table = read_table(JUDGEMENTS, path, ["item_id", "method", "correct"])
         selected = pc.is_in(table["item_id"], value_set=pa.array(rows["item_id"], pa.string()))
         verdicts = table.filter(selected).to_pandas().astype({"method": str})

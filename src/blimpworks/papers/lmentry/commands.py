@@ -136,7 +136,7 @@ def read_annotations(
     sheets: list[Path] = argument("Filled sheets.", use=FILLED_IN),
     keys: list[Path] = option("Key of a sheet; repeatable.", "--key"),
     judgements: Path = option(
-        "Directory of judgements, LANG/MODEL.parquet.",
+        "Directory of judgements, MODEL/LANG.parquet.",
         use=Use(reads=lambda root, given: each_once(tables_below(root, given["models"]))),
     ),
     models: str = shared.EVALUATED,
