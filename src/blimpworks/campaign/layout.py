@@ -159,7 +159,7 @@ class Layout:
     def evaluated_tables(
         self, folder: str, benchmark: str, models: Sequence[str] | None = None, only: str = ""
     ) -> list[str]:
-        """Return tables of a benchmark's models, or of some, one for each or ``only`` one language."""
+        """Return tables of models on a benchmark, one a language, or of ``only`` one."""
         return [
             f"{self.results}/{folder}/{benchmark}/{model}/{lang}.parquet"
             for model in (self.models_of(benchmark) if models is None else models)

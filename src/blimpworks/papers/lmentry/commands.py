@@ -117,7 +117,9 @@ def annotation_sheet(
     prompts: Path = option("Prompts table of the language."),
     answers: list[Path] = option(
         "Answers table, MODEL.parquet; repeatable.",
-        use=Use(reads=READ.reads, passes=lambda paths, _: {path.stem: path for path in paths}),
+        use=Use(
+            reads=READ.reads, passes=lambda paths, _: {path.parent.name: path for path in paths}
+        ),
     ),
     sheet: Path = written("Sheet to write, CSV."),
     key: Path = written("Key of the sheet to write; not for annotators."),
