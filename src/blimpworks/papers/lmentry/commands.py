@@ -116,10 +116,8 @@ def annotation_sheet(
     lang: str = argument("Language, ISO 639-3."),
     prompts: Path = option("Prompts table of the language."),
     answers: list[Path] = option(
-        "Answers table, MODEL.parquet; repeatable.",
-        use=Use(
-            reads=READ.reads, passes=lambda paths, _: {path.parent.name: path for path in paths}
-        ),
+        "Answers table, MODEL/LANG.parquet; repeatable.",
+        use=Use(reads=READ.reads, passes=lambda paths, _: {p.parent.name: p for p in paths}),
     ),
     sheet: Path = written("Sheet to write, CSV."),
     key: Path = written("Key of the sheet to write; not for annotators."),
