@@ -21,14 +21,15 @@ rule published:
 
 # Rules without wildcards are targets that people can name. Who asks for one that cannot be built
 # is told why.
-TARGETS = {
-    spec.alias: f"{RESULTS}/exhibits/{spec.key}.{FORMATS[spec.kind][0]}"
+TARGETS = [
+    (spec.alias, f"{RESULTS}/exhibits/{spec.key}.{FORMATS[spec.kind][0]}")
     for spec in [*layout.exhibits, *map(find_exhibit, layout.refused)]
-} | {
-    f"{spec.alias}_published": f"{RESULTS}/published/{spec.paper}"
+]
+TARGETS += [
+    (f"{spec.alias}_published", f"{RESULTS}/published/{spec.paper}")
     for spec in layout.published
-}
-for target, path in TARGETS.items():
+]
+for target, path in TARGETS:
 
     rule:
         name:

@@ -98,7 +98,7 @@ def complaints(
 
 def read_settings(path: Path, what: str) -> dict[str, Any]:
     """Read the mapping in a YAML file (``what``, for messages). Raises UserError without one."""
-    from blimpworks.yaml_files import read_yaml  # options of commands are JSON
+    from blimpworks.yaml_files import read_yaml  # options of commands are JSON mostly
 
     settings = read_yaml(path, f"a {what}")
     if not isinstance(settings, dict):

@@ -109,22 +109,13 @@ def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars
     return Grammars(next((p for p in paths if p.stem == COMMON), None), cases)
 
 
-def generated_set(campaign: Campaign, lang: str, case: Path) -> Path:
-    """Return the path of the set that a grammar generates."""
-    return Path(campaign.pathvars.results, "sets", "clams", lang, f"{case.stem}.txt")
-
-
-def set_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[Path]:
+def set_paths(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
     """Return the evaluation sets of a language, generated or released; empty without any."""
     if lang in campaign.section(ClamsOptions).grammars:
+        folder = f"{campaign.pathvars.results}/sets/clams/{lang}"
         cases = grammars_of(campaign, catalogue, lang).cases
-        return [generated_set(campaign, lang, case) for case in cases]
-    return _retrieved(campaign, catalogue.sources_of(SET, lang))
-
-
-def set_paths(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
-    """Return the evaluation sets of a language, as the workflow names them."""
-    return [str(path) for path in set_files(campaign, catalogue, lang)]
+        return [f"{folder}/{case.stem}.txt" for case in cases]
+    return [str(path) for path in _retrieved(campaign, catalogue.sources_of(SET, lang))]
 
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> tuple[str, ...]:
