@@ -10,7 +10,11 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from blimpworks.campaign.catalogue import load_catalogue, whole_catalogue
+from blimpworks.campaign.catalogue import (
+    hub_address,
+    load_catalogue,
+    whole_catalogue,
+)
 from blimpworks.campaign.comparability import bases_of
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits, find_exhibit
@@ -34,7 +38,7 @@ from blimpworks.campaign.parts import check_runs
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
 from blimpworks.campaign.engines import engines, find_engine
 from blimpworks.commands.registry import PACKAGE, code_of
-from blimpworks.campaign.addresses import in_cache, is_local, state_of
+from blimpworks.campaign.addresses import is_local, state_of
 from blimpworks.campaign.lock_file import locked_models, model_tables
 from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY

@@ -12,13 +12,6 @@ def hub_model(wildcards):
     return row, scope.partition("/")[0]
 
 
-def address_of(row, scope):
-    """Where a model is retrieved from: its id on the hub, or its place on this machine."""
-    language = CATALOGUE.languages.get(scope)
-    script = language.script.lower() if language else ""
-    return row.hf_id.format(lang=scope, script=script)
-
-
 def table_of(name):
     """File of the catalogue that a source or treebank stands in."""
     return CATALOGUE.tables.get(name, CAMPAIGN.catalogue.treebanks)
@@ -41,7 +34,7 @@ def retrieval(wildcards):
             f: getattr(row, f) for f in ("name", "revision", "architecture", "dtype")
         }
         values |= {"first-token": row.first_token, "scope": scope}
-        values |= {"hf-id": address_of(row, scope)}
+        values |= {"hf-id": hub_address(row, scope, CATALOGUE)}
         locked = LOCKED_MODELS.get((values["hf-id"], row.revision))
         # A model of this machine may change in its place; of one of the hub another commit may
         # have been accepted. That it is locked at first makes nothing stale.

@@ -3,6 +3,7 @@
 import argparse
 
 from blimpworks.cluster.guard import failing_words
+from blimpworks.retrieval.preflight import end_downloads_on_signals
 
 
 def opening_words():
@@ -42,44 +43,6 @@ def missing_beside_snakemake(jobs):
     }
     engines = {layout.engine_of(model) for model in models - {None}}
     return [*missing_software(engines, names, REPOSITORY)]
-
-
-def check_retrieval():
-    """Stop before anything is retrieved if something cannot be, with all that is in the way."""
-    jobs = [j for j in workflow.dag.needrun_jobs() if j.rule.name == "retrieve"]
-    if not jobs:
-        return
-    from blimpworks.retrieval.preflight import end_downloads_on_signals
-    from blimpworks.retrieval.preflight import HubNeed, obstacles
-    from blimpworks.retrieval.sources import Pin
-
-    end_downloads_on_signals()
-    models = [hub_model(job.wildcards) for job in jobs]
-    files = [job.wildcards.file for job, (row, _) in zip(jobs, models) if row is None]
-    pinned = [PINS[file.removeprefix("sources/")] for file in files]
-    pins = [Pin.of(row, table_of(row.name)) for row in pinned]
-    cache = SITE.cache if SITE else None
-    needs = []
-    rows = {address_of(row, scope): row for row, scope in models if row}
-    for address, row in rows.items():
-        locked = LOCKED_MODELS.get((address, row.revision))
-        cached = in_cache(cache, address)
-        if not is_local(address) and (locked or not cached):
-            gated = row.gated == "yes" and not cached
-            needs.append(HubNeed(address, gated, row.name, row.revision, locked))
-    what = obstacles(
-        pins,
-        needs,
-        CAMPAIGN.mirror,
-        Path(RESOURCES),
-        CAMPAIGN.checksums,
-        CAMPAIGN.catalogue.addresses,
-    )
-    if what:
-        raise WorkflowError(
-            f"{len(jobs)} files and models are to be retrieved, and not all can be:\n"
-            + "\n".join(f"  - {each}" for each in what)
-        )
 
 
 def fonts_to_install():

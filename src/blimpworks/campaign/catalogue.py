@@ -320,6 +320,13 @@ def select_rows(
     return {name: row for name, row in rows.items() if name in names}
 
 
+def hub_address(row: ModelRow, scope: str, catalogue: Catalogue) -> str:
+    """Return a model's id on the hub, or its path, for the scope of a checkpoint."""
+    language = catalogue.languages.get(scope)
+    script = language.script.lower() if language else ""
+    return row.hf_id.format(lang=scope, script=script)
+
+
 def load_catalogue(campaign: Campaign) -> Catalogue:
     """Read the campaign's catalogues and keep its selection.
 

@@ -88,6 +88,7 @@ def plan(
     from blimpworks.cluster.dry_run import DryRun, dry_run
     from blimpworks.cluster.plan import make_plan
     from blimpworks.cluster.plan_text import plan_text
+    from blimpworks.retrieval.preflight import campaign_obstacles
 
     campaign, catalogue = _read(configfile)
     file = site_file(campaign, site)
@@ -99,6 +100,10 @@ def plan(
     except UserError as error:
         trouble = error
     planned = make_plan(campaign, catalogue, cluster, dry, file)
+    if dry and dry.retrieved:
+        cache = cluster.cache if cluster else None
+        blocked = campaign_obstacles(campaign, catalogue, dry.retrieved, cache)
+        planned = planned.model_copy(update={"stops": (*blocked, *planned.stops)})
     if trouble and not planned.refused:
         raise trouble
     typer.echo(planned.model_dump_json(indent=1) if as_json else plan_text(planned, cluster))

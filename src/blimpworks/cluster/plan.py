@@ -37,13 +37,8 @@ from blimpworks.cluster.requests import sized_request
 from blimpworks.cluster.status import NOTHING, is_done, stored
 from blimpworks.cluster.stops import (
     endless,
-    gated,
-    licences,
-    token_there,
     too_little_disk,
-    without_checksum,
     without_software,
-    without_token,
 )
 from blimpworks.cluster.trainings import plan_trainings, training_notes
 from blimpworks.errors import UserError
@@ -224,12 +219,9 @@ class _Planner:
         )
         return cached or part.checkpoint(self.campaign).exists()
 
-    def notes(
-        self, dry: DryRun | None, parts: Sequence[Part], gated_rows: Sequence[ModelRow]
-    ) -> list[str]:
+    def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """List the remarks that a reader of the numbers needs."""
-        notes = [licences(gated_rows)] if gated_rows and token_there() else []
-        notes += training_notes(self.trainings, self.catalogue, self.site)
+        notes = [*training_notes(self.trainings, self.catalogue, self.site)]
         if dry is not None and dry.scored is None:
             notes.append("Snakemake did not name the jobs that score; taken are those not done.")
         names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
@@ -296,8 +288,6 @@ def make_plan(
     order = list(catalogue.models)
     downloads = planner.downloads(dry)
     disk = planner.disk(downloads, parts)
-    missing = dict.fromkeys(part.model for part in parts if not planner.has_model(part))
-    gated_rows = gated([catalogue.models[model] for model in missing])
     return Plan(
         campaign=campaign.campaign,
         site=str(site_file) if site_file else None,
@@ -310,10 +300,8 @@ def make_plan(
         trainings=tuple(planner.trainings),
         disk=disk,
         present=planner.present(),
-        notes=(*planner.notes(dry, parts, gated_rows), *_limits(models, site)),
+        notes=(*planner.notes(dry, parts), *_limits(models, site)),
         stops=(
-            *without_checksum(downloads, campaign.checksums),
-            *without_token(gated_rows),
             *without_software(parts, dry.rules if dry else ()),
             *too_little_disk(disk),
             *endless(models, site_file),

@@ -1,16 +1,12 @@
 """Find the obstacles of a campaign before it runs, such as missing software."""
 
-import os
 import shutil
 from collections.abc import Collection, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
 
 from rich.filesize import decimal
 
-from blimpworks.campaign.addresses import is_local, offline_variable
-from blimpworks.campaign.catalogue import ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.engines import INSTALL, Engine, find_engine
 from blimpworks.campaign.parts import Part
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan
@@ -62,50 +58,6 @@ def too_little_disk(disk: DiskPlan) -> Iterator[str]:
             for name, size in disk.added.items()
         )
         yield f"Too little disk: {needs}. Make room, or name other directories as pathvars."
-
-
-def without_checksum(
-    rows: Sequence[SourceRow | TreebankRow], checksums: Literal["any", "sha256"]
-) -> Iterator[str]:
-    """Count the files to retrieve that have no checksum (of any type, or SHA-256)."""
-    unpinned = [row for row in rows if not row.is_pinned(checksums)]
-    if unpinned:
-        yield (
-            f"{len(unpinned)} files to retrieve have no checksum in the catalogue, such as "
-            f"{unpinned[0].name}: run `blimpworks pin` on its tables where there is a network, or "
-            "set unpinned: skip in the campaign."
-        )
-
-
-def token_there() -> bool:
-    """Tell whether the hub's client has a token: HF_TOKEN, or one saved by its login."""
-    try:
-        from huggingface_hub import get_token
-    except ModuleNotFoundError:  # of an environment that retrieves no models
-        return bool(os.environ.get("HF_TOKEN"))
-    return get_token() is not None
-
-
-def gated(rows: Sequence[ModelRow]) -> list[ModelRow]:
-    """Select the models with a licence to accept on the hub; none offline."""
-    if offline_variable():  # they come from a cache
-        return []
-    return [row for row in rows if row.gated == "yes" and not is_local(row.hf_id)]
-
-
-def licences(rows: Sequence[ModelRow]) -> str:
-    """Name the models with a licence to accept, and the address."""
-    names = ", ".join(dict.fromkeys(row.hf_id for row in rows))
-    return (
-        f"{len(rows)} models to retrieve are gated: the owner of the token must have accepted "
-        f"their licences on https://huggingface.co: {names}."
-    )
-
-
-def without_token(rows: Sequence[ModelRow]) -> Iterator[str]:
-    """Tell how to get gated models when there is no token."""
-    if rows and not token_there():
-        yield f"No token of the hub: set HF_TOKEN, or run `hf auth login`. {licences(rows)}"
 
 
 def without_software(parts: Sequence[Part], rules: Collection[str]) -> Iterator[str]:

@@ -42,6 +42,7 @@ from blimpworks.evaluation.terminal import print_card
 from blimpworks.files import write_text
 from blimpworks.models.weights import refuse_quantised
 from blimpworks.records.job import REPOSITORY
+from blimpworks.retrieval.preflight import refuse_unreachable
 
 SOURCE = "the evaluation"
 """Name in messages of settings that are in no file yet."""
@@ -244,10 +245,14 @@ def run_evaluation(arguments: Sequence[str], request: Request, out: Path | None)
         if request.dry_run:
             print(plan_text(command))
             return
+        campaign, catalogue = prepared.campaign, prepared.catalogue
+        parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
+        site = find_site(campaign)
+        refuse_unreachable(campaign, catalogue, parts, site.cache if site else None)
         if not request.profile:
             for line in check_memory(models):
                 console.print(line, soft_wrap=True, highlight=False)
-        seconds = run_snakemake(command, prepared.campaign, prepared.catalogue, console, lock)
+        seconds = run_snakemake(command, campaign, catalogue, console, lock)
         console.print(f"Done in {duration(seconds)}.")
         card = read_card(folder / "results/report_card/card.json")
         card["rerun"] = rerun_command(as_setting(path), request.cores, request.profile)

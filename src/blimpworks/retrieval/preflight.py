@@ -15,8 +15,12 @@ from urllib.parse import urlsplit
 import psutil
 from requests.exceptions import ReadTimeout, RequestException
 
-from blimpworks.campaign.addresses import check_address, offline_variable
-from blimpworks.campaign.lock_file import Locked
+from blimpworks.campaign.addresses import check_address, in_cache, is_local, offline_variable
+from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow, hub_address
+from blimpworks.campaign.lock_file import Locked, locked_models, model_tables
+from blimpworks.campaign.parts import Part
+from blimpworks.campaign.retrieved import retrieved_files
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.retrieval.download import Patience, cause_of, host_of, open_session
 from blimpworks.retrieval.hub_session import limit_waits
@@ -199,6 +203,53 @@ def obstacles(
             "make room, or name another directory as pathvars.resources"
         )
     return problems
+
+
+def campaign_obstacles(
+    campaign: Campaign, catalogue: Catalogue, names: Iterable[str], cache: Path | None
+) -> list[str]:
+    """List the obstacles to what a campaign is to retrieve: ``names`` below its resources.
+
+    ``cache``: the site's, with models that need no hub.
+    """
+    rows: dict[str, SourceRow | TreebankRow] = {**catalogue.sources}
+    rows |= {row.name: row for treebanks in catalogue.treebanks.values() for row in treebanks}
+    locked_rows = locked_models(model_tables(campaign.catalogue.models))
+    pins, needs = list[Pin](), dict[str, HubNeed]()
+    for kind, name in (path.split("/", 1) for path in names):
+        if kind == "sources":
+            table = catalogue.tables.get(name, campaign.catalogue.treebanks)
+            pins.append(Pin.of(rows[name], table))
+            continue
+        model, scope, _ = name.split("/")
+        row = catalogue.models[model]
+        address = hub_address(row, scope, catalogue)
+        locked, cached = locked_rows.get((address, row.revision)), in_cache(cache, address)
+        if not is_local(address) and (locked or not cached):
+            gated = row.gated == "yes" and not cached
+            needs[address] = HubNeed(address, gated, row.name, row.revision, locked)
+    resources, checksums = Path(campaign.pathvars.resources), campaign.checksums
+    addresses = campaign.catalogue.addresses
+    return obstacles(pins, [*needs.values()], campaign.mirror, resources, checksums, addresses)
+
+
+def refuse_unreachable(
+    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part], cache: Path | None
+) -> None:
+    """Raise UserError when not all that a campaign has yet to retrieve can be had."""
+    resources = Path(campaign.pathvars.resources)
+    names = [f"sources/{name}" for name in retrieved_files(campaign, catalogue, parts)]
+    names += [
+        f"models/{part.model}/{part.scope}/checkpoint.json"
+        for part in parts
+        if catalogue.models[part.model].hf_id
+    ]
+    absent = [name for name in dict.fromkeys(names) if not (resources / name).exists()]
+    if lines := campaign_obstacles(campaign, catalogue, absent, cache):
+        listed = "\n".join(f"  - {line}" for line in lines)
+        raise UserError(
+            f"{len(absent)} files and models are to be retrieved, and not all can be:\n{listed}"
+        )
 
 
 COMMANDS = {"retrieve", "retrieve-model"}
