@@ -1,5 +1,8 @@
 """Sphinx's settings for the site of the documentation, which docs/site/build.py builds."""
 
+from pygments.lexers.special import TextLexer
+from sphinx.application import Sphinx
+
 project = "blimpworks"
 author = "the authors of blimpworks"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_design"]
@@ -16,3 +19,8 @@ autodoc_member_order = "bysource"
 add_module_names = False
 # Blocks of commands have no language, and those of output cannot be told from code.
 highlight_language = "text"
+
+
+def setup(app: Sphinx) -> None:
+    """Show diagrams that GitHub draws as the text that they are."""
+    app.add_lexer("mermaid", TextLexer)

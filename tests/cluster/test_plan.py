@@ -107,7 +107,7 @@ def test_the_text_fits_its_columns_and_says_what_the_data_say(papers):
         assert f"{number(model.tokens_per_second)} {model.speed[0]}" in row
     # English and Hebrew corpora of CLAMS, and text for rules.
     end = " ".join(text.partition("This campaign cannot be run as it is:")[2].split())
-    assert "9 files to retrieve have no checksum" in end
+    assert "no checksum: 9 files" in end
     assert "meta-llama/Llama-3.1-70B, meta-llama/Llama-3.1-70B-Instruct" in " ".join(text.split())
 
 

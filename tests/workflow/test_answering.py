@@ -73,7 +73,7 @@ def test_only_models_that_can_answer_answer_and_nothing_scores_prompts(campaign)
     assert "answer" in planned
     assert not [rule for rule in planned if rule.startswith("score")]
     done = campaign.snakemake("-n", ANSWERS.format("eng").replace("transformer-small", "ngram-5"))
-    assert "MissingRuleException" in output_of(done)
+    assert "MissingInputException" in output_of(done)
 
 
 def test_a_plan_knows_the_jobs_that_answer_and_what_they_ask_for(campaign):

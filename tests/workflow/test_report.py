@@ -439,7 +439,7 @@ def test_the_site_is_small_and_built_again_it_has_the_same_bytes(checkout, site)
 def test_the_site_of_before_stays_where_a_new_one_cannot_be_built(checkout, site):
     before = contents(site)
     corrected = checkout.path / "results/corrected"
-    page = next(corrected.rglob("table1.html"))
+    page = next(corrected.rglob("table1.json"))
     text = page.read_bytes()
     page.write_bytes(b"\xff")
     done = checkout.snakemake("report", "--force")

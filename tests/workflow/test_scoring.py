@@ -27,7 +27,7 @@ def test_a_run_whose_software_is_missing_ends_before_any_job(bare):
     bare.change("config/hub.yaml", models=[HUB])
     done = bare.snakemake("--cores", "1", campaign="config/hub.yaml")
     assert done.returncode != 0
-    assert "vLLM is not installed: `bash envs/install.sh vllm-cuda` for GPUs" in output_of(done)
+    assert "vllm not installed: `bash envs/install.sh vllm-cuda` for GPUs" in output_of(done)
     assert "Finished jobid" not in output_of(done)
 
 

@@ -110,7 +110,7 @@ def test_models_are_trained_on_the_other_files_sentences_spelled_as_pairs_are(ch
 
 
 def test_every_pair_is_judged_by_both_methods(checkout):
-    judged = table(checkout, f"judgements/urblimp/urd/{MODEL}")
+    judged = table(checkout, f"judgements/urblimp/{MODEL}/urd")
     items = table(checkout, "items/urblimp/urd")
     assert set(judged["method"]) == METHODS
     for method in METHODS:
@@ -120,9 +120,9 @@ def test_every_pair_is_judged_by_both_methods(checkout):
 
 def test_both_methods_agree_where_the_sentences_have_as_many_tokens(checkout):
     """Perplexity is the mean of what the other sums up."""
-    judged = table(checkout, f"judgements/urblimp/urd/{MODEL}").astype({"method": str})
+    judged = table(checkout, f"judgements/urblimp/{MODEL}/urd").astype({"method": str})
     judged = judged[~judged["near_tie"]]
-    scores = table(checkout, f"scores/urblimp/urd/{MODEL}")
+    scores = table(checkout, f"scores/urblimp/{MODEL}/urd")
     assert set(scores["item_id"]) == set(table(checkout, "items/urblimp/urd")["item_id"])
     same = scores[scores["tokens_good"] == scores["tokens_bad"]]["item_id"]
     verdicts = judged.pivot_table(index="item_id", columns="method", values="correct").dropna()

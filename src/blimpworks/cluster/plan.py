@@ -37,6 +37,7 @@ from blimpworks.cluster.requests import sized_request
 from blimpworks.cluster.status import NOTHING, is_done, stored
 from blimpworks.cluster.stops import (
     endless,
+    licences,
     too_little_disk,
     without_software,
 )
@@ -221,7 +222,9 @@ class _Planner:
 
     def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """List the remarks that a reader of the numbers needs."""
-        notes = [*training_notes(self.trainings, self.catalogue, self.site)]
+        missing = dict.fromkeys(part.model for part in parts if not self.has_model(part))
+        notes = [*licences([self.catalogue.models[model] for model in missing])]
+        notes += training_notes(self.trainings, self.catalogue, self.site)
         if dry is not None and dry.scored is None:
             notes.append("Snakemake did not name the jobs that score; taken are those not done.")
         names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}

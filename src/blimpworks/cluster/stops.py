@@ -7,6 +7,8 @@ from pathlib import Path
 
 from rich.filesize import decimal
 
+from blimpworks.campaign.addresses import is_local, offline_variable
+from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import INSTALL, Engine, find_engine
 from blimpworks.campaign.parts import Part
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan
@@ -58,6 +60,17 @@ def too_little_disk(disk: DiskPlan) -> Iterator[str]:
             for name, size in disk.added.items()
         )
         yield f"Too little disk: {needs}. Make room, or name other directories as pathvars."
+
+
+def licences(rows: Sequence[ModelRow]) -> Iterator[str]:
+    """Name the models of the hub whose licence is to be accepted; none offline."""
+    gated = [row for row in rows if row.gated == "yes" and not is_local(row.hf_id)]
+    if gated and not offline_variable():  # offline they come from a cache
+        names = ", ".join(dict.fromkeys(row.hf_id for row in gated))
+        yield (
+            f"{len(gated)} models to retrieve are gated: the owner of the token must have accepted "
+            f"their licences on https://huggingface.co: {names}."
+        )
 
 
 def without_software(parts: Sequence[Part], rules: Collection[str]) -> Iterator[str]:
