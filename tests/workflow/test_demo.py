@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from support.checkout import fresh, output_of
+from support.paths import REPOSITORY
 
 RESULTS = "results/demo"
 pytestmark = pytest.mark.xdist_group("workflow")
@@ -30,6 +31,22 @@ def test_the_literal_slurm_profile_works_from_the_root(bare):
     done = bare.snakemake("--profile", "slurm", "-n")
     assert done.returncode == 0, output_of(done)
     assert re.search(r"^score +\d+$", output_of(done), re.MULTILINE)
+
+
+def test_a_rule_made_from_a_local_rule_is_local_too():
+    # `use rule` drops `localrule: True`, and each small table would be a job of the cluster.
+    rules = {
+        name: (base, "localrule: True" in body)
+        for path in (REPOSITORY / "workflow/rules").rglob("*.smk")
+        for base, name, body in re.findall(
+            r"^ *(?:use rule (\w+) as |rule )(\w+)(?: with)?:\n((?: {4}.*\n|\n)+)",
+            path.read_text(),
+            re.MULTILINE,
+        )
+    }
+    derived = {name: base for name, (base, _) in rules.items() if base}
+    assert len(derived) > 10
+    assert [name for name, base in derived.items() if rules[base][1] != rules[name][1]] == []
 
 
 def test_one_figure_needs_no_model(bare):

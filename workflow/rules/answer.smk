@@ -93,3 +93,4 @@ use rule collect_answers as collect_answers_of_language with:
     wildcard_constraints:
         benchmark=one_of(of_unit("prompt")),
         model=one_of(layout.parted),
+    localrule: True

@@ -63,6 +63,7 @@ use rule read_people as read_released with:
         "<logs>/read_released/{benchmark}.log",
     wildcard_constraints:
         benchmark=one_of(declared_with("released")),
+    localrule: True
     params:
         **results_read_by("read_released"),
 
@@ -76,6 +77,7 @@ use rule read_people as read_perplexities with:
         "<logs>/read_perplexities/{benchmark}.log",
     wildcard_constraints:
         benchmark=one_of(declared_with("perplexities")),
+    localrule: True
     params:
         **results_read_by("read_perplexities"),
 

@@ -35,6 +35,7 @@ use rule build_table as build_figure with:
         "<logs>/build_figure/{paper}/{exhibit}.log",
     wildcard_constraints:
         exhibit=these(s for s in exhibits().values() if s.kind == "figure"),
+    localrule: True
 
 
 # All that a paper prints is read by each of its exhibits, so they are made together.

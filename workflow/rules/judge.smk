@@ -48,6 +48,7 @@ use rule judge as judge_of_language with:
     wildcard_constraints:
         benchmark=one_of(of_unit("pair")),
         model=one_of(layout.parted),
+    localrule: True
 
 
 rule compute_accuracies:

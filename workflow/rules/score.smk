@@ -105,3 +105,4 @@ use rule collect_scores as collect_scores_of_language with:
     wildcard_constraints:
         benchmark=one_of(of_unit("pair")),
         model=one_of(layout.parted),
+    localrule: True
