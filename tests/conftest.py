@@ -14,6 +14,9 @@ from support.paths import REPOSITORY
 # One thread: two workers' threads that wait for each other on two cores take ten times as long.
 # Set before torch is loaded; tests of several threads ask for them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Wherever Snakemake starts, the slurm executor asks `scontrol` for the cluster's settings. With
+# SLURM installed and no cluster that takes ten seconds; a cluster's tests set a file of their own.
+os.environ.setdefault("SLURM_CONF", str(REPOSITORY / "tests/data/no_cluster.conf"))
 # Child processes of tests find the package in a checkout where it is not installed.
 os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, [str(REPOSITORY / "src"), os.environ.get("PYTHONPATH")])
