@@ -5,7 +5,6 @@ because the Snakefile reads the catalogues each time it is parsed.
 """
 
 import difflib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +25,7 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.parsing import validated
 from blimpworks.campaign.settings.scoring import Architecture, EngineName, FirstToken
 from blimpworks.campaign.settings.training import follows_instructions
-from blimpworks.campaign.table_files import read_rows
+from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import UserError
 from blimpworks.strict import DrawnLabel, Label, Part, PerhapsWithin, Strict, Within
 
@@ -282,15 +281,6 @@ def _models(campaign: Campaign) -> dict[str, ModelRow]:
             raise UserError(f"{key}: {path} has a model of this name too; choose another.")
         rows[name] = validated(ModelRow, own_model.cells(name), key)
     return rows
-
-
-def keyed(rows: list[Row], key: str, path: Path) -> dict[str, Row]:
-    """Return rows by one of their fields. Raises UserError for a repeated value."""
-    names = Counter(getattr(row, key) for row in rows)
-    twice = [name for name, count in names.items() if count > 1]
-    if twice:
-        raise UserError(f"{path}: {key} {twice[0]!r} stands in {names[twice[0]]} rows; keep one.")
-    return {getattr(row, key): row for row in rows}
 
 
 def select_rows(

@@ -3,6 +3,7 @@
 import csv
 import difflib
 import io
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,6 +38,15 @@ def named_row(rows: Mapping[str, Named], name: str, table: Path) -> Named:
         hint = f"did you mean {close[0]}?" if close else "the table is empty."
         raise UserError(f"{table} has no row {name!r}; {hint}")
     return rows[name]
+
+
+def keyed(rows: Sequence[Named], key: str, path: Path) -> dict[str, Named]:
+    """Return rows by one of their fields. Raises UserError for a repeated value."""
+    names = Counter(getattr(row, key) for row in rows)
+    twice = [name for name, count in names.items() if count > 1]
+    if twice:
+        raise UserError(f"{path}: {key} {twice[0]!r} stands in {names[twice[0]]} rows; keep one.")
+    return {getattr(row, key): row for row in rows}
 
 
 def read_rows(kind: type[Row], path: Path) -> list[Row]:

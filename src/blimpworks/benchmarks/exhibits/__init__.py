@@ -1,7 +1,6 @@
 """Choose the tables and figures that every declared benchmark gets."""
 
 from collections.abc import Mapping, Set
-from dataclasses import replace
 from pathlib import Path
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec, read_specs
@@ -29,4 +28,4 @@ def specs_of(name: str, present: Set[str], *, released: bool) -> tuple[ExhibitSp
     possible = {None, *present}
     every = read_specs(SPECS_FILE, name, __name__)
     specs = [spec for spec in every if REQUIREMENTS.get(spec.name) in possible]
-    return tuple(specs) if released else tuple(replace(spec, published=()) for spec in specs)
+    return tuple(spec if released else spec.model_copy(update={"published": ()}) for spec in specs)

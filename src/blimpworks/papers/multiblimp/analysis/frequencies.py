@@ -13,9 +13,9 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from blimpworks.campaign.catalogue import LanguageRow, keyed
+from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.campaign.reference import FrequencyCodesRow
-from blimpworks.campaign.table_files import read_rows
+from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import reading
 from blimpworks.files import BadLine, table_rows
 from blimpworks.papers.multiblimp.tables import FREQUENCIES

@@ -7,10 +7,10 @@ exhibit is rebuilt when one of them changes. A campaign without the paper's mode
 from collections.abc import Callable
 from typing import Any
 
-from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, LanguageRow, ModelRow, keyed
+from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, LanguageRow, ModelRow
 from blimpworks.campaign.reference import language_groups
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.table_files import read_rows
+from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items.release import BENCHMARK
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected, variant_of
