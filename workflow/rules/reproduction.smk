@@ -29,7 +29,9 @@ rule compare_published:
             path for paper in layout.papers for path in layout.printed_tables(paper)
         ],
         reasons=[
-            path for paper in layout.papers for path in layout.reasons_table(paper)
+            path
+            for paper in layout.papers
+            for path in layout.printed_tables(paper, "reasons.tsv")
         ],
         accuracies=expand(
             "<results>/accuracies/printed/{paper}.parquet", paper=layout.papers

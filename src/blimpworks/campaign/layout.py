@@ -6,33 +6,18 @@ Without heavy imports, because the Snakefile uses it each time it is parsed.
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from blimpworks.campaign import parts
 from blimpworks.campaign.catalogue import Catalogue, Pinned
 from blimpworks.campaign.engines import Comparison, comparison_of, find_engine, find_scorer
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
-from blimpworks.campaign.exhibits import (
-    exhibits,
-    is_evaluated,
-    refused,
-    table_kind,
-)
+from blimpworks.campaign.exhibits import exhibits, is_evaluated, refused, table_kind
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import Generation
-from blimpworks.campaign.parts import (
-    Groups,
-    Part,
-    benchmarks_of,
-    covered_by,
-    every_part,
-    exhibits_of,
-    items_table,
-    languages_of,
-    part_of,
-)
-from blimpworks.campaign.parts import engine_of as engine_of_row
+from blimpworks.campaign.parts import Groups, Part
 from blimpworks.campaign.registry import (
     find_benchmark,
     find_paper,
@@ -61,12 +46,10 @@ class Layout:
 
     @property
     def results(self) -> str:
-        """Directory of the results."""
         return self.campaign.pathvars.results
 
     @property
     def resources(self) -> str:
-        """Directory of retrieved and prepared files."""
         return self.campaign.pathvars.resources
 
     def expand(self, template: str, paper: str) -> list[str]:
@@ -86,13 +69,10 @@ class Layout:
         """Return the paths that are retrieved sources."""
         return [path for path in paths if path.startswith(f"{self.resources}/sources/")]
 
-    def printed_folder(self, paper: str) -> Path:
-        """Return the folder of a paper's printed numbers."""
-        return printed_folder(self.campaign.catalogue.published, paper)
-
-    def printed_tables(self, paper: str) -> list[str]:
-        """Return the tables of a paper's printed numbers."""
-        return sorted(map(str, self.printed_folder(paper).glob("*.csv")))
+    def printed_tables(self, paper: str, pattern: str = "*.csv") -> list[str]:
+        """Return the tables of a paper's printed numbers, or other files of their folder."""
+        folder = printed_folder(self.campaign.catalogue.published, paper)
+        return sorted(map(str, folder.glob(pattern)))
 
     def licences_of(self, paper: str) -> str:
         """Return a declared benchmark's and its sources' licences; empty for other papers."""
@@ -100,51 +80,42 @@ class Layout:
         if not found_paper.needs_benchmark:
             return ""
         rows = found_paper.sources(self.campaign, self.catalogue)
-        return ", ".join(
-            dict.fromkeys(
-                filter(None, [found_paper.citation.licence, *(row.licence for row in rows)])
-            )
-        )
+        licences = dict.fromkeys((found_paper.citation.licence, *(row.licence for row in rows)))
+        return ", ".join(filter(None, licences))
 
     # Benchmarks and models
 
     @cached_property
-    def _remembered(self) -> dict[tuple[str, ...], list[str]]:
-        return {}
+    def _languages(self) -> Callable[[str], tuple[str, ...]]:
+        return cache(partial(parts.languages_of, self.campaign, self.catalogue))
+
+    @cached_property
+    def _models(self) -> Callable[[str], tuple[dict[str, tuple[str, ...]], list[str]]]:
+        """Languages of each model on a benchmark, and the models that run on it."""
+
+        def covered(benchmark: str) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+            rows, languages = self.catalogue.models, self._languages(benchmark)
+            by_model = {n: parts.covered_by(self.groups, rows[n], languages) for n in rows}
+            able = (n for n in rows if benchmark in parts.benchmarks_of(self.campaign, rows[n]))
+            return by_model, [name for name in able if by_model[name]]
+
+        return cache(covered)
 
     def models_of(self, benchmark: str) -> list[str]:
         """Return the models that run on a benchmark."""
-        if ("models", benchmark) not in self._remembered:
-            self._remembered["models", benchmark] = [
-                name
-                for name, row in self.catalogue.models.items()
-                if benchmark in benchmarks_of(self.campaign, row)
-                and self.covered_by(name, benchmark)
-            ]
-        return [*self._remembered["models", benchmark]]
+        return [*self._models(benchmark)[1]]
 
     def covered_by(self, model: str, benchmark: str) -> list[str]:
         """Return a model's languages of a benchmark, in the catalogue's order."""
-        if ("languages", benchmark, model) not in self._remembered:
-            languages = covered_by(
-                self.groups, self.catalogue.models[model], self.item_languages(benchmark)
-            )
-            self._remembered["languages", benchmark, model] = [*languages]
-        return [*self._remembered["languages", benchmark, model]]
+        return [*self._models(benchmark)[0][model]]
 
     def item_languages(self, benchmark: str) -> list[str]:
-        """Return the languages of a benchmark's items."""
-        if ("languages", benchmark) not in self._remembered:
-            languages = languages_of(self.campaign, self.catalogue, benchmark)
-            self._remembered["languages", benchmark] = [*languages]
-        return [*self._remembered["languages", benchmark]]
+        return [*self._languages(benchmark)]
 
     def items_table(self, benchmark: str, lang: str) -> str:
-        """Return the path of a benchmark's items in a language."""
-        return str(items_table(self.campaign, benchmark, lang))
+        return str(parts.items_table(self.campaign, benchmark, lang))
 
     def items_tables(self, benchmark: str) -> list[str]:
-        """Return the items of all languages of a benchmark."""
         return [self.items_table(benchmark, lang) for lang in self.item_languages(benchmark)]
 
     def evaluations(
@@ -184,11 +155,9 @@ class Layout:
         return json.dumps({model: self.covered_by(model, benchmark) for model in names})
 
     def engine_of(self, model: str) -> str:
-        """Return the engine for scoring with a model in this campaign."""
-        return engine_of_row(self.campaign, self.catalogue.models[model])
+        return parts.engine_of(self.campaign, self.catalogue.models[model])
 
     def dtype_of(self, model: str) -> str:
-        """Return a model's number format in this campaign."""
         row = self.catalogue.models[model]
         scorer = find_scorer(self.engine_of(model), row.architecture)
         return scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
@@ -206,7 +175,6 @@ class Layout:
         return [find_method(method).name for method in methods]
 
     def ties_of(self, benchmark: str, model: str = "") -> list[TiePolicy]:
-        """Return the policy for ties of each method of a benchmark."""
         return [self.tie_of(benchmark, method) for method in self.methods_of(benchmark, model)]
 
     def tie_of(self, benchmark: str, method: str) -> TiePolicy:
@@ -233,11 +201,9 @@ class Layout:
         ]
 
     def mcnemar_of(self, benchmark: str) -> Variant:
-        """Return the form of McNemar's test."""
         return find_benchmark(benchmark).mcnemar(self.campaign)
 
     def compared_with(self, model: str) -> Comparison:
-        """Return reference and variants of a model's parity report."""
         options = self.campaign.parity
         architecture = self.catalogue.models[model].architecture
         return comparison_of(architecture, options.reference, options.variants)
@@ -246,34 +212,32 @@ class Layout:
 
     @cached_property
     def score_parts(self) -> dict[tuple[str, str], Part]:
-        """Parts that jobs score, by model and part."""
         return self._parts_of("score")
 
     @cached_property
     def answer_parts(self) -> dict[tuple[str, str], Part]:
-        """Parts that jobs answer, by model and part."""
         return self._parts_of("answer")
 
+    @cached_property
+    def _every_part(self) -> list[Part]:
+        return parts.every_part(self.campaign, self.catalogue, self.groups)
+
     def _parts_of(self, kind: str) -> dict[tuple[str, str], Part]:
-        parts = every_part(self.campaign, self.catalogue, self.groups)
-        return {(part.model, part.part): part for part in parts if part.kind == kind}
+        return {(part.model, part.part): part for part in self._every_part if part.kind == kind}
 
     def generation_of(self, part: Part) -> Generation:
         """Return the settings for answering the prompts of a part.
 
         Raises UserError where two of its benchmarks have different settings.
         """
-        generations = {name: find_benchmark(name).generation for name, _ in part.sets}
-        options = {
-            str(how.options(self.campaign)) for how in generations.values() if how is not None
-        }
-        generation = next(iter(generations.values()))
-        if len(options) > 1 or generation is None:
+        names = dict.fromkeys(name for name, _ in part.sets)
+        generations = [g for name in names if (g := find_benchmark(name).generation)]
+        if len({str(g.options(self.campaign)) for g in generations}) > 1:
             raise UserError(
-                f"benchmarks {', '.join(generations)} have other settings for how {part.model} "
+                f"benchmarks {', '.join(names)} have other settings for how {part.model} "
                 "answers; make them equal, or run the benchmarks in campaigns of their own."
             )
-        return generation
+        return generations[0]
 
     @cached_property
     def parted(self) -> dict[str, None]:
@@ -284,7 +248,7 @@ class Layout:
 
     def part_of(self, model: str, lang: str) -> str:
         """Return the part of a model's scores with a language; one job scores a part."""
-        return part_of(self.campaign, self.catalogue.models[model], lang)
+        return parts.part_of(self.campaign, self.catalogue.models[model], lang)
 
     def manifest_of(self, model: str, lang: str, store: str = "store") -> str:
         """Return the manifest of the job that scores (or answers) a language with a model."""
@@ -293,7 +257,6 @@ class Layout:
 
     @cached_property
     def training(self) -> TrainingLayout:
-        """Texts and corpora that models are trained on."""
         return TrainingLayout(self)
 
     def perplexity_tables(self, benchmark: str) -> list[str]:
@@ -310,9 +273,7 @@ class Layout:
 
     @cached_property
     def exhibits(self) -> list[ExhibitSpec]:
-        """Exhibits of the campaign."""
-        parts = every_part(self.campaign, self.catalogue, self.groups)
-        return exhibits_of(self.campaign, self.catalogue, parts)
+        return parts.exhibits_of(self.campaign, self.catalogue, self._every_part)
 
     @cached_property
     def refused(self) -> dict[str, str]:
@@ -331,16 +292,10 @@ class Layout:
 
         A campaign of declared benchmarks alone has those of its benchmarks.
         """
-        active = {paper.name for paper in papers_of(self.campaign)}
-        return [
-            spec
-            for spec in exhibits().values()
-            if spec.published
-            and (
-                spec.paper in active
-                or not (self.is_declared or find_paper(spec.paper).needs_benchmark)
-            )
-        ]
+        shown = {paper.name for paper in papers_of(self.campaign)}
+        if not self.is_declared:
+            shown |= {name for name, paper in papers().items() if not paper.needs_benchmark}
+        return [s for s in exhibits().values() if s.published and s.paper in shown]
 
     @property
     def published_papers(self) -> list[str]:
@@ -361,13 +316,7 @@ class Layout:
         shown_papers = {*self.published_papers, *(spec.paper for spec in self.exhibits)}
         return [name for name in papers() if name in shown_papers]
 
-    def reasons_table(self, paper: str) -> list[str]:
-        """Return a paper's table of reasons why printed numbers cannot be recomputed, if any."""
-        path = self.printed_folder(paper) / "reasons.tsv"
-        return [str(path)] if path.exists() else []
-
     def published_of(self, paper: str) -> list[ExhibitSpec]:
-        """Return exhibits of a paper that its printed numbers make."""
         return [spec for spec in self.published if spec.paper == paper]
 
     def tables(self, paper: str, kind: str, *, printed: bool = False) -> list[str]:
@@ -383,28 +332,18 @@ class Layout:
         """
         if spec.key in self.refused:
             raise UserError(self.refused[spec.key])
-        table_kinds = (*spec.needs, *spec.optional)
-        tables = [
-            (table_name, path)
-            for table_name in table_kinds
-            for path in self.tables(spec.paper, table_name)
-        ]
+        names = (*spec.needs, *spec.optional)
+        tables = [(name, path) for name in names for path in self.tables(spec.paper, name)]
         if not spec.language_fact:
             return tables
         language = self.fact(spec.paper, spec.language_fact)["language"]
-        return [(table_name, path) for table_name, path in tables if Path(path).stem == language]
+        return [(name, path) for name, path in tables if Path(path).stem == language]
 
     def published_tables(self, paper: str) -> list[tuple[str, str]]:
         """Return each table that a paper's published forms need or can use, with its kind."""
         specs = self.published_of(paper)
-        table_kinds = dict.fromkeys(
-            table_name for s in specs for table_name in (*s.published, *s.optional)
-        )
-        return [
-            (table_name, path)
-            for table_name in table_kinds
-            for path in self.tables(paper, table_name, printed=True)
-        ]
+        names = dict.fromkeys(name for s in specs for name in (*s.published, *s.optional))
+        return [(name, p) for name in names for p in self.tables(paper, name, printed=True)]
 
     def fact(self, paper: str, name: str, *, whole: bool = False) -> Any:
         """Return a fact of the campaign's catalogue, or of the whole one, for a paper's exhibits.
@@ -444,10 +383,9 @@ class Layout:
         names = dict.fromkeys(name for s in self.published_of(paper) for name in s.facts)
         facts = {name: self.fact(paper, name, whole=True) for name in names}
         languages = {k: row.name for k, row in self.whole.languages_of(paper).items()}
-        labels: Mapping[str, Any] = {"languages": languages, "models": models, "facts": facts}
-        return json.dumps(
-            {**labels, "method": "printed", "source": "published"}, ensure_ascii=False
-        )
+        labels = {"languages": languages, "models": models, "facts": facts}
+        labels |= {"method": "printed", "source": "published"}
+        return json.dumps(labels, ensure_ascii=False)
 
     def unshown_tables(self) -> list[str]:
         """Return accuracies (or items) of benchmarks without exhibits of their name."""
