@@ -6,7 +6,7 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.parts import items_table, score_parts
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.cluster.estimate import expected_items
+from blimpworks.cluster.requests import expected_items
 from blimpworks.errors import UserError
 
 SETTINGS = {

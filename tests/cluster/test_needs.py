@@ -11,20 +11,18 @@ from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import CpuNodes, GpuKind, ModelNeeds, Site, load_site
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.cluster.estimate import (
-    Expectation,
-    expected_work,
-    minutes_to_ask,
-    score_seconds,
-    speed_of,
-)
 from blimpworks.cluster.needs import BYTES, needs_of
 from blimpworks.cluster.requests import (
     IN_TURN,
+    Expectation,
     cpu_request,
+    expected_work,
     longest_hours,
+    minutes_to_ask,
     score_request,
+    score_seconds,
     sized_request,
+    speed_of,
 )
 from blimpworks.errors import UserError
 from support.journal_kit import attempt, write_attempts

@@ -8,7 +8,7 @@ from blimpworks.audit.evidence import spread
 from blimpworks.audit.explain_text import item_lines
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.parts import Part
-from blimpworks.cluster.dry_run import read_dry_run
+from blimpworks.cluster.plan import read_dry_run
 from blimpworks.papers.lmentry.settings import LmentryOptions
 
 

@@ -4,7 +4,7 @@ import functools
 from collections import Counter
 
 from blimpworks.cluster.needs import needs_of
-from blimpworks.cluster.estimate import expected_items
+from blimpworks.cluster.requests import expected_items
 from blimpworks.cluster.requests import (
     IN_TURN,
     cpu_request,

@@ -33,7 +33,6 @@ class TrainingLayout:
         return f"{self.layout.results}/training"
 
     def recipe_of(self, model: str) -> Recipe:
-        """Return the recipe of a model that is trained here."""
         layout = self.layout
         return layout.campaign.training.recipes[layout.catalogue.models[model].recipe]
 
@@ -57,7 +56,6 @@ class TrainingLayout:
         return lang if self.layout.catalogue.models[model].scope == "monolingual" else "multi"
 
     def languages_of(self, scope: str, model: str) -> list[str]:
-        """Return the languages of a model's checkpoint."""
         if scope != "multi":
             return [scope]
         layout = self.layout
@@ -66,7 +64,6 @@ class TrainingLayout:
         return [lang for lang in layout.catalogue.languages if lang in covered]
 
     def seed_of(self, model: str) -> int:
-        """Return the seed of a model that is trained here."""
         seed = self.layout.catalogue.seeds.get(model)
         return self.layout.campaign.training.seed + (seed.number if seed else 0)
 
@@ -76,11 +73,9 @@ class TrainingLayout:
         return str(checkpoint_file(self.layout.campaign, model, scope, trained=trained))
 
     def checkpoint_of(self, model: str, lang: str) -> str:
-        """Return the checkpoint of a model that covers a language."""
         return self.checkpoint_in(model, self.scope_of(model, lang))
 
     def text_sources(self, lang: str) -> list[str]:
-        """Return retrieved plain text of a language."""
         return self.layout.usable(self.layout.catalogue.sources_of(TEXT, lang))
 
     def treebank_tables(self, kind: str, lang: str) -> list[str]:
@@ -99,12 +94,9 @@ class TrainingLayout:
 
     def spelling_pack(self, lang: str) -> list[str]:
         """Return the pack with the spelling of pairs in a language, if any."""
-        names = [
-            name
-            for name in self.layout.campaign.benchmarks
-            if lang in self.layout.item_languages(name)
-        ]
-        packs = (find_benchmark(name).spelling(self.layout.campaign, lang) for name in names)
+        layout = self.layout
+        names = (b for b in layout.campaign.benchmarks if lang in layout.item_languages(b))
+        packs = (find_benchmark(name).spelling(layout.campaign, lang) for name in names)
         return [str(pack) for pack in packs if pack is not None][:1]
 
     def corpus_inputs(self, corpus: str, lang: str) -> Files:
@@ -131,23 +123,21 @@ class TrainingLayout:
         return [lang for lang in self.layout.catalogue.languages if lang in joined]
 
     def joined_texts(self) -> list[str]:
-        """Return the training texts of these languages."""
         return [f"{self.folder}/text/{lang}.txt" for lang in self.joined_languages()]
 
     def joined_corpora(self, corpus: str) -> dict[str, list[str]]:
         """Return descriptions and all files of these languages' corpora."""
-        corpus_inputs = [self.corpus_files(corpus, lang) for lang in self.joined_languages(corpus)]
+        files = [self.corpus_files(corpus, lang) for lang in self.joined_languages(corpus)]
         return {
-            "descriptions": [str(files["description"]) for files in corpus_inputs],
-            "files": [path for files in corpus_inputs for path in files["files"]],
+            "descriptions": [str(each["description"]) for each in files],
+            "files": [path for each in files for path in each["files"]],
         }
 
     def corpus_files(self, corpus: str, scope: str, sample: Seed | None = None) -> Files:
         """Return the description and files of a corpus, or of a sample of it."""
         folder = f"{self.folder}/corpora/{corpus}/{scope}"
         if sample:
-            name = f"{sample.tokens}-{sample.number}"
-            folder = f"{self.folder}/samples/{corpus}/{scope}/{name}"
+            folder = f"{self.folder}/samples/{corpus}/{scope}/{sample.tokens}-{sample.number}"
         return {
             "description": f"{folder}/corpus.json",
             "files": [f"{folder}/{split}.txt" for split in CORPUS_PARTS],
@@ -165,19 +155,9 @@ class TrainingLayout:
         return self.corpus_files(self.corpus_of(model) or "", lang)
 
 
-TEXT_OPTIONS: Mapping[str, str] = {
-    "tokens": "tokens",
-    "sentences": "sentences",
-    "text": "text",
-    "items": "pairs",
-    "released": "released",
-    "language": "language",
-}
-"""Options of the commands that build texts and corpora, and the rules' names of the inputs."""
-
-
 def text_arguments(inputs: Mapping[str, str | list[str]]) -> list[str]:
     """Return inputs of a rule that builds a text or corpus as options; one file is a string."""
-    values = ((option, inputs.get(name, [])) for option, name in TEXT_OPTIONS.items())
-    listed = ((o, [paths] if isinstance(paths, str) else paths) for o, paths in values)
+    # A rule's input cannot be called items.
+    named = (("items" if name == "pairs" else name, paths) for name, paths in inputs.items())
+    listed = ((o, [paths] if isinstance(paths, str) else paths) for o, paths in named)
     return [f"--{option}={path}" for option, paths in listed for path in paths]

@@ -85,8 +85,7 @@ def plan(
 ) -> None:
     """Say what a run would do and take before anything is submitted; exit 2 if it cannot."""
     from blimpworks.campaign.settings.site import load_site, site_file
-    from blimpworks.cluster.dry_run import DryRun, dry_run
-    from blimpworks.cluster.plan import make_plan
+    from blimpworks.cluster.plan import DryRun, dry_run, make_plan
     from blimpworks.cluster.plan_text import plan_text
     from blimpworks.retrieval.preflight import campaign_obstacles
 

@@ -1,12 +1,20 @@
 """Plan a run: its jobs, time, memory and disk, before anything is submitted."""
 
 import os
+import re
 import shutil
-from collections.abc import Sequence
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
-from blimpworks.campaign.addresses import in_cache
+from rich.filesize import decimal
+
+from blimpworks.campaign.addresses import in_cache, is_local, offline_variable
 from blimpworks.campaign.catalogue import Catalogue, ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.engines import find_scorer
 from blimpworks.campaign.parts import (
@@ -22,27 +30,85 @@ from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.seeds import for_seeds
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import Site
-from blimpworks.cluster.dry_run import DryRun
-from blimpworks.cluster.estimate import (
+from blimpworks.cluster.needs import needs_of, weights_gb
+from blimpworks.cluster.plan_text import DiskPlan, ModelPlan, Plan, Present
+from blimpworks.cluster.requests import (
     Expectation,
     expected_items,
     expected_work,
     score_seconds,
     scores_regions,
+    sized_request,
     speed_of,
 )
-from blimpworks.cluster.needs import Needs, needs_of, weights_gb
-from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, Plan, Present
-from blimpworks.cluster.requests import sized_request
 from blimpworks.cluster.status import NOTHING, is_done, stored
-from blimpworks.cluster.stops import (
-    endless,
-    licences,
-    too_little_disk,
-    without_software,
-)
+from blimpworks.cluster.stops import missing_software
 from blimpworks.cluster.trainings import plan_trainings, training_notes
 from blimpworks.errors import UserError
+from blimpworks.records.job import REPOSITORY
+
+# The messages of the rules that score or answer, and of `retrieve`.
+SCORED = re.compile(r"^ *Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
+ANSWERED = re.compile(r"^ *Job \d+: Answer with (\S+) \((\S+)\)$", re.MULTILINE)
+RETRIEVED = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """Jobs that a run would start."""
+
+    rules: dict[str, int]
+    """Number of jobs by rule."""
+    scored: frozenset[tuple[str, str]] | None
+    """Model (or title) and part of each job that scores or answers; None when Snakemake's output
+    does not tell.
+    """
+    retrieved: tuple[str, ...]
+    """Files to retrieve, relative to the resources directory."""
+    seconds: float
+    """Duration of the dry run."""
+
+
+def read_dry_run(said: str, seconds: float) -> DryRun:
+    """Read the jobs from the output of a dry run."""
+    rules: dict[str, int] = {}
+    if "Job stats:\n" in said:
+        table = said.rsplit("Job stats:\n", 1)[1].split("\n\n", maxsplit=1)[0]
+        rows = (line.split() for line in table.splitlines()[2:])
+        rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
+        rules.pop("total", None)
+    answered = ((f"{model}{ANSWERS_SUFFIX}", part) for model, part in ANSWERED.findall(said))
+    scored = frozenset([*SCORED.findall(said), *answered])
+    number = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
+    retrieved = tuple(sorted(set(RETRIEVED.findall(said))))
+    named = scored if len(scored) == number else None
+    return DryRun(rules, named, retrieved, seconds)
+
+
+def dry_run(
+    configfile: Path | None, targets: Sequence[str] = (), site: Path | None = None
+) -> DryRun:
+    """Ask Snakemake which jobs ``targets`` (without any: the default targets) would start.
+
+    Works in the current directory, the repository's root; writes nothing. Raises UserError with
+    Snakemake's message when it refuses.
+    """
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", *targets]
+    command += ["--quiet", "host", "reason"]
+    command += ["--configfile", str(configfile)] if configfile else []
+    command += ["--config", f"site={site}"] if site else []
+    start = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    seconds = time.monotonic() - start
+    if done.returncode:
+        # A dry run tells its errors on standard output.
+        output_lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+        raise UserError(
+            f"Snakemake's dry run fails (exit {done.returncode}), so its jobs are not known; it "
+            "says:\n  " + "\n  ".join(output_lines[-6:])
+        )
+    return read_dry_run(done.stdout + done.stderr, seconds)
+
 
 STORE_BYTES, TABLE_BYTES = 10, 8
 """Bytes of a token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""
@@ -60,7 +126,9 @@ class _Planner:
     def __init__(self, campaign: Campaign, catalogue: Catalogue, site: Site | None) -> None:
         self.campaign, self.catalogue = campaign, catalogue
         self.site = for_seeds(site, catalogue.seeds)
-        self.needs = cache(self._needs)
+        self.needs = cache(
+            lambda model: needs_of(*self.run(model), self.site, options=campaign.scoring)
+        )
         self.parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
         stores = {part: part.manifest(campaign).parent for part in self.parts}
         self.done = {part for part in self.parts if is_done(stores[part], part.kind)}
@@ -81,9 +149,6 @@ class _Planner:
         scorer = find_scorer(engine, row.architecture)
         return row, engine, scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
 
-    def _needs(self, model: str) -> Needs:
-        return needs_of(*self.run(model), self.site, options=self.campaign.scoring)
-
     def work(self, dry: DryRun | None) -> list[Part]:
         """Select the parts that Snakemake names, or without its answer all that are not done."""
         if dry is not None and dry.scored is not None:
@@ -94,7 +159,6 @@ class _Planner:
         return expected_items(self.campaign, self.catalogue, part)
 
     def sentences(self, part: Part) -> int:
-        """Count the sentences of a part, at most."""
         return expected_work(self.items(part)).sentences
 
     def _scope_of_tokens(self, part: Part) -> set[tuple[str, bool]]:
@@ -109,11 +173,9 @@ class _Planner:
             return None
         # Shards of a job under way hold its longest sentences, or its first.
         scope = self.scope_of_tokens(part)
-        alike = [done_part for done_part in self.done if self.scope_of_tokens(done_part) == scope]
-        same = sum(
-            (self.held[done_part] for done_part in alike if done_part.model == part.model), NOTHING
-        )
-        return same.mean or sum((self.held[done_part] for done_part in alike), NOTHING).mean
+        alike = [done for done in self.done if self.scope_of_tokens(done) == scope]
+        same = sum((self.held[done] for done in alike if done.model == part.model), NOTHING)
+        return same.mean or sum((self.held[done] for done in alike), NOTHING).mean
 
     def tokens(self, part: Part) -> int:
         """Estimate the tokens that a part has yet to score."""
@@ -128,12 +190,9 @@ class _Planner:
         speed = speed_of(row, engine, needs, self.site, dtype)
         tokens = [self.tokens(part) for part in parts]
         seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
-        options = self.campaign.scoring
+        model_facts = (row, engine, dtype, self.site, self.campaign.scoring)
         requests = [
-            sized_request(
-                row, engine, dtype, self.site, options, self.items(part), part.log(self.campaign)
-            )
-            for part in parts
+            sized_request(*model_facts, self.items(part), part.log(self.campaign)) for part in parts
         ]
         minutes = [int(request["runtime"]) for request in requests]
         hours = sum(seconds) / 3600
@@ -159,7 +218,6 @@ class _Planner:
         )
 
     def present(self) -> Present:
-        """Count the files that exist."""
         sets = item_sets(self.campaign, self.catalogue)
         items = [items_table(self.campaign, *benchmark_lang) for benchmark_lang in sets]
         checkpoints = {part.checkpoint(self.campaign) for part in self.parts}
@@ -179,12 +237,9 @@ class _Planner:
         scored = [part for part in parts if part.kind == "score"]
         tokens, sentences = sum(map(self.tokens, scored)), sum(map(self.sentences, scored))
         prompts = sum(self.sentences(part) for part in parts if part.kind == "answer")
-        folders = {
-            name: Path(getattr(self.campaign.pathvars, name)).absolute()
-            for name in ("resources", "results")
-        }
-        # The nearest directory above that exists.
-        for name, folder in folders.items():
+        folders = {}
+        for name in ("resources", "results"):
+            folder = Path(getattr(self.campaign.pathvars, name)).absolute()
             folders[name] = next(path for path in (folder, *folder.parents) if path.exists())
         free = {name: shutil.disk_usage(path).free for name, path in folders.items()}
         plan = DiskPlan(
@@ -207,28 +262,33 @@ class _Planner:
         return plan.model_copy(update={"sufficient": all(fits)})
 
     def downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
-        pins: dict[str, SourceRow | TreebankRow] = {**self.catalogue.sources}
-        for rows in self.catalogue.treebanks.values():
-            pins |= {row.name: row for row in rows}
+        treebanks = chain.from_iterable(self.catalogue.treebanks.values())
+        pins = {row.name: row for row in (*self.catalogue.sources.values(), *treebanks)}
         names = (path.removeprefix("sources/") for path in (dry.retrieved if dry else ()))
         return [pins[name] for name in names if name in pins]
 
     def has_model(self, part: Part) -> bool:
         """Tell whether a part's model exists, or is in the site's cache."""
-        cached = in_cache(
-            self.site.cache if self.site else None, self.catalogue.models[part.model].hf_id
-        )
-        return cached or part.checkpoint(self.campaign).exists()
+        cache, hf_id = self.site and self.site.cache, self.catalogue.models[part.model].hf_id
+        return in_cache(cache, hf_id) or part.checkpoint(self.campaign).exists()
 
     def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """List the remarks that a reader of the numbers needs."""
         missing = dict.fromkeys(part.model for part in parts if not self.has_model(part))
-        notes = [*licences([self.catalogue.models[model] for model in missing])]
-        notes += training_notes(self.trainings, self.catalogue, self.site)
+        rows = [self.catalogue.models[model] for model in missing]
+        gated = [row for row in rows if row.gated == "yes" and not is_local(row.hf_id)]
+        notes = training_notes(self.trainings, self.catalogue, self.site)
+        if gated and not offline_variable():  # offline they come from a cache
+            names = ", ".join(dict.fromkeys(row.hf_id for row in gated))
+            notes.insert(
+                0,
+                f"{len(gated)} models to retrieve are gated: the owner of the token must have "
+                f"accepted their licences on https://huggingface.co: {names}.",
+            )
         if dry is not None and dry.scored is None:
             notes.append("Snakemake did not name the jobs that score; taken are those not done.")
-        names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
-        unknown = {*(self.site.models if self.site else {})} - names
+        known = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
+        unknown = {*(self.site.models if self.site else {})} - known
         if unknown:
             notes.append(
                 f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
@@ -243,24 +303,41 @@ class _Planner:
         return notes
 
 
-def _limits(models: Sequence[ModelPlan], site: Site | None) -> list[str]:
+def _limits(models: Sequence[ModelPlan], site: Site | None) -> Iterator[str]:
     """List the jobs that take more than there is, with the consequence."""
-    limits = []
     models = [model for model in models if not model.endless]
-    long = [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]
-    if long:
-        limits.append(
+    if long := [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]:
+        yield (
             "jobs that take longer than one may (they end cleanly, are queued again and go on): "
             f"{', '.join(long)}."
         )
     memory_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
     large = [m.model for m in models if site is None and m.host_memory_mb > memory_mb]
     if large:
-        limits.append(
+        yield (
             f"jobs that need more memory than this machine has ({memory_mb / 1000:.1f} GB): "
             f"{', '.join(large)}."
         )
-    return limits
+
+
+def _stops(models: Sequence[ModelPlan], disk: DiskPlan, site: Path | None) -> Iterator[str]:
+    """Tell of too little disk, and of jobs that would take more than a week on CPUs."""
+    if not disk.sufficient:
+        needs = ", ".join(
+            f"{name} need {decimal(size)}, {decimal(disk.free[name])} are free"
+            for name, size in disk.added.items()
+        )
+        yield f"Too little disk: {needs}. Make room, or name other directories as pathvars."
+    slow = [model for model in models if model.endless]
+    own_gpu = site is None and shutil.which("nvidia-smi")
+    if slow and not own_gpu:
+        hours = max(model.hours for model in slow)
+        where = f"{site} has no GPUs for them" if site else "no cluster is described"
+        yield (
+            f"{len(slow)} of {len(models)} models need GPUs, and {where}: on processors a job "
+            f"would take up to {hours:,.0f} hours. Describe the cluster's GPUs (docs/cluster.md), "
+            "or name smaller models in the campaign."
+        )
 
 
 def make_plan(
@@ -288,25 +365,24 @@ def make_plan(
             models.append(planner.model(title, own))
         except UserError as error:
             trouble[title] = f"model {title!r}: {error}"
-    order = list(catalogue.models)
-    downloads = planner.downloads(dry)
-    disk = planner.disk(downloads, parts)
+    order = [f"{model}{suffix}" for model in catalogue.models for suffix in ("", ANSWERS_SUFFIX)]
+    disk = planner.disk(planner.downloads(dry), parts)
+    # Conda installs what is missing.
+    missing = (
+        ()
+        if shutil.which("conda")
+        else missing_software({part.engine for part in parts}, dry.rules if dry else (), REPOSITORY)
+    )
     return Plan(
         campaign=campaign.campaign,
         site=str(site_file) if site_file else None,
         rules=dry.rules if dry else None,
         dry_run_seconds=round(dry.seconds, 1) if dry else None,
-        models=tuple(
-            sorted(models, key=lambda plan: order.index(plan.model.removesuffix(ANSWERS_SUFFIX)))
-        ),
+        models=tuple(sorted(models, key=lambda plan: order.index(plan.model))),
         refused=refused | trouble,
         trainings=tuple(planner.trainings),
         disk=disk,
         present=planner.present(),
         notes=(*planner.notes(dry, parts), *_limits(models, site)),
-        stops=(
-            *without_software(parts, dry.rules if dry else ()),
-            *too_little_disk(disk),
-            *endless(models, site_file),
-        ),
+        stops=(*missing, *_stops(models, disk, site_file)),
     )

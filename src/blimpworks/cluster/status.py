@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,7 +25,7 @@ from blimpworks.campaign.parts import (
 )
 from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.cluster.estimate import count_pairs, expected_items
+from blimpworks.cluster.requests import count_pairs, expected_items
 from blimpworks.cluster.slurm import Queue
 from blimpworks.errors import UserError
 from blimpworks.files import Listing
@@ -43,7 +43,6 @@ class Stored(NamedTuple):
     bytes: int
 
     def __add__(self, other: object) -> "Stored":
-        """Add up two stores."""
         if not isinstance(other, Stored):
             return NotImplemented
         return Stored(*(a + b for a, b in zip(self, other, strict=True)))
@@ -71,9 +70,7 @@ def _shard(path: Path) -> Stored:
     return Stored(meta.num_rows, tokens, path.stat().st_size)
 
 
-def read_kind(kind: Kind, manifest: Path) -> Manifest:
-    """Read the manifest of a scoring or answering part. Raises UserError when it is missing."""
-    return read_manifest(manifest, GenerationManifest if kind == "answer" else Manifest)
+MANIFESTS: dict[Kind, type[Manifest]] = {"score": Manifest, "answer": GenerationManifest}
 
 
 def stored(store: Path) -> Stored:
@@ -84,7 +81,7 @@ def stored(store: Path) -> Stored:
 def is_done(store: Path, kind: Kind = "score") -> bool:
     """Tell whether the part in the directory ``store`` has its manifest."""
     try:
-        read_kind(kind, store / "manifest.json")
+        read_manifest(store / "manifest.json", MANIFESTS[kind])
     except UserError:
         return False
     return True
@@ -128,14 +125,17 @@ class PartStatus:
     """Number of its scored sentences."""
     heard: datetime | None
     """Time of its last sign of life."""
-    silent: timedelta | None
-    """Time since then, if unusually long."""
     lacks: str
     """Missing input that it waits for."""
 
     @property
+    def silent(self) -> timedelta | None:
+        """Time since its last sign of life, if unusually long."""
+        silent = self.moment - self.heard if self.heard else timedelta()
+        return silent if silent >= SILENT else None
+
+    @property
     def newest(self) -> Attempt | None:
-        """Last attempt at the part, if any."""
         return self.attempts[-1] if self.attempts else None
 
     def language(self, lang: str) -> tuple[int | None, int | None]:
@@ -145,15 +145,6 @@ class PartStatus:
             return None, None
         # Where there is a manifest, a progress file of an earlier attempt may be behind.
         return (counted.sentences if self.state == "done" else counted.done), counted.sentences
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """Files of one stage of the campaign."""
-
-    name: str
-    done: int
-    expected: int
 
 
 @dataclass(frozen=True)
@@ -177,7 +168,6 @@ class ModelStatus:
 
     @property
     def done(self) -> int:
-        """Number of scored sentences."""
         return sum(part.done for part in self.parts)
 
     @property
@@ -211,7 +201,8 @@ class Status:
 
     campaign: str
     moment: datetime
-    stages: list[Stage]
+    stages: dict[str, dict[Literal["done", "expected"], int]]
+    """Number of files that exist, and of all, by stage."""
     models: list[ModelStatus]
 
 
@@ -229,7 +220,7 @@ def last_words(log: Path) -> str:
 
 
 def _judge_open(
-    attempt: Attempt, queue: Queue, moment: datetime, silent: timedelta | None
+    attempt: Attempt, queue: Queue, moment: datetime, silent: bool
 ) -> tuple[State, str]:
     """Return the state of a part whose newest attempt has no end, and the reason."""
     job, minutes = attempt.started.slurm_job, attempt.started.asked.minutes
@@ -258,7 +249,7 @@ def read_part_status(
     if signs and log.exists():
         signs.append(datetime.fromtimestamp(log.stat().st_mtime, signs[0].tzinfo))
     heard = max(signs, default=None)
-    silent = moment - heard if heard and moment - heard >= SILENT else None
+    silent = heard is not None and moment - heard >= SILENT
     lacks = ""
     if part.checkpoint(campaign) not in there:
         lacks = "its model"
@@ -269,7 +260,7 @@ def read_part_status(
         try:
             given_up = Failed.model_validate_json(manifest.read_bytes()).failed
         except ValidationError:
-            sentences = read_kind(part.kind, manifest).sentences
+            sentences = read_manifest(manifest, MANIFESTS[part.kind]).sentences
     state: State
     if sentences is not None:
         state, reason = "done", ""
@@ -294,18 +285,7 @@ def read_part_status(
     elif progress:
         sentences = progress.sentences
     return PartStatus(
-        part=part,
-        log=log,
-        attempts=attempts,
-        progress=progress,
-        moment=moment,
-        state=state,
-        reason=reason,
-        sentences=sentences,
-        done=done,
-        heard=heard,
-        silent=silent,
-        lacks=lacks,
+        part, log, attempts, progress, moment, state, reason, sentences, done, heard, lacks
     )
 
 
@@ -317,37 +297,36 @@ def count_states(parts: Sequence[PartStatus]) -> Mapping[State, int]:
 
 def _stages(
     campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartStatus], there: Listing
-) -> list[Stage]:
+) -> dict[str, dict[Literal["done", "expected"], int]]:
     """Count the existing files of each stage, and all that the campaign makes."""
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
     parts = [status.part for status in statuses]
-    tables: dict[str, list[Path]] = {
-        folder: [
-            results / folder / benchmark / part.model / f"{lang}.parquet"
-            for part in parts
-            if folder == "judgements" or part.kind == kind
-            for benchmark, lang in part.sets
-        ]
-        for folder, kind in (("scores", "score"), ("answers", "answer"), ("judgements", ""))
-    }
-    names = retrieved_files(campaign, catalogue, parts)
+
+    def tables(folder: str, kinds: Collection[Kind]) -> list[Path]:
+        sets = [(p.model, *item_set) for p in parts if p.kind in kinds for item_set in p.sets]
+        return [results / folder / name / model / f"{lang}.parquet" for model, name, lang in sets]
+
     exhibits = exhibits_of(campaign, catalogue, parts)
     files: dict[str, Iterable[Path]] = {
-        "sources": [resources / "sources" / name for name in names],
-        "items": [items_table(campaign, *item_set) for item_set in item_sets(campaign, catalogue)],
-        "models": [part.checkpoint(campaign) for part in parts],
-        **tables,
-        "exhibits": [results / "exhibits" / f"{s.key}.{FORMATS[s.kind][0]}" for s in exhibits],
+        "sources": (
+            resources / "sources" / name for name in retrieved_files(campaign, catalogue, parts)
+        ),
+        "items": (items_table(campaign, *item_set) for item_set in item_sets(campaign, catalogue)),
+        "models": (part.checkpoint(campaign) for part in parts),
+        # A manifest may say, in place of scores, why there are none.
+        "parts": (),
+        "scores": tables("scores", ["score"]),
+        "answers": tables("answers", ["answer"]),
+        "judgements": tables("judgements", ["score", "answer"]),
+        "exhibits": (results / "exhibits" / f"{s.key}.{FORMATS[s.kind][0]}" for s in exhibits),
     }
-    distinct = {name: {*paths} for name, paths in files.items()}
-    counts = [
-        Stage(name, sum(path in there for path in paths), len(paths))
-        for name, paths in distinct.items()
-        if paths or name != "answers"
-    ]
-    # A manifest may say, in place of scores, why there are none.
-    scored = Stage("parts", sum(status.state == "done" for status in statuses), len(statuses))
-    return [*counts[:3], scored, *counts[3:]]
+    stages: dict[str, dict[Literal["done", "expected"], int]] = {}
+    for name, paths in files.items():
+        distinct = {*paths}
+        if distinct or name != "answers":
+            stages[name] = {"done": sum(p in there for p in distinct), "expected": len(distinct)}
+    done = sum(status.state == "done" for status in statuses)
+    return stages | {"parts": {"done": done, "expected": len(statuses)}}
 
 
 def _totals(campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartStatus]) -> list[int]:

@@ -114,7 +114,7 @@ def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
     blocks: list[RenderableType] = [
         f"Campaign {status.campaign} ({configfile}), {status.moment.astimezone():%a %d %b %H:%M}",
         "",
-        Columns([{stage.name: f"{stage.done}/{stage.expected}" for stage in status.stages}]),
+        Columns([{name: f"{n['done']}/{n['expected']}" for name, n in status.stages.items()}]),
     ]
     if status.models:
         models = Columns([*map(_model_row, status.models)], left=("model", "state"))
@@ -214,6 +214,6 @@ def as_json(status: Status) -> str:
         }
         for model in status.models
     ]
-    stages = {s.name: {"done": s.done, "expected": s.expected} for s in status.stages}
-    heading = {"campaign": status.campaign, "moment": status.moment.isoformat()}
-    return json.dumps(heading | {"stages": stages, "models": models}, indent=1, ensure_ascii=False)
+    facts = {"campaign": status.campaign, "moment": status.moment.isoformat()}
+    facts |= {"stages": status.stages, "models": models}
+    return json.dumps(facts, indent=1, ensure_ascii=False)

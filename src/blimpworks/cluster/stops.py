@@ -1,18 +1,11 @@
-"""Find the obstacles of a campaign before it runs, such as missing software."""
+"""Find software that a campaign needs and this machine lacks."""
 
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from rich.filesize import decimal
-
-from blimpworks.campaign.addresses import is_local, offline_variable
-from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import INSTALL, Engine, find_engine
-from blimpworks.campaign.parts import Part
-from blimpworks.cluster.plan_data import DiskPlan, ModelPlan
-from blimpworks.records.job import REPOSITORY
 
 KENLM = ("lmplz", "build_binary")
 """Programs that train n-gram models."""
@@ -49,45 +42,4 @@ def missing_software(engines: Collection[str], rules: Collection[str], root: Pat
         yield (
             f"KenLM's programs {', '.join(programs)} are neither in .tools/bin nor on PATH: "
             f"`bash envs/install.sh train` builds them, {CONDA}."
-        )
-
-
-def too_little_disk(disk: DiskPlan) -> Iterator[str]:
-    """Name the directories whose file systems lack room."""
-    if not disk.sufficient:
-        needs = ", ".join(
-            f"{name} need {decimal(size)}, {decimal(disk.free[name])} are free"
-            for name, size in disk.added.items()
-        )
-        yield f"Too little disk: {needs}. Make room, or name other directories as pathvars."
-
-
-def licences(rows: Sequence[ModelRow]) -> Iterator[str]:
-    """Name the models of the hub whose licence is to be accepted; none offline."""
-    gated = [row for row in rows if row.gated == "yes" and not is_local(row.hf_id)]
-    if gated and not offline_variable():  # offline they come from a cache
-        names = ", ".join(dict.fromkeys(row.hf_id for row in gated))
-        yield (
-            f"{len(gated)} models to retrieve are gated: the owner of the token must have accepted "
-            f"their licences on https://huggingface.co: {names}."
-        )
-
-
-def without_software(parts: Sequence[Part], rules: Collection[str]) -> Iterator[str]:
-    """List missing software that conda will not install either."""
-    if shutil.which("conda") is None:
-        yield from missing_software({part.engine for part in parts}, rules, REPOSITORY)
-
-
-def endless(models: Sequence[ModelPlan], site: Path | None) -> Iterator[str]:
-    """Name the models whose jobs would take more than a week on CPUs."""
-    slow = [model for model in models if model.endless]
-    own_gpu = site is None and shutil.which("nvidia-smi")
-    if slow and not own_gpu:
-        hours = max(model.hours for model in slow)
-        where = f"{site} has no GPUs for them" if site else "no cluster is described"
-        yield (
-            f"{len(slow)} of {len(models)} models need GPUs, and {where}: on processors a job "
-            f"would take up to {hours:,.0f} hours. Describe the cluster's GPUs (docs/cluster.md), "
-            "or name smaller models in the campaign."
         )

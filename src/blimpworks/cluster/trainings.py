@@ -10,9 +10,8 @@ from blimpworks.campaign.retrieved import released_corpus
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import Site
 from blimpworks.campaign.settings.training import LstmRecipe
-from blimpworks.cluster.estimate import FLOAT32
-from blimpworks.cluster.plan_data import TrainingPlan
-from blimpworks.cluster.requests import train_kind, train_request
+from blimpworks.cluster.plan_text import TrainingPlan
+from blimpworks.cluster.requests import FLOAT32, train_kind, train_request
 
 RELEASED_WORDS = 80_000_000
 """Training words of each corpus released by Mueller et al. (2020, section 5.1)."""
