@@ -5,13 +5,11 @@ import os
 import platform
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from blimpworks.cluster import guard
 from blimpworks.cluster.guard import (
-    RUNS,
     Vigil,
     awaited,
     end_orphans,
@@ -20,7 +18,7 @@ from blimpworks.cluster.guard import (
     register,
 )
 from blimpworks.errors import UserError
-from support.journal_kit import attempt, write_attempts
+from support.journal_kit import attempt, stand_in, write_attempts
 
 LOG = """\
 SLURM run ID: 0f3c6a0e-57c1-4a3c-9d5e-3f0b4f3f6a11
@@ -35,11 +33,6 @@ Job 3 has been submitted with SLURM jobid 43 (log: logs/slurm/rule_score/a/43.lo
 [Sat Nov 21 15:36:05 2026]
 Finished jobid: 4 (Rule: score)
 """
-
-
-def test_what_snakemake_waits_for_is_read_from_its_log():
-    assert awaited(LOG) == {"43"}
-    assert awaited(LOG + "Finished jobid: 3 (Rule: score)\n") == set()
 
 
 GROUP = """\
@@ -78,11 +71,19 @@ Error in rule score_checkpoints:
 """
 
 
-def test_a_group_is_waited_for_until_all_its_jobs_have_ended():
-    assert awaited(GROUP) == {"5", "6"}
-    assert awaited(GROUP + "Finished jobid: 2 (Rule: score)\n") == {"5", "6"}
-    assert awaited(GROUP + GROUP_FAILED) == {"6"}
-    assert awaited(GROUP + GROUP_FAILED + GROUP.replace(" 5 ", " 7 ")) == {"6", "7"}
+@pytest.mark.parametrize(
+    ("log", "waiting"),
+    [
+        (LOG, {"43"}),
+        (LOG + "Finished jobid: 3 (Rule: score)\n", set()),
+        (GROUP, {"5", "6"}),
+        (GROUP + "Finished jobid: 2 (Rule: score)\n", {"5", "6"}),
+        (GROUP + GROUP_FAILED, {"6"}),
+        (GROUP + GROUP_FAILED + GROUP.replace(" 5 ", " 7 "), {"6", "7"}),
+    ],
+)
+def test_what_snakemake_waits_for_is_read_from_its_log_a_group_until_all_have_ended(log, waiting):
+    assert awaited(log) == waiting
 
 
 def test_of_a_group_the_jobs_that_failed_are_told(tmp_path, monkeypatch):
@@ -97,24 +98,20 @@ def test_of_a_group_the_jobs_that_failed_are_told(tmp_path, monkeypatch):
     assert (name, words) == ("  logs/a/3.log", "    error")
 
 
-def test_a_run_waits_in_vain_when_all_it_waits_for_is_long_over_or_forgotten():
+@pytest.mark.parametrize(
+    ("looks", "late"),
+    [
+        # All that it waits for is long over, or forgotten.
+        ([({"1": "FAILED"}, 0), ({"1": "FAILED"}, 99)], []),
+        ([({"1": "FAILED"}, 0), ({"1": "FAILED"}, 100)], ["1", "2"]),
+        # One of its jobs may still run, or runs again.
+        ([({"1": "NODE_FAIL", "2": "PENDING"}, at) for at in (0, 100, 1000)], []),
+        ([({}, 0), ({"1": "RUNNING", "2": "RUNNING"}, 50), ({}, 120)], []),
+    ],
+)
+def test_a_run_waits_in_vain_when_all_its_jobs_are_overdue(looks, late):
     vigil = Vigil(overdue=100)
-    assert vigil.look({"1", "2"}, {"1": "FAILED"}, 0) == []
-    assert vigil.look({"1", "2"}, {"1": "FAILED"}, 99) == []
-    assert vigil.look({"1", "2"}, {"1": "FAILED"}, 100) == ["1", "2"]
-
-
-def test_a_run_is_left_alone_as_long_as_one_of_its_jobs_may_still_run():
-    vigil = Vigil(overdue=100)
-    for moment in (0, 100, 1000):
-        assert vigil.look({"1", "2"}, {"1": "NODE_FAIL", "2": "PENDING"}, moment) == []
-
-
-def test_a_job_that_runs_again_is_not_overdue():
-    vigil = Vigil(overdue=100)
-    vigil.look({"1"}, {}, 0)
-    vigil.look({"1"}, {"1": "RUNNING"}, 50)
-    assert vigil.look({"1"}, {}, 120) == []
+    assert [vigil.look({"1", "2"}, states, moment) for states, moment in looks][-1] == late
 
 
 REGISTER = """
@@ -141,62 +138,97 @@ def run(tmp_path):
     process.communicate()
 
 
-def test_a_run_lives_as_long_as_its_process_does(run):
-    process, path = run
-    assert is_alive(path)
-    process.kill()
-    process.wait()
-    assert not is_alive(path)
-
-
-def test_a_process_with_the_number_of_a_dead_run_is_not_that_run(tmp_path, monkeypatch):
+def test_a_run_is_known_by_its_process_and_its_machine(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = register("run")
     assert is_alive(path)
     about = json.loads(path.read_text())
+    # A process with the number of a dead run is not that run.
     path.write_text(json.dumps(about | {"started": "1"}))
     assert not is_alive(path)
-
-
-def test_a_run_on_another_machine_lives_while_it_shows_life(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    path = register("run")
-    about = json.loads(path.read_text())
     path.write_text(json.dumps(about | {"host": f"not-{platform.node()}"}))
     assert is_alive(path)
     os.utime(path, (0, 0))
     assert not is_alive(path)
-
-
-def test_what_is_no_file_of_a_run_is_no_living_run(tmp_path):
-    path = Path(tmp_path / RUNS / "run.json")
-    assert not is_alive(path)
-    path.parent.mkdir(parents=True)
     path.write_text("{")
     assert not is_alive(path)
+    path.unlink()
+    assert not is_alive(path)
 
 
-def test_where_no_run_has_left_anything_slurm_is_not_asked(tmp_path, monkeypatch):
-    """Its programs may be there without a cluster; they would be waited for."""
-    squeue = tmp_path / "squeue"
-    squeue.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\nexit 1\n")
-    squeue.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    assert end_orphans(tmp_path) == []
-    assert not (tmp_path / "asked").exists()
-
-
-def test_where_a_dead_run_may_have_left_jobs_a_silent_slurm_is_waited_for(
+def test_slurm_is_asked_and_waited_for_only_where_a_dead_run_may_have_left_jobs(
     run, tmp_path, monkeypatch
 ):
+    """Its programs may be there without a cluster; they would be waited for."""
+    stand_in(tmp_path / "bin", "squeue", f"touch {tmp_path}/asked; exit 1")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    monkeypatch.setattr(guard, "PATIENCE", 0.0)
     process, path = run
+    assert is_alive(path)
+    assert end_orphans(tmp_path) == []
+    assert not (tmp_path / "asked").exists()
     process.kill()
     process.wait()
-    squeue = tmp_path / "squeue"
-    squeue.write_text("#!/bin/sh\nexit 1\n")
-    squeue.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    monkeypatch.setattr(guard, "PATIENCE", 0.0)
+    assert not is_alive(path)
     with pytest.raises(UserError, match="squeue has not answered"):
         end_orphans(tmp_path)
     assert path.exists()
+
+
+# What failed jobs said, from Snakemake's log and theirs
+
+FURTHER = "For further error details see the cluster/cloud log and the log files of the rule(s)."
+REFUSED = f"""\
+Error in rule score:
+    message: SLURM sbatch failed. The error message was 'sbatch: error: Invalid account'.
+    sbatch call:
+        sbatch --parsable --wrap="python"
+{FURTHER}
+    jobid: 2
+    log: a.log (check log file(s) for error details)
+"""
+UNKNOWN = f"""\
+Error in rule score:
+    message: Job submission failed with exception: The account
+is unknown.{FURTHER}
+    log: a.log (check log file(s) for error details)
+"""
+DIED = f"""\
+Error in rule score:
+    message: SLURM-job '7' failed, SLURM status is: 'NODE_FAIL'. {FURTHER}
+    log: a.log, slurm/7.log (check log file(s) for error details)
+"""
+LOCAL = """\
+Error in rule score:
+    jobid: 2
+    log: a.log (check log file(s) for error details)
+"""
+GROUP = LOCAL.replace("rule", "group").replace("    ", "            ")
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "expected"),
+    [
+        (
+            REFUSED,
+            "said earlier\n",
+            "SLURM sbatch failed. The error message was 'sbatch: error: In",
+        ),
+        (UNKNOWN, "", "Job submission failed with exception: The account is unknown."),
+        (DIED, "blimpworks: wrong\n", "blimpworks: wrong"),
+        (DIED, "", "SLURM-job '7' failed, SLURM status is: 'NODE_FAIL'."),
+        (LOCAL, "one\nblimpworks: wrong\n", "blimpworks: wrong"),
+        (LOCAL, None, "said nothing"),
+        (GROUP, "blimpworks: wrong\n", "blimpworks: wrong"),
+        (REFUSED + LOCAL, "blimpworks: wrong\n", "blimpworks: wrong"),
+    ],
+)
+def test_a_failed_job_is_told_with_its_words_or_those_of_slurm(
+    tmp_path, monkeypatch, text, said, expected
+):
+    monkeypatch.chdir(tmp_path)
+    if said is not None:
+        (tmp_path / "a.log").write_text(said)
+    first, name, words, _ = failing_words(f"before\n{text}after\n").splitlines()
+    assert (first, name) == ("What failed:", "  a.log")
+    assert words.strip().startswith(expected)

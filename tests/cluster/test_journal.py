@@ -30,28 +30,19 @@ def test_nothing_before_the_last_attempt_that_was_done_counts(before, after):
 
 @given(ATTEMPTS, st.sampled_from(NOTHING), st.integers(0, 6))
 def test_some_causes_change_nothing_wherever_they_stand(attempts, cause, place):
-    assert retry_scaling([*attempts[:place], attempt(cause), *attempts[place:]]) == retry_scaling(
-        attempts
-    )
-
-
-@given(ATTEMPTS)
-def test_want_of_memory_doubles_memory_alone_up_to_eightfold(attempts):
-    before, after = retry_scaling(attempts), retry_scaling([*attempts, attempt("memory")])
-    assert after == before._replace(memory=min(2 * before.memory, MOST))
+    more = [*attempts[:place], attempt(cause), *attempts[place:]]
+    assert retry_scaling(more) == retry_scaling(attempts)
 
 
 @given(ATTEMPTS, st.none() | st.integers(0, 9))
-def test_walltime_doubles_only_for_an_attempt_that_got_nowhere(attempts, new):
-    before, after = retry_scaling(attempts), retry_scaling([*attempts, attempt("walltime", new)])
+def test_each_cause_changes_what_there_was_too_little_of(attempts, new):
+    before = retry_scaling(attempts)
+    after = lambda cause: retry_scaling([*attempts, attempt(cause, new)])  # noqa: E731
+    assert after("memory") == before._replace(memory=min(2 * before.memory, MOST))
+    # More time only for an attempt that got nowhere.
     factor = 1 if new else 2
-    assert after == before._replace(minutes=min(factor * before.minutes, MOST))
-
-
-@given(ATTEMPTS)
-def test_a_full_gpu_asks_for_the_next_size(attempts):
-    before, after = retry_scaling(attempts), retry_scaling([*attempts, attempt("gpu_memory")])
-    assert after == before._replace(gpu_step=before.gpu_step + 1)
+    assert after("walltime") == before._replace(minutes=min(factor * before.minutes, MOST))
+    assert after("gpu_memory") == before._replace(gpu_step=before.gpu_step + 1)
 
 
 @pytest.mark.parametrize(
@@ -71,13 +62,10 @@ def test_a_full_gpu_asks_for_the_next_size(attempts):
 )
 def test_a_lost_attempt_counts_as_slurm_says(state, new, expected):
     states = {"7": state} if state else {}
-    assert retry_scaling([attempt("lost", new, job="7")], states) == expected
-
-
-def test_how_a_job_ended_is_held_against_its_last_attempt_alone():
-    """It was queued again after those before."""
-    lost = [attempt("lost", job="7") for _ in range(3)]
-    assert retry_scaling(lost, {"7": "OUT_OF_MEMORY"}) == RetryScaling(memory=2)
+    # It was queued again after the attempts before its last.
+    for number in (1, 3) if state else (1,):
+        lost = [attempt("lost", new, job="7") for _ in range(number)]
+        assert retry_scaling(lost, states) == expected
 
 
 def test_a_journal_gives_back_what_was_appended(tmp_path):
@@ -138,14 +126,11 @@ def test_a_line_that_is_no_entry_is_told(tmp_path, change, message):
         read_attempts(path)
 
 
-def test_the_queue_is_asked_first_and_the_accounting_for_the_rest(slurm):
+def test_the_queue_is_asked_first_and_the_accounting_for_the_rest(slurm, tmp_path, monkeypatch):
     slurm("squeue", 'echo "11|RUNNING"; echo "slurm_load_jobs error" >&2; exit 1')
     slurm("sacct", '[ "$*" = "${*%11*}" ] && echo "12|CANCELLED by 0" && echo "13|TIMEOUT"')
     result = slurm_states(["11", "12", "13", "14", "no; id"])
     assert result == {"11": "RUNNING", "12": "CANCELLED", "13": "TIMEOUT"}
-
-
-def test_without_slurm_nothing_is_known(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert slurm_states(["11"]) == {}
 

@@ -72,19 +72,6 @@ def test_what_is_chosen_fits_on_one_node_and_holds_the_weights(parameters, kinds
     assert result.tensor_parallel == result.gpus
 
 
-@given(sizes, sizes, st.sampled_from([16, 24, 40, 80, 141]))
-def test_more_parameters_never_need_fewer_gpus_or_less_of_their_memory(first, other, memory):
-    small, large = sorted((first, other))
-    kind = gpu(memory, per_node=8)
-    try:
-        more = needs(large, kind)
-    except UserError:
-        return
-    less = needs(small, kind)  # fits too
-    assert less.gpus <= more.gpus
-    assert less.needed_gb <= more.needed_gb
-
-
 @given(sizes, kinds, st.integers(0, 4))
 def test_after_memory_ran_out_each_gpu_has_more_room_or_there_is_none_larger(
     parameters, kinds, step
@@ -98,27 +85,6 @@ def test_after_memory_ran_out_each_gpu_has_more_room_or_there_is_none_larger(
         return
     after = needs(parameters, *kinds, step=step + 1)
     assert room(after) > room(before) or after == before
-
-
-@pytest.mark.parametrize(
-    ("name", "gpus", "label"),
-    [
-        ("qwen3-0.6b", 1, "A100 40 GB"),
-        ("llama-3.1-8b", 1, "A100 40 GB"),
-        ("gemma-3-27b", 1, "A100 80 GB"),
-        ("olmo-2-32b", 1, "A100 80 GB"),
-        ("llama-3.1-70b", 4, "A100 80 GB"),
-    ],
-)
-def test_models_of_the_papers_get_as_many_gpus_as_people_give_them(name, gpus, label):
-    row = MODELS[name]
-    result = needs_of(row, row.engine, row.dtype, EXAMPLE)
-    assert (result.gpus, result.kind.label) == (gpus, label)
-
-
-def test_fewest_gpus_come_before_least_memory_left_over():
-    assert needs(27, gpu(40, per_node=8), gpu(141)).kind.memory_gb == 141
-    assert needs(8, gpu(40), gpu(80)).kind.memory_gb == 40
 
 
 def test_a_model_that_fits_nowhere_is_told_with_the_sum_and_what_to_do():
@@ -152,43 +118,60 @@ def test_what_cannot_be_placed_is_refused(parameters, kinds, more, message):
 # What people state
 
 
-def test_the_site_goes_before_the_table_and_that_before_the_sum():
-    row = model(8.0, gpus=2)
-    site = Site(gpus=(gpu(80),))
-    assert needs_of(model(8.0), "vllm", "bfloat16", site).gpus == 1
-    assert needs_of(row, "vllm", "bfloat16", site).gpus == 2
-    stated = site.model_copy(update={"models": {row.name: ModelNeeds(gpus=4)}})
-    assert needs_of(row, "vllm", "bfloat16", stated).gpus == 4
+@pytest.mark.parametrize(
+    ("name", "gpus", "label"),
+    [
+        ("qwen3-0.6b", 1, "A100 40 GB"),
+        ("gemma-3-27b", 1, "A100 80 GB"),
+        ("llama-3.1-70b", 4, "A100 80 GB"),
+    ],
+)
+def test_models_of_the_papers_get_as_many_gpus_as_people_give_them(name, gpus, label):
+    row = MODELS[name]
+    result = needs_of(row, row.engine, row.dtype, EXAMPLE)
+    assert (result.gpus, result.kind.label) == (gpus, label)
+
+
+ONE, SMALL = (gpu(80),), (gpu(80, per_node=2),)
 
 
 @pytest.mark.parametrize(
-    ("parameters", "more", "gpus", "memory"),
+    ("row", "kinds", "stated", "gpus", "memory"),
     [
-        (13, {"engine": "transformers"}, 1, 40),
-        (8, {NAME: ModelNeeds(kind="80 GB")}, 1, 80),
-        (8, {NAME: ModelNeeds(gpus=2)}, 2, 24),
+        # Fewest GPUs come before least memory left over.
+        ({"parameters": 27}, (gpu(40, per_node=8), gpu(141)), {}, 1, 141),
+        ({}, THREE[1:], {}, 1, 40),
+        ({"parameters": 13, "engine": "transformers"}, THREE, {}, 1, 40),
+        ({}, THREE, {"kind": "80 GB"}, 1, 80),
+        ({}, THREE, {"gpus": 2}, 2, 24),
+        # The site goes before the table and that before the sum.
+        ({"gpus": 2}, ONE, {}, 2, 80),
+        ({"gpus": 2}, ONE, {"gpus": 4}, 4, 80),
+        ({"gpu_memory_gb": 100}, ONE, {}, 2, 80),
+        ({"parameters": 70}, SMALL, {"memory_gb": 158}, 2, 80),
     ],
 )
-def test_an_engine_or_the_site_decides_among_ways_that_fit(parameters, more, gpus, memory):
-    result = needs(parameters, *THREE, **more)
+def test_the_site_the_table_or_the_sum_decides_among_ways_that_fit(
+    row, kinds, stated, gpus, memory
+):
+    site = Site(gpus=kinds, models={NAME: ModelNeeds(**stated)})
+    row = model(8).model_copy(update=row)
+    result = needs_of(row, row.engine, "bfloat16", site)
     assert (result.gpus, result.kind.memory_gb) == (gpus, memory)
-
-
-def test_stated_memory_takes_the_place_of_the_sum():
-    assert needs(70, gpu(80, per_node=2), **{"llama-3.1-8b": ModelNeeds(memory_gb=158)}).gpus == 2
-    row = model(8.0, gpu_memory_gb=100)
-    assert needs_of(row, "vllm", "bfloat16", Site(gpus=(gpu(80),))).gpus == 2
 
 
 def test_the_campaign_may_say_how_many_gpus_all_models_are_spread_over():
     options = ScoringOptions(vllm={"tensor_parallel": 2})
-    site = Site(gpus=(gpu(80),))
-    assert needs_of(model(1), "vllm", "bfloat16", site, options=options).gpus == 2
+    result = needs_of(model(1), "vllm", "bfloat16", Site(gpus=ONE), options=options)
+    assert (result.gpus, result.gres) == (2, "gpu:2")
 
 
-@pytest.mark.parametrize("engine", ["kenlm", "lstm"])
-def test_small_engines_get_no_gpu(engine):
-    result = needs_of(model(0.1), engine, "float32", EXAMPLE)
+@pytest.mark.parametrize(
+    ("row", "engine"),
+    [(model(0.1), "kenlm"), (model(0.1), "lstm"), (MODELS["transformer-small"], "transformers")],
+)
+def test_small_engines_and_models_trained_here_get_no_gpu(row, engine):
+    result = needs_of(row, engine, "float32", EXAMPLE)
     assert (result.kind, result.gpus, result.gres) == (None, 0, "")
 
 
@@ -199,38 +182,17 @@ def test_without_a_site_or_its_gpus_models_run_on_the_cpu():
         assert result.memory_mb > 2 * 16_000
 
 
-def test_models_trained_here_need_no_gpu():
-    row = MODELS["transformer-small"]
-    assert needs_of(row, row.engine, row.dtype, EXAMPLE).gpus == 0
-
-
-def test_gpus_are_asked_for_by_their_type_where_the_site_has_types():
-    assert needs(8, gpu(80, name="a100")).gres == "gpu:a100:1"
-    assert needs(8, gpu(80)).gres == "gpu:1"
-
-
 # What jobs ask for
 
 
 def test_a_request_says_what_the_site_says_and_no_more():
-    assert cpu_request(None, memory_mb=2000, minutes=30) == {
-        "mem_mb": 2000,
-        "runtime": 30,
-        "cpus_per_task": 1,
-    }
-    site = Site(
-        account="us", qos="long", extra="--nice", cpu=CpuNodes(partition="p", constraint="c")
-    )
-    assert cpu_request(site, memory_mb=2000, minutes=30, cores=4) == {
-        "mem_mb": 2000,
-        "runtime": 30,
-        "cpus_per_task": 4,
-        "slurm_partition": "p",
-        "slurm_account": "us",
-        "constraint": "c",
-        "qos": "long",
-        "slurm_extra": "--nice",
-    }
+    amounts = {"mem_mb": 2000, "runtime": 30, "cpus_per_task": 4}
+    assert cpu_request(None, memory_mb=2000, minutes=30, cores=4) == amounts
+    cpu = CpuNodes(partition="p", constraint="c")
+    site = Site(account="us", qos="long", extra="--nice", cpu=cpu)
+    stated = {"slurm_partition": "p", "slurm_account": "us", "constraint": "c"}
+    stated |= {"qos": "long", "slurm_extra": "--nice"}
+    assert cpu_request(site, memory_mb=2000, minutes=30, cores=4) == amounts | stated
 
 
 def test_a_job_that_scores_asks_for_its_kind_of_gpu_and_its_account():
@@ -319,17 +281,11 @@ def test_a_job_takes_its_start_its_weights_and_its_tokens():
     assert score_seconds(78_000, 20, speed, site) == pytest.approx(10 + 20 / 2 + 10)
 
 
-def test_items_that_exist_are_counted_and_others_expected(tmp_path):
+def test_items_that_exist_are_counted_anew_and_others_expected(tmp_path):
     there, guessed, absent = (tmp_path / f"{name}.parquet" for name in ("a", "b", "c"))
-    pq.write_table(pa.table({"item_id": ["x"] * 7}), there)
-    assert expected_work({there: Expectation(5, 10)}) == (14, 140)
     expected = {there: (5, 10), guessed: (100, 10), absent: (50, 30)}
+    for rows in (3, 7):
+        pq.write_table(pa.table({"item_id": ["x"] * rows}), there)
+        assert expected_work({there: Expectation(5, 10)}) == (2 * rows, 20 * rows)
     result = expected_work({path: Expectation(*each) for path, each in expected.items()})
     assert result == (2 * (7 + 100 + 50), 20 * (7 + 100) + 60 * 50)
-
-
-def test_items_that_change_are_counted_anew(tmp_path):
-    path = tmp_path / "a.parquet"
-    for rows in (3, 8):
-        pq.write_table(pa.table({"item_id": ["x"] * rows}), path)
-        assert expected_work({path: Expectation(1, 1)}).sentences == 2 * rows

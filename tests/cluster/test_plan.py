@@ -1,7 +1,6 @@
 """``blimpworks plan``: on the demo's campaign and on the papers', asked of Snakemake itself."""
 
 import contextlib
-import json
 import re
 import shutil
 from collections import namedtuple
@@ -137,11 +136,15 @@ def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scr
 
 
 @pytest.mark.xdist_group("workflow")
-def test_targets_limit_the_plan_to_what_they_need(bare):
+def test_targets_limit_the_plan_and_what_snakemake_refuses_is_told_in_its_words(bare):
     done = bare.run("blimpworks", "plan", "items", "--configfile", DEMO)
     assert done.returncode == 0, output_of(done)
     assert "build_multiblimp_items 3" in done.stdout
     assert "Scoring" not in done.stdout
+    done = bare.run("blimpworks", "plan", "no_such_target", "--configfile", DEMO)
+    assert done.returncode == 2
+    assert "Snakemake's dry run fails" in done.stderr
+    assert "no_such_target" in done.stderr
 
 
 @pytest.mark.xdist_group("workflow")
@@ -160,14 +163,6 @@ def test_a_model_that_fits_nowhere_ends_in_exit_code_2_with_the_reason(bare):
     assert "on the cluster of config/site.yaml" in done.stdout
 
 
-@pytest.mark.xdist_group("workflow")
-def test_what_snakemake_refuses_is_told_in_its_words(bare):
-    done = bare.run("blimpworks", "plan", "no_such_target", "--configfile", DEMO)
-    assert done.returncode == 2
-    assert "Snakemake's dry run fails" in done.stderr
-    assert "no_such_target" in done.stderr
-
-
 # What Snakemake prints
 
 
@@ -182,20 +177,20 @@ def test_a_dry_run_is_read_as_rules_jobs_that_score_and_files():
     assert result.rules == {"score_with_vllm": 1, "score_checkpoints": 1, "retrieve": 1}
     assert result.scored == {("gpt2", "multi.deu"), ("goldfish", "fra")}
     assert result.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
-
-
-def test_jobs_that_snakemake_does_not_name_are_not_guessed():
-    said = "Job stats:\njob  count\n---  ---\nscore 2\ntotal 2\n\n"
-    assert read_dry_run(said, 1.0).scored is None
+    # Jobs that Snakemake does not name are not guessed.
+    assert read_dry_run(said[said.index("Job stats") :], 1.0).scored is None
 
 
 # The plan itself
 
 
-@pytest.mark.usefixtures("at_root")
 def test_without_snakemakes_answer_all_that_is_not_done_is_planned(plan):
     assert plan.rules is None
     assert sum(m.jobs for m in plan.models) == plan.present.parts[1] == 160 + 18
+    assert Plan.model_validate_json(plan.model_dump_json()) == plan
+    notes = " ".join(plan.notes)
+    assert "gated: the owner of the token must have accepted their licences on https" in notes
+    assert "meta-llama/Llama-3.1-70B" in notes
 
 
 @pytest.mark.usefixtures("at_root")
@@ -253,23 +248,12 @@ def test_the_demo_is_planned_for_this_machine_without_a_site(tmp_path):
     assert "GPU-hours" not in text
 
 
-def test_data_and_text_come_from_the_same_plan(plan):
-    assert Plan.model_validate(json.loads(plan.model_dump_json())) == plan
-
-
 @pytest.mark.usefixtures("at_root")
 def test_large_models_without_a_cluster_stop_the_campaign():
     plan = planned(site=None)
     [stop] = [each for each in plan.stops if "need GPUs" in each]
     assert "and no cluster is described: on processors a job would take up to" in stop
     assert not re.search(r"^  llama-3.1-70b ", plan_text(plan, None), re.MULTILINE)
-
-
-@pytest.mark.usefixtures("at_root")
-def test_gated_models_are_named_with_the_licences_to_accept():
-    notes = " ".join(planned().notes)
-    assert "gated: the owner of the token must have accepted their licences on https" in notes
-    assert "meta-llama/Llama-3.1-70B" in notes
 
 
 @pytest.mark.usefixtures("at_root")
@@ -297,8 +281,6 @@ def test_shards_are_counted_and_broken_ones_left_out(tmp_path):
 # Numbers for people
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0"), (0.123, "0.12"), (1.26, "1.3"), (9.96, "10"), (12345, "12,345")]
-)
-def test_numbers_are_told_with_the_figures_that_count(value, text):
-    assert number(value) == text
+def test_numbers_are_told_with_the_figures_that_count():
+    told = [number(value) for value in (0, 0.123, 1.26, 9.96, 12345)]
+    assert told == ["0", "0.12", "1.3", "10", "12,345"]
