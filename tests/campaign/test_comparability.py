@@ -18,16 +18,13 @@ def basis(paper, path="config/config.yaml", **changes):
     return basis_of(campaign, load_catalogue(campaign), paper)
 
 
-@pytest.mark.parametrize("paper", ["multiblimp", "blimp", "clams", "lmentry"])
-def test_the_papers_campaign_has_their_data_items_and_methods(paper):
+@pytest.mark.parametrize(
+    ("paper", "count"), [("multiblimp", 101), ("blimp", 1), ("clams", 5), ("lmentry", 9), ("urblimp", 1)]
+)
+def test_the_papers_campaign_has_their_languages_data_items_and_methods(paper, count):
     own = basis(paper)
     assert (own["data"], own["items"], own["method"]) == ({}, {}, "")
     assert "gemma-3-27b" not in own["models"]
-
-
-@pytest.mark.parametrize(("paper", "count"), [("multiblimp", 101), ("lmentry", 9), ("urblimp", 1)])
-def test_the_papers_campaign_has_the_languages_of_the_paper(paper, count):
-    own = basis(paper)
     assert own["languages"] == own["paper_languages"]
     assert len(own["languages"]) == count
 
@@ -45,20 +42,16 @@ def own_table(tmp_path, name, change):
 TREEBANKS = {"multiblimp": {"items": "regenerated"}, "languages": ["arb", "eng"], "models": []}
 
 
-def test_files_that_git_blobs_alone_pin_are_told_apart(tmp_path):
+def test_files_are_told_apart_by_their_pins_and_pinning_one_makes_it_no_other(tmp_path):
     def other(row):
         return row | {"git_blob": row["git_blob"] and "0" * 40}
 
-    catalogue = own_table(tmp_path, "treebanks", other)
-    own = basis("multiblimp", **TREEBANKS, catalogue=catalogue)
-    assert "other treebanks" in own["data"]["arb"]
-    assert "eng" not in own["data"]
-
-
-def test_pinning_a_file_makes_it_no_other(tmp_path):
     def pinned(row):
         return row | {"sha256": row["sha256"] or "0" * 64}
 
+    own = basis("multiblimp", **TREEBANKS, catalogue=own_table(tmp_path, "treebanks", other))
+    assert "other treebanks" in own["data"]["arb"]
+    assert "eng" not in own["data"]
     catalogue = own_table(tmp_path, "treebanks", pinned)
     assert basis("multiblimp", **TREEBANKS, catalogue=catalogue)["data"] == {}
 
@@ -104,11 +97,16 @@ def test_embedded_treebanks_and_trained_models_are_named():
     assert own["languages"] == ["deu", "eng", "fra"]
     assert "UD_German-Demo" in own["data"]["deu"]
     assert own["models"]["ngram-5"] == "a model trained here"
+    # A paper that the campaign does not run has nothing to compare.
+    assert basis("clams", "config/demo/config.yaml")["languages"] == []
 
 
-def test_pairs_drawn_anew_are_other_pairs_and_their_number_may_be_compared():
+def test_pairs_drawn_anew_and_a_substitute_are_named():
     own = basis("multiblimp", "config/regeneration.yaml")
     assert "drawn anew" in own["items"]["deu"]
+    assert "abk" not in own["data"]
+    own = basis("multiblimp", "config/mirror.yaml")
+    assert "unimorph/eng/eng.args in place of unimorph/eng/eng" in own["data"]["eng"]
     assert "abk" not in own["data"]
 
 
@@ -119,19 +117,9 @@ def test_a_sample_another_variant_and_another_method_are_named():
     assert basis("multiblimp", multiblimp=other)["method"]
 
 
-def test_a_file_that_is_missing_and_a_substitute_are_named():
-    own = basis("multiblimp", "config/mirror.yaml")
-    assert "unimorph/eng/eng.args in place of unimorph/eng/eng" in own["data"]["eng"]
-    assert "abk" not in own["data"]
-
-
 def test_data_of_the_campaigns_own_are_named(tmp_path):
     folder = tmp_path / "lmentry"
     folder.mkdir()
     catalogue = {"lmentry": str(folder)}
     own = basis("lmentry", "config/lmentry.yaml", catalogue=catalogue)
     assert all("other data" in reason for reason in own["data"].values())
-
-
-def test_a_paper_that_the_campaign_does_not_run_has_nothing_to_compare():
-    assert basis("clams", "config/demo/config.yaml")["languages"] == []

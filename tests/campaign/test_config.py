@@ -17,11 +17,7 @@ from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.settings.parsing import parse_options
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.settings import (
-    LexiconOptions,
-    MultiblimpOptions,
-    corrected,
-)
+from blimpworks.papers.multiblimp.settings import LexiconOptions, MultiblimpOptions, corrected
 from support.paths import REPOSITORY
 
 CAMPAIGNS = [
@@ -49,13 +45,9 @@ def test_every_campaign_of_the_repository_loads_with_its_catalogue(path):
     assert catalogue.languages
     assert catalogue.models
     assert set(catalogue.treebanks) == set(catalogue.languages)
-
-
-@pytest.mark.usefixtures("at_root")
-def test_the_papers_campaign_takes_all_languages_and_every_model_of_a_paper():
-    catalogue = load_catalogue(load_campaign(Path("config/config.yaml")))
-    assert len(catalogue.languages) == 102  # Korean is Multi-LMentry's
-    assert all(model.papers for model in catalogue.models.values())
+    if path == CAMPAIGNS[0]:
+        assert len(catalogue.languages) == 102  # Korean is Multi-LMentry's
+        assert all(model.papers for model in catalogue.models.values())
 
 
 @pytest.mark.parametrize(
@@ -95,12 +87,10 @@ def test_a_wrong_setting_is_told_by_the_key_that_the_file_has(settings, sentence
         check_campaign(named | settings, "my.yaml")
     assert str(caught.value).startswith("my.yaml: key '")
     assert sentence in str(caught.value)
-
-
-def test_every_problem_gets_a_line_of_its_own():
-    with pytest.raises(UserError) as caught:
-        check_campaign({"campaign": "x", "langauges": "all", "modles": "all"}, "my.yaml")
-    assert len(str(caught.value).splitlines()) == 2
+    # Every problem gets a line of its own.
+    with pytest.raises(UserError) as both:
+        check_campaign(named | settings | {"modles": "all"}, "my.yaml")
+    assert len(str(both.value).splitlines()) == 1 + len(str(caught.value).splitlines())
 
 
 @pytest.mark.parametrize(
@@ -194,8 +184,13 @@ def test_what_the_catalogue_lacks_is_named(campaign, settings, message):
         campaign(**settings)
 
 
-def test_a_selection_keeps_the_order_of_the_catalogue(campaign):
+def test_a_selection_keeps_the_order_and_needs_a_treebank_file(campaign, tmp_path):
     assert list(campaign(languages=["wol", "cym", "abk"]).languages) == ["abk", "cym", "wol"]
+    table = tmp_path / "treebanks.tsv"
+    rows = [line for line in table.read_text("utf-8").splitlines() if not line.startswith("cym")]
+    table.write_text("\n".join(rows) + "\n", "utf-8")
+    with pytest.raises(UserError, match="has no treebank file of 'cym'"):
+        campaign(languages=["cym"])
 
 
 OWN = {
@@ -218,14 +213,6 @@ def test_a_trained_models_row_says_what_its_recipe_makes(campaign, tmp_path):
     edit(table, lines["lstm-small"], "eos", "bos")
     with pytest.raises(UserError, match=r"lstm, lstm, float32, bos; its recipe makes .*, eos"):
         campaign(**settings)
-
-
-def test_a_language_needs_a_treebank_file(campaign, tmp_path):
-    table = tmp_path / "treebanks.tsv"
-    rows = [line for line in table.read_text("utf-8").splitlines() if not line.startswith("cym")]
-    table.write_text("\n".join(rows) + "\n", "utf-8")
-    with pytest.raises(UserError, match="has no treebank file of 'cym'"):
-        campaign(languages=["cym"])
 
 
 @pytest.mark.parametrize(
@@ -276,9 +263,6 @@ def test_a_key_may_stand_in_one_row_only(campaign, tmp_path):
     table.write_text("\n".join([*lines, lines[1]]) + "\n", "utf-8")
     with pytest.raises(UserError, match=rf"tsv:{len(lines) + 1}: the row stands in line 2 too"):
         campaign()
-
-
-def test_a_missing_table_is_named(campaign, tmp_path):
-    (tmp_path / "models.tsv").unlink()
-    with pytest.raises(UserError, match=r"models.tsv does not exist"):
+    table.unlink()
+    with pytest.raises(UserError, match=r"languages.tsv does not exist"):
         campaign()

@@ -4,7 +4,7 @@ import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.parts import items_table, score_parts
+from blimpworks.campaign.parts import score_parts
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.cluster.requests import expected_items
 from blimpworks.errors import UserError
@@ -27,24 +27,19 @@ def expected(**settings):
     return {str(path): expectation.pairs for path, expectation in items.items()}
 
 
-def test_without_a_limit_all_items_are_expected_where_they_are_built():
-    assert expected() == {
-        "results/items/multiblimp/eng.parquet": 770,
-        "results/items/demo_pairs/eng.parquet": 16,
+@pytest.mark.parametrize(
+    ("settings", "folder", "most"),
+    [
+        ({}, "results", 770),
+        ({"limit": 100}, "results/sampled", 100),
+        ({"limit": 3, "pathvars": {"results": "out"}}, "out/sampled", 3),
+    ],
+)
+def test_with_a_limit_no_more_are_expected_and_they_are_a_sample(settings, folder, most):
+    assert expected(**settings) == {
+        f"{folder}/items/multiblimp/eng.parquet": most,
+        f"{folder}/items/demo_pairs/eng.parquet": min(16, most),
     }
-
-
-def test_with_a_limit_no_more_are_expected_and_they_are_a_sample():
-    assert expected(limit=100) == {
-        "results/sampled/items/multiblimp/eng.parquet": 100,
-        "results/sampled/items/demo_pairs/eng.parquet": 16,
-    }
-
-
-def test_the_folder_of_samples_lies_in_the_results():
-    campaign = check_campaign({**SETTINGS, "limit": 3, "pathvars": {"results": "out"}}, "")
-    table = items_table(campaign, "multiblimp", "deu")
-    assert table.as_posix() == "out/sampled/items/multiblimp/deu.parquet"
 
 
 @pytest.mark.parametrize("limit", [0, -1, "few", 1.5])

@@ -31,11 +31,14 @@ def row(name="b", digest="1"):
 
 
 def test_a_row_is_recorded_beside_its_table_in_an_order_of_its_own(table):
+    assert read_lock(Locked, table) == {}
     record(row("b"), table)
     record(row("a", "2"), table)
     text = table.with_name("things.lock.tsv").read_text()
     assert text == "name\tasked\tdigest\na\tmain\t2\nb\tmain\t1\n"
     assert read_lock(Locked, table)["a", "main"].digest == "2"
+    lock_path(table).write_text("name\tasked\tdigest\n")
+    assert read_lock(Locked, table) == {}
 
 
 def test_the_first_to_record_is_right_unless_it_is_to_be_replaced(table):
@@ -43,12 +46,6 @@ def test_the_first_to_record_is_right_unless_it_is_to_be_replaced(table):
     assert record(row(digest="9"), table).digest == "1"
     assert record(row(digest="9"), table, replace=True).digest == "9"
     assert [each.digest for each in read_lock(Locked, table).values()] == ["9"]
-
-
-def test_nothing_is_locked_without_a_file_or_without_rows(table):
-    assert read_lock(Locked, table) == {}
-    lock_path(table).write_text("name\tasked\tdigest\n")
-    assert read_lock(Locked, table) == {}
 
 
 def test_no_row_has_a_line_break_or_tab():

@@ -23,13 +23,10 @@ def models_of(**settings):
     return load_catalogue(check_campaign(DEMO | settings, "own.yaml")).models
 
 
-def test_a_directory_is_a_model_under_the_name_that_the_campaign_gives_it():
+def test_a_path_is_a_model_under_the_name_that_the_campaign_gives_it():
     row = models_of(own_models={"mine": {"path": "./checkpoints/mine"}})["mine"]
     assert (row.label, row.hf_id, row.scope) == ("mine", "./checkpoints/mine", "multilingual")
     assert (row.architecture, row.engine, row.dtype) == ("causal", "transformers", "float32")
-
-
-def test_a_path_with_a_language_in_it_is_a_model_for_each_language():
     own = {"path": "./{lang}.arpa", "architecture": "ngram", "engine": "kenlm", "label": "3-gram"}
     row = models_of(own_models={"grams": own}, models=["gpt2"])["grams"]
     assert (row.label, row.scope) == ("3-gram", "monolingual")

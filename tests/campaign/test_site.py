@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.load import campaign_model, check_campaign, load_campaign
+from blimpworks.campaign.load import campaign_model, load_campaign
 from blimpworks.campaign.settings.site import GpuKind, Site, find_site, load_site
 from blimpworks.cluster.needs import needs_of
 from blimpworks.errors import UserError
@@ -23,26 +23,16 @@ def written(path: Path, settings: object) -> Path:
     return path
 
 
-def test_the_example_is_valid_by_the_model_and_by_the_schema():
+def test_the_example_is_valid_names_every_setting_and_each_is_described():
     site = load_site(EXAMPLE)
     assert [kind.label for kind in site.gpus] == ["A100 40 GB", "A100 80 GB", "H100 80 GB"]
     schema = json.loads((REPOSITORY / "workflow/schemas/site.schema.json").read_text())
     jsonschema.validate(yaml.safe_load(EXAMPLE.read_text()), schema)
-
-
-def test_the_example_names_every_setting():
-    text = EXAMPLE.read_text()
-    for key in Site.model_fields:
-        assert f"{key}:" in text, key
-    for key in GpuKind.model_fields:
-        assert f"{key}:" in text, key
-
-
-def test_every_setting_has_a_description_in_the_schema():
-    schema = json.loads((REPOSITORY / "workflow/schemas/site.schema.json").read_text())
     for part in (schema, *schema["$defs"].values()):
         for name, field in part["properties"].items():
             assert field.get("description"), name
+    for key in (*Site.model_fields, *GpuKind.model_fields):
+        assert f"{key}:" in EXAMPLE.read_text(), key
 
 
 def test_the_example_runs_every_model_of_the_papers(monkeypatch):
@@ -84,19 +74,11 @@ def test_a_setting_that_is_wrong_is_named_with_the_file(tmp_path, settings, sent
     assert sentence in str(caught.value)
 
 
-def test_a_file_that_a_campaign_names_must_exist():
-    campaign = check_campaign({"campaign": "x", "site": "nowhere.yaml"}, "x.yaml")
-    with pytest.raises(UserError, match=r"nowhere.yaml does not exist; expected a description"):
-        find_site(campaign)
-
-
-def test_without_any_file_there_is_no_cluster(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert find_site(campaign_model()(campaign="x")) is None
-
-
 def test_a_command_goes_before_a_campaign_and_that_before_the_usual_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    assert find_site(campaign_model()(campaign="x")) is None
+    with pytest.raises(UserError, match=r"nowhere.yaml does not exist; expected a description"):
+        find_site(campaign_model()(campaign="x", site="nowhere.yaml"))
     Path("config").mkdir()
     written(Path("config/site.yaml"), {"account": "usual"})
     named = written(tmp_path / "named.yaml", {"account": "named"})

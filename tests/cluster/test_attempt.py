@@ -20,6 +20,7 @@ from blimpworks.scoring.collect import Shards
 from blimpworks.scoring.progress import ATTEMPT
 from blimpworks.scoring.run import score_items
 from support import tiny
+from support.journal_kit import stand_in
 
 OPTIONS = ScoringOptions(shard=10, batch_tokens=200)
 SUPERVISED = """
@@ -86,11 +87,7 @@ def children(pid):
         ("raise SystemExit(2)", 2, "input"),
         ("raise ValueError", 1, "error"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", 137, "killed"),
-        (
-            "import sys; sys.stderr.write('CUDA out of memory. Tried …'); sys.exit(2)",
-            2,
-            "gpu_memory",
-        ),
+        ("import sys; sys.stderr.write('CUDA out of memory.'); sys.exit(2)", 2, "gpu_memory"),
     ],
 )
 def test_an_attempt_ends_as_its_work_did_and_the_journal_says_why(
@@ -260,40 +257,28 @@ TOLD = (
 
 def test_what_a_job_was_given_is_read_from_the_controller(tmp_path, monkeypatch):
     """The line is one that SLURM 22.05 printed."""
-    scontrol = tmp_path / "scontrol"
-    scontrol.write_text(f"#!/bin/sh\necho '{TOLD}'\n")
-    scontrol.chmod(0o755)
+    stand_in(tmp_path, "scontrol", f"echo '{TOLD}'")
     code = (
         "import json, dataclasses; from blimpworks.cluster.allocation import find_allocation; "
         "print(json.dumps(dataclasses.asdict(find_allocation())))"
     )
 
     def asked(**more):
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env=without_slurm()
-            | {"SLURM_JOB_ID": "53", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-            | more,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return json.loads(done.stdout)
+        own = {"SLURM_JOB_ID": "53", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        command = [sys.executable, "-c", code]
+        return json.loads(subprocess.check_output(command, env=without_slurm() | own | more))
 
     result = asked()
     assert result["node"] == "gpu1"
     assert result["gpus"] == ["a100", "a100"]
     assert (result["mem_mb"], result["minutes"], result["cores"]) == (300, 24 * 60 + 7, 3)
     assert result["requeue"] is True
+    place = Allocation(**result).place()
+    assert place == {"slurm_job": "53", "node": "gpu1", "gpus": ["a100", "a100"]}
     assert time.localtime(result["ends"])[:6] == (2026, 11, 21, 16, 17, 38)
     assert read_job(TOLD)["TresPerNode"] == "gres:gpu:a100:2"
     assert asked(CUDA_VISIBLE_DEVICES="1")["gpus"] == ["a100"]
     # In an image there is no controller to ask; SLURM tells its jobs when they end.
-    scontrol.write_text("#!/bin/sh\nexit 1\n")
+    stand_in(tmp_path, "scontrol", "exit 1")
     blind = asked(SLURM_JOB_END_TIME="1795280258")
     assert (blind["ends"], blind["requeue"]) == (1795280258, False)
-
-
-def test_a_record_says_where_its_product_was_made():
-    place = Allocation("53", "gpu1", gpus=("a100",), mem_mb=300).place()
-    assert place == {"slurm_job": "53", "node": "gpu1", "gpus": ("a100",)}

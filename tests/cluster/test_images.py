@@ -41,47 +41,33 @@ def test_both_recipes_make_the_same_image():
     assert f" {path.partition('/bin')[0]}\n" in text_of("containers/setup.sh")
 
 
-def test_what_docker_is_sent_has_all_that_the_recipe_copies():
+def test_docker_is_sent_what_the_recipe_copies_and_what_decides_its_content():
     sent = lines(text_of(".dockerignore"), r"^!(.+)")
     assert sent == [line.split()[0] for line in lines(text_of(RECIPES[0]), r"^COPY (.+)")]
-
-
-def test_what_decides_an_images_content_is_in_its_recipe():
-    sent = lines(text_of(".dockerignore"), r"^!(.+)")
     assert all(any(name == s or name.startswith(f"{s}/") for s in sent) for name in RECIPE)
 
 
-@pytest.mark.parametrize("environment", ENVIRONMENTS)
-def test_the_script_and_the_workflow_call_an_image_the_same(environment):
-    assert (REPOSITORY / f"envs/{environment}.txt").is_file()
-    done = build("--name", environment)
-    assert REPOSITORY / done.stdout.strip() == image_of(REPOSITORY, environment)
-
-
-def test_environments_that_are_none_have_no_image():
+def test_the_script_and_the_workflow_call_an_image_the_same():
+    for environment in ENVIRONMENTS:
+        assert (REPOSITORY / f"envs/{environment}.txt").is_file()
+        done = build("--name", environment)
+        assert REPOSITORY / done.stdout.strip() == image_of(REPOSITORY, environment)
     done = build("--name", "dev")
     assert done.returncode == 2
     assert done.stderr.startswith("no environment 'dev': expected core, train")
 
 
-@pytest.fixture
-def recipes(tmp_path):
-    for name in RECIPE:
-        path = tmp_path / name.format(environment="core")
+def test_another_pin_or_script_is_another_image_and_one_not_built_is_named(tmp_path):
+    paths = [tmp_path / name.format(environment="core") for name in RECIPE]
+    for path in paths:
         path.parent.mkdir(exist_ok=True)
-        path.write_text(name)
-    return tmp_path
-
-
-@pytest.mark.parametrize("name", RECIPE)
-def test_another_pin_or_script_is_another_image(recipes, name):
-    before = image_of(recipes, "core")
-    (recipes / name.format(environment="core")).write_text("changed")
-    assert image_of(recipes, "core") != before
-
-
-def test_an_image_that_is_not_built_is_named_with_what_to_do(recipes):
-    there, absent = (image_of(recipes, "core"), "containers/vllm-cuda-0123456789ab.sif")
+        path.touch()
+    images = {image_of(tmp_path, "core")}
+    for path in paths:
+        path.write_text("changed")
+        images.add(image_of(tmp_path, "core"))
+    assert len(images) == 1 + len(RECIPE)
+    there, absent = images.pop(), "containers/vllm-cuda-0123456789ab.sif"
     there.parent.mkdir(exist_ok=True)
     there.touch()
     [said] = missing_images([str(there), absent])
@@ -94,9 +80,6 @@ def test_images_see_paths_through_their_links_and_those_that_are_not_yet_there(t
     (tmp_path / "near/link").symlink_to(tmp_path / "far")
     seen = mounts([tmp_path / "near/link/later/file", tmp_path / "near"])
     assert seen == [str(tmp_path / "far"), str(tmp_path / "near")]
-
-
-def test_a_directory_that_cannot_be_mounted_is_refused(tmp_path):
     (tmp_path / "a,b").mkdir()
     with pytest.raises(UserError, match="a,b has a comma or colon in its name"):
         mounts([tmp_path / "a,b"])
