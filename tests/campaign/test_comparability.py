@@ -19,7 +19,8 @@ def basis(paper, path="config/config.yaml", **changes):
 
 
 @pytest.mark.parametrize(
-    ("paper", "count"), [("multiblimp", 101), ("blimp", 1), ("clams", 5), ("lmentry", 9), ("urblimp", 1)]
+    ("paper", "count"),
+    [("multiblimp", 101), ("blimp", 1), ("clams", 5), ("lmentry", 9)],
 )
 def test_the_papers_campaign_has_their_languages_data_items_and_methods(paper, count):
     own = basis(paper)
@@ -27,6 +28,7 @@ def test_the_papers_campaign_has_their_languages_data_items_and_methods(paper, c
     assert "gemma-3-27b" not in own["models"]
     assert own["languages"] == own["paper_languages"]
     assert len(own["languages"]) == count
+    assert basis("urblimp")["languages"] == basis("urblimp")["paper_languages"] == ["urd"]
 
 
 def own_table(tmp_path, name, change):

@@ -33,10 +33,11 @@ def shared_files():
     return [name for name in names if (REPOSITORY / name).is_file()]
 
 
-@pytest.mark.parametrize("name", shared_files())
-def test_no_shared_file_names_a_paper(name):
-    text = CALLED.sub("", (REPOSITORY / name).read_text(encoding="utf-8"))
-    assert not NAMES.findall(text)
+def test_no_shared_file_names_a_paper():
+    texts = {name: (REPOSITORY / name).read_text(encoding="utf-8") for name in shared_files()}
+    assert not {
+        name: found for name in texts if (found := NAMES.findall(CALLED.sub("", texts[name])))
+    }
 
 
 def test_papers_come_in_the_order_in_which_reports_have_them():
@@ -54,17 +55,20 @@ def test_every_kind_of_table_and_every_fact_that_an_exhibit_names_is_known(name)
 
 
 @pytest.mark.parametrize(
-    "find",
+    ("find", "message"),
     [
-        find_benchmark,
-        registry.paper_of,
-        lambda name: languages_of(campaign_model()(campaign="x"), None, name),
+        (find_benchmark, "benchmark 'nope' is unknown; expected one of multiblimp"),
+        (registry.paper_of, "benchmark 'nope' is unknown; expected one of multiblimp"),
+        (
+            lambda name: languages_of(campaign_model()(campaign="x"), None, name),
+            "benchmark 'nope' is unknown; expected one of multiblimp",
+        ),
+        (lambda name: table_kind("clams", name), "paper 'clams': an exhibit names the kind of tab"),
     ],
-    ids=["benchmark", "paper", "languages"],
+    ids=["benchmark", "paper", "languages", "table"],
 )
-def test_an_unknown_benchmark_is_one_sentence(find):
-    message = r"^benchmark 'nope' is unknown; expected one of multiblimp.+\.$"
-    with pytest.raises(UserError, match=message):
+def test_an_unknown_name_is_one_sentence(find, message):
+    with pytest.raises(UserError, match=rf"^{message}.+\.$"):
         find("nope")
 
 
@@ -74,11 +78,6 @@ def test_a_paper_called_like_a_key_of_every_campaign_is_one_sentence(monkeypatch
     monkeypatch.setattr(registry.pkgutil, "iter_modules", lambda _: [])
     with pytest.raises(UserError, match="'models' is a key of every campaign"):
         registered(monkeypatch, EntryPoint("models", "x:PAPER", "blimpworks.papers"))
-
-
-def test_an_unknown_kind_of_table_is_one_sentence():
-    with pytest.raises(UserError, match=r"^paper 'clams': an exhibit names the kind of table 'x';"):
-        table_kind("clams", "x")
 
 
 def registered(monkeypatch, *entries):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from blimpworks.cli import encoding
+from blimpworks.cli import write_any_character
 from support.card_kit import write_evaluation
 from support.paths import REPOSITORY
 
@@ -56,7 +56,7 @@ def test_no_command_ends_in_a_traceback(tree, environment, words, code):
 
 def test_signs_that_an_encoding_lacks_have_others_and_letters_their_code_points():
     terminal = io.TextIOWrapper(io.BytesIO(), encoding="latin-1", errors="substitute")
-    encoding.write_any_character()
+    write_any_character()
     terminal.write("−3.4 59.1–70.0 é ▶ ✓ ✗ … → ø ظ \udcff")
     terminal.flush()
     assert terminal.buffer.getvalue().decode("latin-1") == (

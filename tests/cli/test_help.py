@@ -26,9 +26,6 @@ def test_the_help_lists_commands_for_people_below_headings():
     assert all(heading in text for heading in (*filter(None, PANELS), ELSEWHERE))
     assert all(f" {each.words[-1]} " in text for each in FOR_PEOPLE.values())
     assert not any(f" {each.words[-1]} " in text for each in BY_WORKFLOW)
-
-
-def test_commands_of_the_workflow_have_a_help_of_their_own():
     text = help_of("workflow")
     assert len(BY_WORKFLOW) > 50
     assert all(f" {each.words[-1]} " in text for each in BY_WORKFLOW)

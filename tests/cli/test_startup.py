@@ -22,6 +22,11 @@ TABLES = "\n".join(
 )
 
 
+def run(script):
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, check=True)
+
+
 def rules():
     """Import what the workflow's files import at their top."""
     files = [REPOSITORY / "workflow/Snakefile", *(REPOSITORY / "workflow/rules").glob("*.smk")]
@@ -33,9 +38,7 @@ def rules():
 @pytest.mark.parametrize("script", [HELP, rules(), TABLES], ids=["help", "rules", "tables"])
 def test_help_rules_and_tables_load_neither_plots_nor_readers_nor_networks(script):
     script = f"import sys\n{script}\nprint(*sys.modules, file=sys.stderr)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = run(script)
     loaded = {*done.stderr.split()}
     assert {"blimpworks", "typer"} & loaded
     assert not loaded & HEAVY
@@ -46,9 +49,7 @@ def test_a_command_that_ends_does_not_look_for_garbage_first():
     script = (
         f"import atexit, gc, sys\natexit.register(lambda: print(gc.get_freeze_count()))\n{HELP}"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = run(script)
     assert int(done.stdout.split()[-1]) > 10_000
 
 
@@ -59,9 +60,7 @@ from blimpworks.models.fitting import repeatable
 with repeatable(0):
     print(torch.are_deterministic_algorithms_enabled())
 print(torch.are_deterministic_algorithms_enabled(), "torch._inductor" in sys.modules)"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = run(script)
     assert done.stdout.split() == ["True", "False", "False"]
 
 
@@ -76,9 +75,7 @@ def test_a_file_of_a_mirror_is_retrieved_without_settings_and_network(tmp_path):
         "from blimpworks.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
         "print(*sys.modules)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = run(script)
     assert (tmp_path / "out/a.txt").exists()
     assert not {*done.stdout.split()} & {"requests", "blimpworks.campaign.settings.campaign"}
 
@@ -90,9 +87,7 @@ def modules_for(*words):
         f"[command] = called_commands({words!r})\n"
         f"assert command.words == {words!r}\ncommand_line([command])\nprint(*sys.modules)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = run(script)
     return {*done.stdout.split()}
 
 
@@ -101,11 +96,9 @@ def test_a_command_of_a_paper_loads_no_other_paper_and_no_campaign():
     assert "blimpworks.papers.multiblimp.commands" in loaded
     assert not [name for name in loaded if name.startswith("blimpworks.papers.clams")]
     assert not loaded & {"blimpworks.campaign.settings.campaign", "numpy", "yaml"}
-
-
-@pytest.mark.parametrize("words", [("train-transformer",), ("export", "multiblimp")])
-def test_commands_of_groups_and_those_declared_in_a_loop_are_called_too(words):
-    assert "blimpworks.cli" in modules_for(*words)
+    # Commands of groups, and those declared in a loop, are called too.
+    for words in (("train-transformer",), ("export", "multiblimp")):
+        assert "blimpworks.cli" in modules_for(*words)
 
 
 WITHOUT_PANDAS = sorted(
@@ -126,4 +119,4 @@ def test_commands_that_leave_pandas_out_do_without_it(module):
         "import sys\nfrom blimpworks.cli import _NoPandas\nsys.meta_path.insert(0, _NoPandas())\n"
         f"import {module}"
     )
-    subprocess.run([sys.executable, "-c", script], check=True)
+    run(script)

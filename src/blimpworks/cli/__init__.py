@@ -6,27 +6,23 @@ settings of the campaign, not here.
 """
 
 import atexit
+import codecs
 import contextvars
 import errno
 import gc
+import io
+import locale
 import logging
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from blimpworks.cli.encoding import write_any_character
-from blimpworks.commands.declare import (
-    AUDIT,
-    AUTHOR,
-    EVALUATE,
-    GROUPS,
-    REPRODUCE,
-    Declared,
-)
+from blimpworks.commands.declare import AUDIT, AUTHOR, EVALUATE, GROUPS, REPRODUCE, Declared
 from blimpworks.commands.registry import called_commands, declared_commands
 from blimpworks.errors import OutOfTime, TransientError, UserError
 
@@ -35,14 +31,11 @@ WORKFLOW = "workflow"
 ELSEWHERE = "Other programs, and the workflow"
 PANELS = (EVALUATE, REPRODUCE, AUDIT, AUTHOR, "")
 """Headings of the help, in order."""
-DISK_ERRORS = {
-    errno.ENOSPC,
-    errno.EDQUOT,
-    errno.EFBIG,
-    errno.EACCES,
-    errno.EPERM,
-    errno.EROFS,
-}
+DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}
+SUBSTITUTES = str.maketrans(
+    {"−": "-", "–": "-", "…": "...", "→": "->", "←": "<-", "▶": ">", "✓": "+", "✗": "x"}
+)
+"""Signs in place of those that a terminal's encoding lacks."""
 
 
 def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
@@ -155,12 +148,35 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
         sys.meta_path.insert(0, _NoPandas())
     # Threads of numpy's own wait busily, from its import on: a fifth of what a small job takes.
     recorded = [[*declared.commands.values()] for declared in commands]
-    networks = any(
-        "torch" in command.packages for record_commands in recorded for command in record_commands
-    )
+    networks = any("torch" in command.packages for command in chain.from_iterable(recorded))
     if recorded and all(recorded) and not networks:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    return called_commands(arguments) or None
+    return commands or None
+
+
+def _substitute(error: UnicodeError) -> tuple[str, int]:
+    """Return the replacement of characters: another sign, or their code points."""
+    assert isinstance(error, UnicodeEncodeError)
+    signs = error.object[error.start : error.end].translate(SUBSTITUTES)
+    return signs.encode("ascii", "backslashreplace").decode("ascii"), error.end
+
+
+def write_any_character() -> None:
+    """Let this process write any character to its terminal, and its children UTF-8.
+
+    In a locale of another encoding, the process restarts in Python's UTF-8 mode: files, arguments
+    and output of children do not depend on the terminal.
+    """
+    if locale.getpreferredencoding(False).lower() != "utf-8" and not sys.flags.utf8_mode:
+        os.environ.setdefault("PYTHONIOENCODING", sys.stdout.encoding)
+        if os.environ.get("PYTHONUTF8") != "1":
+            os.environ["PYTHONUTF8"] = "1"
+            os.execv(sys.executable, sys.orig_argv)  # noqa: S606  (the same command again)
+    os.environ["PYTHONIOENCODING"] = "utf-8"
+    codecs.register_error("substitute", _substitute)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="substitute")
 
 
 def main() -> None:
@@ -183,15 +199,11 @@ def main() -> None:
     try:
         _attempt(sys.argv[1:])
         command_line(_commands(sys.argv[1:]))()
-    except TransientError as error:
-        print(f"blimpworks (attempt): {error}", file=sys.stderr)
-        sys.exit(1)
-    except UserError as error:
-        print(f"blimpworks: {error}", file=sys.stderr)
-        sys.exit(2)
-    except OutOfTime as pause:
-        print(f"blimpworks (attempt): {pause}", file=sys.stderr)
-        sys.exit(os.EX_TEMPFAIL)
+    except (UserError, OutOfTime) as error:
+        code = 2 if isinstance(error, UserError) else os.EX_TEMPFAIL
+        code = 1 if isinstance(error, TransientError) else code
+        print(f"blimpworks{'' if code == 2 else ' (attempt)'}: {error}", file=sys.stderr)
+        sys.exit(code)
     except OSError as error:
         if error.errno not in DISK_ERRORS:
             raise

@@ -1,4 +1,4 @@
-"""Define commands on a campaign's progress and machines: plan, status, check-gpu."""
+"""Define commands on a campaign's progress, machines and schemas."""
 
 import time
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from blimpworks.commands.declare import REPRODUCE, command
+from blimpworks.commands.declare import AUTHOR, REPRODUCE, command
 from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 CONFIG = option("The campaign.", default=Path("config/config.yaml"))
 JSON = option("Print JSON.", "--json", default=False)
+SCHEMAS = Path("workflow/schemas")
 
 
 def _read(configfile: Path) -> "tuple[Campaign, Catalogue]":
@@ -125,3 +126,19 @@ def check_gpu(
     typer.echo(gpu_check.as_json(machine) if as_json else gpu_check.gpu_text(machine))
     if gpu_check.gpu_problems(machine):
         raise typer.Exit(2)
+
+
+@command(panel=AUTHOR, example="schemas")
+def schemas(
+    check: bool = option("Only compare; exit 1 on drift.", "--check", default=False),
+) -> None:
+    """Write the JSON Schemas of campaigns and catalogues to workflow/schemas."""
+    from blimpworks.campaign.schemas import drifted, write_schemas
+
+    if not check:
+        write_schemas(SCHEMAS)
+        return
+    stale = drifted(SCHEMAS)
+    for path in stale:
+        typer.echo(f"{path} is not what the models say; run `blimpworks schemas`.", err=True)
+    raise typer.Exit(1 if stale else 0)

@@ -1,5 +1,9 @@
-"""Define commands that retrieve and pin files, with few imports: a campaign runs hundreds."""
+"""Define commands that retrieve and pin files and models.
 
+With few imports: a campaign runs hundreds.
+"""
+
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -7,7 +11,14 @@ from typing import Any
 import typer
 
 from blimpworks.campaign.addresses import without_secrets
-from blimpworks.commands.declare import AUTHOR, REPRODUCE, UNRECORDED, Use, command
+from blimpworks.commands.declare import (
+    AUTHOR,
+    REPRODUCE,
+    UNRECORDED,
+    WITH_FOLDER,
+    Use,
+    command,
+)
 from blimpworks.commands.options import argument, option, written
 from blimpworks.errors import UserError
 
@@ -91,6 +102,54 @@ def pin(
             "the campaign's mirror into the column mirror, and name that directory with --mirror.",
             err=True,
         )
+
+
+@command(
+    recorded="blimpworks.models.retrieve:retrieve_model", packages=("huggingface_hub", "hf_xet")
+)
+def retrieve_model(
+    name: str = option("Row of the catalogue of models."),
+    scope: str = option("ISO 639-3 code, or multi."),
+    hf_id: str = option("Owner and name on the hub."),
+    revision: str = option("Branch, tag or commit."),
+    architecture: str = option("Such as causal or masked."),
+    dtype: str = option("Number format that it is run in."),
+    first_token: str = option("What conditions the first token."),
+    output: Path = option("checkpoint.json; the files go beside it.", use=WITH_FOLDER),
+    state: str = option(
+        "Digest of the files of a model in a directory.", default="", use=UNRECORDED
+    ),
+    commit: str = option(
+        "Commit that was accepted in place of one that was locked.", default="", use=UNRECORDED
+    ),
+    shared: str = option(
+        "Cache of models that many read.", default="", envvar="BLIMPWORKS_CACHE", use=UNRECORDED
+    ),
+    tables: str = option(
+        "Tables of models (PATH:PATH); commits are locked beside the first.",
+        default="",
+        envvar="BLIMPWORKS_MODELS",
+        use=UNRECORDED,
+    ),
+) -> Mapping[str, Any]:
+    """Download a model from the Hugging Face hub and seal it as a checkpoint."""
+    from blimpworks.models import retrieve as library
+
+    model = library.HubModel(name, scope, architecture, dtype, first_token, hf_id, revision)
+    catalogues = [Path(table) for table in tables.split(os.pathsep) if table]
+    sealed = library.retrieve_model(model, output, Path(shared) if shared else None, catalogues)
+    return {"source": sealed.source.model_dump(), "files": len(sealed.files)}
+
+
+@command(panel=AUTHOR, example="convert-weights ./pickled ./safetensors")
+def convert_weights(
+    folder: Path = argument("Directory of a model with pickled weights."),
+    output: Path = argument("Directory to write, a new one."),
+) -> None:
+    """Write a model with safetensors in place of pickled weights."""
+    from blimpworks.models.convert import convert_weights as convert
+
+    typer.echo(f"{output}: {convert(folder, output)} tensors")
 
 
 ARCHIVES, TREEBANKS = Path("config/archives.tsv"), Path("config/treebanks.tsv")

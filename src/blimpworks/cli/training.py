@@ -1,12 +1,14 @@
-"""Define commands that make training text and train the campaign's models."""
+"""Define commands that read treebanks, make training text and train the campaign's models."""
 
-from collections.abc import Callable, Iterable, Mapping
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
+from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.campaign.settings.training import (
     HOW_MANY,
     CorpusOptions,
@@ -19,7 +21,7 @@ from blimpworks.campaign.settings.training import (
     TransformerRecipe,
 )
 from blimpworks.commands import shared
-from blimpworks.commands.declare import WITH_FOLDER, Use, command, spread
+from blimpworks.commands.declare import READ, WITH_FOLDER, Use, command, spread
 from blimpworks.commands.options import argument, option, settings, written
 
 MODELS = "blimpworks.models"
@@ -58,6 +60,37 @@ TOKENS = option("Tokens table.", default=None)
 SENTENCES = option("Sentences table.", default=None)
 PLAIN = option("Plain text; may be repeated.", "--text", default=list)
 ITEMS = option("Items to hold out; repeatable.", default=list)
+
+
+def _treebanks(files: Sequence[Path]) -> list[str]:
+    return [path.absolute().parent.name for path in files]
+
+
+@command(
+    recorded="blimpworks.linguistics.treebanks:build_tokens",
+    packages=("conllu", "pyarrow"),
+    pandas=False,
+)
+def build_tokens(
+    files: list[Path] = argument(
+        "CoNLL-U files of one language; the directory of each names its treebank.",
+        metavar="FILE...",
+        use=Use(reads=READ.reads, records=lambda _, files: {"treebanks": _treebanks(files)}),
+    ),
+    tokens: Path = written("The tokens table to write."),
+    sentences: Path = written("The sentences table to write."),
+    malformed: Path = written("The report to write of sentences left out."),
+    options: TreebankOptions = settings(
+        TreebankOptions, "The treebanks section of a campaign, as JSON."
+    ),
+) -> Mapping[str, Any]:
+    """Read the treebanks of a language into tables of tokens and sentences."""
+    from blimpworks.linguistics.treebanks import build_tokens as build
+
+    named = [*zip(_treebanks(files), files, strict=True)]
+    counts = build(named, tokens, sentences, malformed, options)
+    logging.info("build-tokens: %s", ", ".join(f"{n} {noun}" for noun, n in counts.items()))
+    return counts
 
 
 @command(calls=f"{MODELS}.text:build_text", packages=shared.ARROW, pandas=False)
