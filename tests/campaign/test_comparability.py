@@ -19,8 +19,7 @@ def basis(paper, path="config/config.yaml", **changes):
 
 
 @pytest.mark.parametrize(
-    ("paper", "count"),
-    [("multiblimp", 101), ("blimp", 1), ("clams", 5), ("lmentry", 9)],
+    ("paper", "count"), [("multiblimp", 101), ("blimp", 1), ("clams", 5), ("lmentry", 9)]
 )
 def test_the_papers_campaign_has_their_languages_data_items_and_methods(paper, count):
     own = basis(paper)

@@ -12,10 +12,7 @@ DEMO = {
     "languages": ["deu"],
     "models": [],
     "mirror": "config/demo/data",
-    "catalogue": {
-        "treebanks": "config/demo/treebanks.tsv",
-        "sources": "config/demo/sources.tsv",
-    },
+    "catalogue": {"treebanks": "config/demo/treebanks.tsv", "sources": "config/demo/sources.tsv"},
 }
 
 

@@ -44,11 +44,7 @@ def checked(**settings):
             "it exists for the languages of 'goldfish' (column languages) alone",
         ),
         (
-            {
-                "benchmarks": ["multiblimp", "lmentry"],
-                "languages": ["deu"],
-                "models": ["ngram-5"],
-            },
+            {"benchmarks": ["multiblimp", "lmentry"], "languages": ["deu"], "models": ["ngram-5"]},
             "benchmark 'lmentry' of campaign 'mine' is run with none of its models (ngram-5: it "
             "has prompts",
         ),

@@ -9,14 +9,7 @@ import sys
 import pytest
 
 from blimpworks.cluster import guard
-from blimpworks.cluster.guard import (
-    Vigil,
-    awaited,
-    end_orphans,
-    failing_words,
-    is_alive,
-    register,
-)
+from blimpworks.cluster.guard import Vigil, awaited, end_orphans, failing_words, is_alive, register
 from blimpworks.errors import UserError
 from support.journal_kit import attempt, stand_in, write_attempts
 

@@ -166,9 +166,7 @@ ROWS = (
     # KenLM computes in float32 and starts each sentence itself.
     Engine(
         name="kenlm",
-        scorers={
-            "ngram": Scorer(f"{_HERE}.kenlm_engine:KenlmEngine", ("float32",), ("bos",)),
-        },
+        scorers={"ngram": Scorer(f"{_HERE}.kenlm_engine:KenlmEngine", ("float32",), ("bos",))},
         module="kenlm",
         packages=("kenlm",),
         # An n-gram's probability and up to five back-off weights (KenLM's highest order is 6)

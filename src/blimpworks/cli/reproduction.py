@@ -40,9 +40,7 @@ def read_published(
 
 
 @command(
-    "blimpworks.reproduction.published:compare_published",
-    packages=shared.STATISTICS,
-    cheap=True,
+    "blimpworks.reproduction.published:compare_published", packages=shared.STATISTICS, cheap=True
 )
 def compare_published(
     cells: list[Path] = CELLS,

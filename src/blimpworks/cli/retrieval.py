@@ -11,14 +11,7 @@ from typing import Any
 import typer
 
 from blimpworks.campaign.addresses import without_secrets
-from blimpworks.commands.declare import (
-    AUTHOR,
-    REPRODUCE,
-    UNRECORDED,
-    WITH_FOLDER,
-    Use,
-    command,
-)
+from blimpworks.commands.declare import AUTHOR, REPRODUCE, UNRECORDED, WITH_FOLDER, Use, command
 from blimpworks.commands.options import argument, option, written
 from blimpworks.errors import UserError
 

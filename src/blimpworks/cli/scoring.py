@@ -255,10 +255,7 @@ def collect_answers(
     for table, target in pairs_of(items, output):
         params = {"system": prompts.get(table.stem)}
         inputs = [table, manifest]
-        with (
-            suppress(Planned),
-            collect_answers.job(inputs=inputs, outputs=[target], params=params),
-        ):
+        with suppress(Planned), collect_answers.job(inputs=inputs, outputs=[target], params=params):
             collect.collect_answers(table, prompts, shards, target)
 
 

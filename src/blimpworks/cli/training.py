@@ -112,8 +112,7 @@ def build_text(
 
 @command(calls=f"{MODELS}.text:join_text")
 def join_text(
-    texts: list[Path] = argument("Training texts of languages."),
-    output: Path = NEW_TEXT,
+    texts: list[Path] = argument("Training texts of languages."), output: Path = NEW_TEXT
 ) -> None:
     """Concatenate training texts of several languages, each sentence once."""
 

@@ -130,11 +130,7 @@ def tables_below(root: Path, models: str) -> list[tuple[str, str, Path]]:
 
 
 def evaluations(
-    results: Path,
-    models: str,
-    benchmark: str,
-    kind: str = "scores",
-    items: Path | None = None,
+    results: Path, models: str, benchmark: str, kind: str = "scores", items: Path | None = None
 ) -> "list[Evaluation]":
     """List the evaluations on a benchmark; their outputs are tables of type ``kind``.
 
