@@ -233,7 +233,6 @@ class Catalogue:
         return {lang: row for lang, row in self.languages.items() if row.is_of(paper)}
 
     def sources_of(self, kind: str, lang: str) -> list[SourceRow]:
-        """Return the sources of one kind for one language."""
         return [row for row in self.sources.values() if (row.kind, row.lang) == (kind, lang)]
 
 
@@ -241,10 +240,9 @@ def _languages(path: Path) -> dict[str, LanguageRow]:
     language_rows = keyed(read_rows(LanguageRow, path), "lang", path)
     more: dict[str, LanguageRow] = {}
     for row in (row for paper in papers().values() for row in paper.languages):
-        if row.lang not in language_rows:
-            of_papers = more[row.lang].papers if row.lang in more else ()
-            more[row.lang] = row.model_copy(update={"papers": (*of_papers, *row.papers)})
-    return language_rows | more
+        of_papers = more[row.lang].papers if row.lang in more else ()
+        more[row.lang] = row.model_copy(update={"papers": (*of_papers, *row.papers)})
+    return language_rows | {lang: row for lang, row in more.items() if lang not in language_rows}
 
 
 def _sources(campaign: Campaign) -> dict[Path, dict[str, SourceRow]]:
@@ -252,12 +250,10 @@ def _sources(campaign: Campaign) -> dict[Path, dict[str, SourceRow]]:
 
     Raises UserError for a source with two rows.
     """
-    paper_tables = (table for paper in papers_of(campaign) for table in paper.source_tables)
-    row_classes: dict[Path, type[SourceRow]] = {campaign.catalogue.sources: SourceRow}
-    row_classes.update(dict.fromkeys(paper_tables, NeededRow))
     tables: dict[Path, dict[str, SourceRow]] = {}
-    for path, row_class in row_classes.items():
-        rows = keyed(read_rows(row_class, path), "name", path)
+    paper_tables = (table for paper in papers_of(campaign) for table in paper.source_tables)
+    for path in dict.fromkeys((campaign.catalogue.sources, *paper_tables)):
+        rows = keyed(read_rows(NeededRow if tables else SourceRow, path), "name", path)
         for other_path, taken in tables.items():
             twice = min(taken.keys() & rows.keys(), default=None)
             if twice is not None:

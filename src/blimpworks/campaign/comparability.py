@@ -82,11 +82,10 @@ def _treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterat
         used = catalogue.treebanks[lang]
         rows = used if reference is None else [row for row in reference if row.lang == lang]
         pins = {(row.treebank, row.file): row for row in rows}
-        changed: dict[str, None] = {}
-        for row in used:
-            pin = pins.get((row.treebank, row.file))
-            if pin is None or not _same_file(row, pin):
-                changed[row.treebank] = None
+        pinned = ((row, pins.get((row.treebank, row.file))) for row in used)
+        changed = dict.fromkeys(
+            row.treebank for row, pin in pinned if pin is None or not _same_file(row, pin)
+        )
         usable = sum(is_usable(campaign, row) for row in used)
         if changed:
             yield lang, f"other treebanks ({_shown([*changed])})"
@@ -148,7 +147,7 @@ def _models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
 def _default() -> tuple[Campaign, Catalogue]:
     """Return the default campaign, which is the papers', in all languages, and its catalogue."""
     campaign = load_campaign(REPOSITORY / "config/config.yaml")
-    files = {n: REPOSITORY / path for n, path in CatalogueFiles().model_dump().items()}
+    files = {n: REPOSITORY / path for n, path in CatalogueFiles()}
     catalogue = campaign.catalogue.model_copy(update=files)
     complete = campaign.model_copy(update={"languages": "all", "catalogue": catalogue})
     return complete, load_catalogue(complete)
@@ -187,12 +186,11 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
     items = {lang: paper.other_items(campaign, lang) or sample for lang in languages}
     usual = campaign.model_copy(update={paper.name: paper.settings()})
     methods, usual_methods = benchmark.methods(campaign, ""), benchmark.methods(usual, "")
+    method = ""
     if benchmark.options(campaign).variant != "published":
         method = "the variant “corrected”"
     elif methods[:1] != usual_methods[:1]:
         method = f"decided by {methods[0]}, not {usual_methods[0]}"
-    else:
-        method = ""
     return Basis(
         languages=languages,
         data=data,

@@ -289,11 +289,11 @@ def choose_engine(name: str, architecture: str, own: object, requested: object) 
 
 def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str | None:
     """Return why the engine ``name`` cannot score with ``settings``, None if it can."""
-    scorer = scorers().get((name, architecture))
-    if scorer is None:
+    if (name, architecture) not in scorers():
         return f"the engine {name} runs no {architecture} models"
     for setting in SETTINGS:
-        requested, possible = settings.get(setting, MODEL), getattr(scorer, setting)
+        possible = getattr(scorers()[name, architecture], setting)
+        requested = settings.get(setting, MODEL)
         if requested.partition(":")[0] not in (MODEL, *possible):
             return (
                 f"{setting} is {requested}, but the engine {name} scores {architecture} models "

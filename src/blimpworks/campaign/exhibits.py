@@ -68,7 +68,7 @@ def table_kind(paper: str, kind: str) -> TableKind:
     return tables[kind]
 
 
-def judged_benchmarks(spec: ExhibitSpec) -> tuple[str, ...]:
+def _judged_benchmarks(spec: ExhibitSpec) -> tuple[str, ...]:
     """Return benchmarks whose judgements an exhibit needs."""
     if any(table_kind(spec.paper, table_name).of_all_benchmarks for table_name in spec.needs):
         return tuple(benchmark.name for benchmark in find_paper(spec.paper).benchmarks)
@@ -82,8 +82,8 @@ def is_evaluated(spec: ExhibitSpec) -> bool:
 
 def absent_kinds(spec: ExhibitSpec, campaign: Campaign) -> list[TableKind]:
     """Return kinds of tables that an exhibit needs and the campaign cannot have."""
-    table_kinds = (table_kind(spec.paper, input_kind) for input_kind in spec.needs)
-    return [input_kind for input_kind in table_kinds if input_kind.absent(campaign)]
+    kinds = (table_kind(spec.paper, name) for name in spec.needs)
+    return [kind for kind in kinds if kind.absent(campaign)]
 
 
 def of_benchmarks(
@@ -99,19 +99,14 @@ def of_benchmarks(
     one among ``sampled``, which models trained on samples were evaluated on. Exhibits without
     ``needs``, or with a kind of table that the campaign cannot have, are left out.
     """
-
-    def measurable(spec: ExhibitSpec) -> bool:
-        if spec.of_samples:
-            return spec.paper in sampled
-        return {*judged_benchmarks(spec)} <= {*evaluated}
-
     return [
         spec
         for spec in exhibits().values()
-        if spec.paper in benchmarks
+        if spec.paper in (sampled if spec.of_samples else benchmarks)
+        and spec.paper in benchmarks
         and spec.needs
         and not absent_kinds(spec, campaign)
-        and measurable(spec)
+        and (spec.of_samples or {*_judged_benchmarks(spec)} <= {*evaluated})
     ]
 
 

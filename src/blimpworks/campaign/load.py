@@ -118,16 +118,16 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     campaign = validated(campaign_model(), settings, source)
     campaign = campaign.model_copy(update={"catalogue": placed(campaign.catalogue)})
     for paper in papers().values():
-        for key, methods in paper.method_settings(campaign).items():
-            try:
+        place = source
+        try:
+            for key, methods in paper.method_settings(campaign).items():
+                place = f"{source}: key {key!r}"
                 for method in methods:
                     find_method(method)
-            except UserError as error:
-                raise UserError(f"{source}: key {key!r}: {error}") from error
-        try:
+            place = source
             paper.check_settings(campaign)
         except UserError as error:
-            raise UserError(f"{source}: {error}") from error
+            raise UserError(f"{place}: {error}") from error
     corpora = campaign.training.corpora
     for name, recipe in campaign.training.recipes.items():
         corpus = getattr(recipe, "corpus", None)
@@ -148,11 +148,8 @@ def placed(files: CatalogueFiles) -> CatalogueFiles:
 
     So the workflow runs in any directory, and a campaign can have tables of its own there.
     """
-    update = {}
-    for name in type(files).model_fields:
-        path = getattr(files, name)
-        if not path.exists() and (REPOSITORY / path).exists():
-            update[name] = REPOSITORY / path
+    absent = {name: path for name, path in files if not path.exists()}
+    update = {n: REPOSITORY / path for n, path in absent.items() if (REPOSITORY / path).exists()}
     return files.model_copy(update=update)
 
 

@@ -50,12 +50,8 @@ def _beside(table: Path) -> Path:
 
 def place_here(table: Path) -> Path:
     """Return a table's path below the working directory, or in ``config/`` for one elsewhere."""
-    working_directory, path = Path.cwd().resolve(), table.resolve()
-    return (
-        path.relative_to(working_directory)
-        if path.is_relative_to(working_directory)
-        else Path("config", table.name)
-    )
+    here, path = Path.cwd().resolve(), table.resolve()
+    return path.relative_to(here) if path.is_relative_to(here) else Path("config", table.name)
 
 
 def lock_path(table: Path) -> Path:

@@ -48,11 +48,10 @@ class Part:
     @property
     def title(self) -> str:
         """The model, with a suffix where it answers."""
-        return f"{self.model}{ANSWERS_SUFFIX if self.kind == 'answer' else ''}"
+        return self.model + (ANSWERS_SUFFIX if self.kind == "answer" else "")
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Its languages, each once."""
         return tuple(dict.fromkeys(lang for _, lang in self.sets))
 
     @property
@@ -75,7 +74,6 @@ class Part:
         return Path(campaign.pathvars.results, STORES[self.kind], self.key, "manifest.json")
 
     def checkpoint(self, campaign: Campaign) -> Path:
-        """Return its checkpoint."""
         return checkpoint_file(campaign, self.model, self.scope, trained=self.trained)
 
     def log(self, campaign: Campaign) -> Path:
@@ -83,7 +81,6 @@ class Part:
         return Path(campaign.pathvars.logs, self.kind, f"{self.key}.log")
 
     def items(self, campaign: Campaign) -> list[Path]:
-        """Return its items tables."""
         return [items_table(campaign, *item_set) for item_set in self.sets]
 
 
@@ -233,30 +230,30 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
     """
     if not campaign.benchmarks or not campaign.models or campaign.models == "all":
         return
-    parts = every_part(campaign, catalogue, groups)
-    running_rows = {catalogue.row_of(part.model) for part in parts}
+    sets = {
+        (catalogue.row_of(part.model), benchmark)
+        for part in every_part(campaign, catalogue, groups)
+        for benchmark, _ in part.sets
+    }
     rows = {catalogue.row_of(name): row for name, row in catalogue.models.items()}
+
+    def reasons(models: Iterable[str], benchmarks: Iterable[str], named: Literal[0, 1]) -> str:
+        return "; ".join(
+            f"{pair[named]}: {obstacle(campaign, catalogue, groups, rows[pair[0]], pair[1])}"
+            for pair in product(models, benchmarks)
+        )
+
     for name in campaign.models:
-        if name in running_rows or name not in rows:
-            continue
-        reasons = (
-            f"{benchmark}: {obstacle(campaign, catalogue, groups, rows[name], benchmark)}"
-            for benchmark in campaign.benchmarks
-        )
-        raise UserError(
-            f"model {name!r} of campaign {campaign.campaign!r} runs on none of its benchmarks "
-            f"({'; '.join(reasons)}). Take it out of models, name a benchmark that it runs on, or "
-            f"correct its row in {campaign.catalogue.models}."
-        )
-    run = {benchmark for part in parts for benchmark, _ in part.sets}
-    for benchmark in campaign.benchmarks:
-        if benchmark not in run:
-            reasons = (
-                f"{name}: {obstacle(campaign, catalogue, groups, row, benchmark)}"
-                for name, row in catalogue.models.items()
+        if name in rows and not any(name == model for model, _ in sets):
+            raise UserError(
+                f"model {name!r} of campaign {campaign.campaign!r} runs on none of its benchmarks "
+                f"({reasons([name], campaign.benchmarks, 1)}). Take it out of models, name a "
+                f"benchmark that it runs on, or correct its row in {campaign.catalogue.models}."
             )
+    for benchmark in campaign.benchmarks:
+        if not any(benchmark == run for _, run in sets):
             raise UserError(
                 f"benchmark {benchmark!r} of campaign {campaign.campaign!r} is run with none of "
-                f"its models ({'; '.join(reasons)}). Take it out of benchmarks, or name a model "
-                "that runs on it."
+                f"its models ({reasons(rows, [benchmark], 0)}). Take it out of benchmarks, or name "
+                "a model that runs on it."
             )

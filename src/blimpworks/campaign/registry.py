@@ -41,14 +41,13 @@ def _load(entry: EntryPoint) -> Paper:
     try:
         paper = entry.load()
     except (ImportError, AttributeError) as error:
-        raise UserError(
-            f"paper {entry.name!r}: {entry.value} cannot be loaded ({error}); expected a Paper. "
-            "Correct the package that registers it, or uninstall it."
-        ) from error
+        paper, fault = None, f"cannot be loaded ({error})"
+    else:
+        fault = f"is {paper!r:.80}"
     if not isinstance(paper, Paper) or paper.name != entry.name:
         raise UserError(
-            f"paper {entry.name!r}: {entry.value} is {paper!r:.80}; expected a Paper of that name. "
-            "Correct the package that registers it, or uninstall it."
+            f"paper {entry.name!r}: {entry.value} {fault}; expected a Paper of that name. Correct "
+            "the package that registers it, or uninstall it."
         )
     return paper
 
@@ -56,9 +55,7 @@ def _load(entry: EntryPoint) -> Paper:
 def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
     """Add a paper. Raises UserError for a name that is taken, or a key of every campaign."""
     names = {benchmark.name for benchmark in paper.benchmarks}
-    taken = {
-        b.name for registered_paper in registered.values() for b in registered_paper.benchmarks
-    }
+    taken = {benchmark.name for each in registered.values() for benchmark in each.benchmarks}
     twice = sorted(names & taken | {paper.name} & registered.keys())
     if twice:
         raise UserError(
@@ -126,8 +123,8 @@ def find_benchmark(name: str) -> Benchmark:
     """Return the benchmark of that name. Raises UserError for an unknown one."""
     if name not in benchmarks():
         check_usable(name)
-        benchmark_names = ", ".join(benchmarks())
-        raise UserError(f"benchmark {name!r} is unknown; expected one of {benchmark_names}.")
+        names = ", ".join(benchmarks())
+        raise UserError(f"benchmark {name!r} is unknown; expected one of {names}.")
     return benchmarks()[name]
 
 

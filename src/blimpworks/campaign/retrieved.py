@@ -31,10 +31,8 @@ def released_corpus(
 def available(campaign: Campaign, catalogue: Catalogue, kind: str) -> list[SourceRow]:
     """Return all sources of an optional kind if all can be retrieved, else none."""
     rows = [row for row in catalogue.sources.values() if row.kind == kind]
-    at_hand = all(
-        row.is_pinned(campaign.checksums) and (row.url or campaign.mirror) for row in rows
-    )
-    return rows if at_hand else []
+    pinned = all(row.is_pinned(campaign.checksums) for row in rows)
+    return rows if pinned and all(row.url or campaign.mirror for row in rows) else []
 
 
 def named_sources(
@@ -46,31 +44,18 @@ def named_sources(
     return usable if len(usable) == len(names) else []
 
 
-def substituted(campaign: Campaign, catalogue: Catalogue, row: SourceRow) -> SourceRow:
-    """Return the source that the campaign uses for a row, mostly the row itself."""
-    return catalogue.sources[campaign.substitutes.get(row.name, row.name)]
-
-
 def lexicon_sources(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[SourceRow]:
     """Return UniMorph's tables of a language, or their substitutes, in the catalogue's order."""
     if not catalogue.languages[lang].unimorph:
         return []
-    rows = (
-        row for source_kind in UNIMORPH_KINDS for row in catalogue.sources_of(source_kind, lang)
-    )
-    return [substituted(campaign, catalogue, row) for row in rows]
+    rows = (row for kind in UNIMORPH_KINDS for row in catalogue.sources_of(kind, lang))
+    return [catalogue.sources[campaign.substitutes.get(row.name, row.name)] for row in rows]
 
 
 def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> set[str]:
     """Return languages whose treebanks items, or training text if allowed, are made from."""
-    paper_languages = {
-        lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)
-    }
-    return (
-        paper_languages | {*catalogue.languages}
-        if campaign.training.treebank_text
-        else paper_languages
-    )
+    read = {lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)}
+    return read | ({*catalogue.languages} if campaign.training.treebank_text else set())
 
 
 def read_files(
@@ -87,9 +72,8 @@ def read_files(
         if recipe is None or isinstance(recipe, InstructRecipe):
             continue
         for lang in part.languages:
-            files: list[SourceRow] = []
-            if isinstance(recipe, LstmRecipe):
-                files = released_corpus(campaign, catalogue, recipe.corpus, lang)
+            released = isinstance(recipe, LstmRecipe) and recipe.corpus
+            files = released_corpus(campaign, catalogue, released, lang) if released else []
             corpora += files
             trained |= set() if files else {lang}
     active = papers_of(campaign)

@@ -123,21 +123,10 @@ def parse_yaml(kind: type[Options], path: Path, what: str, context: object = Non
     return validated(kind, read_settings(path, what), str(path), context)
 
 
-def _json(kind: type[BaseModel], text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise UserError(f"{kind.__name__}: {text!r} is not JSON ({error}); correct it.") from error
-
-
 def parse_options(kind: type[Options], text: str) -> Options:
     """Parse a command's JSON options. Raises UserError as ``validated``."""
-    return validated(kind, _json(kind, text), kind.__name__)
-
-
-def parse_rows(kind: type[Options], text: str) -> list[Options]:
-    """Parse a command's JSON list. Raises UserError when a member does not fit ``kind``."""
-    rows = _json(kind, text)
-    if not isinstance(rows, list):
-        raise UserError(f"{kind.__name__}: {text!r} is no list; expected [{{…}}, …].")
-    return [parse_options(kind, json.dumps(row)) for row in rows]
+    try:
+        settings = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{kind.__name__}: {text!r} is not JSON ({error}); correct it.") from error
+    return validated(kind, settings, kind.__name__)
