@@ -18,10 +18,9 @@ from blimpworks.campaign.catalogue import (
 from blimpworks.campaign.comparability import bases_of
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits, find_exhibit
-from blimpworks.campaign.layout import Layout
+from blimpworks.campaign.layout import Layout, missing_sources
 from blimpworks.campaign.load import check_campaign, check_files
 from blimpworks.campaign.methods import regional
-from blimpworks.campaign.missing import missing_sources
 from blimpworks.campaign.parts import items_folder, whole_items_table
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.seeds import for_seeds

@@ -33,8 +33,8 @@ from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.parts import whole_items_table
 from blimpworks.campaign.registry import FOLDERS, check_usable
+from blimpworks.campaign.settings.base import DeclaredOptions
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
-from blimpworks.campaign.settings.declared import DeclaredOptions
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 

@@ -5,16 +5,18 @@ Without heavy imports, because the Snakefile uses it each time it is parsed.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from blimpworks.campaign import parts
-from blimpworks.campaign.catalogue import Catalogue, Pinned
+from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow
 from blimpworks.campaign.engines import Comparison, comparison_of, find_engine, find_scorer
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import exhibits, is_evaluated, refused, table_kind
+from blimpworks.campaign.load import placed
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import Generation
 from blimpworks.campaign.parts import Groups, Part
@@ -29,7 +31,8 @@ from blimpworks.campaign.registry import (
 from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.seeds import curves_of
 from blimpworks.campaign.settings.base import TiePolicy, Variant
-from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.campaign.training_layout import TrainingLayout
 from blimpworks.errors import UserError
 
@@ -397,3 +400,51 @@ class Layout:
             elif name not in shown_papers:
                 paths += self.items_tables(name)
         return paths
+
+
+def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
+    """Return missing sources of published and measured forms, by form and exhibit.
+
+    Each is a sentence on the missing data and its remedy, and a command or empty text.
+    """
+    files = CatalogueFiles()
+    default = placed(files).sources
+    # The same campaign with the repository's table of sources, all of which can be had.
+    able = {"mirror": Path("mirror"), "unpinned": "error"}
+    campaign = layout.campaign.model_copy(update=able)
+    catalogue = replace(
+        layout.catalogue, sources={row.name: row for row in read_rows(SourceRow, default)}
+    )
+    missing: dict[str, dict[str, tuple[str, str]]] = {"published": {}, "measured": {}}
+    measured = product(["measured"], layout.exhibits)
+    for form, spec in (*product(["published"], layout.published), *measured):
+        printed = form == "published"
+        rows: list[Pinned] = []
+        for table_name in (*(spec.published if printed else spec.needs), *spec.optional):
+            if not layout.tables(spec.paper, table_name, printed=printed):
+                rows += table_kind(spec.paper, table_name).sources(campaign, catalogue)
+        if not rows:
+            continue
+        copied = "" if all(row.url for row in rows) else " --config mirror=DIRECTORY_WITH_A_COPY"
+        target = f"{spec.alias}_published" if printed else spec.alias
+        remedy, command = "To get it:", f"snakemake --cores 1 {target}{copied}"
+        table = layout.campaign.catalogue.sources
+        if not printed and table != default:
+            remedy, command = (
+                f"To get it, take its rows over from {files.sources} into {table}.",
+                "",
+            )
+        missing[form][spec.key] = (
+            f"Missing here: {_named(rows)}, which this campaign does not retrieve. {remedy}",
+            command,
+        )
+    return missing
+
+
+def _named(rows: Sequence[Pinned]) -> str:
+    names = [row.name for row in rows if isinstance(row, SourceRow)]
+    size = sum(row.bytes or 0 for row in rows)
+    licences = ", ".join(dict.fromkeys(row.licence for row in rows))
+    more = f" and {len(names) - 1} more files" if len(names) > 1 else ""
+    large = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} KB"
+    return f"{names[0]}{more} ({large}, {licences})"

@@ -11,8 +11,8 @@ from pydantic import AfterValidator, Field, create_model
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.registry import FOLDERS, benchmarks, check_usable, papers, registered
+from blimpworks.campaign.settings.base import DeclaredOptions
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles, once_each
-from blimpworks.campaign.settings.declared import DeclaredOptions
 from blimpworks.campaign.settings.parsing import read_settings, validated
 from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY

@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.registry import load
+from blimpworks.campaign.settings.base import DeclaredOptions
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.settings.declared import DeclaredOptions
 from blimpworks.campaign.settings.site import Site
 from blimpworks.files import write_text
 

@@ -109,9 +109,10 @@ def _attempt(arguments: Sequence[str]) -> None:
     """
     if arguments[:1] not in (["score"], ["answer"]) or "--log" not in arguments[:-1]:
         return
-    from blimpworks.cluster.attempt import die_with_parent, give_up, is_attempt, run_attempt
+    from blimpworks.cluster.attempt import die_with_parent, give_up, run_attempt
+    from blimpworks.scoring.progress import ATTEMPT
 
-    if is_attempt():
+    if ATTEMPT in os.environ:
         die_with_parent()
     else:
         log = Path(arguments[arguments.index("--log") + 1])

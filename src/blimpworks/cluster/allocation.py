@@ -9,7 +9,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -49,8 +49,7 @@ class Allocation:
 
     def place(self) -> dict[str, Any]:
         """Return the fields that records of products keep."""
-        fields = asdict(self)
-        return {name: fields[name] for name in ("slurm_job", "node", "gpus")}
+        return {"slurm_job": self.slurm_job, "node": self.node, "gpus": self.gpus}
 
 
 def _allocated_gpus(fields: dict[str, str]) -> tuple[str, ...]:
@@ -65,8 +64,8 @@ def _named_gpus(allocated: tuple[str, ...]) -> tuple[str, ...]:
     """Return the GPUs' names by their driver, or SLURM's names without a driver."""
     if not allocated:
         return ()
-    output = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
-    names = tuple(line.strip() for line in (output or "").splitlines() if line.strip())
+    output = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]) or ""
+    names = tuple(line.strip() for line in output.splitlines() if line.strip())
     # Of a shared job, this process has some.
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     allocated = allocated[: len(visible.split(","))] if visible else allocated
@@ -86,11 +85,9 @@ def find_allocation() -> Allocation:
     if not job:
         return Allocation(None, node)
     fields = read_job(ask(["scontrol", "show", "job", "-o", job]) or "")
-    minutes = None
     # [DAYS-]HH:MM:SS; other words are a limit without end.
-    if match := re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", fields.get("TimeLimit", "")):
-        days, hours, full_minutes, seconds = (int(digits or 0) for digits in match.groups())
-        minutes = (days * 24 + hours) * 60 + full_minutes + (seconds > 0)
+    limit = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", fields.get("TimeLimit", ""))
+    days, hours, minutes, seconds = (int(n or 0) for n in limit.groups()) if limit else (0,) * 4
     ends: float | None
     try:
         ends = datetime.fromisoformat(fields.get("EndTime", "")).timestamp()
@@ -103,7 +100,7 @@ def find_allocation() -> Allocation:
         node=fields.get("BatchHost") or os.environ.get("SLURMD_NODENAME") or node,
         gpus=_named_gpus(_allocated_gpus(fields)),
         mem_mb=mebibytes(fields.get("MinMemoryNode", ""), unit="M"),
-        minutes=minutes,
+        minutes=(days * 24 + hours) * 60 + minutes + (seconds > 0) if limit else None,
         cores=int(fields["NumCPUs"]) if fields.get("NumCPUs", "").isdecimal() else None,
         ends=ends,
         # A job of somebody's own, in which Snakemake runs as a whole, is not ours to requeue.
@@ -123,7 +120,6 @@ class Deadline(Watch):
     """Stops a run before the first shard that might not be written in time."""
 
     def __init__(self, moment: float) -> None:
-        """Set the end of the allocation, in seconds since 1970."""
         self._moment = moment
         self._shards: list[float] = []
         self._begun = deque[float]()

@@ -15,7 +15,10 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from itertools import product
 from pathlib import Path
 from types import FrameType
 
@@ -36,7 +39,7 @@ from blimpworks.records.journal import (
     progress_path,
     read_attempts,
 )
-from blimpworks.scoring.progress import ATTEMPT, Progressed, read_progress
+from blimpworks.scoring.progress import ATTEMPT, read_progress
 
 log = logging.getLogger(__name__)
 
@@ -86,32 +89,19 @@ def count_kills() -> int:
     Reads ``memory.oom_control`` (cgroups v1) and ``memory.events`` (v2); 0 without them. Only the
     difference of two counts has a meaning.
     """
-    try:
-        directories = memory_groups()
-    except OSError:
-        return 0
-    counts = [0]
-    for directory in directories:
-        for name in ("memory.oom_control", "memory.events"):
-            try:
-                text = (directory / name).read_text(encoding="utf-8")
-            except OSError:
-                continue
-            counts += map(int, re.findall(r"^oom_kill (\d+)$", text, flags=re.MULTILINE))
-    return sum(counts)
-
-
-def is_attempt(environment: Mapping[str, str] = os.environ) -> bool:
-    """Tell whether this process is the child of an attempt."""
-    return ATTEMPT in environment
+    kills = 0
+    with suppress(OSError):
+        for group, name in product(memory_groups(), ("memory.oom_control", "memory.events")):
+            with suppress(OSError):
+                text = (group / name).read_text(encoding="utf-8")
+                kills += sum(map(int, re.findall(r"^oom_kill (\d+)$", text, re.MULTILINE)))
+    return kills
 
 
 def die_with_parent() -> None:
     """Have Linux kill this process when its parent ends."""
-    try:
+    with suppress(AttributeError, OSError):  # on another system an orphan finishes its work
         ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
-    except (AttributeError, OSError):
-        return  # another system: an orphan would finish its work
 
 
 class _Signals:
@@ -157,14 +147,13 @@ def cause_of(
     return "killed" if code in (-signal.SIGKILL, 128 + signal.SIGKILL) else "error"
 
 
-def _read_own_progress(log_file: Path, attempt: str) -> tuple[Progressed, Scored] | None:
-    try:
+def _read_own_progress(log_file: Path, attempt: str) -> tuple[datetime, Scored] | None:
+    with suppress(UserError):
         progress = read_progress(progress_path(log_file))
-    except UserError:
-        return None
-    if progress is None or progress.attempt != attempt:
-        return None
-    return progress, Scored.model_validate(progress.model_dump(include=set(Scored.model_fields)))
+        if progress and progress.attempt == attempt:
+            facts = progress.model_dump(include=set(Scored.model_fields))
+            return progress.updated, Scored.model_validate(facts)
+    return None
 
 
 def _enter_lost(log_file: Path) -> None:
@@ -174,16 +163,7 @@ def _enter_lost(log_file: Path) -> None:
         return
     lost = attempts[-1].started.attempt
     if read := _read_own_progress(log_file, lost):
-        progress, scored = read
-        entry = Lost(attempt=lost, time=progress.updated, scored=scored)
-        append_entry(journal_path(log_file), entry)
-
-
-def put_back(allocation: Allocation) -> bool:
-    """Ask SLURM to requeue this job; SLURM then ends this process soon."""
-    if allocation.slurm_job is None or not allocation.requeue:
-        return False
-    return ask(["scontrol", "requeue", allocation.slurm_job]) is not None
+        append_entry(journal_path(log_file), Lost(attempt=lost, time=read[0], scored=read[1]))
 
 
 def _came_late(allocation: Allocation, log_file: Path) -> bool:
@@ -264,7 +244,11 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         got_on = ended.scored and ended.scored.new
         if not got_on and not _came_late(allocation, log_file):  # the size of the job is wrong
             log.info("no shard was finished in this time; the next attempt gets more")
-        elif put_back(allocation):
+        elif (
+            allocation.slurm_job
+            and allocation.requeue
+            and ask(["scontrol", "requeue", allocation.slurm_job]) is not None
+        ):
             log.info("SLURM job %s is queued again, and goes on there", allocation.slurm_job)
             time.sleep(GRACE)
         else:

@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from blimpworks.cluster.slurm import ask, slurm_states
@@ -30,19 +31,13 @@ SILENCE = 300.0
 PATIENCE = 180.0
 """Seconds that SLURM may take to end cancelled jobs."""
 RUN_ID = re.compile(r"SLURM run ID: (\S+)")
-
-
-def run_id(log: Path) -> str | None:
-    """Find in Snakemake's log the id after which the run's SLURM jobs are named."""
-    match = RUN_ID.search(log.read_text(encoding="utf-8", errors="replace"))
-    return match[1] if match else None
+"""Line of Snakemake's log with the id after which the run's SLURM jobs are named."""
 
 
 def register(run: str) -> Path:
     """Write the file of this run and return its path."""
-    path = RUNS / f"{run}.json"
-    started = _started(os.getpid())
-    about = {"pid": os.getpid(), "host": platform.node(), "started": started}
+    path, pid = RUNS / f"{run}.json", os.getpid()
+    about = {"pid": pid, "host": platform.node(), "started": _started(pid)}
     write_text(path, json.dumps(about) + "\n")
     return path
 
@@ -144,13 +139,11 @@ EVENTS = re.compile(
     re.MULTILINE,
 )
 """Lines of Snakemake's log on jobs: submitted, alone or as a group; listed as a group's; ended."""
-ACTIVE = frozenset(
-    {
-        *("PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED", "PREEMPTED"),
-        *("REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESIZING", "SIGNALING", "STAGE_OUT"),
-        *("RESV_DEL_HOLD", "SPECIAL_EXIT", "REVOKED"),
-    }
-)
+ACTIVE = {
+    *("PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED", "PREEMPTED"),
+    *("REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESIZING", "SIGNALING", "STAGE_OUT"),
+    *("RESV_DEL_HOLD", "SPECIAL_EXIT", "REVOKED"),
+}
 """SLURM states of jobs that run or will run."""
 
 
@@ -179,7 +172,6 @@ class Vigil:
     """Finds out when a run waits for jobs that are over."""
 
     def __init__(self, overdue: float) -> None:
-        """Set the seconds that Snakemake may take to notice the end of a job."""
         self._overdue = overdue
         self._over_since: dict[str, float] = {}
 
@@ -189,18 +181,6 @@ class Vigil:
         self._over_since = {job: self._over_since.get(job, moment) for job in over}
         late = [job for job in over if moment - self._over_since[job] >= self._overdue]
         return sorted(late) if late and len(late) == len(waiting) else []
-
-
-def stop(jobs: list[str]) -> None:
-    """End this run like Ctrl-C, and print the reason."""
-    print(
-        f"\nblimpworks: SLURM jobs {', '.join(jobs)} are over, or SLURM has forgotten them, but "
-        "Snakemake still waits for them and for nothing else. The run ends here; what is done "
-        "is kept. Run the same command again: it goes on from there.\n",
-        file=sys.stderr,
-        flush=True,
-    )
-    os.kill(os.getpid(), signal.SIGINT)
 
 
 def _watch(log: Path, alive: Path, period: float, vigil: Vigil) -> None:
@@ -216,7 +196,14 @@ def _watch(log: Path, alive: Path, period: float, vigil: Vigil) -> None:
             continue
         late = vigil.look(waiting, slurm_states(waiting), time.monotonic())
         if late:
-            stop(late)
+            print(
+                f"\nblimpworks: SLURM jobs {', '.join(late)} are over, or SLURM has forgotten "
+                "them, but Snakemake still waits for them and for nothing else. The run ends "
+                "here; what is done is kept. Run the same command again: it goes on from there.\n",
+                file=sys.stderr,
+                flush=True,
+            )
+            os.kill(os.getpid(), signal.SIGINT)  # like Ctrl-C
             return
 
 
@@ -225,10 +212,10 @@ def watch_over(log: Path) -> None:
 
     ``log``: Snakemake's log of the run.
     """
-    run = run_id(log)
+    run = RUN_ID.search(log.read_text(encoding="utf-8", errors="replace"))
     if run is None:
         return
-    alive = register(run)
+    alive = register(run[1])
     period, overdue = map(float, os.environ.get(SETTINGS, f"{PERIOD},{OVERDUE}").split(","))
     arguments = (log, alive, period, Vigil(overdue))
     threading.Thread(target=_watch, args=arguments, daemon=True).start()
@@ -250,11 +237,9 @@ STARTED = "SLURM-job "
 
 
 def _is_done(log: Path) -> bool:
-    try:
-        attempts = read_attempts(journal_path(log))
-    except UserError:
-        return False
-    return bool(attempts) and attempts[-1].cause == "done"
+    with suppress(UserError):
+        return any(attempt.cause == "done" for attempt in read_attempts(journal_path(log))[-1:])
+    return False
 
 
 def failing_words(text: str) -> str:
@@ -274,9 +259,7 @@ def failing_words(text: str) -> str:
         log, log_lines = Path(name), list[str]()
         if log.is_file() and (not executor_message or executor_message.startswith(STARTED)):
             log_lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        lines += [
-            f"  {name}",
-            f"    {log_lines[-1] if log_lines else executor_message or 'said nothing'}",
-        ]
+        last = log_lines[-1] if log_lines else executor_message or "said nothing"
+        lines += [f"  {name}", f"    {last}"]
     lines.append("Finished work is kept; the same command goes on from there.")
     return "\n".join(lines)

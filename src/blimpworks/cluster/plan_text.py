@@ -1,6 +1,7 @@
 """Define the data of a plan, and print them as text."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from string import ascii_uppercase
 from typing import Literal
 
 from rich.console import RenderableType
@@ -11,9 +12,6 @@ from rich.text import Text
 from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.text import WIDTH, Columns, number, printed
 from blimpworks.strict import Strict
-
-WEEK = 7 * 24
-"""Hours."""
 
 
 class ModelPlan(Strict):
@@ -51,7 +49,7 @@ class ModelPlan(Strict):
     @property
     def endless(self) -> bool:
         """Whether a job would take more than a week on CPUs: a GPU is missing."""
-        return not self.gpus and self.hours > WEEK
+        return not self.gpus and self.hours > 7 * 24
 
 
 class TrainingPlan(Strict):
@@ -145,7 +143,6 @@ class Plan(Strict):
 
 
 SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def _rules(plan: Plan) -> Iterator[str]:
@@ -183,15 +180,14 @@ def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
     if not models:
         return
     yield f"Scoring: {sum(model.jobs for model in models)} jobs of {len(models)} models."
-    gpu_kinds = site.gpus if site else ()
-    letters = dict(zip((gpu_kind.label for gpu_kind in gpu_kinds), LETTERS, strict=False))
-    used = {model.kind for model in models}
-    for gpu_kind in gpu_kinds:
-        if gpu_kind.label in used:
-            limits = [f"partition {gpu_kind.partition}"] if gpu_kind.partition else []
-            limits += [f"constraint {gpu_kind.constraint}"] if gpu_kind.constraint else []
-            limits += [f"{gpu_kind.per_node} a node", f"at most {gpu_kind.max_hours:g} h a job"]
-            yield f"  {letters[gpu_kind.label]} = {gpu_kind.label} ({', '.join(limits)})"
+    letters: dict[str, str] = {}
+    for letter, kind in zip(ascii_uppercase, site.gpus if site else (), strict=False):
+        letters[kind.label] = letter
+        if any(model.kind == kind.label for model in models):
+            limits = [f"partition {kind.partition}"] if kind.partition else []
+            limits += [f"constraint {kind.constraint}"] if kind.constraint else []
+            limits += [f"{kind.per_node} a node", f"at most {kind.max_hours:g} h a job"]
+            yield f"  {letter} = {kind.label} ({', '.join(limits)})"
     rows = [_row(model, letters) for model in models]
     yield Padding(Columns(rows, left=("model", "engine", "GPUs")), (0, 0, 0, 2))
     yield (

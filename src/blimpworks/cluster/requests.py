@@ -50,9 +50,7 @@ class Expectation(NamedTuple):
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:
     """Tell whether a masked model scores critical regions alone, since its methods need no more."""
-    if row.architecture != "masked":
-        return False
-    return regional(benchmark.methods(campaign, row.architecture))
+    return row.architecture == "masked" and regional(benchmark.methods(campaign, "masked"))
 
 
 def expected_items(campaign: Campaign, catalogue: Catalogue, part: Part) -> dict[Path, Expectation]:
@@ -216,13 +214,12 @@ def cpu_request(site: Site | None, *, memory_mb: int, minutes: int, cores: int =
     """
     if site is None:
         return {"mem_mb": memory_mb, "runtime": minutes, "cpus_per_task": cores}
-    request = _request(site, site.cpu, memory_mb, minutes, cores)
     if cores > site.cpu.cores:
         raise UserError(
             f"a job asks for {cores} cores, but nodes of cpu in the site's file have "
             f"{site.cpu.cores}; correct one of the two."
         )
-    return request
+    return _request(site, site.cpu, memory_mb, minutes, cores)
 
 
 def score_request(

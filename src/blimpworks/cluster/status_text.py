@@ -1,6 +1,7 @@
 """Print the progress of a campaign as text or JSON."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,16 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from blimpworks.cluster.status import ModelStatus, PartStatus, Status, count_states, last_words
-from blimpworks.cluster.text import (
-    WIDTH,
-    Columns,
-    amount,
-    clock,
-    duration,
-    gpu_names,
-    printed,
-    shortened,
-)
+from blimpworks.cluster.text import WIDTH, Columns, amount, duration, printed, shortened
 from blimpworks.errors import UserError
 
 SHOWN = 20
@@ -55,11 +47,13 @@ def _joined(*facts: str) -> str:
 
 
 def _node(part: PartStatus) -> str:
+    """Name node, GPUs by their number (``4x A100``) and SLURM job of the last attempt."""
     if part.newest is None:
         return ""
     begun = part.newest.started
-    job = f"job {begun.slurm_job}" if begun.slurm_job else ""
-    return _joined(begun.node, gpu_names(begun.gpus), job)
+    counted = Counter(name.removeprefix("NVIDIA ") for name in begun.gpus)
+    gpus = (f"{n}x {name}" if n > 1 else name for name, n in counted.items())
+    return _joined(begun.node, *gpus, f"job {begun.slurm_job}" if begun.slurm_job else "")
 
 
 def _scored_share(part: PartStatus) -> str:
@@ -67,7 +61,11 @@ def _scored_share(part: PartStatus) -> str:
 
 
 def _running(part: PartStatus) -> list[Text]:
-    since = f"since {clock(part.newest.started.time, part.moment)}" if part.newest else ""
+    since = ""
+    if part.newest:
+        begun, today = part.newest.started.time.astimezone(), part.moment.astimezone()
+        day = "" if begun.date() == today.date() else f"{begun:%d %b} "
+        since = f"since {day}{begun:%H:%M}"
     silent = f"silent for {duration(part.silent.total_seconds())}" if part.silent else ""
     facts = _joined(_scored_share(part), since, silent, _node(part))
     return [shortened(f"  {part.part.label}: {facts}")]

@@ -1,12 +1,10 @@
-"""Format tables, times, amounts and hardware as text of a terminal's width."""
+"""Format tables, times and amounts as text of a terminal's width."""
 
 import io
 import shutil
 import textwrap
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -50,19 +48,6 @@ def amount(number: float | None) -> str:
 def number(value: float) -> str:
     """Format a number in about two digits: 12,345, 12, 1.2 or 0.12."""
     return f"{value:,.{0 if value >= 9.95 or not value else 1 if value >= 0.95 else 2}f}"
-
-
-def clock(moment: datetime, today: datetime) -> str:
-    """Format a local time of day, with the date unless it is today."""
-    local = moment.astimezone()
-    same = local.date() == today.astimezone().date()
-    return f"{local:%H:%M}" if same else f"{local:%d %b %H:%M}"
-
-
-def gpu_names(names: Sequence[str]) -> str:
-    """Count GPUs by name: ``4x A100``; empty without any."""
-    counted = Counter(name.removeprefix("NVIDIA ") for name in names)
-    return ", ".join(f"{n}x {name}" if n > 1 else name for name, n in counted.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,18 +32,6 @@ def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
     return gates + recipe.hidden * vocabulary
 
 
-def words_per_second(recipe: LstmRecipe, vocabulary: int, site: Site) -> float | None:
-    """Estimate the words a second in training; None when the site has no GPU for it.
-
-    Assumes the utilisation that the site's file states for scoring, at the GPU's peak in float32.
-    """
-    gpu_kind = train_kind(site)
-    if gpu_kind is None:
-        return None
-    reached = site.utilisation * FLOAT32 * gpu_kind.teraflops * 1e12
-    return reached / (OPERATIONS * multiplied_weights(recipe, vocabulary))
-
-
 def plan_trainings(
     campaign: Campaign,
     catalogue: Catalogue,
@@ -52,8 +40,12 @@ def plan_trainings(
     *,
     missing: bool = True,
 ) -> list[TrainingPlan]:
-    """Plan the LSTMs whose checkpoints are missing, or all; none without a GPU."""
-    if site is None or train_kind(site) is None:
+    """Plan the LSTMs whose checkpoints are missing, or all; none without a GPU.
+
+    Assumes the utilisation that the site's file states for scoring, at the GPU's peak in float32.
+    """
+    gpu_kind = train_kind(site)
+    if site is None or gpu_kind is None:
         return []
     # Several parts may score with one checkpoint.
     languages: dict[str, dict[Path, set[str]]] = {}
@@ -69,13 +61,14 @@ def plan_trainings(
         assert isinstance(recipe, LstmRecipe)
         most = max(checkpoints.values(), key=len)
         vocabulary = campaign.training.corpora[recipe.corpus].vocabulary * len(most)
-        rate = words_per_second(recipe, vocabulary, site)
+        reached = site.utilisation * FLOAT32 * gpu_kind.teraflops * 1e12
+        rate = reached / (OPERATIONS * multiplied_weights(recipe, vocabulary))
         seed = catalogue.seeds.get(model)
         corpus_words = seed.tokens if seed else None
         released = (released_corpus(campaign, catalogue, recipe.corpus, lang) for lang in most)
         if not corpus_words and all(released):
             corpus_words = RELEASED_WORDS * len(most)
-        hours = recipe.epochs * corpus_words / rate / 3600 if corpus_words and rate else None
+        hours = recipe.epochs * corpus_words / rate / 3600 if corpus_words else None
         plans.append(
             TrainingPlan(
                 model=model,
@@ -113,12 +106,10 @@ def training_notes(
     request = train_request(site)
     if not plans or request is None:
         return []
-    by_row: dict[str, list[TrainingPlan]] = {}
-    for plan in plans:
-        by_row.setdefault(catalogue.row_of(plan.model), []).append(plan)
     summaries = []
-    for name, seeds in by_row.items():
-        number, first = sum(plan.checkpoints for plan in seeds), seeds[0]
+    for name in dict.fromkeys(catalogue.row_of(plan.model) for plan in plans):
+        first, *more = [plan for plan in plans if catalogue.row_of(plan.model) == name]
+        number = sum(plan.checkpoints for plan in (first, *more))
         if first.hours is None or first.words is None or first.words_per_second is None:
             summaries.append(f"{number} {name} (unknown: the corpus is made here)")
         else:

@@ -14,8 +14,6 @@ from blimpworks.files import text_of
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from blimpworks.tables import Evaluation
-
 
 def option(
     help_text: str,
@@ -126,23 +124,6 @@ def tables_below(root: Path, models: str) -> list[tuple[str, str, Path]]:
         (model, lang, root / model / f"{lang}.parquet")
         for model, languages in json.loads(models).items()
         for lang in languages
-    ]
-
-
-def evaluations(
-    results: Path, models: str, benchmark: str, kind: str = "scores", items: Path | None = None
-) -> "list[Evaluation]":
-    """List the evaluations on a benchmark; their outputs are tables of type ``kind``.
-
-    ``items``: directory of the items, by default that of the results.
-    """
-    from blimpworks.tables import Evaluation
-
-    tables = (items or results / "items") / benchmark
-    outputs, judgements = (results / folder / benchmark for folder in (kind, "judgements"))
-    return [
-        Evaluation(model, lang, tables / f"{lang}.parquet", path, judgements / model / path.name)
-        for model, lang, path in tables_below(outputs, models)
     ]
 
 

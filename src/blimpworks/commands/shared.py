@@ -4,14 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from blimpworks.commands.declare import UNRECORDED, Arguments, Use
-from blimpworks.commands.options import (
-    argument,
-    each_once,
-    evaluations,
-    option,
-    tables_below,
-    written,
-)
+from blimpworks.commands.options import argument, each_once, option, tables_below, written
 
 if TYPE_CHECKING:
     from blimpworks.tables import Evaluation
@@ -31,8 +24,15 @@ def of_evaluations(kind: str) -> Use:
 
     def rows(results: Path, given: Arguments) -> "list[Evaluation]":
         """List the evaluations of the chosen models and benchmark."""
-        chosen = (given["models"], given["benchmark"], kind, given.get("items"))
-        return evaluations(results, *chosen)
+        from blimpworks.tables import Evaluation
+
+        benchmark = given["benchmark"]
+        tables = (given.get("items") or results / "items") / benchmark
+        judgements = results / "judgements" / benchmark
+        return [
+            Evaluation(model, lang, tables / path.name, path, judgements / model / path.name)
+            for model, lang, path in tables_below(results / kind / benchmark, given["models"])
+        ]
 
     return Use(reads=lambda results, given: each_once(rows(results, given)), passes=rows)
 

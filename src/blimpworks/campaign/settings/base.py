@@ -2,12 +2,12 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from blimpworks.campaign.variants import Variant
 from blimpworks.strict import Strict
 
-__all__ = ["Fraction", "Method", "Positive", "TiePolicy", "TreebankOptions", "Variant", "distinct"]
+__all__ = ["Variant"]
 
 TiePolicy = Literal["wrong", "right", "half"]
 Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
@@ -35,3 +35,22 @@ class TreebankOptions(Strict):
     """Stop at a malformed sentence, or leave it out and list it in a report."""
     max_words: Positive = 64
     """Longest sentence that pairs are made from, in syntactic words."""
+
+
+class DeclaredOptions(Strict):
+    """Items and judging of a benchmark that ``config/benchmarks`` declares."""
+
+    variant: Variant = "published"
+    """published: ties count as declared; corrected: half."""
+    per_paradigm: Positive | None = None
+    """Most items of each paradigm, taken evenly; null for all."""
+    methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] | None = (
+        None
+    )
+    """Methods that decide items: names or ``name=expression`` (docs/scoring.md); exhibits show the
+    first; null for the declared ones."""
+    ties: TiePolicy | None = None
+    """Value of ties; null for the variant's."""
+    unknown_words: Literal["any", "critical", "score"] | None = None
+    """Items that models with a vocabulary of whole words leave out: those with any unknown word,
+    those with unknown critical words, or none; null for the declared choice."""
