@@ -150,11 +150,9 @@ pathlib.Path({str(tmp_path / "job.progress.json")!r}).write_text(json.dumps(fact
     [
         ({"code": 75}, "walltime"),
         ({"code": -15, "on_request": True, "out_of_time": True}, "walltime"),
-        ({"code": -15, "on_request": True}, "cancelled"),
         ({"code": -9, "kills": 1}, "memory"),
         ({"code": 2, "kills": 1}, "memory"),
         ({"code": 0, "kills": 1}, "done"),
-        ({"code": 1, "log": "torch.OutOfMemoryError: CUDA out of memory."}, "gpu_memory"),
         ({"code": 137}, "killed"),
     ],
 )

@@ -88,13 +88,10 @@ def test_after_memory_ran_out_each_gpu_has_more_room_or_there_is_none_larger(
 
 
 def test_a_model_that_fits_nowhere_is_told_with_the_sum_and_what_to_do():
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(UserError, match=r"'llama-3.1-8b' fits no configured GPU") as caught:
         needs(70.554, gpu(24, per_node=2, label="L4"))
-    said = str(caught.value)
-    assert "model 'llama-3.1-8b' fits no configured GPU" in said
-    assert "weights 141.1 GB × 1.02" in said
-    assert "has 2 × L4 (24 GB each)" in said
-    assert "Add a larger kind to gpus in the site's file" in said
+    for text in ("weights 141.1 GB × 1.02", "has 2 × L4 (24 GB each)", "Add a larger kind to gpus"):
+        assert text in str(caught.value)
 
 
 NAME = "llama-3.1-8b"
@@ -167,19 +164,19 @@ def test_the_campaign_may_say_how_many_gpus_all_models_are_spread_over():
 
 
 @pytest.mark.parametrize(
-    ("row", "engine"),
-    [(model(0.1), "kenlm"), (model(0.1), "lstm"), (MODELS["transformer-small"], "transformers")],
+    ("row", "engine", "site"),
+    [
+        (model(0.1), "kenlm", EXAMPLE),
+        (model(0.1), "lstm", EXAMPLE),
+        (MODELS["transformer-small"], "transformers", EXAMPLE),
+        (model(8), "transformers", None),
+        (model(8), "transformers", Site()),
+    ],
 )
-def test_small_engines_and_models_trained_here_get_no_gpu(row, engine):
-    result = needs_of(row, engine, "float32", EXAMPLE)
+def test_small_engines_and_machines_without_gpus_get_none(row, engine, site):
+    result = needs_of(row, engine, "bfloat16", site)
     assert (result.kind, result.gpus, result.gres) == (None, 0, "")
-
-
-def test_without_a_site_or_its_gpus_models_run_on_the_cpu():
-    for site in (None, Site()):
-        result = needs_of(model(8), "transformers", "bfloat16", site)
-        assert result.gpus == 0
-        assert result.memory_mb > 2 * 16_000
+    assert result.memory_mb > 2 * 2000 * (row.parameters or 0)
 
 
 # What jobs ask for
@@ -225,26 +222,26 @@ def test_jobs_in_turn_share_the_longest_time_on_the_same_gpus(tmp_path):
     assert profile["group-components"] == [f"score_{{model}}={IN_TURN}"]
 
 
+FAST = Site(gpus=(gpu(80, max_hours=2),))
+
+
+def on_gpus(**amounts):
+    return score_request(FAST, needs_of(model(8), "vllm", "bfloat16", FAST), **amounts)
+
+
 @pytest.mark.parametrize(
-    ("amounts", "sentence"),
+    ("request_of", "amounts", "sentence"),
     [
-        ({"memory_mb": 64_001, "minutes": 1}, "asks for 64,001 MB, but nodes of cpu"),
-        ({"memory_mb": 1, "minutes": 1441}, "asks for 1,441 minutes, but cpu"),
-        ({"memory_mb": 1, "minutes": 1, "cores": 17}, "asks for 17 cores"),
+        (cpu_request, {"memory_mb": 64_001, "minutes": 1}, "asks for 64,001 MB, but nodes of cpu"),
+        (cpu_request, {"memory_mb": 1, "minutes": 1441}, "asks for 1,441 minutes, but cpu"),
+        (cpu_request, {"memory_mb": 1, "minutes": 1, "cores": 17}, "asks for 17 cores"),
+        (on_gpus, {"minutes": 121}, "asks for 121 minutes, but 80 GB"),
+        (on_gpus, {"minutes": 120, "memory_mb": 2_000_001}, r"but nodes of 80 GB .* have 2,000,0"),
     ],
 )
-def test_a_request_beyond_the_node_is_refused(amounts, sentence):
+def test_a_request_beyond_the_node_is_refused(request_of, amounts, sentence):
     with pytest.raises(UserError, match=sentence):
-        cpu_request(Site(), **amounts)
-
-
-def test_a_job_on_gpus_beyond_its_node_is_refused():
-    site = Site(gpus=(gpu(80, max_hours=2),))
-    small = needs_of(model(8), "vllm", "bfloat16", site)
-    with pytest.raises(UserError, match="asks for 121 minutes, but 80 GB"):
-        score_request(site, small, 121)
-    with pytest.raises(UserError, match=r"2,000,001 MB, but nodes of 80 GB .* have 2,000,000"):
-        score_request(site, small, 120, memory_mb=2_000_001)
+        request_of(**({"site": Site()} if request_of is cpu_request else {}), **amounts)
 
 
 @given(st.floats(0, 1e7), st.floats(0.5, 100))
@@ -268,17 +265,15 @@ def test_minutes_to_ask_for_never_exceed_what_a_job_may_have(seconds, max_hours)
         (0.1, {"host_tokens_per_second": 1000}, (1000, "stated")),
     ],
 )
-def test_a_speed_is_measured_or_stated(parameters, stated, expected):
-    site, row = Site(gpus=(gpu(80),), **stated), model(parameters)
+def test_a_job_takes_its_start_its_weights_and_its_tokens_by_a_measured_or_stated_speed(
+    parameters, stated, expected
+):
+    site = Site(gpus=(gpu(80),), start_seconds=10, load_gb_per_second=2, **stated)
+    row = model(parameters)
     speed = speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site)
     assert (pytest.approx(speed.tokens_per_second), speed.source) == expected
-
-
-def test_a_job_takes_its_start_its_weights_and_its_tokens():
-    site = Site(gpus=(gpu(80),), start_seconds=10, load_gb_per_second=2, utilisation=0.5)
-    row = model(10.0)
-    speed = speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site)
-    assert score_seconds(78_000, 20, speed, site) == pytest.approx(10 + 20 / 2 + 10)
+    seconds = score_seconds(10 * speed.tokens_per_second, 20, speed, site)
+    assert seconds == pytest.approx(10 + 20 / 2 + 10)
 
 
 def test_items_that_exist_are_counted_anew_and_others_expected(tmp_path):

@@ -1,0 +1,219 @@
+"""What a campaign selects: its models, their languages, a sample of items, and what is run."""
+
+import csv
+
+import pytest
+
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.layout import Layout
+from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.parts import check_runs, score_parts
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.cluster.requests import expected_items
+from blimpworks.errors import UserError
+from support.paths import REPOSITORY
+
+
+def selected(**settings):
+    campaign = check_campaign({"campaign": "mine"} | settings, "mine.yaml")
+    catalogue = load_catalogue(campaign)
+    return campaign, catalogue, groups_of_models(campaign, catalogue)
+
+
+DEMO = {
+    "benchmarks": ["multiblimp"],
+    "languages": ["deu"],
+    "models": [],
+    "mirror": "config/demo/data",
+    "catalogue": {"treebanks": "config/demo/treebanks.tsv", "sources": "config/demo/sources.tsv"},
+}
+
+
+def models_of(**settings):
+    return selected(**DEMO | settings)[1].models
+
+
+def test_a_path_is_a_model_under_the_name_that_the_campaign_gives_it():
+    row = models_of(own_models={"mine": {"path": "./checkpoints/mine"}})["mine"]
+    assert (row.label, row.hf_id, row.scope) == ("mine", "./checkpoints/mine", "multilingual")
+    assert (row.architecture, row.engine, row.dtype) == ("causal", "transformers", "float32")
+    own = {"path": "./{lang}.arpa", "architecture": "ngram", "engine": "kenlm", "label": "3-gram"}
+    row = models_of(own_models={"grams": own}, models=["gpt2"])["grams"]
+    assert (row.label, row.scope) == ("3-gram", "monolingual")
+
+
+def test_own_models_are_run_beside_those_of_the_table():
+    own = {"mine": {"path": "./checkpoints/mine"}}
+    assert [*models_of(own_models=own, models=["goldfish"])] == ["goldfish", "mine"]
+    assert "mine" in models_of(own_models=own, models="all")
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        ({"mine": {"path": "gpt2"}}, r"expected a path \(beginning with"),
+        ({"gpt2": {"path": "./mine"}}, "has a model of this name too; choose another"),
+        ({"My model": {"path": "./mine"}}, "'My model'.*name"),
+        ({"mine": {"path": "./mine", "engine": "llama.cpp"}}, "own_models.mine.engine"),
+    ],
+)
+def test_what_cannot_be_a_model_is_refused(own, message):
+    with pytest.raises(UserError, match=message):
+        models_of(own_models=own)
+
+
+MODEL = "goldfish"
+
+
+def covered(tmp_path, named):
+    """Languages in which a model is run whose row says that it exists for ``named``."""
+    with (REPOSITORY / "config/models.tsv").open(encoding="utf-8", newline="") as handle:
+        rows = [*csv.DictReader(handle, delimiter="\t")]
+    own = next(row for row in rows if row["name"] == MODEL) | {"languages": named}
+    path = tmp_path / "models.tsv"
+    with path.open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.DictWriter(handle, own, delimiter="\t")
+        writer.writeheader()
+        writer.writerow(own)
+    settings = {"benchmarks": ["multiblimp"], "languages": ["deu", "eng", "fra"]}
+    settings |= {"catalogue": {"models": str(path)}, "models": [MODEL]}
+    campaign, catalogue, groups = selected(**settings)
+    layout = Layout(campaign, catalogue, catalogue, groups)
+    return tuple(layout.covered_by(MODEL, "multiblimp"))
+
+
+@pytest.mark.parametrize(
+    ("named", "languages"),
+    [
+        ("deu,fra", ("deu", "fra")),
+        ("fra, deu", ("deu", "fra")),
+        ("eng", ("eng",)),
+        ("", ("deu", "eng", "fra")),
+        ("goldfish", ("deu", "eng", "fra")),
+        # Of languages that the campaign has not selected nothing is said.
+        ("eng,tur", ("eng",)),
+    ],
+)
+def test_a_model_is_run_in_the_languages_that_its_row_names(tmp_path, named, languages):
+    assert covered(tmp_path, named) == languages
+
+
+@pytest.mark.parametrize("named", ["deu,xxz", "goldfsh", "deu;fra", "deu,"])
+def test_a_code_that_no_language_has_is_refused_in_one_sentence(tmp_path, named):
+    with pytest.raises(UserError) as refusal:
+        covered(tmp_path, named)
+    message = str(refusal.value)
+    assert f"model 'goldfish' exists for languages {named!r}; " in message
+    assert f"{named.split(',')[-1]!r} is neither a group of " in message
+    assert "nor the code of a language in " in message
+    assert "\n" not in message
+
+
+LIMITED = {
+    "benchmarks": ["multiblimp", "demo_pairs"],
+    "languages": ["eng"],
+    "models": ["ngram-5"],
+    "training": {"recipes": {"ngram": {"kind": "ngram"}}},
+}
+
+
+def expected(**settings):
+    """Items to expect of each table that the campaign's model scores."""
+    campaign, catalogue, groups = selected(**LIMITED | settings)
+    [part] = score_parts(campaign, catalogue, groups)
+    items = expected_items(campaign, catalogue, part)
+    return {str(path): expectation.pairs for path, expectation in items.items()}
+
+
+@pytest.mark.parametrize(
+    ("settings", "folder", "most"),
+    [
+        ({}, "results", 770),
+        ({"limit": 100}, "results/sampled", 100),
+        ({"limit": 3, "pathvars": {"results": "out"}}, "out/sampled", 3),
+    ],
+)
+def test_with_a_limit_no_more_are_expected_and_they_are_a_sample(settings, folder, most):
+    assert expected(**settings) == {
+        f"{folder}/items/multiblimp/eng.parquet": most,
+        f"{folder}/items/demo_pairs/eng.parquet": min(16, most),
+    }
+
+
+@pytest.mark.parametrize("limit", [0, -1, "few", 1.5])
+def test_a_limit_is_a_positive_whole_number(limit):
+    with pytest.raises(UserError, match="key 'limit'"):
+        selected(**LIMITED, limit=limit)
+
+
+RECIPES = {"ngram": {"kind": "ngram"}, "instruct-small": {"kind": "instruct"}}
+
+
+def checked(**settings):
+    """The message of a campaign that is refused; empty for one that is run."""
+    try:
+        check_runs(*selected(training={"recipes": RECIPES}, **settings))
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (
+            {"benchmarks": ["multiblimp"], "languages": ["deu"], "models": ["gpt2"]},
+            "model 'gpt2' of campaign 'mine' runs on none of its benchmarks (multiblimp: the model "
+            "is of blimp alone (column papers)). Take it out of models",
+        ),
+        (
+            {"benchmarks": ["lmentry"], "languages": ["deu"], "models": ["ngram-5"]},
+            "lmentry: it has prompts, which ngram models cannot answer with kenlm",
+        ),
+        (
+            {"benchmarks": ["multiblimp"], "languages": ["deu"], "models": ["instruct-small"]},
+            "it has sentences to score, and the model is trained to answer prompts alone",
+        ),
+        (
+            {"benchmarks": ["multiblimp"], "languages": ["xpg"], "models": ["goldfish"]},
+            "it exists for the languages of 'goldfish' (column languages) alone",
+        ),
+        (
+            {"benchmarks": ["multiblimp", "lmentry"], "languages": ["deu"], "models": ["ngram-5"]},
+            "benchmark 'lmentry' of campaign 'mine' is run with none of its models (ngram-5: it "
+            "has prompts",
+        ),
+        (
+            {"benchmarks": ["multiblimp"], "languages": ["deu"], "models": ["ngram5"]},
+            "Did you mean 'ngram-5'?",
+        ),
+        (
+            {"benchmarks": ["multiblimp"], "languages": ["Germn"], "models": []},
+            "Did you mean 'deu'?",
+        ),
+        (
+            {"benchmarks": ["multiblimp"], "languages": ["deu"], "models": ["Llama-3.1-8b"]},
+            "Did you mean 'llama-3.1-8b'?",
+        ),
+        (
+            {"benchmarks": ["multiblimp"], "languages": ["deu"], "models": ["ngram-5"] * 2},
+            "key 'models' is ['ngram-5', 'ngram-5']: 'ngram-5' stands there twice; keep one",
+        ),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence_with_the_reason(settings, says):
+    message = checked(**settings)
+    assert says in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"benchmarks": ["multiblimp"], "languages": ["deu"], "models": ["ngram-5"]},
+        {"benchmarks": ["multiblimp", "lmentry"], "languages": ["deu"], "models": []},
+        {"benchmarks": ["multiblimp"], "languages": ["deu"], "models": "all"},
+    ],
+)
+def test_what_can_be_run_is_let_through(settings):
+    assert checked(**settings) == ""
