@@ -52,16 +52,13 @@ class Allocation:
         return {"slurm_job": self.slurm_job, "node": self.node, "gpus": self.gpus}
 
 
-def _allocated_gpus(fields: dict[str, str]) -> tuple[str, ...]:
+def _named_gpus(fields: dict[str, str]) -> tuple[str, ...]:
+    """Return the names of a job's GPUs by their driver, or SLURM's names without a driver."""
     tres = fields.get("TRES", "") + "," + fields.get("AllocTRES", "")
     counts = re.findall(r"gres/gpu:([^=,]+)=(\d+)", tres) or re.findall(
         r"gres[:/]gpu(?::([^:,=]+))?[:=](\d+)", fields.get("TresPerNode", "") or tres
     )
-    return tuple(name or "gpu" for name, count in dict(counts).items() for _ in range(int(count)))
-
-
-def _named_gpus(allocated: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the GPUs' names by their driver, or SLURM's names without a driver."""
+    allocated = [name or "gpu" for name, count in dict(counts).items() for _ in range(int(count))]
     if not allocated:
         return ()
     output = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]) or ""
@@ -70,7 +67,7 @@ def _named_gpus(allocated: tuple[str, ...]) -> tuple[str, ...]:
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     allocated = allocated[: len(visible.split(","))] if visible else allocated
     # A site without cgroups for devices shows all GPUs of the node.
-    return names[: len(allocated)] or allocated
+    return names[: len(allocated)] or (*allocated,)
 
 
 def read_job(line: str) -> dict[str, str]:
@@ -98,7 +95,7 @@ def find_allocation() -> Allocation:
     return Allocation(
         slurm_job=job,
         node=fields.get("BatchHost") or os.environ.get("SLURMD_NODENAME") or node,
-        gpus=_named_gpus(_allocated_gpus(fields)),
+        gpus=_named_gpus(fields),
         mem_mb=mebibytes(fields.get("MinMemoryNode", ""), unit="M"),
         minutes=(days * 24 + hours) * 60 + minutes + (seconds > 0) if limit else None,
         cores=int(fields["NumCPUs"]) if fields.get("NumCPUs", "").isdecimal() else None,

@@ -7,6 +7,7 @@ SLURM's queue. The executor need not know: it goes on waiting for the same job.
 
 import ctypes
 import logging
+import math
 import os
 import re
 import resource
@@ -168,11 +169,10 @@ def _enter_lost(log_file: Path) -> None:
 
 def _came_late(allocation: Allocation, log_file: Path) -> bool:
     """Tell whether others took half of the SLURM job's time before this, for the first time."""
-    if allocation.ends is None or allocation.minutes is None:
-        return False
-    attempts = read_attempts(journal_path(log_file))
-    here = [a.started.time for a in attempts if a.started.slurm_job == allocation.slurm_job]
-    return len(here) == 1 and allocation.ends - here[0].timestamp() < 30 * allocation.minutes
+    starts = [attempt.started for attempt in read_attempts(journal_path(log_file))]
+    here = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
+    time_left = (allocation.ends or math.inf) - here[0].timestamp()
+    return len(here) == 1 and time_left < 30 * (allocation.minutes or 0)
 
 
 def run_attempt(command: Sequence[str], log_file: Path) -> int:

@@ -282,9 +282,10 @@ UNKNOWN = 1.5
 """Factor on memory and time after an attempt that vanished."""
 CAUSES: Mapping[str, Cause] = {"OUT_OF_MEMORY": "memory", "TIMEOUT": "walltime"}
 """Causes by SLURM's state of a lost job."""
-ENDED = ("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED", "CANCELLED", "DEADLINE", "COMPLETED")
-PRESENT = ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "REQUEUED")
-HARMLESS = frozenset((*ENDED, *PRESENT))
+HARMLESS = {
+    *("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED", "CANCELLED", "DEADLINE", "COMPLETED"),
+    *("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "REQUEUED"),
+}
 """States of SLURM that call for no larger request."""
 
 
@@ -325,17 +326,6 @@ def retry_scaling(
     return RetryScaling(min(memory, MOST), min(minutes, MOST), step)
 
 
-def _scaling_of(log: Path) -> RetryScaling:
-    """Scale the request of the job with that log; SLURM is asked about lost attempts."""
-    try:
-        attempts = read_attempts(journal_path(log))
-    except UserError as error:
-        print(f"blimpworks: {error}", file=sys.stderr)
-        return RetryScaling()
-    lost = [a.started.slurm_job for a in attempts if a.ended is None and a.started.slurm_job]
-    return retry_scaling(attempts, slurm_states(lost) if lost else {})
-
-
 IN_TURN = 20
 """Most jobs of a model that share a SLURM job, as ``group-components`` of profiles/slurm says."""
 
@@ -357,7 +347,13 @@ def sized_request(
     SLURM job, one after another, on the same GPUs. Grows as ``retry_scaling`` says, within a node
     and the longest time. Raises UserError for a model that fits nowhere.
     """
-    scaling = _scaling_of(log)
+    attempts: list[Attempt] = []
+    try:
+        attempts = read_attempts(journal_path(log))
+    except UserError as error:
+        print(f"blimpworks: {error}", file=sys.stderr)
+    lost = [a.started.slurm_job for a in attempts if a.ended is None and a.started.slurm_job]
+    scaling = retry_scaling(attempts, slurm_states(lost))
     # What shares a job must ask for the same GPUs.
     step = scaling.gpu_step if shared == 1 else 0
     needs = needs_of(row, engine, dtype, site, step, options=options)

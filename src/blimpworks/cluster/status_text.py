@@ -60,22 +60,6 @@ def _scored_share(part: PartStatus) -> str:
     return f"{_share(part.done, part.sentences or 0)} of {amount(part.sentences)}"
 
 
-def _running(part: PartStatus) -> list[Text]:
-    since = ""
-    if part.newest:
-        begun, today = part.newest.started.time.astimezone(), part.moment.astimezone()
-        day = "" if begun.date() == today.date() else f"{begun:%d %b} "
-        since = f"since {day}{begun:%H:%M}"
-    silent = f"silent for {duration(part.silent.total_seconds())}" if part.silent else ""
-    facts = _joined(_scored_share(part), since, silent, _node(part))
-    return [shortened(f"  {part.part.label}: {facts}")]
-
-
-def _paused(part: PartStatus) -> list[Text]:
-    state = _joined(part.state, part.reason)
-    return [shortened(f"  {part.part.label}: {state}; {_scored_share(part)}")]
-
-
 def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableType]:
     if not entries:
         return []
@@ -136,8 +120,21 @@ def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
         # A path is there to be copied.
         entries.append([*entry, Text(f"    {first.log}{node}")])
     blocks += _section("In trouble", entries)
-    blocks += _section("Interrupted, to go on where they were", [*map(_paused, paused)])
-    blocks += _section("Running", [*map(_running, running)])
+    goes_on = [
+        f"  {p.part.label}: {_joined(p.state, p.reason)}; {_scored_share(p)}" for p in paused
+    ]
+    blocks += _section("Interrupted, to go on where they were", [[shortened(p)] for p in goes_on])
+    lines = []
+    for part in running:
+        since = ""
+        if part.newest:
+            begun, today = part.newest.started.time.astimezone(), part.moment.astimezone()
+            day = "" if begun.date() == today.date() else f"{begun:%d %b} "
+            since = f"since {day}{begun:%H:%M}"
+        silent = f"silent for {duration(part.silent.total_seconds())}" if part.silent else ""
+        facts = _joined(_scored_share(part), since, silent, _node(part))
+        lines.append([shortened(f"  {part.part.label}: {facts}")])
+    blocks += _section("Running", lines)
     return printed(blocks, width)
 
 

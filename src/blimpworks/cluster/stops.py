@@ -1,26 +1,16 @@
 """Find software that a campaign needs and this machine lacks."""
 
+import os
 import shutil
 from collections.abc import Collection, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from blimpworks.campaign.engines import INSTALL, Engine, find_engine
+from blimpworks.campaign.engines import INSTALL, find_engine
 
 KENLM = ("lmplz", "build_binary")
 """Programs that train n-gram models."""
 CONDA = "or let conda make the environments: snakemake --sdm conda (or apptainer, docs/cluster.md)"
-
-
-def _is_installed(engine: Engine, root: Path) -> bool:
-    """Tell whether an engine's own environment has its package, or else Snakemake's."""
-    if python := engine.python(root):
-        return any(python.parents[1].glob(f"lib/python*/site-packages/{engine.module}"))
-    return find_spec(engine.module) is not None
-
-
-def _has_program(root: Path, name: str) -> bool:
-    return bool(shutil.which(name, path=str(root / ".tools/bin")) or shutil.which(name))
 
 
 def missing_software(engines: Collection[str], rules: Collection[str], root: Path) -> Iterator[str]:
@@ -30,14 +20,19 @@ def missing_software(engines: Collection[str], rules: Collection[str], root: Pat
     """
     absent: dict[str, set[str]] = {}
     for engine in map(find_engine, engines):
-        if not _is_installed(engine, root):
+        if python := engine.python(root):
+            found = any(python.parents[1].glob(f"lib/python*/site-packages/{engine.module}"))
+        else:
+            found = find_spec(engine.module) is not None
+        if not found:
             absent.setdefault(engine.install, set()).add(engine.module)
     trained = any(rule.startswith("train_") and rule != "train_ngram" for rule in rules)
     if trained and find_spec("torch") is None:
         absent.setdefault(INSTALL, set()).add("torch")
     for install, packages in sorted(absent.items()):
         yield f"{', '.join(sorted(packages))} not installed: {install}, {CONDA}."
-    programs = [name for name in KENLM if not _has_program(root, name)]
+    path = f"{root / '.tools/bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    programs = [name for name in KENLM if not shutil.which(name, path=path)]
     if "train_ngram" in rules and programs:
         yield (
             f"KenLM's programs {', '.join(programs)} are neither in .tools/bin nor on PATH: "

@@ -5,6 +5,7 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -62,23 +63,16 @@ class Columns:
     """Cells by heading; all rows have the same headings."""
     left: Sequence[str] = ("model",)
 
-    def _least(self, heading: str) -> int:
-        longest = max(map(len, [heading, *(row[heading] for row in self.rows)]))
-        return 2 + (min(longest, NARROWEST) if heading in self.left else longest)
-
-    def _groups(self, width: int) -> Iterable[list[str]]:
-        """Divide the headings into tables that fit ``width`` characters."""
-        first, *headings = self.rows[0]
-        group = [first]
-        for heading in headings:
-            if sum(map(self._least, (*group, heading))) > width + 2:
-                yield group
-                group = [first]
-            group.append(heading)
-        yield group
-
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Table]:
-        for group in self._groups(options.max_width):
+        least: dict[str, int] = {}
+        groups: list[list[str]] = [[]]
+        for heading in self.rows[0]:
+            longest = max(map(len, [heading, *(row[heading] for row in self.rows)]))
+            least[heading] = 2 + (min(longest, NARROWEST) if heading in self.left else longest)
+            if sum(least[each] for each in (*groups[-1], heading)) > options.max_width + 2:
+                groups.append(groups[0][:1])
+            groups[-1].append(heading)
+        for group in groups:
             table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="none")
             for heading in group:
                 text = heading in self.left
@@ -94,15 +88,6 @@ def shortened(line: str) -> Text:
     return Text(line, overflow="ellipsis")
 
 
-def _wrapped(text: str, width: int) -> Text:
-    below = " " * (len(text) - len(text.lstrip()) + 2)
-    # Names have hyphens.
-    lines = textwrap.wrap(
-        text, width, subsequent_indent=below, break_long_words=False, break_on_hyphens=False
-    )
-    return Text("\n".join(lines))
-
-
 def printed(blocks: Iterable[RenderableType], width: int) -> str:
     """Print blocks below each other in ``width`` columns.
 
@@ -111,16 +96,15 @@ def printed(blocks: Iterable[RenderableType], width: int) -> str:
     """
     sink = io.StringIO()
     console = Console(
-        file=sink,
-        width=width,
-        force_terminal=False,
-        force_jupyter=False,
-        markup=False,
-        emoji=False,
-        highlight=False,
+        file=sink, width=width, force_terminal=False, force_jupyter=False, markup=False, emoji=False
     )
+    # Names have hyphens.
+    wrap = partial(textwrap.wrap, width=width, break_long_words=False, break_on_hyphens=False)
     for block in blocks:
-        content = _wrapped(block, width) if isinstance(block, str) else block
+        content = block
+        if isinstance(block, str):
+            below = " " * (len(block) - len(block.lstrip()) + 2)
+            content = Text("\n".join(wrap(block, subsequent_indent=below)))
         overflow = content.overflow if isinstance(content, Text) else None
         console.print(content, no_wrap=True, overflow=overflow or "ignore", crop=False)
     return "\n".join(line.rstrip() for line in sink.getvalue().split("\n")).rstrip()
