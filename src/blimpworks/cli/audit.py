@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from blimpworks.cli import run_here
 from blimpworks.commands.declare import AUDIT, command
 from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
@@ -44,9 +45,9 @@ def explain(
     print (reproduction/published.csv, measured.csv), trace the number compared. Of an evaluation,
     trace an accuracy of its report card.
     """
+    from blimpworks.audit import explain as library
     from blimpworks.audit.cells import is_comparison, list_cells
-    from blimpworks.audit.explain import explain as trace
-    from blimpworks.audit.explain import explain_comparison
+    from blimpworks.audit.explain_text import as_text, write_page
 
     html = html and html.absolute()
     if card := _card_of(exhibit):
@@ -59,24 +60,17 @@ def explain(
         explanation = explain_number(card, numbers[0], exhibit, items, item)
     elif is_comparison(exhibit):
         requested = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
-        explanation = explain_comparison(exhibit, requested, items)
+        explanation = library.explain_comparison(exhibit, requested, items)
     elif row is None or column is None:
         typer.echo("\n".join(list_cells(exhibit, row, column)))
         return
     else:
-        explanation = trace(exhibit, row, column, items, item)
-    if json:
-        typer.echo(explanation.as_json())
-        return
-    if html:
-        from blimpworks.audit.explain_text import write_page
-
+        explanation = library.explain(exhibit, row, column, items, item)
+    if html and not json:
         write_page(explanation, html)
         typer.echo(f"{html}: open it in a browser.")
-        return
-    from blimpworks.audit.explain_text import as_text
-
-    typer.echo(as_text(explanation, whole=whole))
+    else:
+        typer.echo(explanation.as_json() if json else as_text(explanation, whole=whole))
 
 
 def _card_of(path: Path) -> Path | None:
@@ -113,9 +107,9 @@ def check(
     configuration, of other parameters or inputs than the campaign would use now. Records that
     were edited are named too.
     """
+    from blimpworks.audit import signature
     from blimpworks.audit.check import Meter, Remembered, as_json, as_text, audit
     from blimpworks.audit.stale import planned_jobs
-    from blimpworks.cli import run_here
 
     plan = None if configfile is None else planned_jobs(configfile, run_here)
     remembered = None if full or deep or sign or signers else Remembered()
@@ -124,15 +118,11 @@ def check(
         remembered.keep()
     typer.echo(as_json(result) if json else as_text(result, root, whole))
     if signers:
-        from blimpworks.audit.signature import signer
-
-        typer.echo(f"Signed by {signer(root, result.root_hash, signers)}.", err=True)
+        typer.echo(f"Signed by {signature.signer(root, result.root_hash, signers)}.", err=True)
     if sign:
-        from blimpworks.audit.signature import sign as write_signature
-
         if result.findings:
             raise UserError(f"{root} was not signed: it is not as recorded, see above.")
-        typer.echo(f"Signed: {write_signature(root, result.root_hash, sign)}", err=True)
+        typer.echo(f"Signed: {signature.sign(root, result.root_hash, sign)}", err=True)
     raise typer.Exit(1 if result.findings else 0)
 
 
@@ -145,16 +135,14 @@ def adopt(
 
     They are checked first: nothing may be altered, missing, or other than the campaign would make.
     """
+    from blimpworks.audit import stale
     from blimpworks.audit.check import Meter, as_text, audit
-    from blimpworks.audit.stale import adopt as take_over
-    from blimpworks.audit.stale import planned_jobs
-    from blimpworks.cli import run_here
 
-    result = audit(root, planned_jobs(configfile, run_here), Meter(), None)
+    result = audit(root, stale.planned_jobs(configfile, run_here), Meter(), None)
     if result.findings:
         typer.echo(as_text(result, root))
         raise UserError(f"{root} was not taken over: it is not what {configfile} would make.")
-    typer.echo(f"{take_over(configfile)} files are up to date; snakemake goes on from there.")
+    typer.echo(f"{stale.adopt(configfile)} files are up to date; snakemake goes on from there.")
 
 
 @command(panel=AUDIT, example="diff results/demo results/demo-corrected")

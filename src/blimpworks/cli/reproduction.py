@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from blimpworks.commands.options import argument, json_option, option
 from blimpworks.errors import UserError
 from blimpworks.records.commands import Command
 from blimpworks.records.job import Planned
+
+if TYPE_CHECKING:
+    from blimpworks.campaign.exhibit_spec import ExhibitSpec
 
 PRINTED = option("Directory of printed numbers, one below per paper.")
 PAPERS = option("Paper to compare.", "--paper")
@@ -179,6 +182,18 @@ def _exhibits() -> Iterator[Command]:
         yield Command(f"build_exhibit {spec.key}", entries, PLOTTING)
 
 
+def _build(
+    spec: "ExhibitSpec", tables: dict[str, list[Path]], names: dict[str, Any], products: list[Path]
+) -> None:
+    from blimpworks.exhibits.exhibit import Labels
+    from blimpworks.exhibits.render import build_exhibit as build
+
+    sources = [path for paths in tables.values() for path in paths]
+    params = {"exhibit": spec.key, "labels": names}
+    with build_exhibit.job(spec.key, inputs=sources, outputs=products, params=params):
+        build(spec, tables, Labels(**names), products[0], products[1:])
+
+
 @command(_exhibits, cheap=True)
 def build_exhibit(
     key: str = argument("Exhibit, as PAPER/NAME."),
@@ -189,15 +204,8 @@ def build_exhibit(
 ) -> None:
     """Build a table or figure from the campaign's tables."""
     from blimpworks.campaign.exhibits import find_exhibit
-    from blimpworks.exhibits.exhibit import Labels
-    from blimpworks.exhibits.render import build_exhibit as build
 
-    spec, tables, names = find_exhibit(key), _needs(inputs), json.loads(labels)
-    sources = [path for paths in tables.values() for path in paths]
-    params = {"exhibit": key, "labels": names}
-    products = [cells, *outputs]
-    with build_exhibit.job(key, inputs=sources, outputs=products, params=params):
-        build(spec, tables, Labels(**names), cells, outputs)
+    _build(find_exhibit(key), _needs(inputs), json.loads(labels), [cells, *outputs])
 
 
 @command(cheap=True)
@@ -210,27 +218,17 @@ def build_published(
     """Build every table and figure of a paper that its printed numbers make."""
     from blimpworks.campaign.exhibit_spec import FORMATS
     from blimpworks.campaign.exhibits import exhibits
-    from blimpworks.exhibits.exhibit import Labels
-    from blimpworks.exhibits.render import build_exhibit as build
 
     tables, names = _needs(inputs), json.loads(labels)
     for spec in exhibits().values():
         if spec.paper != paper or not spec.published:
             continue
-        used = {
-            table_kind: tables.get(table_kind, [])
-            for table_kind in (*spec.published, *spec.optional)
-        }
+        used = {kind: tables.get(kind, []) for kind in (*spec.published, *spec.optional)}
         chosen = names | {"facts": {name: names["facts"][name] for name in spec.facts}}
         products = [folder / f"{spec.name}.{s}" for s in ("cells.parquet", *FORMATS[spec.kind])]
-        sources = [path for paths in used.values() for path in paths]
-        params = {"exhibit": spec.key, "labels": chosen}
         # A record each, so that one exhibit does not depend on the tables of all.
-        with (
-            suppress(Planned),
-            build_exhibit.job(spec.key, inputs=sources, outputs=products, params=params),
-        ):
-            build(spec, used, Labels(**chosen), products[0], products[1:])
+        with suppress(Planned):
+            _build(spec, used, chosen, products)
             typer.echo(f"{spec.key}: {spec.title}")
 
 

@@ -4,7 +4,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -22,7 +22,7 @@ from blimpworks.commands.declare import EVALUATE, Use, command
 from blimpworks.commands.options import argument, option, pairs_of, settings
 from blimpworks.errors import UserError
 from blimpworks.records.commands import Command
-from blimpworks.records.job import Job, Planned
+from blimpworks.records.job import Planned
 
 if TYPE_CHECKING:
     from blimpworks.scoring.watch import Watches
@@ -40,23 +40,6 @@ def watch_of(log: Path | None) -> "Watches":
     from blimpworks.scoring.watch import Watch, Watches
 
     return Watches(Progress(progress_path(log)) if log else Watch(), deadline_of())
-
-
-def score_job(
-    items: Sequence[Path],
-    checkpoint: Path,
-    engine: str,
-    manifest: Path,
-    store: Path,
-    options: ScoringOptions,
-) -> Job:
-    """Open the job that scores items. Raises UserError for a missing or broken checkpoint."""
-    from blimpworks.models.checkpoint import read_description
-
-    params = options.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
-    architecture = read_description(checkpoint).architecture
-    inputs, outputs = [*items, checkpoint], [manifest, store]
-    return score.job(engine, architecture, inputs=inputs, outputs=outputs, params=params)
 
 
 def _engines() -> Iterator[Command]:
@@ -86,10 +69,14 @@ def score(
 
     With --give-up and a log, the manifest says of a failure why there are no scores.
     """
+    from blimpworks.models.checkpoint import read_description
     from blimpworks.scoring.run import score_items
 
     watch = watch_of(log)
-    with score_job([*items, *regions], checkpoint, engine, manifest, store, options) as job:
+    params = options.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
+    inputs, outputs = [*items, *regions, checkpoint], [manifest, store]
+    architecture = read_description(checkpoint).architecture
+    with score.job(engine, architecture, inputs=inputs, outputs=outputs, params=params) as job:
         result = score_items(
             items, checkpoint, store, manifest, engine, options, regions=regions, watch=watch
         )
