@@ -386,7 +386,7 @@ class Layout:
         names = dict.fromkeys(name for s in self.published_of(paper) for name in s.facts)
         facts = {name: self.fact(paper, name, whole=True) for name in names}
         languages = {k: row.name for k, row in self.whole.languages_of(paper).items()}
-        labels = {"languages": languages, "models": models, "facts": facts}
+        labels: dict[str, Any] = {"languages": languages, "models": models, "facts": facts}
         labels |= {"method": "printed", "source": "published"}
         return json.dumps(labels, ensure_ascii=False)
 

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -262,15 +262,18 @@ class _Planner:
         return plan.model_copy(update={"sufficient": all(fits)})
 
     def downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
-        treebanks = chain.from_iterable(self.catalogue.treebanks.values())
-        pins = {row.name: row for row in (*self.catalogue.sources.values(), *treebanks)}
+        rows: Iterable[SourceRow | TreebankRow] = chain(
+            self.catalogue.sources.values(), *self.catalogue.treebanks.values()
+        )
+        pins = {row.name: row for row in rows}
         names = (path.removeprefix("sources/") for path in (dry.retrieved if dry else ()))
         return [pins[name] for name in names if name in pins]
 
     def has_model(self, part: Part) -> bool:
         """Tell whether a part's model exists, or is in the site's cache."""
-        cache, hf_id = self.site and self.site.cache, self.catalogue.models[part.model].hf_id
-        return in_cache(cache, hf_id) or part.checkpoint(self.campaign).exists()
+        cache = self.site.cache if self.site else None
+        cached = in_cache(cache, self.catalogue.models[part.model].hf_id)
+        return cached or part.checkpoint(self.campaign).exists()
 
     def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """List the remarks that a reader of the numbers needs."""

@@ -209,6 +209,6 @@ def as_json(status: Status) -> str:
         }
         for model in status.models
     ]
-    facts = {"campaign": status.campaign, "moment": status.moment.isoformat()}
+    facts: dict[str, Any] = {"campaign": status.campaign, "moment": status.moment.isoformat()}
     facts |= {"stages": status.stages, "models": models}
     return json.dumps(facts, indent=1, ensure_ascii=False)

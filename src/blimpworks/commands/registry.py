@@ -9,8 +9,16 @@ from pathlib import Path
 from blimpworks.commands.declare import DECLARED, Declared
 from blimpworks.records.commands import Command
 
-CORE = ("retrieval", "audit", "evaluate", "progress", "training", "scoring")
-CORE += ("reproduction", "interop")
+CORE = (
+    "retrieval",
+    "audit",
+    "evaluate",
+    "progress",
+    "training",
+    "scoring",
+    "reproduction",
+    "interop",
+)
 """Modules of ``blimpworks.cli`` with the commands of no single paper."""
 PACKAGE = Path(__file__).parents[1]
 
