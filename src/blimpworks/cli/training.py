@@ -1,7 +1,7 @@
 """Define commands that read treebanks, make training text and train the campaign's models."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -219,9 +219,7 @@ def train_ngram(
     return {"programs": ngram.program_digests()}
 
 
-def _trainer(model: type[BaseModel], help_text: str) -> Callable[..., None]:
-    """Return the signature and help of a command that trains a transformer."""
-
+def _declare_trainer(kind: str, model: type[BaseModel], help_text: str) -> None:
     def train(
         text: Path = TEXT,
         name: str = NAME,
@@ -230,20 +228,16 @@ def _trainer(model: type[BaseModel], help_text: str) -> Callable[..., None]:
         recipe: BaseModel = settings(model, "The recipe, as JSON.", use=LEARNT),
         seed: int = SEED,
         checkpoint: Path = CHECKPOINT,
-    ) -> None:
-        """Train a model; each kind's command has a help of its own."""
+    ) -> None: ...
 
     train.__doc__ = help_text
-    return train
+    command(calls=f"{MODELS}.{kind}:train_{kind}", packages=NETWORKS, name=f"train_{kind}")(train)
 
 
-for _kind, _model, _help in (
+for _trainer in (
     ("transformer", TransformerRecipe, "Train a small causal language model from scratch."),
     ("masked", MaskedRecipe, "Train a small masked language model from scratch."),
     ("encoder_decoder", EncoderDecoderRecipe, "Train a small encoder-decoder from scratch."),
     ("instruct", InstructRecipe, "Train a small model that follows instructions on dialogues."),
 ):
-    _trains = command(
-        calls=f"{MODELS}.{_kind}:train_{_kind}", packages=NETWORKS, name=f"train_{_kind}"
-    )
-    _trains(_trainer(_model, _help))
+    _declare_trainer(*_trainer)

@@ -185,9 +185,9 @@ def needs_of(
     """
     scoring, facts = options or ScoringOptions(), find_engine(engine)
     serving = facts.serving(scoring)
-    stated = site.models.get(row.name, ModelNeeds()).gpus if site else None
-    no_gpus = (row.gpus if stated is None else stated) == 0
-    if site is None or not site.gpus or not facts.gpu or no_gpus:
+    stated = site.models.get(row.name, ModelNeeds()) if site else ModelNeeds()
+    stated_gpus = row.gpus if stated.gpus is None else stated.gpus
+    if site is None or not site.gpus or not facts.gpu or stated_gpus == 0:
         weights = weights_gb(row, dtype)
         memory_mb = host_memory_mb(weights, engine, 0)
         if site is not None and memory_mb > site.cpu.memory_gb * 1000:
@@ -197,27 +197,23 @@ def needs_of(
                 f"{site.cpu.memory_gb:g} GB; add GPUs to the site's file, or leave the model out "
                 "of the campaign."
             )
-        cores = serving.threads if serving else 1
-        return Needs(None, 0, cores, memory_mb, weights, 0.0)
+        return Needs(None, 0, serving.threads if serving else 1, memory_mb, weights, 0.0)
     memory = memory_of(row, engine, dtype, scoring)
     # List each way to place a model on GPUs, whether it fits or not.
-    needs = site.models.get(row.name, ModelNeeds())
-    stated_gb = needs.memory_gb or row.gpu_memory_gb
-    least = (needs.gpus if needs.gpus is not None else row.gpus) or 1
-    fixed = serving and serving.tensor_parallel
-    every = []
-    for gpu_kind in site.gpus:
-        if needs.kind not in (None, gpu_kind.label):
-            continue
-        if not serving:  # others use the first GPU
-            sizes = [1]
-        elif fixed is not None:
-            sizes = [fixed] if fixed <= gpu_kind.per_node else []
-        else:
-            sizes = [n for n in sorted({least, *SIZES}) if least <= n <= gpu_kind.per_node]
-        for gpus in sizes:
-            each_gb = stated_gb / gpus if stated_gb else memory.of_each(gpus)
-            every.append(Option(gpu_kind, gpus, each_gb))
+    stated_gb = stated.memory_gb or row.gpu_memory_gb
+    least = stated_gpus or 1
+    sizes = [n for n in sorted({least, *SIZES}) if n >= least]
+    if not serving:  # others use the first GPU
+        sizes = [1]
+    elif serving.tensor_parallel is not None:
+        sizes = [serving.tensor_parallel]
+    every = [
+        Option(kind, gpus, stated_gb / gpus if stated_gb else memory.of_each(gpus))
+        for kind in site.gpus
+        if stated.kind in (None, kind.label)
+        for gpus in sizes
+        if gpus <= kind.per_node
+    ]
     fitting = [
         option
         for option in every
