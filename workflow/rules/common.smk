@@ -15,7 +15,7 @@ from blimpworks.campaign.catalogue import (
     load_catalogue,
     whole_catalogue,
 )
-from blimpworks.campaign.comparability import bases_of
+from blimpworks.campaign.comparability import basis_of
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits, find_exhibit
 from blimpworks.campaign.layout import Layout, missing_sources

@@ -75,7 +75,8 @@ rule compare_measured:
             path for paper in layout.papers for path in layout.printed_tables(paper)
         ],
         basis=settings_file(
-            "comparability.json", lambda: bases_of(CAMPAIGN, CATALOGUE, layout.papers)
+            "comparability.json",
+            lambda: {p: basis_of(CAMPAIGN, CATALOGUE, p) for p in layout.papers},
         ),
     output:
         report(

@@ -7,6 +7,7 @@ because the Snakefile reads the catalogues each time it is parsed.
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -93,7 +94,6 @@ class LanguageRow(Strict):
     note: str
 
     def is_of(self, paper: str) -> bool:
-        """Return whether a ``paper`` may have the language."""
         return not self.papers or paper in self.papers
 
 
@@ -322,8 +322,8 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         select_rows((*corpus.max_sentences_of,), language_rows, key, files.languages)
     if campaign.languages == "all":
         mine = {paper.name for paper in papers_of(campaign)}
-        rows = languages.items()
-        languages = {lang: row for lang, row in rows if not row.papers or mine & {*row.papers}}
+        chosen = languages.items()
+        languages = {lang: row for lang, row in chosen if not row.papers or mine & {*row.papers}}
     every = _models(campaign)
     models = select_rows(campaign.models, every, "model", files.models)
     if campaign.models == "all":
@@ -337,13 +337,12 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     by_table = _sources(campaign)
     sources = {name: row for rows in by_table.values() for name, row in rows.items()}
     tables = {name: path for path, rows in by_table.items() for name in rows}
-    for requested, used in campaign.substitutes.items():
-        for name in (requested, used):
-            if name not in sources:
-                raise UserError(
-                    f"substitutes of campaign {campaign.campaign!r}: {name!r} is not in "
-                    f"{files.sources}. Correct it or add a row."
-                )
+    for name in chain.from_iterable(campaign.substitutes.items()):
+        if name not in sources:
+            raise UserError(
+                f"substitutes of campaign {campaign.campaign!r}: {name!r} is not in "
+                f"{files.sources}. Correct it or add a row."
+            )
     for model in models.values():
         _check_model(campaign, model)
     trained, seeds = from_seeds(campaign, models, every)
@@ -355,12 +354,11 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     if not instructed and campaign.training.treebank_text:
         read |= {lang for lang, row in languages.items() if not row.papers}
     for lang in (lang for lang in treebanks if lang in read):
-        keyed(treebanks[lang], "name", files.treebanks)
-        if not treebanks[lang]:
+        rows = keyed(treebanks[lang], "name", files.treebanks).values()
+        if not rows:
             raise UserError(f"{files.treebanks} has no treebank file of {lang!r}; add its rows.")
-        if campaign.unpinned == "skip" and not any(
-            row.is_pinned(campaign.checksums) for row in treebanks[lang]
-        ):
+        pinned = any(row.is_pinned(campaign.checksums) for row in rows)
+        if campaign.unpinned == "skip" and not pinned:
             raise UserError(
                 f"{files.treebanks}: no treebank file of {lang!r} has a checksum, and the campaign "
                 f"skips such files; leave the language out, or run `blimpworks pin "

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from blimpworks.campaign.catalogue import (
     Catalogue,
@@ -200,8 +200,3 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
         unit=benchmark.unit,
         paper_languages=_paper_languages(paper),
     )
-
-
-def bases_of(campaign: Campaign, catalogue: Catalogue, papers: list[str]) -> dict[str, Any]:
-    """Return the basis of each paper."""
-    return {name: basis_of(campaign, catalogue, name) for name in papers}

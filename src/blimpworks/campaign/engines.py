@@ -109,7 +109,6 @@ class Engine:
         return getattr(options, self.serves) if self.serves else None
 
     def environment_of(self, options: Any) -> str:
-        """Return the name of its environment under settings of scoring."""
         return self.environment.format(build=getattr(self.serving(options), "build", ""))
 
     def python(self, root: Path) -> Path | None:

@@ -55,7 +55,6 @@ class ExhibitSpec(Strict):
 
     @property
     def key(self) -> str:
-        """Paper and name, as in the files' paths."""
         return f"{self.paper}/{self.name}"
 
     @property

@@ -69,7 +69,6 @@ class Layout:
         return [f"{self.resources}/sources/{name}" for name in names]
 
     def among_sources(self, paths: Iterable[str]) -> list[str]:
-        """Return the paths that are retrieved sources."""
         return [path for path in paths if path.startswith(f"{self.resources}/sources/")]
 
     def printed_tables(self, paper: str, pattern: str = "*.csv") -> list[str]:
@@ -105,7 +104,6 @@ class Layout:
         return cache(covered)
 
     def models_of(self, benchmark: str) -> list[str]:
-        """Return the models that run on a benchmark."""
         return [*self._models(benchmark)[1]]
 
     def covered_by(self, model: str, benchmark: str) -> list[str]:
@@ -171,7 +169,6 @@ class Layout:
         return [*find_benchmark(benchmark).methods(self.campaign, architecture)]
 
     def methods_of(self, benchmark: str, model: str = "") -> list[str]:
-        """Return the names of the methods that judge a model."""
         methods = self.judged_by(benchmark, model)
         if find_benchmark(benchmark).unit == "prompt":
             return methods
@@ -250,7 +247,6 @@ class Layout:
         return dict.fromkeys(n for n, row in rows if row.scope == "monolingual" or by_language)
 
     def part_of(self, model: str, lang: str) -> str:
-        """Return the part of a model's scores with a language; one job scores a part."""
         return parts.part_of(self.campaign, self.catalogue.models[model], lang)
 
     def manifest_of(self, model: str, lang: str, store: str = "store") -> str:
@@ -302,7 +298,6 @@ class Layout:
 
     @property
     def published_papers(self) -> list[str]:
-        """Papers with exhibits that can be built from printed or released numbers."""
         return list(dict.fromkeys(spec.paper for spec in self.published))
 
     @property
@@ -323,7 +318,6 @@ class Layout:
         return [spec for spec in self.published if spec.paper == paper]
 
     def tables(self, paper: str, kind: str, *, printed: bool = False) -> list[str]:
-        """Return paths of a kind of table; none where the campaign cannot have it."""
         table = table_kind(paper, kind)
         absent = not printed and table.absent(self.campaign)
         return [] if absent else table.of(self, paper, printed=printed)

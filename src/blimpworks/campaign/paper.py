@@ -145,7 +145,6 @@ class Citation:
 
     @property
     def text(self) -> str:
-        """Authors, year and title."""
         return f"{self.authors}. {self.title}."
 
     @property

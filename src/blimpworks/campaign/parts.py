@@ -61,7 +61,6 @@ class Part:
 
     @property
     def label(self) -> str:
-        """Title and part, for people."""
         return f"{self.title}/{self.part}"
 
     @property

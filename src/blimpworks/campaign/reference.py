@@ -130,7 +130,6 @@ class PublishedRow(Strict):
 
     @property
     def textual(self) -> bool:
-        """Whether it is a text, which is compared word by word."""
         return self.unit == TEXT
 
     @property
@@ -140,7 +139,6 @@ class PublishedRow(Strict):
 
     @property
     def place(self) -> str:
-        """Exhibit, row and column as one text."""
         return f"{self.exhibit}/{self.row}/{self.column}"
 
     @property

@@ -37,7 +37,6 @@ class TrainingLayout:
         return layout.campaign.training.recipes[layout.catalogue.models[model].recipe]
 
     def recipe_json(self, model: str) -> str:
-        """Return the recipe as JSON, without the number of its models."""
         return self.recipe_of(model).model_dump_json(exclude=HOW_MANY)
 
     def trained_by(self, *kinds: str) -> list[str]:
@@ -52,7 +51,6 @@ class TrainingLayout:
         return corpus
 
     def scope_of(self, model: str, lang: str) -> str:
-        """Return the scope of the checkpoint that scores a language."""
         return lang if self.layout.catalogue.models[model].scope == "monolingual" else "multi"
 
     def languages_of(self, scope: str, model: str) -> list[str]:
@@ -68,7 +66,6 @@ class TrainingLayout:
         return self.layout.campaign.training.seed + (seed.number if seed else 0)
 
     def checkpoint_in(self, model: str, scope: str) -> str:
-        """Return the checkpoint of a model for a language, or ``multi``."""
         trained = bool(self.layout.catalogue.models[model].recipe)
         return str(checkpoint_file(self.layout.campaign, model, scope, trained=trained))
 
@@ -100,7 +97,6 @@ class TrainingLayout:
         return [str(pack) for pack in packs if pack is not None][:1]
 
     def corpus_inputs(self, corpus: str, lang: str) -> Files:
-        """Return the inputs of a language's corpus: a released one, or all its text."""
         layout = self.layout
         released = released_corpus(layout.campaign, layout.catalogue, corpus, lang)
         if released:

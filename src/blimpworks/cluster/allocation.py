@@ -39,7 +39,6 @@ class Allocation:
     """Whether SLURM may start the job again."""
 
     def requested(self) -> dict[str, int]:
-        """Return the amounts that the job asked for; zeros outside of SLURM."""
         return {
             "mem_mb": self.mem_mb or 0,
             "minutes": self.minutes or 0,

@@ -71,7 +71,6 @@ class Memory(NamedTuple):
         return max(held / self.share, (held + self.logits) / REACHABLE)
 
     def arithmetic(self) -> str:
-        """Describe the sum in words."""
         return (
             f"weights {self.weights:.1f} GB × {MARGIN} + keys and values {self.cache:.1f} GB, "
             f"spread over its GPUs, and on each {CONTEXT_GB} GB for the engine, in "
@@ -92,7 +91,6 @@ class Option(NamedTuple):
         return self.kind.memory_gb - self.each_gb
 
     def cost(self) -> tuple[int, float]:
-        """Rank options: fewest GPUs first, then least memory left over."""
         return self.gpus, self.room_gb
 
 

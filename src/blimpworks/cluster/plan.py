@@ -143,7 +143,6 @@ class _Planner:
         self.trainings = plan_trainings(campaign, catalogue, self.parts, self.site)
 
     def run(self, model: str) -> tuple[ModelRow, str, str]:
-        """Return a model's row, its engine and its number format in this campaign."""
         row = self.catalogue.models[model]
         engine = engine_of(self.campaign, row)
         scorer = find_scorer(engine, row.architecture)
@@ -184,7 +183,6 @@ class _Planner:
         return round(max(0, work.sentences - self.held[part].sentences) * mean)
 
     def model(self, title: str, parts: Sequence[Part]) -> ModelPlan:
-        """Plan the scoring, or answering, of a model: the jobs of ``parts``."""
         model = title.removesuffix(ANSWERS_SUFFIX)
         (row, engine, dtype), needs = self.run(model), self.needs(model)
         speed = speed_of(row, engine, needs, self.site, dtype)
@@ -270,7 +268,6 @@ class _Planner:
         return [pins[name] for name in names if name in pins]
 
     def has_model(self, part: Part) -> bool:
-        """Tell whether a part's model exists, or is in the site's cache."""
         cache = self.site.cache if self.site else None
         cached = in_cache(cache, self.catalogue.models[part.model].hf_id)
         return cached or part.checkpoint(self.campaign).exists()

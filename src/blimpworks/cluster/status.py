@@ -49,7 +49,6 @@ class Stored(NamedTuple):
 
     @property
     def mean(self) -> float | None:
-        """Mean tokens of a sentence; None without any."""
         return self.tokens / self.sentences if self.sentences else None
 
 
@@ -191,7 +190,6 @@ class ModelStatus:
 
     @property
     def load(self) -> float | None:
-        """Mean loading time of its jobs in seconds, if measured."""
         return _mean(part.progress.load_seconds for part in self.parts if part.progress)
 
 

@@ -121,7 +121,6 @@ class Declared:
         return (self.group, name) if self.group else (name,)
 
     def is_called(self, arguments: Sequence[str]) -> bool:
-        """Tell whether a command line begins with its words."""
         return (*arguments[: len(self.words)],) == self.words
 
     @cached_property

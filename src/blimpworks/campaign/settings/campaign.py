@@ -179,6 +179,5 @@ class Campaign(Strict):
         return next((section for section in sections if type(section) is kind), None) or kind()
 
     def folder(self, name: str) -> Path:
-        """Return a paper's data folder in the catalogue, by the paper's name for it."""
         folder: Path = getattr(self.catalogue, name)
         return folder

@@ -49,7 +49,6 @@ class NearTies(Strict):
     KenLM's is 0 in float32."""
 
     def of(self, engine: str, dtype: str) -> float:
-        """Return the threshold of an engine in a number format."""
         exceptions = dict[str, float](engines()[engine].near_tie) | self.engines.get(engine, {})
         threshold: float = exceptions.get(dtype, getattr(self, dtype))
         return threshold

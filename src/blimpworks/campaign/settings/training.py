@@ -85,7 +85,6 @@ class CorpusOptions(Strict):
     """Exceptions to ``max_sentences``, by language."""
 
     def of_language(self, lang: str) -> Self:
-        """Return the options for one language."""
         most = self.max_sentences_of.get(lang, self.max_sentences)
         return self.model_copy(update={"max_sentences": most, "max_sentences_of": {}})
 
