@@ -55,12 +55,11 @@ def test_a_command_that_ends_does_not_look_for_garbage_first():
 
 @pytest.mark.slow
 def test_repeatable_results_do_not_load_the_compiler_of_torch():
-    script = """import sys, torch
+    done = run("""import sys, torch
 from blimpworks.models.fitting import repeatable
 with repeatable(0):
     print(torch.are_deterministic_algorithms_enabled())
-print(torch.are_deterministic_algorithms_enabled(), "torch._inductor" in sys.modules)"""
-    done = run(script)
+print(torch.are_deterministic_algorithms_enabled(), "torch._inductor" in sys.modules)""")
     assert done.stdout.split() == ["True", "False", "False"]
 
 

@@ -235,8 +235,7 @@ def test_a_job_that_fails_for_good_is_given_up_and_its_manifest_says_why(tmp_pat
 
 
 def test_a_job_that_gets_the_rest_of_anothers_time_is_queued_again_once(tmp_path, monkeypatch):
-    place = Allocation("7", "n", minutes=10, ends=time.time() + 60, requeue=True)
-    queued = []
+    place, queued = Allocation("7", "n", minutes=10, ends=time.time() + 60, requeue=True), []
     monkeypatch.setattr(attempt, "find_allocation", lambda: place)
     monkeypatch.setattr(attempt, "ask", queued.append)
     monkeypatch.setattr(attempt.signal, "signal", lambda *_: None)

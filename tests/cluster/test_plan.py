@@ -7,6 +7,7 @@ from collections import namedtuple
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -201,19 +202,15 @@ def test_only_the_jobs_that_snakemake_names_are_planned():
     assert model.tokens == 2 * SENTENCE * 121_305  # the paper's pairs of all languages
 
 
-def test_stores_of_planned_jobs_are_counted_by_the_token(plan):
+def test_stores_are_counted_by_the_token_and_more_gpu_hours_are_asked_for_than_expected(plan):
     scored = sum(model.tokens for model in plan.models if not model.model.endswith(ANSWERS_SUFFIX))
     prompts = 18 * 9 * PROMPTS  # models and languages of Multi-LMentry
     assert plan.disk.stores == scored * STORE_BYTES + prompts * ANSWER_BYTES
-
-
-def test_gpu_hours_are_those_of_all_jobs_and_asked_ones_are_more(plan):
     for model in plan.models:
         assert model.gpu_hours <= model.hours * model.jobs * model.gpus + 1e-9
         # No job asks for more than the site lets it run; one that answers goes on in the next.
         longest = model.minutes_asked == 24 * 60 and model.model.endswith(ANSWERS_SUFFIX)
-        more = longest or model.gpu_hours < model.gpu_hours_asked
-        assert not model.gpus or more
+        assert not model.gpus or longest or model.gpu_hours < model.gpu_hours_asked
 
 
 @pytest.mark.slow
@@ -249,33 +246,26 @@ def test_the_demo_is_planned_for_this_machine_without_a_site(tmp_path):
 
 
 @pytest.mark.usefixtures("at_root")
-def test_large_models_without_a_cluster_stop_the_campaign():
+def test_large_models_without_a_cluster_and_too_little_disk_stop_the_campaign(monkeypatch):
+    monkeypatch.setattr("blimpworks.cluster.plan.shutil.disk_usage", lambda _: Usage(10, 9, 1))
     plan = planned(site=None)
+    assert any(stop.startswith("Too little disk: resources need ") for stop in plan.stops)
     [stop] = [each for each in plan.stops if "need GPUs" in each]
     assert "and no cluster is described: on processors a job would take up to" in stop
     assert not re.search(r"^  llama-3.1-70b ", plan_text(plan, None), re.MULTILINE)
-
-
-@pytest.mark.usefixtures("at_root")
-def test_too_little_room_on_the_disk_stops_the_campaign(monkeypatch):
-    monkeypatch.setattr("blimpworks.cluster.plan.shutil.disk_usage", lambda _: Usage(10, 9, 1))
-    assert any(stop.startswith("Too little disk: resources need ") for stop in planned().stops)
 
 
 # What is there
 
 
 def test_shards_are_counted_and_broken_ones_left_out(tmp_path):
-    import pyarrow.parquet as pq
-
     shards = tmp_path / "shards"
-    shards.mkdir(parents=True)
+    shards.mkdir()
     ids = pa.array([[1, 2, 3], [4, 5]], pa.list_(pa.int32()))
     pq.write_table(pa.table({"key": ["a", "b"], "ids": ids}), shards / "part-1.parquet")
     (shards / "part-2.parquet").write_bytes(b"broken")
     held = stored(tmp_path)
-    assert (held.sentences, held.tokens) == (2, 5)
-    assert held.mean == 2.5
+    assert (held.sentences, held.tokens, held.mean) == (2, 5, 2.5)
 
 
 # Numbers for people

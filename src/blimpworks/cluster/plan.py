@@ -85,17 +85,14 @@ def read_dry_run(said: str, seconds: float) -> DryRun:
     return DryRun(rules, named, retrieved, seconds)
 
 
-def dry_run(
-    configfile: Path | None, targets: Sequence[str] = (), site: Path | None = None
-) -> DryRun:
+def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryRun:
     """Ask Snakemake which jobs ``targets`` (without any: the default targets) would start.
 
     Works in the current directory, the repository's root; writes nothing. Raises UserError with
     Snakemake's message when it refuses.
     """
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", *targets]
-    command += ["--quiet", "host", "reason"]
-    command += ["--configfile", str(configfile)] if configfile else []
+    command += ["--quiet", "host", "reason", "--configfile", str(configfile)]
     command += ["--config", f"site={site}"] if site else []
     start = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
