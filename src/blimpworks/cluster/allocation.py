@@ -38,14 +38,6 @@ class Allocation:
     requeue: bool = False
     """Whether SLURM may start the job again."""
 
-    def requested(self) -> dict[str, int]:
-        return {
-            "mem_mb": self.mem_mb or 0,
-            "minutes": self.minutes or 0,
-            "gpus": len(self.gpus),
-            "cores": self.cores or 0,
-        }
-
     def place(self) -> dict[str, Any]:
         """Return the fields that records of products keep."""
         return {"slurm_job": self.slurm_job, "node": self.node, "gpus": self.gpus}

@@ -191,7 +191,12 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         slurm_job=allocation.slurm_job,
         node=allocation.node,
         gpus=allocation.gpus,
-        asked=Asked(**allocation.requested()),
+        asked=Asked(
+            mem_mb=allocation.mem_mb or 0,
+            minutes=allocation.minutes or 0,
+            gpus=len(allocation.gpus),
+            cores=allocation.cores or 0,
+        ),
     )
     append_entry(journal_path(log_file), started)
     environment = os.environ | {ATTEMPT: attempt}
