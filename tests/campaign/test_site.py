@@ -1,4 +1,4 @@
-"""The description of a cluster: the example is valid, and what is wrong is said in one sentence."""
+"""The description of a cluster, and schemas of this and all other settings."""
 
 import json
 from pathlib import Path
@@ -6,10 +6,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import campaign_model, load_campaign
+from blimpworks.campaign.schemas import drifted
 from blimpworks.campaign.settings.site import GpuKind, Site, find_site, load_site
+from blimpworks.cli import app
 from blimpworks.cluster.needs import needs_of
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
@@ -86,3 +89,25 @@ def test_a_command_goes_before_a_campaign_and_that_before_the_usual_file(tmp_pat
     usual, naming = campaign_model()(campaign="x"), campaign_model()(campaign="x", site=named)
     accounts = [find_site(usual), find_site(naming), find_site(naming, given)]
     assert [site and site.account for site in accounts] == ["usual", "named", "given"]
+
+
+# Schemas
+
+
+def test_schemas_are_current():
+    stale = [path.name for path in drifted(REPOSITORY / "workflow" / "schemas")]
+    assert not stale, "run `blimpworks schemas`"
+
+
+def test_drift_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(app, ["schemas"]).exit_code == 0
+    assert CliRunner().invoke(app, ["schemas", "--check"]).exit_code == 0
+    edited = tmp_path / "workflow" / "schemas" / "models.schema.json"
+    edited.write_text("{}\n")
+    edited.with_name("site.schema.json").unlink()
+    done = CliRunner().invoke(app, ["schemas", "--check"])
+    assert done.exit_code == 1
+    assert "models.schema.json" in done.output
+    assert "site.schema.json" in done.output
+    assert "languages" not in done.output
