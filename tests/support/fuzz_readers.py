@@ -576,7 +576,7 @@ READERS = [
         "exhibits",
         text_file("specs.tsv", SPECS),
         lambda p: read_specs(p, "x", "y"),
-        "campaign.exhibit_spec",
+        "campaign.table_files",
         LAST_CELL | WIDE,
     ),
     Reader(
