@@ -251,9 +251,10 @@ def _sources(campaign: Campaign) -> dict[Path, dict[str, SourceRow]]:
     Raises UserError for a source with two rows.
     """
     tables: dict[Path, dict[str, SourceRow]] = {}
-    paper_tables = (table for paper in papers_of(campaign) for table in paper.source_tables)
+    paper_tables = [table for paper in papers_of(campaign) for table in paper.source_tables]
     for path in dict.fromkeys((campaign.catalogue.sources, *paper_tables)):
-        rows = keyed(read_rows(NeededRow if tables else SourceRow, path), "name", path)
+        row_class = NeededRow if path in paper_tables else SourceRow
+        rows = keyed(read_rows(row_class, path), "name", path)
         for other_path, taken in tables.items():
             twice = min(taken.keys() & rows.keys(), default=None)
             if twice is not None:
