@@ -10,7 +10,6 @@ from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
 
 JSON = option("Print JSON.", "--json", default=False)
-ITEMS = option("Show so many of its items.", default=1, min=0)
 
 
 @command(
@@ -28,7 +27,7 @@ def explain(
     column: str | None = option(
         "Column, as printed or by its code; of a report card: the model.", default=None
     ),
-    items: int = ITEMS,
+    items: int = option("Show so many of its items.", default=1, min=0),
     item: str | None = option("Show the item with this id.", default=None),
     paper: str | None = option("Of a comparison: whose number.", default=None),
     printed_in: str | None = option(

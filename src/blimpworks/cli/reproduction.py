@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 PRINTED = option("Directory of printed numbers, one below per paper.")
 PAPERS = option("Paper to compare.", "--paper")
 REASONS = "reasons.tsv"
-CELLS = argument("Cells of exhibits, …/PAPER/EXHIBIT.…")
 
 
 def _by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
@@ -46,7 +45,7 @@ def read_published(
     "blimpworks.reproduction.published:compare_published", packages=shared.STATISTICS, cheap=True
 )
 def compare_published(
-    cells: list[Path] = CELLS,
+    cells: list[Path] = argument("Cells of exhibits, …/PAPER/EXHIBIT.…"),
     printed: Path = PRINTED,
     accuracies: Path = option("Directory of printed accuracies."),
     papers: list[str] = PAPERS,

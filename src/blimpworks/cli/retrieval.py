@@ -145,16 +145,13 @@ def convert_weights(
     typer.echo(f"{output}: {convert(folder, output)} tensors")
 
 
-ARCHIVES, TREEBANKS = Path("config/archives.tsv"), Path("config/treebanks.tsv")
-
-
 @command(panel=REPRODUCE, example="fetch-archive ud-2.15 mirror")
 def fetch_archive(
     name: str = argument("Row of the table of archives."),
     directory: Path = argument("Mirror directory to fill."),
     file: Path | None = option("A copy of the archive; downloaded by default.", default=None),
-    catalogue: Path = option("Table of treebanks.", default=TREEBANKS),
-    archives: Path = option("Table of archives.", default=ARCHIVES),
+    catalogue: Path = option("Table of treebanks.", default=Path("config/treebanks.tsv")),
+    archives: Path = option("Table of archives.", default=Path("config/archives.tsv")),
 ) -> None:
     """Fill a mirror directory with many pinned files by one download: all treebanks of UD.
 

@@ -50,16 +50,13 @@ def _engines() -> Iterator[Command]:
         yield Command(f"score {name} {architecture}", entries, packages)
 
 
-OPTIONS = settings(ScoringOptions, "Scoring options, as JSON.")
-
-
 @command(_engines)
 def score(
     checkpoint: Path = option("The model's checkpoint.json."),
     engine: str = option("Engine that scores: vllm, transformers, …."),
     store: Path = STORE,
     manifest: Path = MANIFEST,
-    options: ScoringOptions = OPTIONS,
+    options: ScoringOptions = settings(ScoringOptions, "Scoring options, as JSON."),
     items: list[Path] = argument("Items tables.", default=list),
     regions: list[Path] = option("Items whose critical regions are enough.", default=list),
     give_up: bool = option("Whether a failure is written into the manifest.", default=False),
@@ -246,10 +243,6 @@ def collect_answers(
             collect.collect_answers(table, prompts, shards, target)
 
 
-PAIRS = ParityOptions.model_fields["pairs"].default
-VARIANT = "ENGINE[:SETTING]…, such as transformers:bfloat16 or vllm:skip; repeatable."
-
-
 # Each variant's scores are the work of the command `score`, and recorded by it.
 @command(
     "blimpworks.analysis.parity:measure_parity",
@@ -262,10 +255,12 @@ def parity(
     checkpoint: Path = argument("The model's checkpoint.json."),
     items: list[Path] = argument("Items tables."),
     output: Path = option("Directory to write to."),
-    variant: list[str] = option(VARIANT, default=list),
+    variant: list[str] = option(
+        "ENGINE[:SETTING]…, such as transformers:bfloat16 or vllm:skip; repeatable.", default=list
+    ),
     reference: str | None = option("What the others are compared with.", default=None),
     method: list[str] = option("Method, or name=expression; repeatable.", default=list),
-    pairs: int = option("Most pairs to compare on.", default=PAIRS, min=1),
+    pairs: int = option("Most pairs to compare on.", default=ParityOptions().pairs, min=1),
     options: str = option("Scoring options of all, as JSON.", default="{}"),
     python: list[str] = option("Interpreter of an engine: ENGINE=PATH.", default=list),
 ) -> None:
