@@ -4,7 +4,6 @@ from pathlib import Path
 
 import typer
 
-from blimpworks.cli import run_here
 from blimpworks.commands.declare import AUDIT, command
 from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
@@ -106,9 +105,9 @@ def check(
     configuration, of other parameters or inputs than the campaign would use now. Records that
     were edited are named too.
     """
-    from blimpworks.audit import signature
     from blimpworks.audit.check import Meter, Remembered, as_json, as_text, audit
     from blimpworks.audit.stale import planned_jobs
+    from blimpworks.cli import run_here
 
     plan = None if configfile is None else planned_jobs(configfile, run_here)
     remembered = None if full or deep or sign or signers else Remembered()
@@ -117,11 +116,15 @@ def check(
         remembered.keep()
     typer.echo(as_json(result) if json else as_text(result, root, whole))
     if signers:
-        typer.echo(f"Signed by {signature.signer(root, result.root_hash, signers)}.", err=True)
+        from blimpworks.audit.signature import signer
+
+        typer.echo(f"Signed by {signer(root, result.root_hash, signers)}.", err=True)
     if sign:
+        from blimpworks.audit.signature import sign as write_signature
+
         if result.findings:
             raise UserError(f"{root} was not signed: it is not as recorded, see above.")
-        typer.echo(f"Signed: {signature.sign(root, result.root_hash, sign)}", err=True)
+        typer.echo(f"Signed: {write_signature(root, result.root_hash, sign)}", err=True)
     raise typer.Exit(1 if result.findings else 0)
 
 
@@ -134,14 +137,16 @@ def adopt(
 
     They are checked first: nothing may be altered, missing, or other than the campaign would make.
     """
-    from blimpworks.audit import stale
     from blimpworks.audit.check import Meter, as_text, audit
+    from blimpworks.audit.stale import adopt as take_over
+    from blimpworks.audit.stale import planned_jobs
+    from blimpworks.cli import run_here
 
-    result = audit(root, stale.planned_jobs(configfile, run_here), Meter(), None)
+    result = audit(root, planned_jobs(configfile, run_here), Meter(), None)
     if result.findings:
         typer.echo(as_text(result, root))
         raise UserError(f"{root} was not taken over: it is not what {configfile} would make.")
-    typer.echo(f"{stale.adopt(configfile)} files are up to date; snakemake goes on from there.")
+    typer.echo(f"{take_over(configfile)} files are up to date; snakemake goes on from there.")
 
 
 @command(panel=AUDIT, example="diff results/demo results/demo-corrected")

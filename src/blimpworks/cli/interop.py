@@ -5,7 +5,6 @@ from pathlib import Path
 import typer
 
 from blimpworks.campaign.registry import find_benchmark
-from blimpworks.cli import run_here
 from blimpworks.commands import shared
 from blimpworks.commands.declare import GROUPS, command
 from blimpworks.commands.options import argument, option, written
@@ -46,11 +45,16 @@ def export_lm_eval(
                 f"{results} has no judgements of {name} on {benchmark}; expected "
                 f"{results}/judgements/{benchmark}/{name}/LANG.parquet."
             )
-        sources = []
-        for path in paths:
-            items = judged_items(results, benchmark, path.stem, name)
-            scores = results / "scores" / benchmark / name / path.name
-            sources.append(Source(benchmark, path.stem, items, scores, path))
+        sources = [
+            Source(
+                benchmark,
+                path.stem,
+                judged_items(results, benchmark, path.stem, name),
+                results / "scores" / benchmark / name / path.name,
+                path,
+            )
+            for path in paths
+        ]
         inputs = [p for s in sources for p in (s.items, s.scores, s.judgements)]
         params = {"benchmark": benchmark, "model": name}
         with export_lm_eval.job(inputs=inputs, outputs=[output / name], params=params):
@@ -82,6 +86,7 @@ def export_crate(
     author: list[str] = AUTHORS,
 ) -> None:
     """Write exhibits, their tables and their provenance as a Workflow Run RO-Crate."""
+    from blimpworks.cli import run_here
     from blimpworks.interop.crate.export import Wish, plan_crate, write_crate
 
     wish = Wish(exhibit, table, gzip, author)
@@ -101,6 +106,7 @@ def export_croissant(
     author: list[str] = AUTHORS,
 ) -> None:
     """Write item sets as CSV with Croissant metadata, for data set loaders."""
+    from blimpworks.cli import run_here
     from blimpworks.interop.crate.export import Wish
     from blimpworks.interop.crate.export import export_croissant as write
 
@@ -121,6 +127,7 @@ def export_hub(
     author: list[str] = AUTHORS,
 ) -> None:
     """Write item sets as a data set of the Hugging Face hub, with its card."""
+    from blimpworks.cli import run_here
     from blimpworks.interop.crate.export import Wish
     from blimpworks.interop.hub.export import export_hub as write
 
