@@ -76,9 +76,13 @@ def evaluate(
     from blimpworks.evaluation.request import Request, parse_benchmarks, parse_languages
     from blimpworks.evaluation.session import describe_data, run_evaluation
 
-    overrides = {"dtype": dtype, "first_token": first_token, "architecture": architecture}
-    size = None if parameters is None else str(parameters)
-    overrides |= {"parameters": size, "tuning": tuning}
+    overrides = {
+        "dtype": dtype,
+        "first_token": first_token,
+        "architecture": architecture,
+        "parameters": parameters,
+        "tuning": tuning,
+    }
     request = Request(
         data=data,
         benchmarks=parse_benchmarks(benchmarks),
@@ -87,7 +91,7 @@ def evaluate(
         mirror=mirror and mirror.expanduser().resolve(),
         sensitivity=sensitivity,
         engine=engine,
-        overrides={name: value for name, value in overrides.items() if value is not None},
+        overrides={name: str(value) for name, value in overrides.items() if value is not None},
         profile=profile,
         cores=cores,
         dry_run=dry_run,
