@@ -5,7 +5,7 @@ import math
 import pyarrow.parquet as pq
 import pytest
 
-from blimpworks.benchmarks.judge_designs import judge_designs
+from blimpworks.benchmarks.verdicts import judge_designs
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import Rules
 from support.judging_kit import Condition, judged_designs, write_designs, write_scores

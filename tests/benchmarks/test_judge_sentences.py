@@ -10,8 +10,14 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
-from blimpworks.benchmarks.judge_sentences import best_threshold, folds_of, thresholds
-from blimpworks.benchmarks.verdicts import correlation, correlation_interval, matthews
+from blimpworks.benchmarks.verdicts import (
+    best_threshold,
+    correlation,
+    correlation_interval,
+    folds_of,
+    matthews,
+    thresholds,
+)
 from blimpworks.errors import UserError
 from support.judging_kit import judged_sentences
 

@@ -4,8 +4,7 @@ import math
 
 import pyarrow as pa
 
-from blimpworks.benchmarks.judge_designs import judge_designs
-from blimpworks.benchmarks.judge_sentences import judge_sentences
+from blimpworks.benchmarks.verdicts import judge_designs, judge_sentences
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 from support import tiny

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -111,10 +110,11 @@ def _judging(name: str, text: str, packages: tuple[str, ...]) -> Declared:
             "Leave out items with unknown words: any, or critical.", default=None
         ),
     ) -> None:
+        from blimpworks.benchmarks import verdicts
         from blimpworks.campaign.methods import find_method
         from blimpworks.judging.judge import Rules
 
-        library = getattr(import_module(f"{PACKAGE}.{name}"), name)
+        library = getattr(verdicts, name)
         methods = {m.name: asdict(m) for m in map(find_method, method)}
         params = {"methods": methods, "ties": ties, "near_tie": near_tie}
         params |= {"unknown": unknown} if unknown else {}
@@ -128,7 +128,7 @@ def _judging(name: str, text: str, packages: tuple[str, ...]) -> Declared:
                 job.note(unjudged=library(table, scored, target, rules))
 
     judge.__name__, judge.__doc__ = name, text
-    declared = command(f"{PACKAGE}.{name}:{name}", packages=packages, cheap=True)(judge)
+    declared = command(f"{PACKAGE}.verdicts:{name}", packages=packages, cheap=True)(judge)
     return declared
 
 

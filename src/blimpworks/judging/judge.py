@@ -1,9 +1,10 @@
 """Judge pairs by scores: which of two sentences a model prefers."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -102,10 +103,9 @@ def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
     return (ahead if method.higher else -ahead), divisor
 
 
-def without_unknown(side: Side, ids: pa.ListArray, which: str) -> Mask:
+def without_unknown(side: Side, which: str) -> Mask:
     """Mask sentences [n] without unknown words: ``any`` in all, or ``critical`` in the region."""
-    flat = ids.flatten().to_numpy(zero_copy_only=False)
-    unknown = flat == UNKNOWN_ID
+    unknown = side.id == UNKNOWN_ID
     if which == "critical":
         unknown &= critical_region(side)
     has_no_unknown: Mask = np.bincount(side.row[unknown], minlength=len(side.characters)) == 0
@@ -139,10 +139,30 @@ def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, floa
     return {name: TIES[policy] for name, policy in zip(names, policies, strict=True)}
 
 
-def _allowing(rows: pa.Table, method: Method) -> pa.Array | None:
-    if method.name not in PREFIXES or PREFIX_METHODS not in rows.column_names:
-        return None
-    return pa.array([method.name in allowed for allowed in rows[PREFIX_METHODS].to_pylist()])
+def right_of(margins: Floats, ties: float) -> Floats:
+    """Return 1 for a margin above 0, ``ties`` for 0, else 0."""
+    return np.where(margins == 0, ties, (margins > 0).astype(float))
+
+
+def verdict_columns(
+    margin: Floats, missing: Mask, *, correct: Floats, tie: Mask, near: Mask
+) -> dict[str, pa.Array]:
+    """Make the columns margin, correct, tie and near_tie [n], null where ``missing``.
+
+    ``near`` marks verdicts that noise could turn; ties are near ties too.
+    """
+    columns = {"margin": margin, "correct": correct, "tie": tie, "near_tie": tie | near}
+    return {name: pa.array(values, mask=missing) for name, values in columns.items()}
+
+
+def judgement_table(
+    rows: pa.Table, method: Method, columns: Mapping[str, Any], item: str = "item_id"
+) -> pa.Table:
+    """Join labels of items, the method's name and ``columns``; ``item`` names the ids' column."""
+    names = {"item_id": item, **{name: name for name in ("phenomenon", "paradigm", RATING)}}
+    labels = {name: rows[column] for name, column in names.items() if column in rows.column_names}
+    methods = pa.array([method.name] * len(rows), pa.string())
+    return pa.table({**labels, "method": methods, **columns})
 
 
 def write_judgements(tables: Sequence[pa.Table], output: Path) -> int:
@@ -158,16 +178,6 @@ def write_judgements(tables: Sequence[pa.Table], output: Path) -> int:
             len(table),
         )
     return unjudged
-
-
-def labels_of(rows: pa.Table, item: str = "item_id") -> dict[str, pa.ChunkedArray]:
-    """Return the columns of items that judgements keep; ``item`` names the id's column."""
-    columns = {"item_id": item, **{name: name for name in ("phenomenon", "paradigm", RATING)}}
-    return {
-        name: rows[label_column]
-        for name, label_column in columns.items()
-        if label_column in rows.column_names
-    }
 
 
 def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
@@ -192,28 +202,25 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     aligned = align_scores(rows, read_table(SCORES, scores), scores)
     good, bad = (side_of(rows, aligned, side) for side in ("good", "bad"))
     usable: Mask = np.ones(len(aligned), dtype=bool)
-    for side, name in ((good, "good"), (bad, "bad")) if rules.unknown else ():
-        usable &= without_unknown(side, aligned[f"{name}_ids"].combine_chunks(), str(rules.unknown))
-    labels = labels_of(rows)
+    for side in (good, bad) if rules.unknown else ():
+        usable &= without_unknown(side, str(rules.unknown))
     tables = []
     for method in chosen:
         # Without a verdict, all but the values are null.
         margin, divisor = margins(method, good, bad)
-        missing = np.isnan(margin) | ~usable
-        tie = margin == 0
-        correct = np.where(tie, policies[method.name], (margin > 0).astype(float))
-        near = tie | (np.abs(margin) * divisor < rules.near_tie)
         values = [shown(method, totals(method, side)) for side in (good, bad)]
         columns = [pa.array(value, mask=np.isnan(value)) for value in values]
-        verdicts = {
-            **dict(zip(("value_good", "value_bad"), columns, strict=True)),
-            "margin": pa.array(margin, mask=missing),
-            "correct": pa.array(correct, mask=missing),
-            "tie": pa.array(tie, mask=missing),
-            "near_tie": pa.array(near, mask=missing),
-        }
-        column = pa.array([method.name] * len(rows), pa.string())
-        table = pa.table({**labels, "method": column, **verdicts})
-        allowing = _allowing(rows, method)
-        tables.append(table if allowing is None else table.filter(allowing))
+        verdicts = verdict_columns(
+            margin,
+            np.isnan(margin) | ~usable,
+            correct=right_of(margin, policies[method.name]),
+            tie=margin == 0,
+            near=np.abs(margin) * divisor < rules.near_tie,
+        )
+        values_by_name = dict(zip(("value_good", "value_bad"), columns, strict=True))
+        table = judgement_table(rows, method, values_by_name | verdicts)
+        if method.name in PREFIXES and PREFIX_METHODS in rows.column_names:
+            allowed = rows[PREFIX_METHODS].to_pylist()
+            table = table.filter(pa.array([method.name in names for names in allowed]))
+        tables.append(table)
     return write_judgements(tables, output)
