@@ -2,9 +2,13 @@
 
 import pytest
 
-from blimpworks.benchmarks.accuracies import read_people, read_perplexities, read_released
+from blimpworks.benchmarks.accuracies import (
+    MODEL_PERPLEXITIES,
+    read_people,
+    read_perplexities,
+    read_released,
+)
 from blimpworks.benchmarks.build import build_items
-from blimpworks.benchmarks.tables import MODEL_PERPLEXITIES
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, read_table
 from support.declared_kit import CSV, PAIRS, declare

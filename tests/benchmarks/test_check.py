@@ -6,10 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from blimpworks.benchmarks.check import check, write_page
-from blimpworks.benchmarks.declaration import read_declaration
 from blimpworks.benchmarks.differences import pattern, same_but_for
 from blimpworks.benchmarks.measures import token_counter
-from blimpworks.benchmarks.paper import Declared
+from blimpworks.benchmarks.paper import read_declared
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from support.declared_kit import PAIRS, declare, suite
@@ -24,8 +23,8 @@ def checked(folder, rows, entry=PAIRS, count=None, **declaration):
     headings = ["s", "ok"] if entry is SENTENCES else ["good", "bad"]
     text = "".join(",".join(f'"{cell}"' for cell in row) + "\n" for row in [headings, *rows])
     files = {"s.json": rows} if entry["layout"] == "suites" else {"p.csv": text}
-    path = declare(folder, files, data=[entry], **declaration)
-    return check(Declared("toy", folder, read_declaration(path)), folder, count)
+    declare(folder, files, data=[entry], **declaration)
+    return check(read_declared(folder), folder, count)
 
 
 def found(result):

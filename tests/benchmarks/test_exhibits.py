@@ -13,10 +13,10 @@ from matplotlib.text import Text
 from scipy.stats import pearsonr, spearmanr
 
 from blimpworks.analysis.accuracy import compute_accuracies
+from blimpworks.benchmarks.accuracies import MODEL_PERPLEXITIES
 from blimpworks.benchmarks.exhibits import REQUIREMENTS, formulas, specs_of
 from blimpworks.benchmarks.exhibits.drawing import SMALL
 from blimpworks.benchmarks.exhibits.judgements import MOST, hardest
-from blimpworks.benchmarks.tables import MODEL_PERPLEXITIES
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.errors import UserError
 from blimpworks.exhibits import formula_lookup

@@ -57,7 +57,7 @@ def test_a_folder_with_a_declaration_is_a_benchmark_of_campaigns(here):
 
 def test_declarations_of_the_directory_go_before_those_of_the_repository(here):
     declare(here() / "rublimp", {"a.csv": CSV}, data=[PAIRS], label="Another")
-    assert declared_benchmarks()["rublimp"].declared.label == "Another"
+    assert declared_benchmarks()["rublimp"].label == "Another"
     assert "turblimp" in declared_benchmarks()
 
 

@@ -6,7 +6,7 @@ import yaml
 
 from blimpworks.benchmarks.accuracies import read_people
 from blimpworks.benchmarks.build import build_items
-from blimpworks.benchmarks.paper import Declared, read_declared
+from blimpworks.benchmarks.paper import read_declared
 from blimpworks.benchmarks.preview import preview
 from support.mirror_kit import fetch
 from support.paths import REPOSITORY
@@ -49,13 +49,13 @@ def test_all_that_are_shipped_are_data_alone():
 @pytest.mark.mirror
 @pytest.mark.parametrize("name", SHIPPED)
 def test_items_of_a_shipped_benchmark_are_as_many_as_its_paper_says(name, mirror, tmp_path):
-    declared: Declared = read_declared(FOLDER / name)
-    assert declared.declared.items
-    assert declared.declared.licence
-    for row in declared.rows_of(declared.declared.data):
+    declared = read_declared(FOLDER / name)
+    assert declared.items
+    assert declared.licence
+    for row in declared.rows_of(declared.data):
         fetch(row, mirror, tmp_path)
     lines = [*preview(declared, tmp_path / "raw", 1)]
-    assert lines[0] == f"{declared.declared.label}: {SHIPPED[name]}"
+    assert lines[0] == f"{declared.label}: {SHIPPED[name]}"
     twice = [line for line in lines if "twice the same sentence" in line]
     assert [line.rpartition(": ")[2] for line in twice] == SAME.get(name, [])
 
@@ -70,7 +70,7 @@ def test_people_are_right_as_often_as_their_files_say(name, lang, n, right, mirr
     items, table = tmp_path / "items.parquet", tmp_path / "people.parquet"
     files = {
         key: [fetch(row, mirror, tmp_path) for row in declared.rows_of(entries)]
-        for key, entries in (("data", declared.declared.data), ("people", declared.declared.people))
+        for key, entries in (("data", declared.data), ("people", declared.people))
     }
     place = declared.path, tmp_path / "raw", name
     build_items(place[0], files["data"], *place[1:], lang, items)

@@ -253,7 +253,7 @@ def items(path):
     folder = path.parent
     declaration = read_benchmark(folder / "benchmark.yaml")
     named = {name: each for name, each in local_files(folder).items() if name == path.name}
-    return list(read_items(declaration, folder, named, []))
+    return list(read_items(declaration, named, []))
 
 
 def parquet(folder):

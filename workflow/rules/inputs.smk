@@ -252,14 +252,14 @@ DECLARED_BENCHMARKS = {
 def declared_with(entries):
     """Benchmarks whose declaration has files of a kind of results."""
     having = DECLARED_BENCHMARKS.items()
-    return [name for name, each in having if getattr(each.declared, entries)]
+    return [name for name, each in having if getattr(each, entries)]
 
 
 def declared_results(entries):
     """Inputs to read results from: the declaration with its files, and items."""
     return {
         "files": lambda w: DECLARED_BENCHMARKS[w.benchmark].inputs(entries, layout),
-        "tables": lambda w: DECLARED_BENCHMARKS[w.benchmark].items(entries, layout),
+        "tables": lambda w: DECLARED_BENCHMARKS[w.benchmark].item_tables(entries, layout),
     }
 
 

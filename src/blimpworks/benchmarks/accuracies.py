@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -11,26 +11,28 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.benchmarks.account import Account
+from blimpworks.benchmarks.build import named_files
 from blimpworks.benchmarks.declaration import (
     Declaration,
     People,
     Released,
-    declaration_in,
-    grouping,
     read_declaration,
 )
 from blimpworks.benchmarks.entries import Files, Values
-from blimpworks.benchmarks.files import columns_in, local_files
-from blimpworks.benchmarks.layouts import Naming, not_empty, number
+from blimpworks.benchmarks.files import columns_in
+from blimpworks.benchmarks.layouts import not_empty, number
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.rows import rows_in, with_new_names
-from blimpworks.benchmarks.tables import MODEL_PERPLEXITIES
+from blimpworks.benchmarks.rows import Named, rows_in, with_new_names
 from blimpworks.benchmarks.templates import Row, cell, is_one_of
 from blimpworks.errors import UserError
-from blimpworks.tables import ACCURACIES, ITEMS, read_table, write_frame, write_rows
+from blimpworks.tables import ACCURACIES, ITEMS, read_schema, read_table, write_frame, write_rows
 
 log = logging.getLogger(__name__)
 
+# Perplexities of models that authors have released, on test texts of their own. model: named as in
+# their released decisions; corpus: what it was trained on; seed: of that training. Both are null
+# where the release does not say.
+MODEL_PERPLEXITIES = read_schema(__file__, "schemas/model_perplexities.tsv")
 HUMAN, RELEASED = "human", "released"
 """Model that means people, and method of released decisions."""
 SIDES = ("good", "bad")
@@ -43,53 +45,34 @@ Judgement = dict[str, Any]
 """A row with ``LABELS`` and ``COUNTS`` of one or several judgements."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A benchmark's declaration, and the files that it may read."""
-
-    declared: Declaration
-    folder: Path
-    named: Mapping[str, Path]
-    naming: Naming
-
-    @classmethod
-    def read(cls, declaration: Path, files: Sequence[Path], sources: Path) -> "Source":
-        """Read the declaration, with files below ``sources`` and its folder's."""
-        folder = declaration.parent
-        named = {path.relative_to(sources).as_posix(): path for path in files}
-        declared = read_declaration(declaration)
-        naming = Naming(grouping(declared), tuple(declared.languages))
-        return cls(declared, folder, local_files(folder) | named, naming)
-
-    def rows(self, entry: Files) -> Iterator[Row]:
-        """Yield the rows of an entry's files."""
-        key = type(entry).__name__.lower()
-        number = getattr(self.declared, key).index(entry)
-        account = Account(f"{declaration_in(self.folder)}: key {key}.{number}")
-        yield from rows_in(entry, self.named, self.folder, account)
-        for counts in filter(None, (account.left_out, account.notes)):
-            log.info("%s: %s", account.entry, dict(counts))
-
-    def labels(self, row: Row, entry: People | Released) -> dict[str, str]:
-        """Return language, phenomenon (empty where the row has none) and paradigm of a row."""
-        columns = {name: getattr(entry, name, None) for name in LABELS}
-        texts = {
-            name: as_text(cell(row, column) if column else row.cells.get(name))
-            for name, column in columns.items()
-        }
-        only = self.naming.languages[0] if len(self.naming.languages) == 1 else ""
-        default = ALL if texts["phenomenon"] else PurePosixPath(row.file).stem
-        paradigm = texts["paradigm"] or default
-        return {**texts, "lang": texts["lang"] or only, "paradigm": paradigm}
+def _rows(declared: Declaration, entry: Files, named: Named) -> list[Row]:
+    key = type(entry).__name__.lower()
+    number = getattr(declared, key).index(entry)
+    account = Account(f"{declared.path}: key {key}.{number}")
+    rows = rows_in(entry, named, declared.folder, account)
+    for counts in filter(None, (account.left_out, account.notes)):
+        log.info("%s: %s", account.entry, dict(counts))
+    return rows
 
 
-def _choices(source: Source, entry: People) -> Iterator[Judgement]:
+def _labels(row: Row, entry: People | Released, declared: Declaration) -> dict[str, str]:
+    """Return language, phenomenon (empty where the row has none) and paradigm of a row."""
+    columns = {name: getattr(entry, name, None) for name in LABELS}
+    texts = {
+        name: as_text(cell(row, column) if column else row.cells.get(name))
+        for name, column in columns.items()
+    }
+    default = ALL if texts["phenomenon"] else PurePosixPath(row.file).stem
+    lang, paradigm = texts["lang"] or declared.only_language or "", texts["paradigm"] or default
+    return {**texts, "lang": lang, "paradigm": paradigm}
+
+
+def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
     """Tell whether each choice is right; an empty cell is none."""
-    rows = [*source.rows(entry)]
     answers = {as_text(cell(row, entry.answer)).strip() for row in rows} if entry.answer else set()
     chosen = False
     for row in rows:
-        labels = source.labels(row, entry)
+        labels = _labels(row, entry, declared)
         right = (as_text(cell(row, entry.answer)).strip(),) if entry.answer else entry.right
         if entry.headings is None:
             assert entry.correct is not None
@@ -111,7 +94,7 @@ def _choices(source: Source, entry: People) -> Iterator[Judgement]:
                 yield {**labels, "n": 0, "skipped": 1}
     if rows and not chosen:
         raise UserError(
-            f"{declaration_in(source.folder)}: no heading of {', '.join(entry.patterns)} fits "
+            f"{declared.path}: no heading of {', '.join(entry.patterns)} fits "
             f"'headings' ({entry.headings!r}); correct it."
         )
 
@@ -125,11 +108,11 @@ def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
     return is_one_of(value, right)
 
 
-def _accuracies(source: Source, entry: People) -> Iterator[Judgement]:
+def _accuracies(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
     assert entry.accuracy is not None
-    rows = [(row, number(row, entry.accuracy)) for row in source.rows(entry)]
-    highest = 100.0 if any(value > 1 for _, value in rows) else 1.0
-    for row, value in rows:
+    values = [number(row, entry.accuracy) for row in rows]
+    highest = 100.0 if any(value > 1 for value in values) else 1.0
+    for row, value in zip(rows, values, strict=True):
         n = int(number(row, entry.n)) if entry.n else 0
         if not 0 <= value <= highest or n < 0:
             raise UserError(
@@ -137,13 +120,12 @@ def _accuracies(source: Source, entry: People) -> Iterator[Judgement]:
                 f"1, or in percent, and no negative number. Correct the file, or "
                 f"{entry.accuracy!r}."
             )
-        yield {**source.labels(row, entry), "correct": value / highest * (n or 1), "n": n}
+        yield {**_labels(row, entry, declared), "correct": value / highest * (n or 1), "n": n}
 
 
-def _single_ratings(source: Source, entry: People) -> Iterator[Judgement]:
+def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
     """Read each person's rating of each sentence, from rows with one rating or with many."""
-    rows = source.rows(entry)
-    entry = with_new_names(entry, source.folder)  # for headings, which rows have as they stand
+    entry = with_new_names(entry, declared.folder)  # for headings, which rows have as they stand
     for row in rows:
         person = as_text(cell(row, entry.person)) if entry.person else row.place
         cells: list[dict[str, Any]] = []
@@ -168,20 +150,20 @@ def _single_ratings(source: Source, entry: People) -> Iterator[Judgement]:
                     f"{row.place}: the side of a rating is {side!r}; expected good or bad. Map the "
                     "values with 'rename', or correct 'headings'."
                 )
-            labels = source.labels(rating, entry)
+            labels = _labels(rating, entry, declared)
             yield {"person": person, **labels, "side": side, "value": number(rating, "rating")}
 
 
-def _ratings(source: Source, entry: People) -> Iterator[Judgement]:
+def _ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
     """Compute the share of pairs, by person and paradigm, whose good sentence is rated higher."""
-    rows = pd.DataFrame(_single_ratings(source, entry))
-    if rows.empty:
+    ratings = pd.DataFrame(_single_ratings(declared, entry, rows))
+    if ratings.empty:
         raise UserError(
-            f"{declaration_in(source.folder)}: no rating is in {', '.join(entry.patterns)}; "
+            f"{declared.path}: no rating is in {', '.join(entry.patterns)}; "
             f"correct 'headings' ({entry.headings!r}) and 'header_row', or 'side' and 'rating'."
         )
     alone = 0
-    for (_, *labels), group in rows.groupby(["person", *LABELS], sort=False):
+    for (_, *labels), group in ratings.groupby(["person", *LABELS], sort=False):
         good, bad = (group["value"][group["side"] == side].to_numpy() for side in SIDES)
         if not len(good) or not len(bad):
             alone += len(group)
@@ -191,14 +173,14 @@ def _ratings(source: Source, entry: People) -> Iterator[Judgement]:
         share = float((ahead > 0).mean() + 0.5 * (ahead == 0).mean())
         yield {**dict(zip(LABELS, labels, strict=True)), "correct": share}
     patterns = ", ".join(entry.patterns)
-    if alone == len(rows):
+    if alone == len(ratings):
         raise UserError(
-            f"{declaration_in(source.folder)}: in {patterns} no person rated good and bad "
+            f"{declared.path}: in {patterns} no person rated good and bad "
             "sentences of a paradigm; name the column that says who it was as 'person'."
         )
     if alone:
         log.warning(
-            "%s: ratings without one of the other side: %d of %d", patterns, alone, len(rows)
+            "%s: ratings without one of the other side: %d of %d", patterns, alone, len(ratings)
         )
 
 
@@ -239,10 +221,11 @@ def _settled(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> str
 
 
 def _of_people(
-    source: Source, entry: People, items: Phenomena
+    declared: Declaration, entry: People, named: Named, items: Phenomena
 ) -> tuple[pd.DataFrame, Counter[str]]:
     """Read people's judgements, and count those that ``without`` leaves out, by name."""
-    path, rows = declaration_in(source.folder), _frame(KINDS[entry.kind](source, entry))
+    judgements = KINDS[entry.kind](declared, entry, _rows(declared, entry, named))
+    path, rows = declared.path, _frame(judgements)
     if entry.kind == "choices" and not entry.answer:
         _check_any_right(rows, entry, entry.correct or entry.headings or "")
     rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
@@ -255,11 +238,11 @@ def _of_people(
             )
     left_out = Counter({name: int(numbers[name]) for name in entry.without})
     rows = rows[~rows["name"].isin(entry.without)]
-    strange = rows["lang"][~rows["lang"].isin([*source.declared.languages])]
+    strange = rows["lang"][~rows["lang"].isin([*declared.languages])]
     if len(strange):
         raise UserError(
             f"{path}: people judged items of language {strange.iloc[0]!r}, and the benchmark has "
-            f"{', '.join(source.declared.languages)}; map the values of 'lang' with 'rename', or "
+            f"{', '.join(declared.languages)}; map the values of 'lang' with 'rename', or "
             "add the language."
         )
     labels = zip(*(rows[name] for name in LABELS), strict=True)
@@ -324,13 +307,14 @@ def read_people(
     ratings; skipped counts cells without a judgement. Raises UserError for malformed files, and for
     paradigms that the items lack.
     """
-    source = Source.read(declaration, files, sources)
+    declared = read_declaration(declaration)
+    named = named_files(declared, files, sources)
     phenomena: dict[tuple[str, str], set[str]] = {}
     for path in items:
         for row in read_table(ITEMS, path, LABELS).group_by(LABELS).aggregate([]).to_pylist():
             for paradigm in (row["paradigm"], ALL):
                 phenomena.setdefault((row["lang"], paradigm), set()).add(row["phenomenon"])
-    entries = [_of_people(source, entry, phenomena) for entry in source.declared.people]
+    entries = [_of_people(declared, entry, named, phenomena) for entry in declared.people]
     judgements = pd.concat([rows for rows, _ in entries]).assign(model=HUMAN)
     for lang, paradigms in judgements.groupby("lang", sort=False)["paradigm"]:
         if (paradigms == ALL).nunique() > 1:
@@ -351,16 +335,17 @@ def read_released(
     declaration: Path, files: Sequence[Path], sources: Path, benchmark: str, output: Path
 ) -> int:
     """Write accuracies of released decisions; return their number. UserError if malformed."""
-    source = Source.read(declaration, files, sources)
+    declared = read_declaration(declaration)
+    named = named_files(declared, files, sources)
     entries = []
-    for entry in source.declared.released:
+    for entry in declared.released:
         judgements = []
-        for row in source.rows(entry):
+        for row in _rows(declared, entry, named):
             right = _is_right(row, entry.correct, cell(row, entry.correct), entry.right)
-            labels = source.labels(row, entry)
+            labels = _labels(row, entry, declared)
             labels["phenomenon"] = (
                 labels["phenomenon"]
-                or source.naming.phenomenon_of(labels["paradigm"])
+                or declared.phenomenon_of(labels["paradigm"])
                 or labels["paradigm"]
             )
             model = not_empty(row, entry.model)
@@ -374,11 +359,12 @@ def read_released(
 
 def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, output: Path) -> int:
     """Write released perplexities; return their number. UserError if malformed."""
-    source = Source.read(declaration, files, sources)
+    declared = read_declaration(declaration)
+    named = named_files(declared, files, sources)
     rows = [
         {"model": as_text(cell(row, entry.model)), "perplexity": number(row, entry.perplexity)}
-        for entry in source.declared.perplexities
-        for row in source.rows(entry)
+        for entry in declared.perplexities
+        for row in _rows(declared, entry, named)
     ]
     write_rows(rows, MODEL_PERPLEXITIES, output)
     return len(rows)

@@ -13,17 +13,11 @@ import pyarrow as pa
 
 from blimpworks.benchmarks import designs, layouts
 from blimpworks.benchmarks.account import Account
-from blimpworks.benchmarks.declaration import (
-    Declaration,
-    check_phenomena,
-    declaration_in,
-    grouping,
-    read_declaration,
-)
+from blimpworks.benchmarks.declaration import Declaration, read_declaration
 from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.entries import Labels, Ratings
 from blimpworks.benchmarks.files import local_files
-from blimpworks.benchmarks.layouts import Item, Naming
+from blimpworks.benchmarks.layouts import Item
 from blimpworks.benchmarks.rows import Named, rows_in
 from blimpworks.benchmarks.templates import Row
 from blimpworks.errors import UserError
@@ -47,18 +41,20 @@ GROUPED = ("labelled_rows", "conditions")
 """Layouts whose items have several rows."""
 
 
-def read_items(
-    declaration: Declaration, folder: Path, named: Named, accounts: list[Account]
-) -> list[Item | Design]:
+def named_files(declared: Declaration, files: Sequence[Path], sources: Path) -> Named:
+    """Return files by name: those of the declaration's folder, and sources below a directory."""
+    return local_files(declared.folder) | {p.relative_to(sources).as_posix(): p for p in files}
+
+
+def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> list[Item | Design]:
     """Read all items of a benchmark, in the order of its declaration and files.
 
     ``accounts`` gets an account of each entry. Raises UserError with the faults of all entries.
     """
-    naming = Naming(grouping(declaration), tuple(declaration.languages))
+    folder, faults = declared.folder, []
     items: list[Item | Design] = []
-    faults = []
-    for number, data in enumerate(declaration.data):
-        account = Account(f"{declaration_in(folder)}: key data.{number}")
+    for number, data in enumerate(declared.data):
+        account = Account(f"{declared.path}: key data.{number}")
         accounts.append(account)
         try:
             taken = {*ITEMS.names, *EXTRA, "identical", "acceptable", "item"} & {*data.keep}
@@ -71,7 +67,7 @@ def read_items(
             read: list[Item | Design] = []
             for batch in [rows] if data.layout in GROUPED else ([row] for row in rows):
                 with account.collecting():
-                    read += LAYOUTS[data.layout](batch, data, naming)
+                    read += LAYOUTS[data.layout](batch, data, declared)
             account.check_faults()
             if isinstance(data.rating, Ratings):
                 beside = Account(f"{account.entry}.rating")
@@ -91,7 +87,7 @@ def read_items(
         items += read
     if faults:
         raise UserError("\n".join(faults))
-    check_phenomena(declaration, {item.paradigm for item in items}, folder)
+    declared.check_phenomena({item.paradigm for item in items})
     return items
 
 
@@ -139,19 +135,6 @@ def _content(item: Item | Design) -> tuple[str, ...]:
     return (item.paradigm, *content)
 
 
-def check_number(declaration: Declaration, lang: str, count: int, folder: Path) -> None:
-    """Raise UserError for a language without items, or with another number than declared."""
-    expected = declaration.expected(lang)
-    path = declaration_in(folder)
-    if count == 0:
-        raise UserError(f"{path}: the files have no item of language {lang!r}; correct 'lang'.")
-    if expected is not None and count != expected:
-        raise UserError(
-            f"{path}: the files have {count:,} items of {lang!r}, and 'items' says {expected:,}; "
-            "retrieve the files again, or correct 'items'."
-        )
-
-
 EXTRA: Mapping[str, pa.DataType] = {
     "line": pa.int32(),
     "condition": LABEL,
@@ -185,11 +168,9 @@ def build_items(
     Raises UserError for a malformed declaration or file, with the line, and for another number of
     items than declared.
     """
-    folder = declaration.parent
     declared = read_declaration(declaration)
-    named = local_files(folder) | {path.relative_to(sources).as_posix(): path for path in files}
     accounts: list[Account] = []
-    every = read_items(declared, folder, named, accounts)
+    every = read_items(declared, named_files(declared, files, sources), accounts)
     items: list[tuple[str, Item | Design]] = []
     times: Counter[tuple[str, ...]] = Counter()
     for item in every:
@@ -199,7 +180,7 @@ def build_items(
             # An item that stands there again has an id by how often it did before.
             items.append((item_id(key, times[content]) if times[content] else key, item))
             times[content] += 1
-    check_number(declared, lang, len(items), folder)
+    declared.check_number(lang, len(items))
     groups: dict[tuple[str, str], list[tuple[str, Item | Design]]] = {}
     for key, item in items:
         groups.setdefault((item.phenomenon, item.paradigm), []).append((key, item))

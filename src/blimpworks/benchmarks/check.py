@@ -182,7 +182,7 @@ def _too_long(items: Sequence[Thing], count: CountTokens | None) -> Iterator[Fin
 def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
     """Find sentences with white space at their ends, which reading removes."""
     locations = []
-    for data in declared.declared.data:
+    for data in declared.data:
         keys = [getattr(data, name, None) for name in SENTENCES]
         columns = [key for key in keys if isinstance(key, str)]
         columns += getattr(data, "sentences", {}).values()
@@ -201,8 +201,8 @@ def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
 def check(declared: Declared, sources: Path, count: CountTokens | None = None) -> Check:
     """Check a benchmark's items (UserError if malformed); without ``count`` estimate tokens."""
     named = local_files(declared.folder) | source_files(declared, sources)
-    items = read_items(declared.declared, declared.folder, named, [])
-    unit = declared.declared.unit
+    items = read_items(declared, named, [])
+    unit = declared.unit
     pair_items = [item for item in items if isinstance(item, Item)]
     findings = [_space_at_ends(declared, named), *_duplicates(items, unit)]
     patterns: list[str] = []
@@ -226,13 +226,13 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
     number = f"{len(decisive)} of {counted(len(rows), 'paradigm')}"
     text = f"in {number} one measure alone tells good from bad sentences"
     findings += [Finding(WARNING, text, decisive), *_too_long(items, count)]
-    lacking = [lang for lang in declared.declared.languages if not frequency_code(lang)]
+    lacking = [lang for lang in declared.languages if not frequency_code(lang)]
     if unit != "item":
         text = "no frequencies of words, for which wordfreq has no list or no library here"
         findings.append(Finding(NOTE, text, lacking))
     made = [finding for finding in findings if finding.places]
     made.sort(key=lambda finding: SEVERITIES.index(finding.severity))
-    return Check(declared.declared.label, unit, items, made, rows)
+    return Check(declared.label, unit, items, made, rows)
 
 
 def report(result: Check, show: int) -> Iterator[str]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from blimpworks.benchmarks.entries import UNITS, Code, Column, Data, Files, Values, as_list
 from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, distinct
@@ -120,6 +120,7 @@ class Declaration(Strict):
     people: tuple[People, ...] = ()
     released: tuple[Released, ...] = ()
     perplexities: tuple[Perplexities, ...] = ()
+    _folder: Path = PrivateAttr(Path())
 
     @model_validator(mode="after")
     def _one_unit(self) -> "Declaration":
@@ -145,9 +146,75 @@ class Declaration(Strict):
         """Whether all predictions of an item must hold, or their mean counts."""
         return "mean" if getattr(self.data[0], "right", "all") == "mean" else "all"
 
+    @property
+    def folder(self) -> Path:
+        """Folder of the declaration, with files and tables that it names."""
+        return self._folder
+
+    @property
+    def path(self) -> Path:
+        """File of the declaration."""
+        return declaration_in(self._folder)
+
+    @property
+    def only_language(self) -> str | None:
+        """Language, if there are no several."""
+        return next(iter(self.languages)) if len(self.languages) == 1 else None
+
     def expected(self, lang: str) -> int | None:
         """Return the declared number of items of a language, if any."""
         return self.items.get(lang) if isinstance(self.items, Mapping) else self.items
+
+    def check_number(self, lang: str, count: int) -> None:
+        """Raise UserError for a language without items, or with another number than declared."""
+        expected = self.expected(lang)
+        if count == 0:
+            raise UserError(
+                f"{self.path}: the files have no item of language {lang!r}; correct 'lang'."
+            )
+        if expected is not None and count != expected:
+            raise UserError(
+                f"{self.path}: the files have {count:,} items of {lang!r}, and 'items' says "
+                f"{expected:,}; retrieve the files again, or correct 'items'."
+            )
+
+    @cached_property
+    def phenomenon_of(self) -> Callable[[str], str | None]:
+        """Function from paradigms to phenomena; it raises UserError for one left out."""
+
+        @cache
+        def phenomenon_of(paradigm: str) -> str | None:
+            for phenomenon, patterns in self.phenomena.items():
+                if any(fnmatchcase(paradigm, pattern) for pattern in patterns):
+                    return phenomenon
+            if self.phenomena:
+                raise UserError(
+                    f"paradigm {paradigm!r} is of no phenomenon of {self.label}; add it to one "
+                    f"of 'phenomena' ({', '.join(self.phenomena)})."
+                )
+            return None
+
+        return phenomenon_of
+
+    def check_phenomena(self, paradigms: Collection[str]) -> None:
+        """Raise UserError for a pattern of ``phenomena`` to which no paradigm is left."""
+        free = {*paradigms}
+        for phenomenon, patterns in self.phenomena.items():
+            for pattern in patterns:
+                fitting = {paradigm for paradigm in free if fnmatchcase(paradigm, pattern)}
+                if not fitting:
+                    raise UserError(
+                        f"{self.path}: key phenomena.{phenomenon}: {pattern!r} fits no paradigm "
+                        "that others before it leave; those of the files are "
+                        f"{', '.join(sorted(paradigms)[:6])}. Correct it."
+                    )
+                free -= fitting
+
+
+# Here too, because its own module takes long to load.
+ALL = "all"
+"""Label of accuracies of whole phenomena, and of the whole benchmark."""
+Kind = TypeVar("Kind", bound=Declaration)
 
 
 def declaration_in(folder: Path) -> Path:
@@ -155,44 +222,8 @@ def declaration_in(folder: Path) -> Path:
     return folder / "benchmark.yaml"
 
 
-def read_declaration(path: Path) -> Declaration:
+def read_declaration(path: Path, kind: type[Kind] = Declaration) -> Kind:
     """Read a benchmark's declaration. Raises UserError with a sentence for each wrong key."""
-    return parse_yaml(Declaration, path, "declaration of a benchmark")
-
-
-# Here too, because its own module loads scipy, which explaining a number can do without.
-ALL = "all"
-"""Label of accuracies of whole phenomena, and of the whole benchmark."""
-
-
-def grouping(declaration: Declaration) -> Callable[[str], str | None]:
-    """Return a function from paradigms to phenomena; it raises UserError for one left out."""
-
-    @cache
-    def phenomenon_of(paradigm: str) -> str | None:
-        for phenomenon, patterns in declaration.phenomena.items():
-            if any(fnmatchcase(paradigm, pattern) for pattern in patterns):
-                return phenomenon
-        if declaration.phenomena:
-            raise UserError(
-                f"paradigm {paradigm!r} is of no phenomenon of {declaration.label}; add it to one "
-                f"of 'phenomena' ({', '.join(declaration.phenomena)})."
-            )
-        return None
-
-    return phenomenon_of
-
-
-def check_phenomena(declaration: Declaration, paradigms: Collection[str], folder: Path) -> None:
-    """Raise UserError for a pattern of ``phenomena`` to which no paradigm is left."""
-    free = {*paradigms}
-    for phenomenon, patterns in declaration.phenomena.items():
-        for pattern in patterns:
-            fitting = {paradigm for paradigm in free if fnmatchcase(paradigm, pattern)}
-            if not fitting:
-                raise UserError(
-                    f"{declaration_in(folder)}: key phenomena.{phenomenon}: {pattern!r} fits no "
-                    "paradigm that others before it leave; those of the files are "
-                    f"{', '.join(sorted(paradigms)[:6])}. Correct it."
-                )
-            free -= fitting
+    declaration = parse_yaml(kind, path, "declaration of a benchmark")
+    declaration._folder = path.parent
+    return declaration

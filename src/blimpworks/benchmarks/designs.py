@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.entries import (
     Alternatives,
     Answer,
@@ -18,7 +19,7 @@ from blimpworks.benchmarks.entries import (
     Predictions,
     Suites,
 )
-from blimpworks.benchmarks.layouts import Naming, item_key, region_in, text
+from blimpworks.benchmarks.layouts import item_key, joiner_in, labels_of, region_in, text
 from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Prediction
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import Row, cell, compared
@@ -80,12 +81,12 @@ class Design:
 
 
 def _design(
-    conditions: Sequence[Condition], name: str, data: Predictions, naming: Naming
+    conditions: Sequence[Condition], name: str, data: Predictions, declared: Declaration
 ) -> Design:
     """Make an item of conditions. Raises UserError if these lack a region of its formulas."""
     first = conditions[0].row
     location = first.place
-    labels = {**naming.labels(first, data), "id": name}
+    labels = {**labels_of(first, data, declared), "id": name}
     predictions = data.predictions
     if isinstance(predictions, Mapping):
         if labels["paradigm"] not in predictions:
@@ -144,7 +145,7 @@ def _design(
     return design
 
 
-def conditions(rows: Iterable[Row], data: Conditions, naming: Naming) -> Iterator[Design]:
+def conditions(rows: Iterable[Row], data: Conditions, declared: Declaration) -> Iterator[Design]:
     """Make items of rows with a condition each, or with a region of a condition each."""
     items: dict[tuple[str, ...], dict[str, list[Row]]] = {}
     for row in rows:
@@ -153,12 +154,14 @@ def conditions(rows: Iterable[Row], data: Conditions, naming: Naming) -> Iterato
         items.setdefault(key, {}).setdefault(name, []).append(row)
     for (*_, name), by_condition in items.items():
         condition_list = [
-            _condition(title, group, data, naming) for title, group in by_condition.items()
+            _condition(title, group, data, declared) for title, group in by_condition.items()
         ]
-        yield _design(condition_list, name, data, naming)
+        yield _design(condition_list, name, data, declared)
 
 
-def _condition(name: str, rows: Sequence[Row], data: Conditions, naming: Naming) -> Condition:
+def _condition(
+    name: str, rows: Sequence[Row], data: Conditions, declared: Declaration
+) -> Condition:
     if data.region and data.content:
         regions = tuple(as_text(cell(row, data.region)).strip() for row in rows)
         texts = tuple(as_text(cell(row, data.content)).strip() for row in rows)
@@ -172,11 +175,11 @@ def _condition(name: str, rows: Sequence[Row], data: Conditions, naming: Naming)
         texts = tuple(as_text(cell(rows[0], column)).strip() for column in regions)
     if not any(texts):
         raise UserError(f"{rows[0].place}: condition {name!r} has no text; expected some.")
-    joiner = naming.joiner(rows[0], naming.labels(rows[0], data)["lang"], data.joined_by)
+    joiner = joiner_in(rows[0], data, declared)
     return Condition(name, regions, texts, joiner, rows[0])
 
 
-def designs(rows: Iterable[Row], data: Designs, naming: Naming) -> Iterator[Design]:
+def designs(rows: Iterable[Row], data: Designs, declared: Declaration) -> Iterator[Design]:
     """Make an item of each row with a sentence for each condition."""
     for row in rows:
         group = []
@@ -188,11 +191,11 @@ def designs(rows: Iterable[Row], data: Designs, naming: Naming) -> Iterator[Desi
                 regions[CRITICAL] = region_in(row, sentence, data.critical[name], (end, end))
             texts, spans = (sentence,), tuple(regions.values())
             group.append(Condition(name, tuple(regions), texts, " ", row, spans))
-        labels = naming.labels(row, data)
-        yield _design(group, labels["id"], data, naming)
+        labels = labels_of(row, data, declared)
+        yield _design(group, labels["id"], data, declared)
 
 
-def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design]:
+def suites(rows: Iterable[Row], data: Suites, declared: Declaration) -> Iterator[Design]:
     """Make items of test suites, one in each record. Raises UserError for another record."""
     for row in rows:
         listed = row.cells.get("predictions")
@@ -215,7 +218,7 @@ def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design
                     f"{record.place}: the item is {item!r:.60}; expected one with a list of "
                     "'conditions'. Correct the file."
                 )
-            joiner = naming.joiner(record, naming.labels(record, data)["lang"], data.joined_by)
+            joiner = joiner_in(record, data, declared)
             group = []
             for condition in item["conditions"]:
                 try:
@@ -229,10 +232,12 @@ def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design
                         "file."
                     ) from error
                 group.append(Condition(name, regions, texts, joiner, record))
-            yield _design(group, str(item.get("item_number", number)), entry, naming)
+            yield _design(group, str(item.get("item_number", number)), entry, declared)
 
 
-def alternatives(rows: Iterable[Row], data: Alternatives, naming: Naming) -> Iterator[Design]:
+def alternatives(
+    rows: Iterable[Row], data: Alternatives, declared: Declaration
+) -> Iterator[Design]:
     """Make an item of each row, in which the right option must be better than each other one.
 
     Raises UserError for a row without a right option, or without a wrong one.
@@ -256,7 +261,7 @@ def alternatives(rows: Iterable[Row], data: Alternatives, naming: Naming) -> Ite
                 )
         texts = [as_text(value).strip() for value in values]
         right = _position(row, data.right, texts)
-        labels = naming.labels(row, data)
+        labels = labels_of(row, data, declared)
         wrong = [option for n, option in enumerate(texts) if option and n != right]
         if texts[right] in wrong:
             row.account.notes["items with a wrong option like the right one, a tie"] += 1
@@ -269,7 +274,7 @@ def alternatives(rows: Iterable[Row], data: Alternatives, naming: Naming) -> Ite
         if data.context and not (
             data.context in row.rules.allow_empty and not as_text(cell(row, data.context)).strip()
         ):
-            start = text(row, data.context) + naming.joiner(row, labels["lang"], data.joined_by)
+            start = text(row, data.context) + joiner_in(row, data, declared)
         options = {RIGHT: texts[right]} | {f"wrong {n}": o for n, o in enumerate(wrong, start=1)}
         labels["more"] = {**labels["more"], "alternatives": len(options)}
         yield Design(

@@ -2,26 +2,29 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import PurePosixPath
 from typing import Any
 
+from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.differences import Span, difference, span_of
 from blimpworks.benchmarks.entries import (
+    Alternatives,
     Choices,
     Column,
+    Conditions,
     Critical,
     CriticalIndex,
     CriticalOffsets,
     CriticalWords,
-    Joiner,
     LabelledRows,
     Labels,
     Pairs,
     Sentences,
+    Suites,
 )
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import Row, cell, has_column, is_one_of, word_span
@@ -92,51 +95,44 @@ def by_paradigm(items: Iterable[Any]) -> dict[tuple[str, str, str], list[Any]]:
     return groups
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
-    """Phenomena of paradigms, and the benchmark's languages."""
+def labels_of(row: Row, data: Labels, declared: Declaration) -> dict[str, Any]:
+    """Return the fields of a row's item that are not sentences."""
+    paradigm = labelled(row, data.paradigm, "paradigm") or PurePosixPath(row.file).stem
+    phenomenon = not_empty(row, data.phenomenon) if data.phenomenon else ""
+    try:
+        phenomenon = phenomenon or declared.phenomenon_of(paradigm) or ""
+    except UserError as error:
+        raise UserError(f"{row.place}: {error}") from error
+    phenomenon = phenomenon or labelled(row, None, "phenomenon")
+    lang = labelled(row, data.lang, "lang") or declared.only_language
+    if lang not in declared.languages:
+        raise UserError(
+            f"{row.place}: the language is {lang!r}; expected one of "
+            f"{', '.join(declared.languages)}. Correct 'lang', map its values with 'rename', or "
+            "add the language to 'languages'."
+        )
+    return {
+        "lang": lang,
+        "paradigm": paradigm,
+        "phenomenon": phenomenon or paradigm,
+        "file": row.file,
+        "line": row.line,
+        "id": as_text(cell(row, data.id)) if data.id else str(row.line),
+        "more": {name: as_text(cell(row, name)) for name in data.keep} | rating_in(row, data),
+    }
 
-    phenomenon_of: Callable[[str], str | None]
-    languages: tuple[str, ...]
 
-    def labels(self, row: Row, data: Labels) -> dict[str, Any]:
-        """Return the fields of a row's item that are not sentences."""
-        stem = PurePosixPath(row.file).stem
-        paradigm = labelled(row, data.paradigm, "paradigm") or stem
-        phenomenon = not_empty(row, data.phenomenon) if data.phenomenon else ""
-        try:
-            phenomenon = phenomenon or self.phenomenon_of(paradigm) or ""
-        except UserError as error:
-            raise UserError(f"{row.place}: {error}") from error
-        phenomenon = phenomenon or labelled(row, None, "phenomenon")
-        only = self.languages[0] if len(self.languages) == 1 else None
-        lang = labelled(row, data.lang, "lang") or only
-        if lang not in self.languages:
-            raise UserError(
-                f"{row.place}: the language is {lang!r}; expected one of "
-                f"{', '.join(self.languages)}. Correct 'lang', map its values with 'rename', or "
-                "add the language to 'languages'."
-            )
-        return {
-            "lang": lang,
-            "paradigm": paradigm,
-            "phenomenon": phenomenon or paradigm,
-            "file": row.file,
-            "line": row.line,
-            "id": as_text(cell(row, data.id)) if data.id else str(row.line),
-            "more": {name: as_text(cell(row, name)) for name in data.keep} | rating_in(row, data),
-        }
-
-    def joiner(self, row: Row, lang: str, joined_by: Joiner) -> str:
-        """Return the text between parts in a language. Raises UserError where no entry has it."""
-        if isinstance(joined_by, str):
-            return joined_by
-        if {*joined_by} - {*self.languages} or lang not in joined_by:
-            raise UserError(
-                f"{row.place}: 'joined_by' is for {', '.join(joined_by)}; expected the languages "
-                f"of the benchmark, {', '.join(self.languages)}. Correct it."
-            )
-        return joined_by[lang]
+def joiner_in(row: Row, data: Conditions | Suites | Alternatives, declared: Declaration) -> str:
+    """Return the text between parts in a row's language. Raises UserError where none is given."""
+    lang, joined_by = labels_of(row, data, declared)["lang"], data.joined_by
+    if isinstance(joined_by, str):
+        return joined_by
+    if {*joined_by} - {*declared.languages} or lang not in joined_by:
+        raise UserError(
+            f"{row.place}: 'joined_by' is for {', '.join(joined_by)}; expected the languages "
+            f"of the benchmark, {', '.join(declared.languages)}. Correct it."
+        )
+    return str(joined_by[lang])
 
 
 def labelled(row: Row, column: str | None, default: str) -> str:
@@ -210,7 +206,7 @@ def regions_of(row: Row, good: str, bad: str, critical: Critical | None) -> Regi
     return Regions(*first, *region_in(row, bad, critical.bad, near[2:]))
 
 
-def pairs(rows: Iterable[Row], data: Pairs, naming: Naming) -> Iterator[Item]:
+def pairs(rows: Iterable[Row], data: Pairs, declared: Declaration) -> Iterator[Item]:
     """Make a pair of each row with a good and a bad sentence."""
     for row in rows:
         good, bad = text(row, data.good), text(row, data.bad)
@@ -223,10 +219,10 @@ def pairs(rows: Iterable[Row], data: Pairs, naming: Naming) -> Iterator[Item]:
                         "'critical'."
                     )
         regions = regions_of(row, good, bad, data.critical)
-        yield Item(good=good, bad=bad, regions=regions, **naming.labels(row, data))
+        yield Item(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
 
 
-def choices(rows: Iterable[Row], data: Choices, naming: Naming) -> Iterator[Item]:
+def choices(rows: Iterable[Row], data: Choices, declared: Declaration) -> Iterator[Item]:
     """Make a pair of each row with two sentences and a column that names the good one."""
     for row in rows:
         right = _side(row, data.right.column, data.right.first, data.right.second)
@@ -236,7 +232,7 @@ def choices(rows: Iterable[Row], data: Choices, naming: Naming) -> Iterator[Item
             critical = CriticalWords(good=critical.bad, bad=critical.good)
         good, bad = (text(row, side) for side in sides)
         regions = regions_of(row, good, bad, critical)
-        yield Item(good=good, bad=bad, regions=regions, **naming.labels(row, data))
+        yield Item(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
 
 
 def _side(row: Row, column: str, first: object, second: object) -> bool:
@@ -255,7 +251,7 @@ def _listed(values: object) -> str:
     return ", ".join(map(repr, cell_values))
 
 
-def labelled_rows(rows: Iterable[Row], data: LabelledRows, naming: Naming) -> Iterator[Item]:
+def labelled_rows(rows: Iterable[Row], data: LabelledRows, declared: Declaration) -> Iterator[Item]:
     """Make a pair of each good and each bad sentence of an item. UserError if it lacks one."""
     groups: dict[object, list[Row]] = {}
     numbers: Counter[object] = Counter()
@@ -296,18 +292,18 @@ def labelled_rows(rows: Iterable[Row], data: LabelledRows, naming: Naming) -> It
                     first = region_in(good, sentences[0], data.critical, regions[:2])
                     second = region_in(bad, sentences[1], data.critical, regions[2:])
                     regions = Regions(*first, *second)
-                labels = naming.labels(good, data)
+                labels = labels_of(good, data, declared)
                 if rating := rating_in(bad, data):
                     labels["more"] |= {"rating": ahead(labels["more"]["rating"], rating["rating"])}
                 yield Item(good=sentences[0], bad=sentences[1], regions=regions, **labels)
 
 
-def sentences(rows: Iterable[Row], data: Sentences, naming: Naming) -> Iterator[Item]:
+def sentences(rows: Iterable[Row], data: Sentences, declared: Declaration) -> Iterator[Item]:
     """Make an item of each row with a sentence and its label."""
     for row in rows:
         sentence = text(row, data.sentence)
         acceptable = _side(row, data.label, data.acceptable, data.unacceptable)
-        labels = naming.labels(row, data)
+        labels = labels_of(row, data, declared)
         labels["more"] = {**labels["more"], "acceptable": acceptable}
         regions = difference(sentence, sentence)
         yield Item(good=sentence, bad=sentence, regions=regions, **labels)

@@ -6,16 +6,17 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pydantic import PrivateAttr
 
 from blimpworks.benchmarks.declaration import (
     ALL,
     Declaration,
     declaration_in,
-    grouping,
     read_declaration,
 )
 from blimpworks.benchmarks.entries import Files, Labels, Ratings
@@ -62,21 +63,17 @@ ITEMS = 1000
 """Items of a file, for plans, where neither declaration nor file has their number."""
 
 
-@dataclass(frozen=True)
-class Declared:
-    """A declared benchmark: its declaration and its folder."""
+class Declared(Declaration):
+    """A declared benchmark, as campaigns ask about it."""
 
-    name: str
-    folder: Path
-    declared: Declaration
-    _counts: dict[tuple[str, Path | None, int | None], Mapping[str, int] | None] = field(
-        default_factory=dict, repr=False, compare=False
+    _counts: dict[tuple[str, Path | None, int | None], Mapping[str, int] | None] = PrivateAttr(
+        default_factory=dict
     )
 
     @property
-    def path(self) -> Path:
-        """File of the declaration."""
-        return declaration_in(self.folder)
+    def name(self) -> str:
+        """Name, that of the folder."""
+        return self.folder.name
 
     @cached_property
     def source_table(self) -> Path | None:
@@ -107,10 +104,10 @@ class Declared:
 
     def inputs(self, entries: str, layout: Layout) -> list[str]:
         """List the inputs of data, people, released or perplexities, the declaration first."""
-        chosen = getattr(self.declared, entries)
+        chosen = getattr(self, entries)
         return [str(self.path), *self.local_of(chosen), *layout.usable(self.rows_of(chosen))]
 
-    def items(self, entries: str, layout: Layout) -> list[str]:
+    def item_tables(self, entries: str, layout: Layout) -> list[str]:
         """List items tables of the campaign's languages for people's judgements, else none."""
         if entries != "people":
             return []
@@ -127,22 +124,22 @@ class Declared:
     def options(self, campaign: Campaign) -> DeclaredOptions:
         """Return the campaign's settings, with the declaration's where they are silent."""
         stated: DeclaredOptions = getattr(campaign, self.name, None) or DeclaredOptions()
-        unknown = stated.unknown_words or self.declared.unknown_words
+        unknown = stated.unknown_words or self.unknown_words
         return stated.model_copy(update={"unknown_words": unknown})
 
-    def methods(self, campaign: Campaign, _architecture: str) -> Sequence[str]:
+    def methods_in(self, campaign: Campaign, _architecture: str) -> Sequence[str]:
         """Return the methods of the campaign, else the declaration's, else the unit's."""
         stated = self.options(campaign).methods
-        return stated or self.declared.methods or METHODS[self.declared.unit]
+        return stated or self.methods or METHODS[self.unit]
 
-    def languages(self, _campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
+    def languages_in(self, _campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
         """Return the campaign's languages that the benchmark has."""
-        return tuple(lang for lang in catalogue.languages if lang in self.declared.languages)
+        return tuple(lang for lang in catalogue.languages if lang in self.languages)
 
     def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:
         """Return the declared or counted items of a language; None without the files."""
         most = self.options(campaign).per_paradigm
-        number = self.declared.expected(lang)
+        number = self.expected(lang)
         if number and not most:
             return number
         key = (campaign.pathvars.resources, campaign.mirror, most)
@@ -157,8 +154,8 @@ class Declared:
     def expected_units(self, campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
         """Estimate the items of a language for plans, without its files by their number."""
         most = self.options(campaign).per_paradigm
-        files = max(len(self.rows_of(self.declared.data)), 1)
-        number = self.declared.expected(lang)
+        files = max(len(self.rows_of(self.data)), 1)
+        number = self.expected(lang)
         if number is None:
             with suppress(UserError):  # whose sentence the job that builds the items has
                 number = self.counted_units(campaign, catalogue, lang)
@@ -166,13 +163,13 @@ class Declared:
 
     def check(self, campaign: Campaign, catalogue: Catalogue) -> None:
         """Raise UserError for a campaign without its languages, or an entry without files."""
-        if not self.languages(campaign, catalogue):
+        if not self.languages_in(campaign, catalogue):
             raise UserError(
-                f"benchmark {self.name!r} has items in {', '.join(self.declared.languages)} "
+                f"benchmark {self.name!r} has items in {', '.join(self.languages)} "
                 f"({self.path}); the campaign's languages are {', '.join(catalogue.languages)}: "
                 "add one of the benchmark's, or correct 'languages' of the declaration."
             )
-        for number, entry in enumerate(self.declared.data):
+        for number, entry in enumerate(self.data):
             if not self.rows_of([entry]) and not self.local_of([entry]):
                 raise UserError(
                     f"{self.path}: key 'data.{number}.files': {', '.join(entry.patterns)} fits no "
@@ -182,7 +179,7 @@ class Declared:
 
     def check_languages(self, table: Path) -> None:
         """Raise UserError for a language that neither the declaration nor a table names."""
-        languages = self.declared.languages
+        languages = self.languages
         if isinstance(languages, Mapping):
             return
         names = {row.lang: row.name for row in read_rows(LanguageRow, table)}
@@ -201,7 +198,6 @@ class Declared:
 
     def tables(self) -> dict[str, TableKind]:
         """Return the kinds of tables from the files of the declaration."""
-        declared = self.declared
         accuracies = "{results}/accuracies/{paper}.parquet"
         return {
             "several_models": TableKind(
@@ -219,20 +215,20 @@ class Declared:
             ),
             "people": TableKind(
                 template="{results}/accuracies/people/{paper}.parquet",
-                sources=lambda _campaign, _catalogue: self.rows_of(declared.people),
+                sources=lambda _campaign, _catalogue: self.rows_of(self.people),
             ),
             "model_perplexities": TableKind(
                 template="{results}/perplexities/released/{paper}.parquet",
-                sources=lambda _campaign, _catalogue: self.rows_of(declared.perplexities),
+                sources=lambda _campaign, _catalogue: self.rows_of(self.perplexities),
             ),
         }
 
     def printed_accuracies(self, printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
         """Yield printed percentages of phenomena and paradigms. UserError for several languages."""
-        if len(self.declared.languages) > 1:
+        if len(self.languages) > 1:
             raise UserError(
                 f"{self.folder / 'printed'}: printed accuracies are read of benchmarks of one "
-                f"language, and {self.name!r} has {', '.join(self.declared.languages)}; take the "
+                f"language, and {self.name!r} has {', '.join(self.languages)}; take the "
                 "tables out, or declare a benchmark for each language."
             )
         # The Snakefile reads declarations each time, and needs no table of results for it.
@@ -242,12 +238,12 @@ class Declared:
             if row.exhibit not in PRINTED or row.value is None or row.unit != "%":
                 continue
             if row.exhibit == "paradigms":
-                phenomenon = grouping(self.declared)(row.row) or row.row
+                phenomenon = self.phenomenon_of(row.row) or row.row
             else:
                 phenomenon = ALL if row.row.lower() == ALL else row.row
             yield PrintedAccuracy(
                 model=row.column,
-                lang=next(iter(self.declared.languages)),
+                lang=next(iter(self.languages)),
                 accuracy=row.value / 100,
                 rounding=row.half_unit / 100,
                 origin=row.place,
@@ -258,49 +254,42 @@ class Declared:
 
     def paper(self) -> Paper:
         """Return the benchmark as a paper, with rows of languages that a catalogue may lack."""
-        declared = self.declared
-        names = declared.languages if isinstance(declared.languages, Mapping) else {}
+        names = self.languages if isinstance(self.languages, Mapping) else {}
         printed = self.folder / "printed"
         facts = {
             "name": self.name,
-            "label": declared.label,
-            "layout": LAYOUTS[declared.unit],
-            "unit": declared.unit,
-            "right": declared.right,
-            "phenomena": [*declared.phenomena],
-            "people": " ".join(entry.note for entry in declared.people if entry.note),
+            "label": self.label,
+            "layout": LAYOUTS[self.unit],
+            "unit": self.unit,
+            "right": self.right,
+            "phenomena": [*self.phenomena],
+            "people": " ".join(entry.note for entry in self.people if entry.note),
         }
-        released = bool(declared.released) or any(printed.glob("*.csv"))
+        released = bool(self.released) or any(printed.glob("*.csv"))
         data = {
-            "sentences": declared.unit == "sentence",
-            "people": declared.people,
-            "perplexities": released and declared.perplexities,
-            "effects": any(getattr(entry, "effects", None) for entry in declared.data),
-            "ratings": any(entry.rating is not None for entry in declared.data),
+            "sentences": self.unit == "sentence",
+            "people": self.people,
+            "perplexities": released and self.perplexities,
+            "effects": any(getattr(entry, "effects", None) for entry in self.data),
+            "ratings": any(entry.rating is not None for entry in self.data),
         }
         return Paper(
             name=self.name,
             citation=Citation(
-                label=declared.label,
-                title=declared.title,
-                authors=declared.authors,
-                address=declared.address,
-                licence=declared.licence,
-                bibtex=declared.bibtex.strip(),
-                contact=declared.contact,
+                **{each.name: getattr(self, each.name).strip() for each in fields(Citation)}
             ),
             settings=DeclaredOptions,
             benchmarks=(
                 Benchmark(
                     name=self.name,
                     options=self.options,
-                    languages=self.languages,
-                    methods=self.methods,
+                    languages=self.languages_in,
+                    methods=self.methods_in,
                     expected_units=self.expected_units,
                     counted_units=self.counted_units,
-                    tokens=declared.tokens,
-                    judge=JUDGES[declared.unit],
-                    ties={"published": {ANY: declared.ties}, "corrected": {ANY: "half"}},
+                    tokens=self.tokens,
+                    judge=JUDGES[self.unit],
+                    ties={"published": {ANY: self.ties}, "corrected": {ANY: "half"}},
                 ),
             ),
             check_settings=self.check_settings,
@@ -308,7 +297,7 @@ class Declared:
             method_settings=lambda campaign: {
                 f"{self.name}.methods": self.options(campaign).methods or (),
             },
-            sources=lambda _campaign, _catalogue: self.rows_of(declared.data),
+            sources=lambda _campaign, _catalogue: self.rows_of(self.data),
             source_tables=(self.source_table,) if self.source_table else (),
             languages=tuple(
                 LanguageRow(
@@ -387,8 +376,8 @@ def read_declared(folder: Path) -> Declared:
             f"{folder}: a benchmark is called like its folder, so that must be lower-case letters, "
             "digits and underscores; rename it."
         )
-    declared = Declared(folder.name, folder, read_declaration(declaration_in(folder)))
-    for name in declared.declared.methods or ():
+    declared = read_declaration(declaration_in(folder), Declared)
+    for name in declared.methods or ():
         try:
             find_method(name)
         except UserError as error:
@@ -432,7 +421,4 @@ def find_declared(text: str) -> Declared:
 def declared_papers() -> tuple[dict[Path, Paper], dict[str, str]]:
     """Return declared benchmarks as papers by folder, and faults of the others by name."""
     usable, faults = _read_all()
-    return {
-        declared_benchmark.folder: declared_benchmark.paper()
-        for declared_benchmark in usable.values()
-    }, faults
+    return {declared.folder: declared.paper() for declared in usable.values()}, faults

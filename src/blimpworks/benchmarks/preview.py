@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from blimpworks.benchmarks.account import Account
-from blimpworks.benchmarks.build import check_number, read_items
+from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.layouts import Item, by_paradigm
@@ -25,7 +25,7 @@ KINDS = 5
 
 def source_files(declared: Declared, sources: Path) -> dict[str, Path]:
     """Return the retrieved sources of the items. Raises UserError for an absent one."""
-    named = {row.name: sources / row.name for row in declared.rows_of(declared.declared.data)}
+    named = {row.name: sources / row.name for row in declared.rows_of(declared.data)}
     absent = [name for name, path in named.items() if not path.is_file()]
     if absent:
         raise UserError(
@@ -44,20 +44,20 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     """Yield lines about a benchmark: ways of reading, items by paradigm, and examples."""
     named = local_files(declared.folder) | source_files(declared, sources)
     accounts: list[Account] = []
-    items = read_items(declared.declared, declared.folder, named, accounts)
-    unit = declared.declared.unit
-    for lang in declared.declared.languages:
-        check_number(declared.declared, lang, sum(i.lang == lang for i in items), declared.folder)
+    items = read_items(declared, named, accounts)
+    unit = declared.unit
+    for lang in declared.languages:
+        declared.check_number(lang, sum(i.lang == lang for i in items))
     read = {
         name: file_columns for account in accounts for name, file_columns in account.files.items()
     }
     files = counted(len(read), "file")
-    yield f"{declared.declared.label}: {counted(len(items), unit)} from {files}"
+    yield f"{declared.label}: {counted(len(items), unit)} from {files}"
     for file_columns, n in Counter(read.values()).most_common(KINDS):
         yield f"  {n} as {file_columns}"
     yield from (line for account in accounts for line in account.lines())
-    rows = declared.rows_of(declared.declared.data)
-    licences = dict.fromkeys([declared.declared.licence, *(row.licence for row in rows)])
+    rows = declared.rows_of(declared.data)
+    licences = dict.fromkeys([declared.licence, *(row.licence for row in rows)])
     yield f"  licence: {', '.join(filter(None, licences)) or 'not stated'}"
     phenomena: dict[tuple[str, str], dict[str, int]] = {}
     for (lang, phenomenon, paradigm), group in by_paradigm(items).items():
@@ -101,7 +101,7 @@ def count_items(
     """
     with TemporaryDirectory() as folder:
         named = local_files(declared.folder)
-        for row in declared.rows_of(declared.declared.data):
+        for row in declared.rows_of(declared.data):
             path = resources / "sources" / row.name
             if not path.is_file():
                 # Nothing is to be recorded beside the catalogue.
@@ -112,7 +112,7 @@ def count_items(
                 path.parent.mkdir(parents=True, exist_ok=True)
                 retrieve(pin, path, mirror)
             named[row.name] = path
-        groups = by_paradigm(read_items(declared.declared, declared.folder, named, []))
+        groups = by_paradigm(read_items(declared, named, []))
     counts: Counter[str] = Counter()
     for (lang, _, _), items in groups.items():
         counts[lang] += len(evenly(items, most))

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from blimpworks.analysis.accuracy import ALL
+from blimpworks.benchmarks.accuracies import MODEL_PERPLEXITIES
 from blimpworks.benchmarks.exhibits.accuracies import (
     FEWEST,
     UNITS,
@@ -39,7 +40,6 @@ from blimpworks.benchmarks.exhibits.view import (
     spoken,
     with_people,
 )
-from blimpworks.benchmarks.tables import MODEL_PERPLEXITIES
 from blimpworks.errors import UserError
 from blimpworks.exhibits.accuracies import SOURCE, where_of
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
