@@ -5,9 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from blimpworks.benchmarks.check import check, write_page
+from blimpworks.benchmarks.check import check, token_counter, write_page
 from blimpworks.benchmarks.differences import pattern, same_but_for
-from blimpworks.benchmarks.measures import token_counter
 from blimpworks.benchmarks.paper import read_declared
 from blimpworks.cli import app
 from blimpworks.errors import UserError

@@ -19,7 +19,7 @@ import pyarrow.parquet
 from blimpworks.annotation.spreadsheet import read_sheet
 from blimpworks.audit.cells import read_rows_with_lines
 from blimpworks.benchmarks.build import read_items
-from blimpworks.benchmarks.declaration import read_declaration as read_benchmark
+from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.files import local_files
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.exhibit_spec import read_specs
@@ -251,7 +251,7 @@ def declared(name, content, data=None):
 
 def items(path):
     folder = path.parent
-    declaration = read_benchmark(folder / "benchmark.yaml")
+    declaration = Declaration.read(folder / "benchmark.yaml")
     named = {name: each for name, each in local_files(folder).items() if name == path.name}
     return list(read_items(declaration, named, []))
 
@@ -496,7 +496,7 @@ READERS = [
     Reader(
         "benchmark declaration",
         copied(DEMO / "benchmarks/demo_pairs", "benchmark.yaml"),
-        read_benchmark,
+        Declaration.read,
         "campaign.settings.parsing",
         YAML,
     ),

@@ -13,17 +13,9 @@ from typing import Any
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
+from blimpworks.annotation import spreadsheet
 from blimpworks.annotation.lists import CHECK, PAIR, PRACTICE, make_lists, read_pairs
 from blimpworks.annotation.options import ValidationOptions
-from blimpworks.annotation.spreadsheet import (
-    ID,
-    YES_NO,
-    Form,
-    annotator_of,
-    columns_error,
-    lacking,
-    write_sheet,
-)
 from blimpworks.annotation.tables import (
     VALIDATION_KEY,
     VALIDATION_PARTICIPANTS,
@@ -36,8 +28,8 @@ from blimpworks.tables import ACCURACIES, read_table, write_frame, write_rows
 log = logging.getLogger(__name__)
 
 FIRST, SECOND, SENTENCE, CHOICE, NOTE = "first", "second", "sentence", "choice", "note"
-SHEET = (ID, FIRST, SECOND, CHOICE, NOTE)
-SINGLE = (ID, SENTENCE, CHOICE, NOTE)
+SHEET = (spreadsheet.ID, FIRST, SECOND, CHOICE, NOTE)
+SINGLE = (spreadsheet.ID, SENTENCE, CHOICE, NOTE)
 """Columns of sheets with pairs (SHEET) and with single sentences (SINGLE)."""
 MAIN = "main"
 CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}
@@ -72,12 +64,12 @@ def write_lists(
     rows = make_lists(read_pairs(items), options)
     for name, path in zip(options.names, sheets, strict=True):
         lines = [
-            {ID: row.row, CHOICE: "", NOTE: PRACTICE if row.part == PRACTICE else ""}
+            {spreadsheet.ID: row.row, CHOICE: "", NOTE: PRACTICE if row.part == PRACTICE else ""}
             | _texts(row.first, row.second)
             for row in rows
             if row.list == name
         ]
-        write_sheet(path, SHEET if rows[0].second else SINGLE, lines)
+        spreadsheet.write_sheet(path, SHEET if rows[0].second else SINGLE, lines)
     # For PennController's Template, which shows each participant the rows of one Group.
     with atomic(pcibex) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -98,8 +90,8 @@ def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 def _participant(path: Path, columns: Sequence[str]) -> dict[str, str]:
     if CHOICE not in columns:
-        raise columns_error(path, columns, f"{ID!r} and {CHOICE!r}")
-    return {CHOICE: annotator_of(path)}
+        raise spreadsheet.columns_error(path, columns, f"{spreadsheet.ID!r} and {CHOICE!r}")
+    return {CHOICE: spreadsheet.annotator_of(path)}
 
 
 def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
@@ -108,9 +100,9 @@ def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
     ``chose_good``: the choice is right. The file's name ends with the participant
     (``urd.anna.csv``). Raises UserError as ``Form.labels`` does.
     """
-    form = Form(
+    form = spreadsheet.Form(
         texts={name: _texts(row["first"], row["second"]) for name, row in key.items()},
-        words=lambda row: CHOICES if key[row]["second"] else YES_NO,
+        words=lambda row: CHOICES if key[row]["second"] else spreadsheet.YES_NO,
         annotators=_participant,
         items={name: (row["part"], row["item_id"]) for name, row in key.items()},
         lists={name: row["list"] for name, row in key.items()},
@@ -200,7 +192,7 @@ def read_validation(
     people = participants_of(choices, key, options.check_threshold)
     lists = {name: row["list"] for name, row in key.items()}
     judged = [*zip(choices["row"], choices["participant"], strict=True)]
-    unfilled = sum(lacking(judged, lists).values())
+    unfilled = sum(spreadsheet.lacking(judged, lists).values())
     if unfilled:
         log.warning("%d rows of the lists that were filled have no choice", unfilled)
     counted = people["participant"][~people["left_out"].astype(bool)]

@@ -10,18 +10,16 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL, wilson
-from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import named_files
 from blimpworks.benchmarks.declaration import (
     Declaration,
     People,
     Released,
-    read_declaration,
 )
 from blimpworks.benchmarks.entries import Files, Values
 from blimpworks.benchmarks.files import columns_in
 from blimpworks.benchmarks.layouts import not_empty, number
-from blimpworks.benchmarks.readers import as_text
+from blimpworks.benchmarks.readers import Account, as_text
 from blimpworks.benchmarks.rows import Named, rows_in, with_new_names
 from blimpworks.benchmarks.templates import Row, cell, is_one_of
 from blimpworks.errors import UserError
@@ -307,7 +305,7 @@ def read_people(
     ratings; skipped counts cells without a judgement. Raises UserError for malformed files, and for
     paradigms that the items lack.
     """
-    declared = read_declaration(declaration)
+    declared = Declaration.read(declaration)
     named = named_files(declared, files, sources)
     phenomena: dict[tuple[str, str], set[str]] = {}
     for path in items:
@@ -335,7 +333,7 @@ def read_released(
     declaration: Path, files: Sequence[Path], sources: Path, benchmark: str, output: Path
 ) -> int:
     """Write accuracies of released decisions; return their number. UserError if malformed."""
-    declared = read_declaration(declaration)
+    declared = Declaration.read(declaration)
     named = named_files(declared, files, sources)
     entries = []
     for entry in declared.released:
@@ -359,7 +357,7 @@ def read_released(
 
 def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, output: Path) -> int:
     """Write released perplexities; return their number. UserError if malformed."""
-    declared = read_declaration(declaration)
+    declared = Declaration.read(declaration)
     named = named_files(declared, files, sources)
     rows = [
         {"model": as_text(cell(row, entry.model)), "perplexity": number(row, entry.perplexity)}

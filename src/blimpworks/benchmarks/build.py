@@ -12,12 +12,12 @@ from unicodedata import is_normalized
 import pyarrow as pa
 
 from blimpworks.benchmarks import designs, layouts
-from blimpworks.benchmarks.account import Account
-from blimpworks.benchmarks.declaration import Declaration, read_declaration
+from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.entries import Labels, Ratings
 from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.layouts import Item
+from blimpworks.benchmarks.readers import Account
 from blimpworks.benchmarks.rows import Named, rows_in
 from blimpworks.benchmarks.templates import Row
 from blimpworks.errors import UserError
@@ -168,7 +168,7 @@ def build_items(
     Raises UserError for a malformed declaration or file, with the line, and for another number of
     items than declared.
     """
-    declared = read_declaration(declaration)
+    declared = Declaration.read(declaration)
     accounts: list[Account] = []
     every = read_items(declared, named_files(declared, files, sources), accounts)
     items: list[tuple[str, Item | Design]] = []

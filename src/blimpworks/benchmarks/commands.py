@@ -178,16 +178,13 @@ def check_benchmark(
 
     The exit code is 1 where there are errors, and 0 with warnings alone.
     """
-    from blimpworks.benchmarks.check import check, report
-    from blimpworks.benchmarks.measures import token_counter
+    from blimpworks.benchmarks.check import check, report, token_counter, write_page
     from blimpworks.benchmarks.paper import find_declared
 
     result = check(find_declared(name), sources, token_counter(tokenizer) if tokenizer else None)
     for line in report(result, show):
         typer.echo(line)
     if html is not None:
-        from blimpworks.benchmarks.check import write_page
-
         write_page(result, html, show, most)
     raise typer.Exit(1 if result.errors else 0)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
@@ -136,6 +136,13 @@ class Declaration(Strict):
             raise ValueError("items must name the languages of the benchmark")
         return self
 
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a declaration. Raises UserError with a sentence for each wrong key."""
+        declaration = parse_yaml(cls, path, "declaration of a benchmark")
+        declaration._folder = path.parent
+        return declaration
+
     @property
     def unit(self) -> str:
         """Unit of judgement: pair, sentence or item."""
@@ -214,16 +221,8 @@ class Declaration(Strict):
 # Here too, because its own module takes long to load.
 ALL = "all"
 """Label of accuracies of whole phenomena, and of the whole benchmark."""
-Kind = TypeVar("Kind", bound=Declaration)
 
 
 def declaration_in(folder: Path) -> Path:
     """Return the path of a folder's declaration."""
     return folder / "benchmark.yaml"
-
-
-def read_declaration(path: Path, kind: type[Kind] = Declaration) -> Kind:
-    """Read a benchmark's declaration. Raises UserError with a sentence for each wrong key."""
-    declaration = parse_yaml(kind, path, "declaration of a benchmark")
-    declaration._folder = path.parent
-    return declaration

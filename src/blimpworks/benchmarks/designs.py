@@ -10,15 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from blimpworks.benchmarks import entries
 from blimpworks.benchmarks.declaration import Declaration
-from blimpworks.benchmarks.entries import (
-    Alternatives,
-    Answer,
-    Conditions,
-    Designs,
-    Predictions,
-    Suites,
-)
 from blimpworks.benchmarks.layouts import item_key, joiner_in, labels_of, region_in, text
 from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Prediction
 from blimpworks.benchmarks.readers import as_text
@@ -81,7 +74,7 @@ class Design:
 
 
 def _design(
-    conditions: Sequence[Condition], name: str, data: Predictions, declared: Declaration
+    conditions: Sequence[Condition], name: str, data: entries.Predictions, declared: Declaration
 ) -> Design:
     """Make an item of conditions. Raises UserError if these lack a region of its formulas."""
     first = conditions[0].row
@@ -145,7 +138,9 @@ def _design(
     return design
 
 
-def conditions(rows: Iterable[Row], data: Conditions, declared: Declaration) -> Iterator[Design]:
+def conditions(
+    rows: Iterable[Row], data: entries.Conditions, declared: Declaration
+) -> Iterator[Design]:
     """Make items of rows with a condition each, or with a region of a condition each."""
     items: dict[tuple[str, ...], dict[str, list[Row]]] = {}
     for row in rows:
@@ -160,7 +155,7 @@ def conditions(rows: Iterable[Row], data: Conditions, declared: Declaration) -> 
 
 
 def _condition(
-    name: str, rows: Sequence[Row], data: Conditions, declared: Declaration
+    name: str, rows: Sequence[Row], data: entries.Conditions, declared: Declaration
 ) -> Condition:
     if data.region and data.content:
         regions = tuple(as_text(cell(row, data.region)).strip() for row in rows)
@@ -179,7 +174,7 @@ def _condition(
     return Condition(name, regions, texts, joiner, rows[0])
 
 
-def designs(rows: Iterable[Row], data: Designs, declared: Declaration) -> Iterator[Design]:
+def designs(rows: Iterable[Row], data: entries.Designs, declared: Declaration) -> Iterator[Design]:
     """Make an item of each row with a sentence for each condition."""
     for row in rows:
         group = []
@@ -195,7 +190,7 @@ def designs(rows: Iterable[Row], data: Designs, declared: Declaration) -> Iterat
         yield _design(group, labels["id"], data, declared)
 
 
-def suites(rows: Iterable[Row], data: Suites, declared: Declaration) -> Iterator[Design]:
+def suites(rows: Iterable[Row], data: entries.Suites, declared: Declaration) -> Iterator[Design]:
     """Make items of test suites, one in each record. Raises UserError for another record."""
     for row in rows:
         listed = row.cells.get("predictions")
@@ -236,7 +231,7 @@ def suites(rows: Iterable[Row], data: Suites, declared: Declaration) -> Iterator
 
 
 def alternatives(
-    rows: Iterable[Row], data: Alternatives, declared: Declaration
+    rows: Iterable[Row], data: entries.Alternatives, declared: Declaration
 ) -> Iterator[Design]:
     """Make an item of each row, in which the right option must be better than each other one.
 
@@ -316,7 +311,7 @@ def _listed(row: Row, column: str, separator: str | None) -> Sequence[object]:
     )
 
 
-def _position(row: Row, right: Answer | str, options: Sequence[str]) -> int:
+def _position(row: Row, right: entries.Answer | str, options: Sequence[str]) -> int:
     """Return the position of the right option, from 0. Raises UserError for none or several."""
     if isinstance(right, str):
         column, names, answer = right, [*options], text(row, right)

@@ -12,13 +12,12 @@ from typing import Any
 import langcodes
 import yaml
 
-from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.declaration import declaration_in
 from blimpworks.benchmarks.differences import units
 from blimpworks.benchmarks.entries import Files
 from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.paper import NAME
-from blimpworks.benchmarks.readers import as_text
+from blimpworks.benchmarks.readers import Account, as_text
 from blimpworks.benchmarks.rows import rows_in
 from blimpworks.benchmarks.templates import compared
 from blimpworks.campaign.catalogue import LanguageRow

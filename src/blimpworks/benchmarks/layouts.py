@@ -9,23 +9,9 @@ from itertools import product
 from pathlib import PurePosixPath
 from typing import Any
 
+from blimpworks.benchmarks import entries
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.differences import Span, difference, span_of
-from blimpworks.benchmarks.entries import (
-    Alternatives,
-    Choices,
-    Column,
-    Conditions,
-    Critical,
-    CriticalIndex,
-    CriticalOffsets,
-    CriticalWords,
-    LabelledRows,
-    Labels,
-    Pairs,
-    Sentences,
-    Suites,
-)
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import Row, cell, has_column, is_one_of, word_span
 from blimpworks.errors import UserError
@@ -74,7 +60,7 @@ def number(row: Row, column: str) -> float:
     )
 
 
-def rating_in(row: Row, data: Labels) -> dict[str, float | None]:
+def rating_in(row: Row, data: entries.Labels) -> dict[str, float | None]:
     """Return the grade of a row, null for an empty cell; nothing without such a column."""
     if not isinstance(data.rating, str):
         return {}
@@ -95,7 +81,7 @@ def by_paradigm(items: Iterable[Any]) -> dict[tuple[str, str, str], list[Any]]:
     return groups
 
 
-def labels_of(row: Row, data: Labels, declared: Declaration) -> dict[str, Any]:
+def labels_of(row: Row, data: entries.Labels, declared: Declaration) -> dict[str, Any]:
     """Return the fields of a row's item that are not sentences."""
     paradigm = labelled(row, data.paradigm, "paradigm") or PurePosixPath(row.file).stem
     phenomenon = not_empty(row, data.phenomenon) if data.phenomenon else ""
@@ -122,7 +108,11 @@ def labels_of(row: Row, data: Labels, declared: Declaration) -> dict[str, Any]:
     }
 
 
-def joiner_in(row: Row, data: Conditions | Suites | Alternatives, declared: Declaration) -> str:
+def joiner_in(
+    row: Row,
+    data: entries.Conditions | entries.Suites | entries.Alternatives,
+    declared: Declaration,
+) -> str:
     """Return the text between parts in a row's language. Raises UserError where none is given."""
     lang, joined_by = labels_of(row, data, declared)["lang"], data.joined_by
     if isinstance(joined_by, str):
@@ -155,15 +145,17 @@ def not_empty(row: Row, column: str) -> str:
     return value
 
 
-def item_key(row: Row, data: Labels, item: str | None) -> tuple[str, ...]:
+def item_key(row: Row, data: entries.Labels, item: str | None) -> tuple[str, ...]:
     """Return the file, paradigm, language and name that the rows of an item share."""
     among = (labelled(row, data.paradigm, "paradigm"), labelled(row, data.lang, "lang"))
     return (row.file, *among, *((not_empty(row, item),) if item else ()))
 
 
-def region_in(row: Row, sentence: str, critical: Column | CriticalIndex, near: Span) -> Span:
+def region_in(
+    row: Row, sentence: str, critical: entries.Column | entries.CriticalIndex, near: Span
+) -> Span:
     """Return the span of a critical region; of several places the one next to ``near`` counts."""
-    if isinstance(critical, CriticalIndex):
+    if isinstance(critical, entries.CriticalIndex):
         return word_span(row, sentence, critical.word, critical.words)
     region_text = text(row, critical)
     span = span_of(sentence, region_text, near)
@@ -176,11 +168,11 @@ def region_in(row: Row, sentence: str, critical: Column | CriticalIndex, near: S
     return span
 
 
-def regions_of(row: Row, good: str, bad: str, critical: Critical | None) -> Regions:
+def regions_of(row: Row, good: str, bad: str, critical: entries.Critical | None) -> Regions:
     """Return critical regions as declared, by default where the sentences differ."""
     if critical is None:
         return difference(good, bad)
-    if isinstance(critical, CriticalOffsets):
+    if isinstance(critical, entries.CriticalOffsets):
         columns = [getattr(critical, name) for name in Regions._fields]
         offsets = []
         for column in columns:
@@ -199,18 +191,18 @@ def regions_of(row: Row, good: str, bad: str, critical: Critical | None) -> Regi
                 f"Correct the columns {', '.join(columns)}."
             )
         return regions
-    if not isinstance(critical, CriticalWords):
-        critical = CriticalWords(good=critical, bad=critical)
+    if not isinstance(critical, entries.CriticalWords):
+        critical = entries.CriticalWords(good=critical, bad=critical)
     near = difference(good, bad)
     first = region_in(row, good, critical.good, near[:2])
     return Regions(*first, *region_in(row, bad, critical.bad, near[2:]))
 
 
-def pairs(rows: Iterable[Row], data: Pairs, declared: Declaration) -> Iterator[Item]:
+def pairs(rows: Iterable[Row], data: entries.Pairs, declared: Declaration) -> Iterator[Item]:
     """Make a pair of each row with a good and a bad sentence."""
     for row in rows:
         good, bad = text(row, data.good), text(row, data.bad)
-        if isinstance(data.critical, CriticalOffsets):
+        if isinstance(data.critical, entries.CriticalOffsets):
             for column in (data.good, data.bad):
                 if cell(row, column)[0].isspace():
                     raise UserError(
@@ -222,14 +214,14 @@ def pairs(rows: Iterable[Row], data: Pairs, declared: Declaration) -> Iterator[I
         yield Item(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
 
 
-def choices(rows: Iterable[Row], data: Choices, declared: Declaration) -> Iterator[Item]:
+def choices(rows: Iterable[Row], data: entries.Choices, declared: Declaration) -> Iterator[Item]:
     """Make a pair of each row with two sentences and a column that names the good one."""
     for row in rows:
         right = _side(row, data.right.column, data.right.first, data.right.second)
         sides = (data.first, data.second) if right else (data.second, data.first)
         critical = data.critical
-        if isinstance(critical, CriticalWords) and not right:
-            critical = CriticalWords(good=critical.bad, bad=critical.good)
+        if isinstance(critical, entries.CriticalWords) and not right:
+            critical = entries.CriticalWords(good=critical.bad, bad=critical.good)
         good, bad = (text(row, side) for side in sides)
         regions = regions_of(row, good, bad, critical)
         yield Item(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
@@ -251,7 +243,9 @@ def _listed(values: object) -> str:
     return ", ".join(map(repr, cell_values))
 
 
-def labelled_rows(rows: Iterable[Row], data: LabelledRows, declared: Declaration) -> Iterator[Item]:
+def labelled_rows(
+    rows: Iterable[Row], data: entries.LabelledRows, declared: Declaration
+) -> Iterator[Item]:
     """Make a pair of each good and each bad sentence of an item. UserError if it lacks one."""
     groups: dict[object, list[Row]] = {}
     numbers: Counter[object] = Counter()
@@ -298,7 +292,9 @@ def labelled_rows(rows: Iterable[Row], data: LabelledRows, declared: Declaration
                 yield Item(good=sentences[0], bad=sentences[1], regions=regions, **labels)
 
 
-def sentences(rows: Iterable[Row], data: Sentences, declared: Declaration) -> Iterator[Item]:
+def sentences(
+    rows: Iterable[Row], data: entries.Sentences, declared: Declaration
+) -> Iterator[Item]:
     """Make an item of each row with a sentence and its label."""
     for row in rows:
         sentence = text(row, data.sentence)

@@ -17,7 +17,6 @@ from blimpworks.benchmarks.declaration import (
     ALL,
     Declaration,
     declaration_in,
-    read_declaration,
 )
 from blimpworks.benchmarks.entries import Files, Labels, Ratings
 from blimpworks.benchmarks.exhibits import specs_of
@@ -376,7 +375,7 @@ def read_declared(folder: Path) -> Declared:
             f"{folder}: a benchmark is called like its folder, so that must be lower-case letters, "
             "digits and underscores; rename it."
         )
-    declared = read_declaration(declaration_in(folder), Declared)
+    declared = Declared.read(declaration_in(folder))
     for name in declared.methods or ():
         try:
             find_method(name)

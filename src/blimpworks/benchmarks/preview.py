@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.layouts import Item, by_paradigm
 from blimpworks.benchmarks.paper import Declared
+from blimpworks.benchmarks.readers import Account
 from blimpworks.errors import UserError
 from blimpworks.exhibits import shared
 from blimpworks.items import evenly

@@ -11,14 +11,14 @@ import io
 import json
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.declaration import People
 from blimpworks.benchmarks.entries import PlainFiles
 from blimpworks.errors import UserError, reading
@@ -34,6 +34,74 @@ QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 """A cell in the quotes of csv that holds a quotation mark."""
 Cells = Iterator[tuple[int, dict[str, Any]]]
 """Lines, rows or records from 1, each with its cells by column."""
+LeavesOut = Callable[..., bool]
+"""Function that tells whether to leave a line out, by its number and whether it is blank."""
+SHOWN = 20
+"""Faults of an entry that a message lists."""
+PLACE = re.compile(r"^([^:]+:\d+):? ")
+"""File and line at the start of a fault."""
+
+
+@dataclass
+class Account:
+    """Files, rows and items of an entry, counted while they are read."""
+
+    entry: str
+    """File of the declaration and key of the entry, for messages."""
+    files: dict[str, str] = field(default_factory=dict)
+    """Way of reading, by name of file."""
+    rows: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Rows that are no items, by the key that excludes them."""
+    items: int = 0
+    notes: Counter[str] = field(default_factory=Counter)
+    """Remarks on rows that are used, counted."""
+    faults: list[str] = field(default_factory=list)
+    """Sentences about rows that cannot be read."""
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Keep an error about a row among the faults, so that one message tells all."""
+        try:
+            yield
+        except UserError as error:
+            self.faults.append(str(error))
+
+    def check_faults(self) -> None:
+        """Raise UserError with the first faults, if any; equal ones of several rows once."""
+        alike: dict[str, list[str]] = {}
+        for fault in self.faults:
+            alike.setdefault(PLACE.sub("", fault), []).append(fault)
+        messages = []
+        for faults in alike.values():
+            locations = [match[1] for fault in faults[1:] if (match := PLACE.match(fault))]
+            listed_locations = ", ".join(locations[: SHOWN - 1]) or "other rows"
+            more = f", and {len(faults) - SHOWN:,} more" if len(faults) > SHOWN else ""
+            messages.append(
+                faults[0] + (f" The same at {listed_locations}{more}." if len(faults) > 1 else "")
+            )
+        if len(messages) > 1:
+            more = f"; the first {SHOWN} of them" if len(messages) > SHOWN else ""
+            lines = "\n".join(f"  {fault}" for fault in messages[:SHOWN])
+            raise UserError(f"{self.entry}: {len(messages):,} faults{more}:\n{lines}")
+        if messages:
+            raise UserError(messages[0])
+
+    def record(self) -> dict[str, Any]:
+        """Return the account for a job's record."""
+        used = self.rows - self.left_out.total()
+        counts = {"files": len(self.files), "rows": self.rows, "used": used, "items": self.items}
+        return counts | {"left_out": dict(self.left_out), "notes": dict(self.notes)}
+
+    def lines(self) -> Iterator[str]:
+        """Yield the account in lines for people."""
+        used = self.rows - self.left_out.total()
+        read = f"{len(self.files):,} file{'s' * (len(self.files) != 1)}, {self.rows:,} rows"
+        yield f"{self.entry.rpartition(' ')[2]}: {read}, {used:,} used, {self.items:,} items"
+        yield from (
+            f"  left out by {key}: {n:,} row{'s' * (n != 1)}" for key, n in self.left_out.items()
+        )
+        yield from (f"  {note}: {n:,}" for note, n in self.notes.items())
 
 
 @dataclass(frozen=True)
@@ -141,8 +209,20 @@ class Table:
     def rows(self, account: Account) -> Cells:
         """Yield rows, without ``skip_lines``; malformed ones become faults of the ``account``."""
         skipped = {*self.how.skipped(self.name)}
+
+        def leaves_out(line: int, blank: bool = False) -> bool:
+            """Tell whether to leave a line out; count it, and stop expecting it."""
+            if line in skipped:
+                skipped.discard(line)
+                account.rows += 1
+                account.left_out["skip_lines"] += 1
+                return True
+            if blank and line < len(self.lines):
+                account.notes[BLANK] += 1
+            return blank
+
         read = False
-        for line, cells in READERS[self.format](self, account, skipped):
+        for line, cells in READERS[self.format](self, account, leaves_out):
             read = True
             yield line, cells
         if skipped:
@@ -156,37 +236,18 @@ class Table:
             raise UserError(f"{self.name} has no rows; expected some. Retrieve it again.")
 
 
-def _is_skipped(line: int, account: Account, skipped: set[int]) -> bool:
-    """Tell whether to leave a line out; count it, and stop expecting it."""
-    if line not in skipped:
-        return False
-    skipped.discard(line)
-    account.rows += 1
-    account.left_out["skip_lines"] += 1
-    return True
-
-
-def _is_blank(blank: bool, line: int, table: Table, account: Account) -> bool:
-    if blank and line < len(table.lines):
-        account.notes[BLANK] += 1
-    return blank
-
-
-def _csv_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
+def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     """Yield cells of each line, or of each row where ``quotes: csv`` allows line breaks."""
     rows: list[tuple[int, Sequence[str]]] = []
     # After a separator and a space a quotation mark still opens a cell.
     options: Any = {"delimiter": table.separator, "strict": True, "skipinitialspace": True}
-
-    def is_left_out(line: int, blank: bool) -> bool:
-        return _is_skipped(line, account, skipped) or _is_blank(blank, line, table, account)
 
     with cells_of_any_size():
         if table.how.quotes == "csv":
             reader, line = csv.reader((f"{text}\n" for text in table.lines), **options), 1
             try:
                 for cells in reader:
-                    if not is_left_out(line, not cells):
+                    if not leaves_out(line, not cells):
                         rows.append((line, cells))
                     line = reader.line_num + 1
             except csv.Error as error:
@@ -196,7 +257,7 @@ def _csv_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
                 )
         else:
             for line, text in enumerate(table.lines, start=1):
-                if is_left_out(line, not text):
+                if leaves_out(line, not text):
                     continue
                 if table.quotes == "none":
                     rows.append((line, text.split(table.separator)))
@@ -278,10 +339,10 @@ def _leaves(value: object, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _records(
-    table: Table, values: Iterable[tuple[int, Any]], account: Account, skipped: set[int]
+    table: Table, values: Iterable[tuple[int, Any]], account: Account, leaves_out: LeavesOut
 ) -> Cells:
     for line, value in values:
-        if _is_skipped(line, account, skipped):
+        if leaves_out(line):
             continue
         if not isinstance(value, dict):
             account.faults.append(
@@ -300,15 +361,13 @@ def _records(
         yield line, cells
 
 
-def _json_lines(table: Table, account: Account, skipped: set[int]) -> Cells:
+def _json_lines(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     values: list[tuple[int, Any]] = []
     for line, text in enumerate(table.lines, start=1):
-        if line in skipped:
-            values.append((line, None))
-        elif not _is_blank(not text.strip(), line, table, account):
+        if not leaves_out(line, not text.strip()):
             with account.collecting():
                 values.append((line, _parsed(text, table, line)))
-    yield from _records(table, values, account, skipped)
+    yield from _records(table, values, account, leaves_out)
 
 
 def _parsed(text: str, table: Table, line: int) -> Any:
@@ -321,7 +380,7 @@ def _parsed(text: str, table: Table, line: int) -> Any:
         raise UserError(f"{table.name}:{line} is no JSON ({error}); retrieve it again.") from error
 
 
-def _json_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
+def _json_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     content = _parsed(table.text, table, 1)
     for key in (table.how.records or "").split(".") if table.how.records else ():
         if not isinstance(content, dict) or key not in content:
@@ -337,18 +396,18 @@ def _json_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
             f"{table.name} is {content!r:.60}; expected a list of records. Name its key with "
             "'records'."
         )
-    yield from _records(table, enumerate(content, start=1), account, skipped)
+    yield from _records(table, enumerate(content, start=1), account, leaves_out)
 
 
-def _parquet_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
+def _parquet_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     import pyarrow.parquet as pq
 
     with reading(Path(table.name), "a Parquet file", "Retrieve it again."):
         rows = pq.read_table(io.BytesIO(table.content), page_checksum_verification=True).to_pylist()
-    yield from _records(table, enumerate(rows, start=1), account, skipped)
+    yield from _records(table, enumerate(rows, start=1), account, leaves_out)
 
 
-def _sheet_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
+def _sheet_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     import openpyxl
 
     with reading(Path(table.name), "an xlsx file", "Save it as one."):
@@ -369,18 +428,18 @@ def _sheet_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
     rows = (
         (line, cells)
         for line, cells in enumerate(values, start=1)
-        if any(map(as_text, cells)) and not _is_skipped(line, account, skipped)
+        if any(map(as_text, cells)) and not leaves_out(line)
     )
     yield from _with_headings(table, rows, account)
 
 
-def _text_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
+def _text_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     column, *more = table.how.columns or ("text",)
     if more:
         raise UserError(f"{table.name} is plain text, and has one column; correct 'columns'.")
     lines = table.lines[:-1] if not table.lines[-1] else table.lines
     for line, text in enumerate(lines, start=1):
-        if _is_skipped(line, account, skipped):
+        if leaves_out(line):
             continue
         if not text.strip() and column not in table.how.allow_empty:
             account.faults.append(
@@ -390,7 +449,7 @@ def _text_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
         yield line, {column: text}
 
 
-READERS: Mapping[str, Callable[[Table, Account, set[int]], Cells]] = {
+READERS: Mapping[str, Callable[[Table, Account, LeavesOut], Cells]] = {
     "csv": _csv_rows,
     "tsv": _csv_rows,
     "jsonl": _json_lines,

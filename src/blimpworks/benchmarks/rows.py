@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.declaration import declaration_in
 from blimpworks.benchmarks.entries import Files, Lookup, PlainFiles, Rules
 from blimpworks.benchmarks.files import columns_in, new_names_table, tables_in
-from blimpworks.benchmarks.readers import BLANK, as_text, is_wide
+from blimpworks.benchmarks.readers import BLANK, Account, as_text, is_wide
 from blimpworks.benchmarks.templates import Row, cell, compared, is_one_of
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, below, table_rows

@@ -11,10 +11,9 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any
 
-from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.differences import Span, occurrences
 from blimpworks.benchmarks.entries import Rules
-from blimpworks.benchmarks.readers import as_text
+from blimpworks.benchmarks.readers import Account, as_text
 from blimpworks.errors import UserError
 
 
