@@ -256,8 +256,8 @@ def _of_people(
             f"'without: [{', '.join(lacking[:4])}]'."
         )
     if left_out:
-        named = ", ".join(f"{name} {count}" for name, count in left_out.items())
-        log.warning("%s: judgements of people that 'without' leaves out: %s", path, named)
+        counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
+        log.warning("%s: judgements of people that 'without' leaves out: %s", path, counts)
     return rows, left_out
 
 

@@ -332,11 +332,8 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
         patterns = [pattern(item.good, item.bad) for item in pair_items]
         findings += [*_pairs(pair_items), _outliers(pair_items, patterns)]
     elif unit == "sentence":
-        both = [
-            group
-            for group in _alike(items, _texts)
-            if len({item.more.get("acceptable") for item in group}) > 1
-        ]
+        alike = _alike(items, _texts)
+        both = [group for group in alike if len({item.more["acceptable"] for item in group}) > 1]
         text = "acceptable here and not there"
         findings.append(_found(ERROR, [*map(_shown, both)], "sentence", text))
     else:
@@ -385,11 +382,8 @@ def _condition(condition: Condition, item: Design) -> Segments:
     formulas = (Prediction.parse(formula).places for formula in item.predictions)
     named = {region for places in formulas for region, name in places if name == condition.name}
     regions = zip(condition.regions, condition.placed(), strict=True)
-    spans = [
-        (*span, region)
-        for region, span in regions
-        if region in named - {SENTENCE} and span[0] < span[1]
-    ]
+    shown = named - {SENTENCE}
+    spans = [(*span, region) for region, span in regions if region in shown and span[0] < span[1]]
     return _segments(condition.sentence, spans)
 
 

@@ -148,10 +148,7 @@ class Files(PlainFiles):
     @property
     def every_pattern(self) -> tuple[str, ...]:
         """Patterns of names, with those of aligned files."""
-        return (
-            *self.patterns,
-            *(name for aligned_files in self.aligned for name in aligned_files.patterns),
-        )
+        return (*self.patterns, *(name for files in self.aligned for name in files.patterns))
 
     @property
     def tables(self) -> tuple[str, ...]:

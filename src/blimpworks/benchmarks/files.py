@@ -92,11 +92,7 @@ def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, d
         if not name.endswith(ARCHIVES):
             yield Table(plain_name(name), _uncompressed(name, content), how), columns
             return
-        members = [
-            archive_member
-            for archive_member in _members(name, content)
-            if not _is_hidden(archive_member[0])
-        ]
+        members = [each for each in _members(name, content) if not _is_hidden(each[0])]
         names = [member for member, _ in members]
         for member in names:
             try:

@@ -102,11 +102,7 @@ class Columns:
     def side(self, words: set[str], not_words: set[str]) -> list[str]:
         """List columns of sentences whose heading has one of ``words``, none of ``not_words``."""
         split = {name: {*_name(name).split("_")} for name in self.texts}
-        return [
-            name
-            for name, name_words in split.items()
-            if name_words & words and not name_words & not_words
-        ]
+        return [name for name, own in split.items() if own & words and not own & not_words]
 
     @property
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:

@@ -13,11 +13,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import PrivateAttr
 
-from blimpworks.benchmarks.declaration import (
-    ALL,
-    Declaration,
-    declaration_in,
-)
+from blimpworks.benchmarks.declaration import ALL, Declaration, declaration_in
 from blimpworks.benchmarks.entries import Files, Labels, Ratings
 from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.benchmarks.files import columns_in, local_files, new_names_table
@@ -57,7 +53,9 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 LAYOUTS = {"pair": "pairs", "sentence": "sentences", "item": "conditions"}
 PRINTED = ("phenomena", "paradigms")
 """Exhibits whose printed numbers are accuracies."""
-UNKNOWN_SCRIPT = "Zzzz"
+EMPTY = dict.fromkeys(("ud_name", "family", "excluded_treebanks", "note"), "")
+UNKNOWN = {**EMPTY, "script": "Zzzz", "unimorph": (), "untested": (), "special": ()}
+"""Facts of a language that no table has."""
 ITEMS = 1000
 """Items of a file, for plans, where neither declaration nor file has their number."""
 
@@ -93,11 +91,11 @@ class Declared(Declaration):
     def local_of(self, entries: Sequence[Files]) -> list[str]:
         """List files of the folder that some entries name, and tables that they need."""
         entries = [*files_of(entries)]
-        patterns = [pattern for files_entry in entries for pattern in files_entry.every_pattern]
-        tables = [table for files_entry in entries for table in files_entry.tables]
-        files = local_files(self.folder)
-        chosen = (path for name, path in files.items() if columns_in(patterns, name) is not None)
-        return [*map(str, chosen), *(str(new_names_table(self.folder, t)) for t in tables)]
+        patterns = [pattern for entry in entries for pattern in entry.every_pattern]
+        files = local_files(self.folder).items()
+        chosen = [path for name, path in files if columns_in(patterns, name) is not None]
+        tables = [new_names_table(self.folder, name) for entry in entries for name in entry.tables]
+        return [*map(str, chosen + tables)]
 
     # What its rules ask for
 
@@ -141,12 +139,12 @@ class Declared(Declaration):
         number = self.expected(lang)
         if number and not most:
             return number
-        key = (campaign.pathvars.resources, campaign.mirror, most)
+        resources, mirror = campaign.pathvars.resources, campaign.mirror
+        key = (resources, mirror, most)
         if key not in self._counts:
             from blimpworks.benchmarks.preview import count_items  # no parse of the Snakefile's
 
-            resources, mirror, most = Path(key[0]), key[1], key[2]
-            self._counts[key] = count_items(self, resources, mirror, most)
+            self._counts[key] = count_items(self, Path(resources), mirror, most)
         counts = self._counts[key]
         return None if counts is None else counts.get(lang, 0)
 
@@ -236,10 +234,9 @@ class Declared(Declaration):
         for row in printed:
             if row.exhibit not in PRINTED or row.value is None or row.unit != "%":
                 continue
+            phenomenon, paradigm = ALL if row.row.lower() == ALL else row.row, ALL
             if row.exhibit == "paradigms":
-                phenomenon = self.phenomenon_of(row.row) or row.row
-            else:
-                phenomenon = ALL if row.row.lower() == ALL else row.row
+                phenomenon, paradigm = self.phenomenon_of(row.row) or row.row, row.row
             yield PrintedAccuracy(
                 model=row.column,
                 lang=next(iter(self.languages)),
@@ -248,7 +245,7 @@ class Declared(Declaration):
                 origin=row.place,
                 n=None,
                 phenomenon=phenomenon,
-                paradigm=row.row if row.exhibit == "paradigms" else ALL,
+                paradigm=paradigm,
             )
 
     def paper(self) -> Paper:
@@ -299,19 +296,8 @@ class Declared(Declaration):
             sources=lambda _campaign, _catalogue: self.rows_of(self.data),
             source_tables=(self.source_table,) if self.source_table else (),
             languages=tuple(
-                LanguageRow(
-                    lang=lang,
-                    name=name,
-                    ud_name="",
-                    family="",
-                    script=UNKNOWN_SCRIPT,
-                    unimorph=(),
-                    paper_n=None,
-                    untested=(),
-                    special=(),
-                    excluded_treebanks="",
-                    papers=(self.name,),
-                    note="",
+                LanguageRow.model_validate(
+                    {**UNKNOWN, "lang": lang, "name": name, "papers": (self.name,), "paper_n": None}
                 )
                 for lang, name in names.items()
             ),
@@ -360,8 +346,7 @@ def _folders() -> Iterable[Path]:
         else path
         for path in reversed([*named])
     }
-    roots = dict.fromkeys((Path(), REPOSITORY)) if Path.cwd() != REPOSITORY else [Path()]
-    for root in roots:
+    for root in [Path()] if working_directory == REPOSITORY else (Path(), REPOSITORY):
         for folder in PLACES:
             for path in sorted((root / folder).glob("*/benchmark.yaml")):
                 folders.setdefault(path.parent.name, path.parent)

@@ -178,11 +178,8 @@ class Table:
         first = "".join(self.lines[self.how.header_row - 1 :][:1])
         if not self.how.columns or len(self.how.columns) == 1:
             return max(SEPARATORS, key=first.count)
-        fitting = [
-            separator
-            for separator in SEPARATORS
-            if first.count(separator) + 1 == len(self.how.columns)
-        ]
+        gaps = len(self.how.columns) - 1
+        fitting = [separator for separator in SEPARATORS if first.count(separator) == gaps]
         if len(fitting) > 1:
             raise UserError(
                 f"{self.name}: {' or '.join(map(repr, fitting))} may stand between the cells of a "

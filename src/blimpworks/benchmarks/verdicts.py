@@ -108,24 +108,19 @@ def _grouped(
         key = tuple(item["predictions"]), effects, item.get(RIGHT) == "mean"
         alike.setdefault(key, []).append(number)
     every = _regions(table, numbers, items)
-    by_place = {
-        group_key: rows.set_index("item")
-        for group_key, rows in every.groupby(["regions", "condition"])
-    }
+    places = every.groupby(["regions", "condition"])
+    by_place = {place: rows.set_index("item") for place, rows in places}
     groups: list[Group] = []
     taken: list[pd.DataFrame] = []
     end = 0
     for (formulas, sums, by_mean), members in alike.items():
         predictions = tuple(map(Prediction.parse, formulas))
         effects_of = tuple(map(Effect.parse, sums))
-        named: dict[Place, Formula] = {
-            group_key: formula
-            for formula in (*effects_of, *predictions)
-            for group_key in sorted(formula.places)
-        }
+        every_formula: tuple[Formula, ...] = (*effects_of, *predictions)
+        named = {place: each for each in every_formula for place in sorted(each.places)}
         slices = {}
-        for group_key, formula in named.items():
-            rows = by_place.get(group_key, every[:0]).reindex(members)
+        for place, formula in named.items():
+            rows = by_place.get(place, every[:0]).reindex(members)
             lacking = rows["row"].isna().to_numpy()
             if lacking.any():
                 lacks = members[lacking.argmax()]
@@ -133,12 +128,12 @@ def _grouped(
                 has = zip(regions["regions"], regions["condition"], strict=True)
                 raise UserError(
                     f"{_label(items, lacks)}: the formula {formula.text!r} names region "
-                    f"{group_key[0]!r} of condition {group_key[1]!r}, which the item lacks; it has "
+                    f"{place[0]!r} of condition {place[1]!r}, which the item lacks; it has "
                     f"{', '.join(f'({region};%{name}%)' for region, name in has)}. Correct the "
                     "prediction or the items."
                 )
             taken.append(rows[["row", "region_starts", "region_ends"]].astype(np.int64))
-            slices[group_key] = slice(end, end + len(rows))
+            slices[place] = slice(end, end + len(rows))
             end += len(rows)
         groups.append(Group(np.array(members, np.int64), predictions, effects_of, by_mean, slices))
     return groups, pd.concat(taken)
@@ -171,11 +166,9 @@ def _columns(
     effects: list[list[float | None] | None] = [None] * len(usable)
     for group in groups:
         values, bounds = (
-            {p: pass_values[where] for p, where in group.slices.items()} for pass_values in regions
+            {place: numbers[where] for place, where in group.slices.items()} for numbers in regions
         )
-        margins = np.stack(
-            [pass_values.margins(values, bounds) for pass_values in group.predictions]
-        )
+        margins = np.stack([formula.margins(values, bounds) for formula in group.predictions])
         margin[group.items] = margins.min(axis=0)
         counted = margins if group.by_mean else margins.min(axis=0, keepdims=True)
         correct[group.items] = right_of(counted, ties).mean(axis=0)
@@ -184,7 +177,7 @@ def _columns(
         for item, column in zip(group.items.tolist(), (margins > 0).T.tolist(), strict=True):
             held[item] = column
         if group.effects:
-            sums = np.stack([pass_values.values(values) for pass_values in group.effects])
+            sums = np.stack([effect.values(values) for effect in group.effects])
             for item, column in zip(group.items.tolist(), sums.T.tolist(), strict=True):
                 effects[item] = [None if np.isnan(value) else value for value in column]
     missing = np.isnan(margin) | ~usable

@@ -171,12 +171,8 @@ def write_judgements(tables: Sequence[pa.Table], output: Path) -> int:
     write_table(table, JUDGEMENTS, output)
     unjudged = int(table["correct"].null_count)
     if unjudged:
-        log.warning(
-            "%s: %d of %d judgements are null: no score, or unknown words",
-            output,
-            unjudged,
-            len(table),
-        )
+        reasons = "no score, or unknown words"
+        log.warning("%s: %d of %d judgements are null: %s", output, unjudged, len(table), reasons)
     return unjudged
 
 

@@ -64,14 +64,8 @@ def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
     members: dict[Paradigm, list[str]] = {}
     for item in sorted(homes, key=lambda item: (_drawn(item), item)):
         members.setdefault(homes[item], []).append(item)
-    numbers = shares(
-        {paradigm: len(member_rows) for paradigm, member_rows in members.items()}, limit
-    )
-    return {
-        item
-        for paradigm, member_rows in members.items()
-        for item in member_rows[: numbers[paradigm]]
-    }
+    numbers = shares({paradigm: len(items) for paradigm, items in members.items()}, limit)
+    return {item for paradigm, items in members.items() for item in items[: numbers[paradigm]]}
 
 
 def _strings(table: pa.Table, column: str) -> list[str]:
@@ -81,14 +75,8 @@ def _strings(table: pa.Table, column: str) -> list[str]:
 
 def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:
     templates, chosen = (
-        [
-            *zip(
-                _strings(prompt_table, "phenomenon"),
-                prompt_table["template"].to_pylist(),
-                strict=True,
-            )
-        ]
-        for prompt_table in (table, kept)
+        [*zip(_strings(rows, "phenomenon"), rows["template"].to_pylist(), strict=True)]
+        for rows in (table, kept)
     )
     all_prompts, remaining = Counter(templates), Counter(chosen)
     for template, nominal in zip(chosen, kept["nominal"].to_pylist(), strict=True):
@@ -114,9 +102,5 @@ def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> 
         nominal = pa.array(_nominal(table, kept), kept["nominal"].type)
         kept = kept.set_column(column_number, "nominal", nominal)
     write_table(kept, schema, output)
-    return {
-        "items": len(chosen),
-        "of_items": len({*keys}),
-        "rows": len(kept),
-        "of_rows": len(table),
-    }
+    counts = {"items": len(chosen), "of_items": len({*keys})}
+    return counts | {"rows": len(kept), "of_rows": len(table)}

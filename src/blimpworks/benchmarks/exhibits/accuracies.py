@@ -126,14 +126,9 @@ def phenomenon_cells(view: View) -> Iterator[Cell]:
 def _counts(view: View) -> dict[str, dict[str, str]]:
     """Return the number of items that models judged, or its range, by row."""
     counts = {}
+    models = [model for column in view.columns.values() for model in column if model != HUMAN]
     for lang in view.languages:
         for phenomenon in (*view.phenomena, ALL):
-            models = [
-                model
-                for column_models in view.columns.values()
-                for model in column_models
-                if model != HUMAN
-            ]
             rows = view.behind(lang, phenomenon, models)
             total = view.of(lang, phenomenon, ALL, models)
             n = rows.groupby("model")["n"].sum() if lang in view.partial else total["n"]
@@ -205,11 +200,10 @@ def likeness(view: View, lang: str) -> dict[str, list[Cell]]:
         for name, models in view.columns.items()
         if name != PEOPLE
     }
-    both = {
-        unit: {name: accuracies_by(rows, unit).dropna() for name, rows in rows_of.items()}
-        for unit in UNITS
-    }
-    numbers = {unit: max(map(len, of_unit.values())) for unit, of_unit in both.items()}
+    both, numbers = {}, {}
+    for unit in UNITS:
+        both[unit] = {name: accuracies_by(rows, unit).dropna() for name, rows in rows_of.items()}
+        numbers[unit] = max(map(len, both[unit].values()))
     cells: dict[str, list[Cell]] = {}
     for unit in UNITS if numbers[PARADIGM] != numbers[PHENOMENON] else [PARADIGM]:
         for coefficient in (PEARSON, SPEARMAN) if numbers[unit] >= FEWEST else ():

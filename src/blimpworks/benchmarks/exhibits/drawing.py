@@ -56,11 +56,7 @@ class Names:
     @property
     def listed(self) -> str:
         """Caption's sentence on numbers that replace names, or nothing."""
-        numbered = [
-            f"{numbered_name} {name}"
-            for name, numbered_name in self.shown.items()
-            if numbered_name != name
-        ]
+        numbered = [f"{number} {name}" for name, number in self.shown.items() if number != name]
         return f" Numbers stand for names: {', '.join(numbered)}." if numbered else ""
 
     def width(self, texts: Iterable[str], heading: bool = False) -> float:

@@ -146,11 +146,10 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
         for column, (model, *_) in view.columns.items()
         if (size := view.labels.facts["sizes"].get(model))
     }
-    by_lang = {
-        lang: [cell for cell, _ in _overall(view, lang) if cell.row in billions]
-        for lang in view.languages
-    }
-    by_lang = {lang: group for lang, group in by_lang.items() if group}
+    by_lang: dict[str, list[Cell]] = {}
+    for lang in view.languages:
+        if group := [cell for cell, _ in _overall(view, lang) if cell.row in billions]:
+            by_lang[lang] = group
     cells = [cell for group in by_lang.values() for cell in group]
     if cells:
         alone = len(by_lang) == 1
@@ -178,7 +177,7 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
     else:
         figure = no_figure("the number of parameters of no model is known")
     unknown = [column for column in view.columns if column not in billions]
-    listed = f" Not shown, of unknown size: {', '.join(unknown)}." if unknown else ""
+    listed = f" Not shown, of unknown size: {', '.join(unknown)}." * bool(unknown)
     return Exhibit(
         **view.described("sizes", chance=view.chance, unknown=listed),
         cells=cells,
@@ -239,15 +238,20 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**view.described("perplexity", without=listed), cells=cells, figure=figure)
 
 
+def _hues(names: Sequence[str], otherwise: str) -> tuple[bool, dict[str, str]]:
+    """Tell whether names are few enough for a colour each, and return the colours."""
+    few = len(names) <= len(PALETTE)
+    return few, dict(zip(names, colours(len(names)), strict=True)) if few else dict.fromkeys(
+        names, otherwise
+    )
+
+
 def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
     """Draw points [model], coloured by kind and marked by corpus."""
     axes = figure.subplots()
     families = list(dict.fromkeys(points["kind"]))
     corpora = sorted({*points["corpus"]} - {""})
-    few = len(families) <= len(PALETTE)
-    hues = dict(
-        zip(families, colours(len(families)) if few else [BLUE] * len(families), strict=True)
-    )
+    few, hues = _hues(families, BLUE)
     marks = dict(zip(corpora, MARKERS, strict=False)) if len(corpora) <= len(MARKERS) else {}
     for (family, corpus), rows in points.groupby(["kind", "corpus"], sort=False):
         axes.scatter(rows[TEST], rows[ACCURACY], color=hues[family], marker=marks.get(corpus, "o"),
@@ -266,15 +270,11 @@ def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
         name_points(axes, names, [*zip(points[TEST], points[ACCURACY], strict=True)])
 
 
-HUES = len(PALETTE)
-"""Most models that have a colour each."""
-
-
 def _draw_phenomena(
     axes: Axes, cells: Sequence[Cell], rows: Sequence[str], hues: Mapping[str, Any]
 ) -> None:
     """Draw accuracies by phenomenon, people's larger; intervals only where models are few."""
-    few = len(hues) - 1 <= HUES
+    few = len(hues) - 1 <= len(PALETTE)
     for number, (column, hue) in enumerate(hues.items()):
         shift = 0.7 * ((number + 0.5) / len(hues) - 0.5) if few else 0.0
         human = column == PEOPLE
@@ -322,14 +322,7 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     }
     correlated = any(correlations_by_unit.values())
     model_columns = [column for column in view.columns if column != PEOPLE]
-    few = len(model_columns) <= HUES
-    hues = dict(
-        zip(
-            model_columns,
-            colours(len(model_columns)) if few else [SKY] * len(model_columns),
-            strict=True,
-        )
-    )
+    few, hues = _hues(model_columns, SKY)
     hues = {PEOPLE: "black", **hues}
 
     phenomena = [*view.phenomena, ALL] if len(view.phenomena) > 1 else view.phenomena

@@ -287,11 +287,8 @@ def acceptability(tables: Tables, labels: Labels) -> Exhibit:
 
 LEAST = 4
 """Items that a correlation with an interval needs."""
-SPREAD: Mapping[str, Callable[[float], float]] = {
-    PEARSON: lambda _: 1.0,
-    SPEARMAN: lambda r: 1 + r**2 / 2,
-}
-"""Factor of a coefficient's variance over Fisher's (see ``correlation_interval``)."""
+SPREAD = {PEARSON: 0.0, SPEARMAN: 0.5}
+"""Excess of a coefficient's variance over Fisher's, in r² (see ``correlation_interval``)."""
 
 
 def _ratings_row(
@@ -305,7 +302,7 @@ def _ratings_row(
         formula = formulas.with_rating(coefficient, column)
         value = formula(rows)
         if n >= LEAST and not pd.isna(value):
-            low, high = correlation_interval(value, n, spread(value))
+            low, high = correlation_interval(value, n, 1 + spread * value**2)
             cell = Cell(row, coefficient, value, "", formula, SOURCE, where, n, low, high)
             yield with_interval(cell, ".2f")
     yield formula_cell(rows, (row, COUNT), count, SOURCE, where, "d", n=n)
