@@ -145,11 +145,9 @@ def deal(
     order = sorted(waiting, key=lambda name: (len(waiting[name]), name))
     shuffled = {paradigm: _shuffled(waiting[paradigm], random) for paradigm in order}
     paradigms = [paradigm for paradigm in order for _ in shuffled[paradigm][:per_paradigm]]
-    places = [
-        (paradigm, tuple(slot % participants for slot in range(n * per_pair, (n + 1) * per_pair)))
-        for n, paradigm in enumerate(paradigms)
-    ]
-    return Deal(places, participants, shuffled)
+    slots = (range(n * per_pair, (n + 1) * per_pair) for n in range(len(paradigms)))
+    groups = (tuple(slot % participants for slot in some) for some in slots)
+    return Deal([*zip(paradigms, groups, strict=True)], participants, shuffled)
 
 
 def _partners(keys: Sequence[Keys]) -> list[int | None]:
@@ -320,10 +318,8 @@ def _checks(
             "lower checks, per_paradigm or practice."
         )
     start = int(random.integers(2))
-    return [
-        _Entry(pair, CHECK, turn % 2 == 0, scrambled(pair.good, random))
-        for turn, pair in enumerate(chosen, start)
-    ]
+    turns = enumerate(chosen, start)
+    return [_Entry(p, CHECK, turn % 2 == 0, scrambled(p.good, random)) for turn, p in turns]
 
 
 def _practice(pairs: Collection[Pair], dealt: Deal, options: ValidationOptions) -> list[_Entry]:

@@ -137,13 +137,11 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
     people = pd.DataFrame(results, columns=VALIDATION_PARTICIPANTS.names)
     failed = people[people["left_out"].astype(bool)]
     if len(failed):
+        named = (f"{row.participant} ({row.passed} of {row.checks})" for row in failed.itertuples())
         log.warning(
             "%d of %d participants are left out, who passed less than %.0f %% of their attention "
             "checks: %s",
-            len(failed),
-            len(people),
-            100 * threshold,
-            ", ".join(f"{r.participant} ({r.passed} of {r.checks})" for r in failed.itertuples()),
+            *(len(failed), len(people), 100 * threshold, ", ".join(named)),
         )
     return people
 
@@ -158,16 +156,11 @@ def accuracies_of(ratings: pd.DataFrame, benchmark: str, lang: str) -> pd.DataFr
     pairs = ratings.groupby([*keys, "item_id"])["chose_good"].mean().reset_index()
     rows = pairs.groupby(keys)["chose_good"].agg(correct="sum", n="count").reset_index()
     bounds = [_wilson(right, n) for right, n in zip(rows["correct"], rows["n"], strict=True)]
+    rows["accuracy"] = rows["correct"] / rows["n"]
+    rows["low"], rows["high"] = zip(*bounds, strict=True)
     names = {"benchmark": benchmark, "model": HUMAN, "lang": lang, "method": METHOD}
-    return rows.assign(
-        **names,
-        **dict.fromkeys(("skipped", "ties", "near_ties"), 0),
-        accuracy=rows["correct"] / rows["n"],
-        low=[low for low, _ in bounds],
-        high=[high for _, high in bounds],
-        rounding=None,
-        origin=None,
-    )
+    counts = dict.fromkeys(("skipped", "ties", "near_ties"), 0)
+    return rows.assign(**names, **counts, rounding=None, origin=None)
 
 
 def read_validation(
@@ -212,12 +205,8 @@ def read_validation(
     sizes = ratings.groupby("item_id").size()
     incomplete = int((sizes != options.per_pair).sum())
     if incomplete:
-        log.warning(
-            "%d of %d pairs have not just %d judgements and enter no kappa",
-            incomplete,
-            len(sizes),
-            options.per_pair,
-        )
+        numbers = (incomplete, len(sizes), options.per_pair)
+        log.warning("%d of %d pairs have not just %d judgements and enter no kappa", *numbers)
     return {
         "participants": len(people),
         "left_out": int(people["left_out"].sum()),

@@ -55,11 +55,10 @@ def _rows(declared: Declaration, entry: Files, named: Named) -> list[Row]:
 
 def _labels(row: Row, entry: People | Released, declared: Declaration) -> dict[str, str]:
     """Return language, phenomenon (empty where the row has none) and paradigm of a row."""
-    columns = {name: getattr(entry, name, None) for name in LABELS}
-    texts = {
-        name: as_text(cell(row, column) if column else row.cells.get(name))
-        for name, column in columns.items()
-    }
+    texts = {}
+    for name in LABELS:
+        column = getattr(entry, name, None)
+        texts[name] = as_text(cell(row, column) if column else row.cells.get(name))
     default = ALL if texts["phenomenon"] else PurePosixPath(row.file).stem
     lang, paradigm = texts["lang"] or declared.only_language or "", texts["paradigm"] or default
     return {**texts, "lang": lang, "paradigm": paradigm}
@@ -341,10 +340,9 @@ def read_released(
         for row in _rows(declared, entry, named):
             right = _is_right(row, entry.correct, cell(row, entry.correct), entry.right)
             labels = _labels(row, entry, declared)
+            paradigm = labels["paradigm"]
             labels["phenomenon"] = (
-                labels["phenomenon"]
-                or declared.phenomenon_of(labels["paradigm"])
-                or labels["paradigm"]
+                labels["phenomenon"] or declared.phenomenon_of(paradigm) or paradigm
             )
             model = not_empty(row, entry.model)
             judgements.append({"model": model, **labels, "correct": float(right)})

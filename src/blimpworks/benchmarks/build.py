@@ -26,17 +26,11 @@ from blimpworks.tables import ITEMS, LABEL, write_table
 
 log = logging.getLogger(__name__)
 
-LAYOUTS: Mapping[str, Callable[..., Iterator[Any]]] = {
-    "pairs": layouts.pairs,
-    "choices": layouts.choices,
-    "labelled_rows": layouts.labelled_rows,
-    "sentences": layouts.sentences,
-    "conditions": designs.conditions,
-    "designs": designs.designs,
-    "suites": designs.suites,
-    "alternatives": designs.alternatives,
-}
-
+MAKERS: Sequence[Callable[..., Iterator[Any]]] = (
+    *(layouts.pairs, layouts.choices, layouts.labelled_rows, layouts.sentences),
+    *(designs.conditions, designs.designs, designs.suites, designs.alternatives),
+)
+LAYOUTS = {maker.__name__: maker for maker in MAKERS}
 GROUPED = ("labelled_rows", "conditions")
 """Layouts whose items have several rows."""
 
@@ -93,16 +87,9 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
 
 def _rows(item: Item | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
     """Yield a row of an item, or one for each condition, with its sentence on both sides."""
-    columns = {
-        "lang": item.lang,
-        "phenomenon": item.phenomenon,
-        "paradigm": item.paradigm,
-        "treebank": None,
-        "file": item.file,
-        "sent_id": item.id,
-        "line": item.line,
-        **item.more,
-    }
+    labels = {"lang": item.lang, "phenomenon": item.phenomenon, "paradigm": item.paradigm}
+    origin = {"treebank": None, "file": item.file, "sent_id": item.id, "line": item.line}
+    columns = {**labels, **origin, **item.more}
     if isinstance(item, Item):
         sides = {"good": item.good, "bad": item.bad, **item.regions._asdict()}
         same = {"identical": item.good == item.bad} if unit == "pair" else {}
@@ -200,11 +187,7 @@ def build_items(
         "items": len(chosen),
         "identical": identical,
         "repeated": repeated,
-        "files": {
-            name: file_columns
-            for account in accounts
-            for name, file_columns in account.files.items()
-        },
+        "files": {name: how for account in accounts for name, how in account.files.items()},
         "account": {account.entry.rpartition(" ")[2]: account.record() for account in accounts},
     }
     if any("rating" in item.more for _, item in chosen):

@@ -88,13 +88,12 @@ def _design(
                 f"have some are {', '.join(predictions)}. Add it to 'predictions'."
             )
         predictions = predictions[labels["paradigm"]]
-    design = Design(
-        conditions=tuple(conditions),
-        predictions=predictions,
-        right=data.right,
-        effects=data.effects,
-        **labels,
-    )
+    rules: dict[str, Any] = {
+        "predictions": predictions,
+        "right": data.right,
+        "effects": data.effects,
+    }
+    design = Design(conditions=tuple(conditions), **rules, **labels)
     names = [each.name for each in design.conditions]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -272,23 +271,14 @@ def alternatives(
             start = text(row, data.context) + joiner_in(row, data, declared)
         options = {RIGHT: texts[right]} | {f"wrong {n}": o for n, o in enumerate(wrong, start=1)}
         labels["more"] = {**labels["more"], "alternatives": len(options)}
-        yield Design(
-            conditions=tuple(
-                Condition(
-                    name,
-                    (SENTENCE, OPTION),
-                    (start + option,),
-                    "",
-                    row,
-                    ((0, len(start + option)), (len(start), len(start + option))),
-                )
-                for name, option in options.items()
-            ),
-            predictions=tuple(
-                f"({region};%{RIGHT}%) < ({region};%{name}%)" for name in options if name != RIGHT
-            ),
-            **labels,
-        )
+        names, better = (SENTENCE, OPTION), f"({region};%{RIGHT}%) < ({region};"
+        group = []
+        for name, option in options.items():
+            end = len(start + option)
+            spans = ((0, end), (len(start), end))
+            group.append(Condition(name, names, (start + option,), "", row, spans))
+        predictions = tuple(f"{better}%{name}%)" for name in options if name != RIGHT)
+        yield Design(conditions=tuple(group), predictions=predictions, **labels)
 
 
 def _listed(row: Row, column: str, separator: str | None) -> Sequence[object]:

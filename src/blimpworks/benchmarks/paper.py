@@ -252,15 +252,9 @@ class Declared(Declaration):
         """Return the benchmark as a paper, with rows of languages that a catalogue may lack."""
         names = self.languages if isinstance(self.languages, Mapping) else {}
         printed = self.folder / "printed"
-        facts = {
-            "name": self.name,
-            "label": self.label,
-            "layout": LAYOUTS[self.unit],
-            "unit": self.unit,
-            "right": self.right,
-            "phenomena": [*self.phenomena],
-            "people": " ".join(entry.note for entry in self.people if entry.note),
-        }
+        facts = {name: getattr(self, name) for name in ("name", "label", "unit", "right")}
+        facts |= {"layout": LAYOUTS[self.unit], "phenomena": [*self.phenomena]}
+        facts["people"] = " ".join(entry.note for entry in self.people if entry.note)
         released = bool(self.released) or any(printed.glob("*.csv"))
         data = {
             "sentences": self.unit == "sentence",
@@ -340,12 +334,10 @@ def named_sizes(campaign: Campaign) -> list[float]:
 def _folders() -> Iterable[Path]:
     working_directory = Path.cwd()
     named = map(Path, filter(None, os.environ.get(FOLDERS, "").split(os.pathsep)))
-    folders = {
-        path.name: path.relative_to(working_directory)
-        if path.is_relative_to(working_directory)
-        else path
-        for path in reversed([*named])
-    }
+    folders = {}
+    for path in reversed([*named]):
+        inside = path.is_relative_to(working_directory)
+        folders[path.name] = path.relative_to(working_directory) if inside else path
     for root in [Path()] if working_directory == REPOSITORY else (Path(), REPOSITORY):
         for folder in PLACES:
             for path in sorted((root / folder).glob("*/benchmark.yaml")):

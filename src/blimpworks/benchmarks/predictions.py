@@ -39,10 +39,7 @@ TERMINALS = {
     "$END": "the end",
 }
 
-_EXAMPLES = {
-    "start": "(6;%match%) < (6;%mismatch%)",
-    "effect": "(6;%mismatch%) - (6;%match%)",
-}
+_EXAMPLES = {"start": "(6;%match%) < (6;%mismatch%)", "effect": "(6;%mismatch%) - (6;%match%)"}
 
 
 class _Sum(NamedTuple):

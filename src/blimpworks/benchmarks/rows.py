@@ -172,20 +172,18 @@ def side_by_side(
     for captures, rows in tables:
         joined = rows
         for entry, files in aligned:
-            fitting = [
-                (captured, more)
-                for captured, more in files
-                if all(
-                    captured[name] == captures[name] for name in captured.keys() & captures.keys()
-                )
-            ]
+            fitting = []
+            for captured, more in files:
+                both = captured.keys() & captures.keys()
+                if all(captured[name] == captures[name] for name in both):
+                    fitting.append(more)
             if len(fitting) != 1:
                 raise UserError(
                     f"{joined[0].file}: 'aligned' {', '.join(map(repr, entry.patterns))} has "
                     f"{len(fitting)} files beside it; expected one. The columns in braces that "
                     "both patterns have must say the same."
                 )
-            more = fitting[0][1]
+            more = fitting[0]
             used.add(more[0].file)
             if len(joined) != len(more):
                 raise UserError(

@@ -139,7 +139,7 @@ def _grouped(
     return groups, pd.concat(taken)
 
 
-def surprisals(method: Method, side: RegionSide) -> tuple[Floats, Floats]:
+def surprisals(method: Method, side: Side) -> tuple[Floats, Floats]:
     """Return the surprisal of each region and its bound of rounding [n].
 
     It is minus the method's total in nats (per token or unit of length), or the total itself where
@@ -230,22 +230,14 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     first_rows = table.take(pa.array(np.unique(numbers, return_index=True)[1]))
     groups, regions = _grouped(table, numbers, first_rows)
     rows = pa.array(regions["row"])
-    taken = aligned.take(rows)
-    side = RegionSide(
-        texts=table["good"].take(rows).combine_chunks(),
-        logprobs=taken["good_logprobs"].combine_chunks(),
-        ends=taken["good_ends"].combine_chunks(),
-        ids=taken["good_ids"].combine_chunks(),
-        rounding=taken["rounding"].to_numpy(),
-        span_start=regions["region_starts"].to_numpy(),
-        span_end=regions["region_ends"].to_numpy(),
-    )
+    spans = {"good_start": regions["region_starts"], "good_end": regions["region_ends"]}
+    sentences = pa.table({"good": table["good"].take(rows), **spans})
+    side = side_of(sentences, aligned.take(rows), "good", RegionSide)
     usable: Mask = np.ones(len(first_rows), dtype=bool)
     if rules.unknown == "critical":
         usable[numbers[regions["row"]][~without_unknown(side, "critical")]] = False
     elif rules.unknown:
-        sentences = side_of(table, aligned, "good")
-        usable[numbers[~without_unknown(sentences, rules.unknown)]] = False
+        usable[numbers[~without_unknown(side_of(table, aligned, "good"), rules.unknown)]] = False
     tables = []
     for method in methods:
         values = surprisals(method, side)

@@ -163,24 +163,17 @@ def phenomena(tables: Tables, labels: Labels) -> Exhibit:
     """Show accuracy by phenomenon and model, or by family of released models."""
     view = read_view(tables, labels)
     cells = [*phenomenon_cells(view)]
-    rows = list(dict.fromkeys(cell.row for cell in cells))
+    rows, best = list(dict.fromkeys(cell.row for cell in cells)), _best(cells, view)
     baselines = Baselines.read(tables, view)
-    beside = [
-        cell
-        for lang, phenomenon in product(view.languages, (*view.phenomena, ALL))
-        for cell in baselines.cells(lang, phenomenon, row_of(view, lang, phenomenon))
-    ]
+    for lang, phenomenon in product(view.languages, (*view.phenomena, ALL)):
+        cells += baselines.cells(lang, phenomenon, row_of(view, lang, phenomenon))
+    unit, means = labels.facts["benchmark"]["unit"], means_of_seeds(view)
     return Exhibit(
-        **view.described(
-            "phenomena",
-            unit=labels.facts["benchmark"]["unit"],
-            means=means_of_seeds(view),
-            baselines=baselines.note,
-        ),
-        cells=[*cells, *beside],
+        **view.described("phenomena", unit=unit, means=means, baselines=baselines.note),
+        cells=cells,
         stub=_counts(view),
         sections=[*_sections(view, rows, more=baselines.columns)],
-        bold=_best(cells, view),
+        bold=best,
     )
 
 
@@ -248,13 +241,9 @@ def people(tables: Tables, labels: Labels) -> Exhibit:
     alike = [cell for of_unit in by_unit for cell in of_unit]
     rows = list(dict.fromkeys(cell.row for cell in (*cells, *alike)))
     few = "" if alike else f" There are fewer than {FEWEST} paradigms to correlate."
+    who = labels.facts["benchmark"].get("people", "")
     return Exhibit(
-        **view.described(
-            "people",
-            people=labels.facts["benchmark"].get("people", ""),
-            few=few,
-            shared=view.shared,
-        ),
+        **view.described("people", people=who, few=few, shared=view.shared),
         cells=[*cells, *alike],
         stub=_counts(view) | {cell.row: {COUNT: str(cell.n)} for cell in alike},
         sections=[*_sections(view, rows, [PEOPLE])],

@@ -77,11 +77,8 @@ def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
     pairs = []
     for column, models in view.columns.items():
         cell = view.cell(view.behind(lang, ALL, models), (column, title))
-        seeds = present(
-            view.cell(view.behind(lang, ALL, [model]), (model, title))
-            for model in models
-            if len(models) > 1
-        )
+        several = models if len(models) > 1 else ()
+        seeds = present(view.cell(view.behind(lang, ALL, [m]), (m, title)) for m in several)
         if cell:
             pairs.append((cell, [replace(seed, printed=False) for seed in seeds]))
     return iter(sorted(pairs, key=lambda pair: -pair[0].value))
@@ -359,15 +356,10 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     for units in correlations_by_unit.values():
         for of_unit in units.values():
             cells += of_unit
-    note_on_lack = "" if correlated else f" Fewer than {FEWEST} paradigms to correlate."
-    return Exhibit(
-        **view.described(
-            "people_fig",
-            people=labels.facts["benchmark"].get("people", ""),
-            few=note_on_lack,
-            shared=view.shared,
-            listed=names.listed,
-        ),
-        cells=cells,
-        figure=figure,
-    )
+    captions = {
+        "people": labels.facts["benchmark"].get("people", ""),
+        "few": "" if correlated else f" Fewer than {FEWEST} paradigms to correlate.",
+        "shared": view.shared,
+        "listed": names.listed,
+    }
+    return Exhibit(**view.described("people_fig", **captions), cells=cells, figure=figure)

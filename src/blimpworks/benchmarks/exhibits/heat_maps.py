@@ -208,10 +208,9 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
         for phenomenon, rows in _paradigms_of(view, lang).items():
             for row, (_, paradigm) in rows.items():
                 stub[row] = {"Phenomenon": spoken(phenomenon)}
-                cells += present(
-                    view.cell(view.of(lang, phenomenon, paradigm, models), (row, column))
-                    for column, models in view.columns.items()
-                )
+                for column, models in view.columns.items():
+                    rows_of = view.of(lang, phenomenon, paradigm, models)
+                    cells += present([view.cell(rows_of, (row, column))])
                 cells += baselines.cells(lang, phenomenon, row, paradigm)
     figure, listed = no_figure("no paradigms"), ""
     if cells:
