@@ -5,7 +5,7 @@ import lzma
 import pytest
 
 from blimpworks.benchmarks.build import build_items
-from blimpworks.benchmarks.export import export_benchmark
+from blimpworks.benchmarks.drafts import export_benchmark
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.build import build_items as build_blimp
 from blimpworks.tables import ITEMS, read_table

@@ -8,8 +8,8 @@ import yaml
 
 from blimpworks.audit.lineage import Jobs
 from blimpworks.benchmarks.build import build_items
+from blimpworks.benchmarks.drafts import export_benchmark
 from blimpworks.benchmarks.exhibits import specs_of
-from blimpworks.benchmarks.export import export_benchmark
 from blimpworks.benchmarks.paper import ITEMS, declared_benchmarks, find_declared, named_sizes
 from blimpworks.campaign import registry
 from blimpworks.campaign.catalogue import load_catalogue

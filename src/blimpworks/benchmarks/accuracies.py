@@ -17,10 +17,9 @@ from blimpworks.benchmarks.declaration import (
     Released,
 )
 from blimpworks.benchmarks.entries import Files, Values
-from blimpworks.benchmarks.files import columns_in
+from blimpworks.benchmarks.files import Named, columns_in, rows_in, with_new_names
 from blimpworks.benchmarks.layouts import not_empty, number
 from blimpworks.benchmarks.readers import Account, as_text
-from blimpworks.benchmarks.rows import Named, rows_in, with_new_names
 from blimpworks.benchmarks.templates import Row, cell, is_one_of
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, ITEMS, read_schema, read_table, write_frame, write_rows

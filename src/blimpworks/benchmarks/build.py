@@ -15,10 +15,9 @@ from blimpworks.benchmarks import designs, layouts
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.entries import Labels, Ratings
-from blimpworks.benchmarks.files import local_files
+from blimpworks.benchmarks.files import Named, local_files, rows_in
 from blimpworks.benchmarks.layouts import Item
 from blimpworks.benchmarks.readers import Account
-from blimpworks.benchmarks.rows import Named, rows_in
 from blimpworks.benchmarks.templates import Row
 from blimpworks.errors import UserError
 from blimpworks.items import Regions, evenly, item_id

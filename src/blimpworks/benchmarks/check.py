@@ -16,13 +16,12 @@ from blimpworks.analysis.baselines import GROUP, ahead, baseline_rows, frequency
 from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.designs import SENTENCE, Condition, Design
 from blimpworks.benchmarks.differences import count_words, pattern, plain, same_but_for
-from blimpworks.benchmarks.files import local_files
+from blimpworks.benchmarks.files import local_files, rows_in
 from blimpworks.benchmarks.layouts import Item, by_paradigm
 from blimpworks.benchmarks.paper import Declared
 from blimpworks.benchmarks.predictions import Prediction, chance_of
 from blimpworks.benchmarks.preview import counted, source_files
 from blimpworks.benchmarks.readers import Account
-from blimpworks.benchmarks.rows import rows_in
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.items import evenly

@@ -200,7 +200,7 @@ def new_benchmark(
     lang: list[str] = option("Language, as ISO 639-3 or CODE=NAME; repeatable.", default=list),
 ) -> None:
     """Write a first declaration, guessed from headings and values of its files."""
-    from blimpworks.benchmarks.guess import guess_declaration
+    from blimpworks.benchmarks.drafts import guess_declaration
     from blimpworks.benchmarks.paper import find_declared
     from blimpworks.benchmarks.preview import preview
 
@@ -301,7 +301,7 @@ def export_benchmark(
     authors: str = option("Authors, with the year."),
 ) -> None:
     """Write pairs as a declared benchmark, which any campaign can run."""
-    from blimpworks.benchmarks import export
+    from blimpworks.benchmarks.drafts import export_benchmark as write
 
-    pairs = export.export_benchmark(items, folder, label, authors)
+    pairs = write(items, folder, label, authors)
     typer.echo(f"{folder}: {pairs:,} pairs. Next: blimpworks show-benchmark {folder.name}")

@@ -88,12 +88,8 @@ def _design(
                 f"have some are {', '.join(predictions)}. Add it to 'predictions'."
             )
         predictions = predictions[labels["paradigm"]]
-    rules: dict[str, Any] = {
-        "predictions": predictions,
-        "right": data.right,
-        "effects": data.effects,
-    }
-    design = Design(conditions=tuple(conditions), **rules, **labels)
+    labels |= {"predictions": predictions, "right": data.right, "effects": data.effects}
+    design = Design(conditions=tuple(conditions), **labels)
     names = [each.name for each in design.conditions]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

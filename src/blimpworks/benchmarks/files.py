@@ -1,6 +1,7 @@
-"""Find the files of a benchmark by patterns, in its folder or in archives."""
+"""Find the files of a benchmark by patterns, and read and join their rows."""
 
 import bz2
+import csv
 import gzip
 import io
 import lzma
@@ -8,18 +9,20 @@ import re
 import struct
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from blimpworks import errors
 from blimpworks.benchmarks.declaration import declaration_in
-from blimpworks.benchmarks.entries import PlainFiles
-from blimpworks.benchmarks.readers import Table
-from blimpworks.errors import UserError
-from blimpworks.files import below, relative
+from blimpworks.benchmarks.entries import Files, Lookup, PlainFiles, Rules
+from blimpworks.benchmarks.readers import BLANK, Account, Table, as_text, is_wide
+from blimpworks.benchmarks.templates import Row, cell, compared, is_one_of
+from blimpworks.errors import UserError, reading
+from blimpworks.files import BadLine, below, relative, table_rows
 
 COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = {
     ".xz": lzma.decompress,
@@ -27,6 +30,13 @@ COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = {
     ".bz2": bz2.decompress,
 }
 ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
+Named = Mapping[str, Path]
+"""Files by name: of sources, and of the benchmark's folder."""
+Captures = Mapping[str, str]
+"""Columns that a file's name gives."""
+Tabled = tuple[Captures, Sequence[Row]]
+"""Captures and rows of a file."""
+Read = TypeVar("Read", bound=PlainFiles)
 LONGEST_PATTERN = 500
 BROKEN = (
     *(OSError, ValueError, RuntimeError, struct.error, tarfile.TarError, zipfile.BadZipFile),
@@ -157,3 +167,241 @@ def columns_in(patterns: Sequence[str], name: str) -> dict[str, str] | None:
             if {*pairs} == {*dict(pairs).items()}:
                 return dict(pairs)
     return None
+
+
+def with_new_names(how: Read, folder: Path) -> Read:
+    """Replace names of tables of new values by these. UserError for absent or malformed ones."""
+    tables = dict(how.rename)
+    for column, table in how.rename.items():
+        if not isinstance(table, str):
+            continue
+        path = new_names_table(folder, table)
+        with reading(path, "a table of old and new values", "Add it, or correct 'rename'."):
+            text = path.read_text(encoding="utf-8-sig")
+        names: dict[str, str] = {}
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
+            cells = line.removesuffix("\r").split("\t")
+            if len(cells) != 2 or cells[0] in names:
+                fault = f"has {len(cells)} cells" if len(cells) != 2 else f"has {cells[0]!r} again"
+                raise UserError(
+                    f"{path}:{number} {fault}; expected two, an old value and the new one, with a "
+                    "tab between them, and each old value once. Correct it."
+                )
+            names[cells[0]] = cells[1]
+        tables[column] = names
+    return how.model_copy(update={"rename": tables})
+
+
+def files_of(how: PlainFiles, named: Named, account: Account) -> list[tuple[str, Path]]:
+    """List names and paths of files that patterns fit. UserError for a pattern without any."""
+    for pattern in how.patterns:
+        if not any(columns_in([pattern], name) is not None for name in named):
+            raise UserError(
+                f"{account.entry}: 'files' {pattern!r} fits no file "
+                f"({', '.join([*named][:4]) or 'there is none'}{', …' if len(named) > 4 else ''}); "
+                "correct the pattern, or add the files to sources.tsv or to the folder."
+            )
+    return sorted((n, path) for n, path in named.items() if columns_in(how.patterns, n) is not None)
+
+
+def rows_in(how: Files, named: Named, folder: Path, account: Account) -> list[Row]:
+    """Read the rows of an entry's files, and count them in its account.
+
+    In order: add columns of names and constants, rename values, join aligned files, apply
+    ``where``, look columns up. Raises UserError for malformed rows, an unused column or value of
+    ``where`` and ``rename``, and if no row is left.
+    """
+    rules = Rules(how.words_from, how.allow_empty)
+    tables = _tables(how, named, folder, account)
+    aligned = []
+    for number, entry in enumerate(how.aligned):
+        beside = Account(f"{account.entry}.aligned.{number}")
+        aligned.append((entry, _tables(entry, named, folder, beside)))
+        account.files |= beside.files
+        account.notes.update({f"aligned.{number}: {note}": n for note, n in beside.notes.items()})
+        if account.notes[BLANK] or beside.notes[BLANK]:
+            raise UserError(
+                f"{account.entry}: a file has blank lines, so rows of aligned files may not be the "
+                "same; take the lines out, or name them in 'skip_lines'."
+            )
+    rows: list[Row] = []
+    values: dict[str, set[str]] = {column: set() for column in how.where}
+    for row in side_by_side(tables, aligned):
+        for column in values.keys() & row.cells.keys():
+            values[column].add(as_text(row.cells[column]).strip())
+        keys = [k for k, among in how.where.items() if not is_one_of(row.cells.get(k), among)]
+        if keys:
+            account.left_out[f"where.{keys[0]}"] += 1
+        else:
+            rows.append(replace(row, rules=rules))
+    for column, among in how.where.items():
+        several = among if isinstance(among, tuple) else (among,)
+        _check_values(account, f"where.{column}", [*map(as_text, several)], values[column])
+    if not rows:
+        raise UserError(
+            f"{account.entry}: no row of {len(account.files)} files is left; correct 'where' and "
+            "'skip_lines'."
+        )
+    return [*looked_up(rows, how, folder)]
+
+
+def _tables(how: PlainFiles, named: Named, folder: Path, account: Account) -> list[Tabled]:
+    names = with_new_names(how, folder).rename
+    values: dict[str, set[str]] = {column: set() for column in names}
+    tables: list[Tabled] = []
+    for name, path in files_of(how, named, account):
+        for table, in_name in tables_in(path, name, how):
+            if table.name in account.files:
+                raise UserError(
+                    f"{account.entry}: {table.name} is read twice, from {name} the second time; "
+                    "take one of the two away, or name one in 'files'."
+                )
+            account.files[table.name] = table.reading
+            added = {**in_name, **how.constants}
+            both = in_name.keys() & how.constants.keys()
+            rows = []
+            for line, content in table.rows(account):
+                account.rows += 1
+                if twice := (added.keys() & content.keys()) | both:
+                    raise UserError(
+                        f"{table.name}:{line}: column {min(twice)!r} stands in several of the "
+                        "file, its name and the constants; rename one in 'files' or 'constants'."
+                    )
+                cells = {**content, **added}
+                for column, new in names.items():
+                    if column in cells and isinstance(new, Mapping):
+                        old = as_text(cells[column]).strip()
+                        values[column].add(old)
+                        cells[column] = new.get(old, cells[column])
+                rows.append(Row(cells, table.name, line, account))
+            tables.append((in_name, rows))
+    account.check_faults()
+    # Headings of ratings are renamed where they are read.
+    for column, new in () if is_wide(how) else names.items():
+        unused = {*new} - values[column]
+        if isinstance(how.rename[column], str) and unused < {*new}:
+            if unused:  # One table serves several entries.
+                account.notes[f"values in the table of rename.{column} that no row has"] += len(
+                    unused
+                )
+            continue
+        _check_values(account, f"rename.{column}", [*new], values[column], fold=False)
+    absent = {*how.skip_lines} - {"reason", *account.files}
+    if absent:
+        raise UserError(
+            f"{account.entry}: 'skip_lines' names {min(absent)!r}, which is none of the files that "
+            f"are read ({', '.join([*account.files][:4])}); correct it."
+        )
+    return tables
+
+
+def _check_values(
+    account: Account, key: str, expected: Sequence[str], values: set[str], *, fold: bool = True
+) -> None:
+    """Raise UserError for an expected value, or column, that no row has."""
+    seen = {*map(compared, values)} if fold else values
+    for value in expected:
+        if (compared(value) if fold else value) not in seen:
+            listed = ", ".join(map(repr, sorted(values)[:6]))
+            finding = f"values of rows are {listed}" if values else "no row has such a column"
+            raise UserError(
+                f"{account.entry}: '{key}' names {value!r}, which no row has ({finding}); "
+                "correct it."
+            )
+
+
+def side_by_side(
+    tables: Iterable[Tabled], aligned: Sequence[tuple[PlainFiles, Sequence[Tabled]]]
+) -> Iterator[Row]:
+    """Join rows of files with rows of their aligned files. UserError if these do not match."""
+    used: set[str] = set()
+    for captures, rows in tables:
+        joined = rows
+        for entry, files in aligned:
+            fitting = []
+            for captured, more in files:
+                both = captured.keys() & captures.keys()
+                if all(captured[name] == captures[name] for name in both):
+                    fitting.append(more)
+            if len(fitting) != 1:
+                raise UserError(
+                    f"{joined[0].file}: 'aligned' {', '.join(map(repr, entry.patterns))} has "
+                    f"{len(fitting)} files beside it; expected one. The columns in braces that "
+                    "both patterns have must say the same."
+                )
+            more = fitting[0]
+            used.add(more[0].file)
+            if len(joined) != len(more):
+                raise UserError(
+                    f"{joined[0].file} has {len(joined):,} rows, and {more[0].file} beside it "
+                    f"{len(more):,}; expected as many. Retrieve both again, or correct 'aligned'."
+                )
+            pairs = zip(joined, more, strict=True)
+            joined = []
+            for row, beside in pairs:
+                twice = (row.cells.keys() & beside.cells.keys()) - captures.keys()
+                if twice:
+                    raise UserError(
+                        f"{beside.place}: column {min(twice)!r} stands in {row.file} too; name the "
+                        "columns of one of them with 'columns'."
+                    )
+                joined.append(replace(row, cells={**beside.cells, **row.cells}))
+        yield from joined
+    for name in (rows[0].file for _, files in aligned for _, rows in files):
+        if name not in used:
+            raise UserError(
+                f"{name} is 'aligned', but beside no file of the entry; correct one of the "
+                "patterns."
+            )
+
+
+def looked_up(rows: Iterable[Row], how: Files, folder: Path) -> Iterator[Row]:
+    """Add columns of tables of lookup. UserError for rows, or rows of tables, without partner."""
+    if not how.lookup:
+        yield from rows
+        return
+    tables = [(lookup, *_read(lookup, folder)) for lookup in how.lookup]
+    used: list[set[tuple[str, ...]]] = [set() for _ in tables]
+    for row in rows:
+        cells = dict(row.cells)
+        for (lookup, path, table), keys in zip(tables, used, strict=True):
+            key = tuple(as_text(cell(row, name)).strip() for name in lookup.by)
+            if key not in table:
+                raise UserError(
+                    f"{row.place}: {path} has no row for {_named(lookup, key)}; add it, or "
+                    "leave such rows out with 'where'."
+                )
+            keys.add(key)
+            more = table[key][1]
+            twice = more.keys() & cells.keys()
+            if twice:
+                raise UserError(
+                    f"{path}: column {min(twice)!r} stands in {row.file} too; rename it."
+                )
+            cells |= more
+        yield replace(row, cells=cells)
+    for (lookup, path, table), keys in zip(tables, used, strict=True):
+        for key in table.keys() - keys:
+            raise UserError(
+                f"{path}:{table[key][0]}: no row of {', '.join(how.patterns)} has "
+                f"{_named(lookup, key)}; correct the line, or take it out."
+            )
+
+
+def _named(lookup: Lookup, key: Sequence[str]) -> str:
+    return ", ".join(f"{name} {value!r}" for name, value in zip(lookup.by, key, strict=True))
+
+
+def _read(
+    lookup: Lookup, folder: Path
+) -> tuple[Path, dict[tuple[str, ...], tuple[int, Mapping[str, str]]]]:
+    """Read a table of lookup: its path, and line and further cells by the values of its keys."""
+    path = below(folder, lookup.table, f"{declaration_in(folder)}: a table of 'lookup'")
+    rows: dict[tuple[str, ...], tuple[int, Mapping[str, str]]] = {}
+    with reading(path, "a tab-separated table with headings", "Add it, or correct 'lookup'."):
+        for line, cells in table_rows(path, lookup.by, delimiter="\t", quoting=csv.QUOTE_NONE):
+            key = tuple(cells.pop(name).strip() for name in lookup.by)
+            if key in rows:
+                raise BadLine(line, f"{_named(lookup, key)} stands in line {rows[key][0]} already")
+            rows[key] = line, cells
+    return path, rows

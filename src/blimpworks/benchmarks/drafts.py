@@ -1,5 +1,6 @@
-"""Guess a first declaration of a benchmark from headings and values of its files."""
+"""Write declarations: a first one, guessed from files, and one of any benchmark's pairs."""
 
+import json
 import re
 import shutil
 from collections import Counter
@@ -15,17 +16,19 @@ import yaml
 from blimpworks.benchmarks.declaration import declaration_in
 from blimpworks.benchmarks.differences import units
 from blimpworks.benchmarks.entries import Files
-from blimpworks.benchmarks.files import local_files
+from blimpworks.benchmarks.files import local_files, rows_in
 from blimpworks.benchmarks.paper import NAME
 from blimpworks.benchmarks.readers import Account, as_text
-from blimpworks.benchmarks.rows import rows_in
 from blimpworks.benchmarks.templates import compared
 from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.campaign.load import placed
+from blimpworks.campaign.registry import benchmarks, paper_of
 from blimpworks.campaign.settings.campaign import CatalogueFiles
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
+from blimpworks.items import Regions
+from blimpworks.tables import ITEMS, read_table
 
 SAMPLE = 2000
 """Rows of a file for a guess."""
@@ -48,6 +51,8 @@ SIDES = (["1", "2"], ["a", "b"], ["first", "second"], ["sentence1", "sentence2"]
 """Values that name the right one of two sentences."""
 LONG = 2
 """Mean number of words, marks or unspaced characters that sentences exceed."""
+EXPORTED = ("lang", "phenomenon", "paradigm", "good", "bad", *Regions._fields)
+PAIRS_FILE = "pairs.jsonl"
 
 
 @dataclass(slots=True)
@@ -372,3 +377,52 @@ def guess_declaration(
     if open_keys:
         keys = ", ".join(dict.fromkeys(open_keys))
         yield f"{path} is not complete: set what stands there as comments, {keys}."
+
+
+def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: str) -> int:
+    """Write a declaration and its pairs from items tables; return the number of pairs.
+
+    Each table is of a language. Licence, BibTeX and contact are the benchmark's. Phenomena,
+    paradigms and critical regions stay, so that all methods give the same judgements. Raises
+    UserError for items that are no pairs, and a folder with a declaration.
+    """
+    path = declaration_in(folder)
+    if path.exists():
+        raise UserError(f"{path} exists; expected a new folder. Name another one, or remove it.")
+    records: list[dict[str, Any]] = []
+    for table in items:
+        arrow = read_table(ITEMS, table)
+        if {"condition", "acceptable"} & {*arrow.column_names}:
+            raise UserError(
+                f"{table} has items of conditions, or single sentences; expected pairs. Name "
+                "tables of a benchmark of pairs."
+            )
+        for item in arrow.select([*EXPORTED, "sent_id", "item_id"]).to_pylist():
+            kept = {name: item[name] for name in EXPORTED if item[name] is not None}
+            records.append({"id": item["sent_id"] or item["item_id"], **kept})
+    regions = all(field in record for record in records for field in Regions._fields)
+    declaration = {
+        "label": label,
+        "title": label,
+        "authors": authors,
+        "languages": sorted({record["lang"] for record in records}),
+        "data": [
+            {
+                "layout": "pairs",
+                "files": PAIRS_FILE,
+                "good": "good",
+                "bad": "bad",
+                "id": "id",
+                **({"critical": {name: name for name in Regions._fields}} if regions else {}),
+            }
+        ],
+    }
+    names = {table.resolve().parent.name for table in items} & benchmarks().keys()
+    if len(names) == 1:
+        citation = paper_of(*names).citation
+        stated = {name: getattr(citation, name) for name in ("licence", "bibtex", "contact")}
+        declaration |= {name: text for name, text in stated.items() if text}
+    lines = (json.dumps(record, ensure_ascii=False) for record in records)
+    write_text(folder / PAIRS_FILE, "".join(f"{line}\n" for line in lines))
+    write_text(path, yaml.safe_dump(declaration, allow_unicode=True, sort_keys=False))
+    return len(records)
