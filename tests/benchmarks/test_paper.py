@@ -1,4 +1,4 @@
-"""A declared benchmark in a campaign: what it asks for, and what is refused."""
+"""A declared benchmark in a campaign: what it asks for, what is refused, and its export."""
 
 import hashlib
 import lzma
@@ -20,9 +20,13 @@ from blimpworks.campaign.retrieved import retrieved_files, treebank_languages
 from blimpworks.errors import UserError
 from blimpworks.evaluation.listing import list_benchmarks
 from blimpworks.interop.crate.licences import licences_behind
+from blimpworks.papers.blimp.items.build import build_items as build_blimp
 from blimpworks.reproduction.printed import read_printed_numbers
+from blimpworks.tables import ITEMS as ITEM_TABLE
+from blimpworks.tables import read_table
 from support.declared_kit import CSV, PAIRS, declare
 from support.paths import REPOSITORY
+from support.tiny import write_items
 
 
 @pytest.fixture
@@ -234,3 +238,36 @@ def test_licence_contact_and_bibtex_are_cited_and_exported(here, tmp_path):
     record = {"inputs": [{"path": "a.csv"}], "outputs": [{"path": str(items)}]}
     behind = licences_behind(Jobs([record]), {}, tmp_path)
     assert behind == {"CC-BY-4.0": 1}
+
+
+SAME = ("lang", "phenomenon", "paradigm", "good", "bad")
+SPANS = ("good_start", "good_end", "bad_start", "bad_end")
+
+
+def there_and_back(tmp_path, items, columns):
+    """Columns of the items, and of those of the declared benchmark made from them."""
+    folder, output = tmp_path / "again", tmp_path / "again.parquet"
+    export_benchmark([items], folder, "Again", "Nobody (2026)")
+    build_items(folder / "benchmark.yaml", [], folder, "again", "eng", output)
+    return tuple(read_table(ITEM_TABLE, path, columns).to_pylist() for path in (items, output))
+
+
+@pytest.mark.mirror
+def test_all_released_pairs_of_a_paper_come_back_the_same(tmp_path, mirror):
+    files = []
+    for path in sorted((mirror / "blimp" / "data").glob("*.jsonl.xz")):
+        files.append(tmp_path / path.stem)
+        files[-1].write_bytes(lzma.decompress(path.read_bytes()))
+    items = tmp_path / "items.parquet"
+    build_blimp(files, items, 1000)
+    before, after = there_and_back(tmp_path, items, SAME)
+    assert len(before) == 67_000
+    assert sorted(map(str, before)) == sorted(map(str, after))
+
+
+def test_critical_regions_come_back_the_same_and_a_folder_is_not_written_twice(tmp_path):
+    items = write_items(tmp_path / "items.parquet", [("He runs.", "He run."), ("a b", "a c")])
+    before, after = there_and_back(tmp_path, items, [*SAME, *SPANS])
+    assert before == after
+    with pytest.raises(UserError, match=r"again/benchmark\.yaml exists; expected a new folder"):
+        export_benchmark([items], tmp_path / "again", "Again", "Nobody (2026)")

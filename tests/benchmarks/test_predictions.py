@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import time
 
 import numpy as np
 import pytest
@@ -125,3 +126,20 @@ def test_a_malformed_formula_is_refused_with_column_and_what_was_expected(text, 
         Prediction.parse(text)
     where = "" if message.startswith("formula") else f"formula {text!r} is malformed at "
     assert str(error.value).startswith(where + message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 2000 + "1 < 2" + ")" * 2000,
+        "-" * 4000 + "1 < 2",
+        "!" * 300 + "1 < 2",
+        "(" + "a" * 4900,
+        "1 < 2" + " & 1 < 2" * 1000,
+    ],
+)
+def test_a_formula_that_is_too_deep_or_long_is_refused_at_once(text):
+    start = time.process_time()
+    with pytest.raises(UserError, match=r"^formula "):
+        Prediction.parse(text)
+    assert time.process_time() - start < 3

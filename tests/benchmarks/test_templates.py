@@ -1,4 +1,4 @@
-"""Templates of cells: words exchanged, blanks filled, filters, and what is refused."""
+"""Templates of cells and patterns of names: what they fill and match, and what is refused."""
 
 import re
 import time
@@ -6,6 +6,7 @@ import time
 import pytest
 
 from blimpworks.benchmarks.entries import Rules
+from blimpworks.benchmarks.files import columns_in
 from blimpworks.benchmarks.readers import Account
 from blimpworks.benchmarks.templates import Row, cell
 from blimpworks.errors import UserError
@@ -136,3 +137,30 @@ def test_a_critical_region_is_words_by_their_index(tmp_path, layout, critical, e
     rows = built(tmp_path / "toy", files, data=[data])
     assert regions_of(rows[0]) == expected
     assert pairs_of(rows) == [("The keys are here.", "The keys is here.")]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "name", "expected"),
+    [
+        (["{a}/{a}.x"], "x-/x-.x", {"a": "x-"}),
+        (["{a}-{a}"], "é-x", None),
+        (["{a}-*.{b}"], "x-y-z.b.c", {"a": "x-y", "b": "c"}),
+        (["*.x", "{b}.y"], "a.y", {"b": "a"}),
+        (["*"], "a/b", None),
+        (["a.x"], "abx", None),
+    ],
+)
+def test_names_say_their_columns(patterns, name, expected):
+    assert columns_in(patterns, name) == expected
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 200 + "b", "{x}" * 100 + "b", "{a}*{b}*{a}*{b}c"])
+def test_no_pattern_of_names_takes_longer_than_the_name(pattern):
+    start = time.process_time()
+    assert columns_in([pattern], "a" * 250) is None
+    assert time.process_time() - start < 3
+
+
+def test_a_pattern_of_names_has_a_length():
+    with pytest.raises(UserError, match="has 1000 characters; expected at most 500"):
+        columns_in(["*" * 1000], "a")
