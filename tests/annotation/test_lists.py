@@ -16,8 +16,8 @@ from blimpworks.annotation.lists import (
     CHECK,
     PAIR,
     PRACTICE,
+    Deal,
     Pair,
-    deal,
     make_lists,
     read_pairs,
     scrambled,
@@ -186,7 +186,7 @@ def test_nobody_sees_two_pairs_of_a_sentence_where_there_are_others(sizes, mende
     without = 0
     for seed in range(5):
         random = np.random.default_rng(seed)
-        dealt = deal(pairs_of(rows), sizes["per_paradigm"], 6, sizes["per_pair"], random)
+        dealt = Deal(pairs_of(rows), sizes["per_paradigm"], 6, sizes["per_pair"], random)
         seen = Counter(
             (number, pair.source)
             for pair, (_, group) in zip(dealt.pairs, dealt.places, strict=True)

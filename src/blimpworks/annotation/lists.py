@@ -55,19 +55,35 @@ class Deal:
 
     def __init__(
         self,
-        places: Sequence[tuple[str, Group]],
+        pairs: Collection[Pair],
+        per_paradigm: int,
         participants: int,
-        waiting: Mapping[str, list[Pair]],
+        per_pair: int,
+        random: np.random.Generator,
     ) -> None:
-        """Deal a pair to each place: a paradigm, and the lists that get the pair.
+        """Draw pairs of each paradigm and deal them to lists, small paradigms first.
 
-        ``waiting``: pairs to deal by paradigm; each place takes the first one with the fewest
-        clashes. Then clashing pairs are exchanged for others of their paradigm while that helps.
+        A paradigm with fewer pairs gives all. A pair of two paradigms is drawn for the smaller one.
+        Each place takes the first pair with the fewest clashes. Then clashing pairs are exchanged
+        for others of their paradigm while that helps.
         """
-        self.places = places
+        waiting: dict[str, list[Pair]] = {}
+        for pair in sorted(pairs, key=lambda pair: (pair.paradigm, pair.item_id)):
+            waiting.setdefault(pair.paradigm, []).append(pair)
+        taken = set[str]()
+        for paradigm in sorted(waiting, key=lambda name: (len(waiting[name]), name)):
+            waiting[paradigm] = [pair for pair in waiting[paradigm] if pair.item_id not in taken]
+            taken |= {pair.item_id for pair in waiting[paradigm]}
+        order = sorted(waiting, key=lambda name: (len(waiting[name]), name))
+        waiting = {paradigm: _shuffled(waiting[paradigm], random) for paradigm in order}
+        paradigms = [name for name in order for _ in waiting[name][:per_paradigm]]
+        slots = (range(n * per_pair, (n + 1) * per_pair) for n in range(len(paradigms)))
+        groups = (tuple(slot % participants for slot in some) for some in slots)
+        self.places = [*zip(paradigms, groups, strict=True)]
+        """Paradigm of each pair, and the lists that get it."""
         self.pairs: list[Pair] = []
         self._seen: list[Counter[str]] = [Counter() for _ in range(participants)]
-        for paradigm, group in places:
+        for paradigm, group in self.places:
             chosen = min(waiting[paradigm], key=partial(self._clashes, group=group))
             waiting[paradigm].remove(chosen)
             self.pairs.append(chosen)
@@ -122,32 +138,6 @@ class Deal:
 
 def _shuffled(pairs: Sequence[Pair], random: np.random.Generator) -> list[Pair]:
     return [pairs[number] for number in random.permutation(len(pairs))]
-
-
-def deal(
-    pairs: Collection[Pair],
-    per_paradigm: int,
-    participants: int,
-    per_pair: int,
-    random: np.random.Generator,
-) -> Deal:
-    """Draw pairs of each paradigm and deal them to lists, small paradigms first.
-
-    A paradigm with fewer pairs gives all. A pair of two paradigms is drawn for the smaller one.
-    """
-    waiting: dict[str, list[Pair]] = {}
-    for pair in sorted(pairs, key=lambda pair: (pair.paradigm, pair.item_id)):
-        waiting.setdefault(pair.paradigm, []).append(pair)
-    taken = set[str]()
-    for paradigm in sorted(waiting, key=lambda name: (len(waiting[name]), name)):
-        waiting[paradigm] = [pair for pair in waiting[paradigm] if pair.item_id not in taken]
-        taken |= {pair.item_id for pair in waiting[paradigm]}
-    order = sorted(waiting, key=lambda name: (len(waiting[name]), name))
-    shuffled = {paradigm: _shuffled(waiting[paradigm], random) for paradigm in order}
-    paradigms = [paradigm for paradigm in order for _ in shuffled[paradigm][:per_paradigm]]
-    slots = (range(n * per_pair, (n + 1) * per_pair) for n in range(len(paradigms)))
-    groups = (tuple(slot % participants for slot in some) for some in slots)
-    return Deal([*zip(paradigms, groups, strict=True)], participants, shuffled)
 
 
 def _partners(keys: Sequence[Keys]) -> list[int | None]:
@@ -355,7 +345,7 @@ def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]
         return np.random.default_rng([options.seed, *steps])
 
     people, per_pair = options.participants, options.per_pair
-    dealt = deal(pairs, options.per_paradigm, people, per_pair, stream(DRAW))
+    dealt = Deal(pairs, options.per_paradigm, people, per_pair, stream(DRAW))
     sizes = Counter(pair.paradigm for pair in dealt.pairs)
     few = [f"{paradigm} ({n})" for paradigm, n in sorted(sizes.items()) if n < options.per_paradigm]
     if few:

@@ -4,7 +4,7 @@ Source of test suites: Gauthier, Hu, Wilcox, Qian and Levy (2020), "SyntaxGym: A
 for Targeted Evaluation of Language Models", section 2, and the format of their files.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -15,7 +15,7 @@ from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.layouts import item_key, joiner_in, labels_of, region_in, text
 from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Prediction
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.templates import Row, cell, compared
+from blimpworks.benchmarks.templates import Row, Rows, cell, compared
 from blimpworks.errors import UserError
 from blimpworks.json_files import load_json
 
@@ -133,9 +133,7 @@ def _design(
     return design
 
 
-def conditions(
-    rows: Iterable[Row], data: entries.Conditions, declared: Declaration
-) -> Iterator[Design]:
+def conditions(rows: Rows, data: entries.Conditions, declared: Declaration) -> Iterator[Design]:
     """Make items of rows with a condition each, or with a region of a condition each."""
     items: dict[tuple[str, ...], dict[str, list[Row]]] = {}
     for row in rows:
@@ -169,7 +167,7 @@ def _condition(
     return Condition(name, regions, texts, joiner, rows[0])
 
 
-def designs(rows: Iterable[Row], data: entries.Designs, declared: Declaration) -> Iterator[Design]:
+def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterator[Design]:
     """Make an item of each row with a sentence for each condition."""
     for row in rows:
         group = []
@@ -185,7 +183,7 @@ def designs(rows: Iterable[Row], data: entries.Designs, declared: Declaration) -
         yield _design(group, labels["id"], data, declared)
 
 
-def suites(rows: Iterable[Row], data: entries.Suites, declared: Declaration) -> Iterator[Design]:
+def suites(rows: Rows, data: entries.Suites, declared: Declaration) -> Iterator[Design]:
     """Make items of test suites, one in each record. Raises UserError for another record."""
     for row in rows:
         listed = row.cells.get("predictions")
@@ -225,9 +223,7 @@ def suites(rows: Iterable[Row], data: entries.Suites, declared: Declaration) -> 
             yield _design(group, str(item.get("item_number", number)), entry, declared)
 
 
-def alternatives(
-    rows: Iterable[Row], data: entries.Alternatives, declared: Declaration
-) -> Iterator[Design]:
+def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) -> Iterator[Design]:
     """Make an item of each row, in which the right option must be better than each other one.
 
     Raises UserError for a row without a right option, or without a wrong one.

@@ -77,11 +77,8 @@ class Columns:
     @classmethod
     def of(cls, rows: Sequence[Mapping[str, Any]]) -> "Columns":
         """Take the columns that all rows have."""
-        names = [
-            name
-            for name in (rows[0] if rows else ())
-            if all(name in row and not isinstance(row[name], list | dict) for row in rows)
-        ]
+        plain = [{k: v for k, v in row.items() if not isinstance(v, list | dict)} for row in rows]
+        names = [name for name in plain[0] if all(name in row for row in plain)] if plain else []
         return cls({name: [as_text(row[name]).strip() for row in rows] for name in names})
 
     def called(self, key: str) -> str | None:
@@ -124,11 +121,9 @@ class Columns:
     @property
     def two_valued(self) -> dict[str, list[str]]:
         """Columns with two values, and these."""
-        candidates = self.values.keys() - {*self.texts}
-        distinct = {
-            name: sorted({*self.values[name]}) for name in self.values if name in candidates
-        }
-        return {name: values for name, values in distinct.items() if len(values) == 2}
+        texts = {*self.texts}
+        few = {name: sorted({*v}) for name, v in self.values.items() if name not in texts}
+        return {name: values for name, values in few.items() if len(values) == 2}
 
 
 def _choice(names: Sequence[str]) -> str:
@@ -199,7 +194,7 @@ def _labelled(columns: Columns) -> Guess:
         sides: dict[str, set[bool]] = {}
         for key, value in zip(columns.values[item], columns.values[label], strict=True):
             sides.setdefault(key, set()).add(value in right)
-        if not all(len(sides_found) == 2 for sides_found in sides.values()):
+        if any(len(both) < 2 for both in sides.values()):
             item = None
     if item or _in_turn(columns, label, right):
         named = {"item": item} if item else {}
@@ -248,10 +243,8 @@ def _layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
         else:
             guess.open[key] = _choice(found or columns.sentences)
     if columns.labels:
-        guess.open["layout"] = (
-            "or choices, labelled_rows, sentences (docs/benchmarks.md), by the labels in "
-            f"{', '.join(columns.labels)}"
-        )
+        others = "choices, labelled_rows, sentences (docs/benchmarks.md)"
+        guess.open["layout"] = f"or {others}, by the labels in {', '.join(columns.labels)}"
     return guess
 
 

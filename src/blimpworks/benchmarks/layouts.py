@@ -13,7 +13,7 @@ from blimpworks.benchmarks import entries
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.differences import Span, difference, span_of
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.templates import Row, cell, has_column, is_one_of, word_span
+from blimpworks.benchmarks.templates import Row, Rows, cell, has_column, is_one_of, word_span
 from blimpworks.errors import UserError
 from blimpworks.items import Regions
 
@@ -198,7 +198,7 @@ def regions_of(row: Row, good: str, bad: str, critical: entries.Critical | None)
     return Regions(*first, *region_in(row, bad, critical.bad, near[2:]))
 
 
-def pairs(rows: Iterable[Row], data: entries.Pairs, declared: Declaration) -> Iterator[Item]:
+def pairs(rows: Rows, data: entries.Pairs, declared: Declaration) -> Iterator[Item]:
     """Make a pair of each row with a good and a bad sentence."""
     for row in rows:
         good, bad = text(row, data.good), text(row, data.bad)
@@ -214,7 +214,7 @@ def pairs(rows: Iterable[Row], data: entries.Pairs, declared: Declaration) -> It
         yield Item(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
 
 
-def choices(rows: Iterable[Row], data: entries.Choices, declared: Declaration) -> Iterator[Item]:
+def choices(rows: Rows, data: entries.Choices, declared: Declaration) -> Iterator[Item]:
     """Make a pair of each row with two sentences and a column that names the good one."""
     for row in rows:
         right = _side(row, data.right.column, data.right.first, data.right.second)
@@ -243,9 +243,7 @@ def _listed(values: object) -> str:
     return ", ".join(map(repr, cell_values))
 
 
-def labelled_rows(
-    rows: Iterable[Row], data: entries.LabelledRows, declared: Declaration
-) -> Iterator[Item]:
+def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration) -> Iterator[Item]:
     """Make a pair of each good and each bad sentence of an item. UserError if it lacks one."""
     groups: dict[object, list[Row]] = {}
     numbers: Counter[object] = Counter()
@@ -292,9 +290,7 @@ def labelled_rows(
                 yield Item(good=sentences[0], bad=sentences[1], regions=regions, **labels)
 
 
-def sentences(
-    rows: Iterable[Row], data: entries.Sentences, declared: Declaration
-) -> Iterator[Item]:
+def sentences(rows: Rows, data: entries.Sentences, declared: Declaration) -> Iterator[Item]:
     """Make an item of each row with a sentence and its label."""
     for row in rows:
         sentence = text(row, data.sentence)

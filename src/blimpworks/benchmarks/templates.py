@@ -5,7 +5,7 @@ occurs once, and ``{premise|unpunctuated}`` applies a filter.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache, lru_cache
@@ -33,6 +33,9 @@ class Row:
     def place(self) -> str:
         """File and line, for messages."""
         return f"{self.file}:{self.line}"
+
+
+Rows = Iterable[Row]
 
 
 def has_column(row: Row, name: str, key: str, advice: str) -> bool:
