@@ -42,10 +42,7 @@ def accuracies(tmp_path, read, files, **declaration):
             {**WIDE, "answer": "label"},
             "paradigm,label,annotator_1,annotator_2\nsva,0,0,1\nsva,1,,\nnpi,1,1,\n",
         ),
-        (
-            {**WIDE, "right": ["yes"]},
-            "paradigm,annotator_1,annotator_2\nsva,yes,no\nnpi,,YES\n",
-        ),
+        ({**WIDE, "right": ["yes"]}, "paradigm,annotator_1,annotator_2\nsva,yes,no\nnpi,,YES\n"),
         (
             {**CHOICES, "without": ["island"]},
             "paradigm,chose\nsva,good\nsva,bad\nisland,good\nnpi,good\n",

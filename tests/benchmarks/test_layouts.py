@@ -15,16 +15,7 @@ import pytest
 
 from blimpworks.benchmarks.build import build_items
 from blimpworks.errors import UserError
-from support.declared_kit import (
-    CSV,
-    PAIRS,
-    built,
-    declare,
-    jsonl,
-    pairs_of,
-    regions_of,
-    suite,
-)
+from support.declared_kit import CSV, PAIRS, built, declare, jsonl, pairs_of, regions_of, suite
 
 TWO = [("The cats sleep.", "The cats sleeps."), ("He runs.", "He run.")]
 RECORDS = [{"good": good, "bad": bad} for good, bad in TWO]

@@ -16,11 +16,7 @@ from statsmodels.stats.proportion import proportion_confint
 from blimpworks.annotation import spreadsheet
 from blimpworks.annotation.lists import CHECK, PAIR, PRACTICE, make_lists, read_pairs
 from blimpworks.annotation.options import ValidationOptions
-from blimpworks.annotation.tables import (
-    VALIDATION_KEY,
-    VALIDATION_PARTICIPANTS,
-    VALIDATION_RATINGS,
-)
+from blimpworks.annotation.tables import VALIDATION_KEY, VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.tables import ACCURACIES, read_table, write_frame, write_rows

@@ -11,11 +11,7 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.benchmarks.build import named_files
-from blimpworks.benchmarks.declaration import (
-    Declaration,
-    People,
-    Released,
-)
+from blimpworks.benchmarks.declaration import Declaration, People, Released
 from blimpworks.benchmarks.entries import Files, Values
 from blimpworks.benchmarks.files import Named, columns_in, rows_in, with_new_names
 from blimpworks.benchmarks.layouts import not_empty, number

@@ -52,9 +52,7 @@ def build_declared_items(
 
 
 @command(
-    calls=f"{PACKAGE}.accuracies:read_people",
-    packages=(*READING, *shared.STATISTICS),
-    cheap=True,
+    calls=f"{PACKAGE}.accuracies:read_people", packages=(*READING, *shared.STATISTICS), cheap=True
 )
 def read_people(
     declaration: Path = DECLARATION,

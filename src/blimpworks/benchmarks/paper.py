@@ -17,13 +17,7 @@ from blimpworks.benchmarks.declaration import ALL, Declaration, declaration_in
 from blimpworks.benchmarks.entries import Files, Labels, Ratings
 from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.benchmarks.files import columns_in, local_files, new_names_table
-from blimpworks.campaign.catalogue import (
-    Catalogue,
-    LanguageRow,
-    ModelRow,
-    NeededRow,
-    SourceRow,
-)
+from blimpworks.campaign.catalogue import Catalogue, LanguageRow, ModelRow, NeededRow, SourceRow
 from blimpworks.campaign.load import named_folder, placed
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
@@ -285,7 +279,7 @@ class Declared(Declaration):
             check_settings=self.check_settings,
             check=self.check,
             method_settings=lambda campaign: {
-                f"{self.name}.methods": self.options(campaign).methods or (),
+                f"{self.name}.methods": self.options(campaign).methods or ()
             },
             sources=lambda _campaign, _catalogue: self.rows_of(self.data),
             source_tables=(self.source_table,) if self.source_table else (),
