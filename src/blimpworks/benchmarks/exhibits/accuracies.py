@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -25,12 +25,11 @@ from blimpworks.benchmarks.exhibits.view import (
     View,
     number_text,
     read_view,
-    spoken,
     with_interval,
     with_people,
 )
 from blimpworks.benchmarks.verdicts import correlation_interval
-from blimpworks.exhibits.accuracies import SOURCE, where_of
+from blimpworks.exhibits.accuracies import SOURCE, Place, where_of
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import Tables, best_of_each, read_plain
@@ -62,10 +61,7 @@ class Baselines:
         """Yield the accuracies of baselines that know all items of a phenomenon or paradigm."""
         where: dict[str, Any] = {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
         where = {key: value for key, value in where.items() if value != ALL}
-        rows = self.rows
-        for key, value in where.items():
-            rows = rows[rows[key] == value]
-        sums = rows.groupby("baseline")[["correct", "n"]].sum()
+        sums = select_rows(self.rows, where).groupby("baseline")[["correct", "n"]].sum()
         for key, name in NAMES.items():
             if key in sums.index and sums["n"][key] == sums["n"].max():
                 n, value = int(sums["n"][key]), 100 * sums["correct"][key] / sums["n"][key]
@@ -107,33 +103,23 @@ def blocks(each: Sequence[T], size: int = BLOCK) -> Iterator[list[T]]:
     return ([*each[at : at + size]] for at in range(0, len(each), size))
 
 
-def row_of(view: View, lang: str, phenomenon: str) -> str:
-    """Return the key of the row of a phenomenon in a language."""
-    return f"{view.prefix(lang)}{spoken(phenomenon)}"
-
-
 def phenomenon_cells(view: View) -> Iterator[Cell]:
     """Yield accuracies with intervals by language, phenomenon (last of all) and column."""
-    for lang in view.languages:
-        for phenomenon in (*view.phenomena, ALL):
-            for column, models in view.columns.items():
-                cell_key = (row_of(view, lang, phenomenon), column)
-                cell = view.cell(view.behind(lang, phenomenon, models), cell_key)
-                if cell:
-                    yield with_interval(cell)
+    for lang, phenomenon, row in view.lines():
+        for column, models in view.columns.items():
+            if cell := view.cell(view.behind(lang, phenomenon, models), (row, column)):
+                yield with_interval(cell)
 
 
 def _counts(view: View) -> dict[str, dict[str, str]]:
     """Return the number of items that models judged, or its range, by row."""
     counts = {}
     models = [model for column in view.columns.values() for model in column if model != HUMAN]
-    for lang in view.languages:
-        for phenomenon in (*view.phenomena, ALL):
-            rows = view.behind(lang, phenomenon, models)
-            total = view.of(lang, phenomenon, ALL, models)
-            n = rows.groupby("model")["n"].sum() if lang in view.partial else total["n"]
-            ends = dict.fromkeys((str(n.min()), str(n.max()))) if len(n) else {}
-            counts[row_of(view, lang, phenomenon)] = {COUNT: " to ".join(ends)}
+    for lang, phenomenon, row in view.lines():
+        rows, total = view.behind(lang, phenomenon, models), view.of(lang, phenomenon, ALL, models)
+        n = rows.groupby("model")["n"].sum() if lang in view.partial else total["n"]
+        ends = dict.fromkeys((str(n.min()), str(n.max()))) if len(n) else {}
+        counts[row] = {COUNT: " to ".join(ends)}
     return counts
 
 
@@ -165,8 +151,8 @@ def phenomena(tables: Tables, labels: Labels) -> Exhibit:
     cells = [*phenomenon_cells(view)]
     rows, best = list(dict.fromkeys(cell.row for cell in cells)), _best(cells, view)
     baselines = Baselines.read(tables, view)
-    for lang, phenomenon in product(view.languages, (*view.phenomena, ALL)):
-        cells += baselines.cells(lang, phenomenon, row_of(view, lang, phenomenon))
+    for line in view.lines():
+        cells += baselines.cells(*line)
     unit, means = labels.facts["benchmark"]["unit"], means_of_seeds(view)
     return Exhibit(
         **view.described("phenomena", unit=unit, means=means, baselines=baselines.note),
@@ -203,18 +189,13 @@ def likeness(view: View, lang: str) -> dict[str, list[Cell]]:
             row, formula = f"{coefficient} over {UNITS[unit]}", correlation(coefficient, unit)
             for name, rows in rows_of.items():
                 cell_key, within = (f"{view.prefix(lang)}{row}", name), lang in view.partial
-                cell = correlation_cell(both[unit][name], rows, cell_key, formula, within)
-                if cell:
+                if cell := correlation_cell(both[unit][name], rows, cell_key, formula, within):
                     cells.setdefault(unit, []).append(cell)
     return cells
 
 
 def correlation_cell(
-    both: pd.DataFrame,
-    rows: pd.DataFrame,
-    place: tuple[str, str],
-    formula: Formula,
-    within: bool = False,
+    both: pd.DataFrame, rows: pd.DataFrame, place: Place, formula: Formula, within: bool = False
 ) -> Cell | None:
     """Make the cell of a correlation of two models; Pearson's has Fisher's interval.
 
@@ -225,20 +206,18 @@ def correlation_cell(
     value = correlate(both, coefficient) if n >= FEWEST else float("nan")
     if pd.isna(value):
         return None
-    ends: tuple[float | None, float | None] = (None, None)
-    if coefficient == PEARSON:
-        ends = correlation_interval(value, n)
+    low, high = correlation_interval(value, n) if coefficient == PEARSON else (None, None)
     where = {key: values for key, values in where_of(rows).items() if within or key not in UNITS}
     text = number_text(value, ".2f")
-    return Cell(*place, value, text, formula, SOURCE, where, n=n, low=ends[0], high=ends[1])
+    return Cell(*place, value, text, formula, SOURCE, where, n=n, low=low, high=high)
 
 
 def people(tables: Tables, labels: Labels) -> Exhibit:
     """Show accuracy of people and models by phenomenon, and correlations of models with people."""
     view = with_people(read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]
-    by_unit = [of_unit for lang in view.languages for of_unit in likeness(view, lang).values()]
-    alike = [cell for of_unit in by_unit for cell in of_unit]
+    by_unit = chain.from_iterable(likeness(view, lang).values() for lang in view.languages)
+    alike = [*chain.from_iterable(by_unit)]
     rows = list(dict.fromkeys(cell.row for cell in (*cells, *alike)))
     few = "" if alike else f" There are fewer than {FEWEST} paradigms to correlate."
     who = labels.facts["benchmark"].get("people", "")

@@ -17,7 +17,6 @@ from blimpworks.benchmarks.exhibits.accuracies import (
     UNITS,
     likeness,
     phenomenon_cells,
-    row_of,
 )
 from blimpworks.benchmarks.exhibits.drawing import (
     PERCENT,
@@ -251,8 +250,9 @@ def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
     few, hues = _hues(families, BLUE)
     marks = dict(zip(corpora, MARKERS, strict=False)) if len(corpora) <= len(MARKERS) else {}
     for (family, corpus), rows in points.groupby(["kind", "corpus"], sort=False):
-        axes.scatter(rows[TEST], rows[ACCURACY], color=hues[family], marker=marks.get(corpus, "o"),
-                     s=20, alpha=0.8, linewidths=0)  # fmt: skip
+        hue, shape = hues[str(family)], marks.get(corpus, "o")
+        axes.scatter(rows[TEST], rows[ACCURACY], color=hue, marker=shape, s=20, alpha=0.8,
+                     linewidths=0)  # fmt: skip
     _scale(axes, [*points[TEST]])
     axes.margins(0.08)
     axes.set(xlabel="test perplexity", ylabel=f"mean {PERCENT}")
@@ -332,7 +332,7 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
         len(view.languages), columns, sharex="col", squeeze=False, gridspec_kw=ratios
     )
     for (lang, language), panels in zip(view.languages.items(), grid, strict=True):
-        keys = [row_of(view, lang, phenomenon) for phenomenon in phenomena]
+        keys = [view.row(lang, phenomenon) for phenomenon in phenomena]
         _draw_phenomena(panels[0], cells, keys, hues)
         set_row_names(panels[0], [spoken(phenomenon) for phenomenon in phenomena], names)
         if view.prefix(lang):

@@ -194,12 +194,11 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
                 for column, (formula, printed) in shown_items.items():
                     text, value = printed if first else "", formula(of_item)
                     cells.append(Cell(row, column, value, text, formula, SOURCE, judged, n=n))
-                stub[row] = beside if first else dict.fromkeys(beside, "")
+                stub[row] = {**beside} if first else dict.fromkeys(beside, "")
                 if "condition" in item:
-                    stub[row] = {**stub[row], "Condition": str(item["condition"])}
+                    stub[row]["Condition"] = str(item["condition"])
                 if "acceptable" in item:
-                    label = "acceptable" if item["acceptable"] else "unacceptable"
-                    stub[row] = {**stub[row], "Label": label}
+                    stub[row]["Label"] = "acceptable" if item["acceptable"] else "unacceptable"
                 written[row, layout.text] = language_tag(lang)
                 rows[row] = str(number) if first else ""
         sections.append(Section("No.", rows, [*layout.widths, MISTAKES, MARGIN]))

@@ -135,16 +135,24 @@ class View:
 
         def by_number(pair: tuple[str, str]) -> tuple[int, list[tuple[int, str]]]:
             # As people sort names with numbers: 2 before 10.
-            text_and_numbers = re.split(r"(\d+)", pair[1])
-            return rank[pair[0]], [
-                (int(n), "") if n.isdecimal() else (-1, n) for n in text_and_numbers
-            ]
+            parts = re.split(r"(\d+)", pair[1])
+            return rank[pair[0]], [(int(n), "") if n.isdecimal() else (-1, n) for n in parts]
 
         return sorted(((str(p), str(paradigm)) for p, paradigm in pairs), key=by_number)
 
     def prefix(self, lang: str) -> str:
         """Return the start of a language's rows: its name, if there are several."""
         return f"{self.languages[lang]}: " if len(self.languages) > 1 else ""
+
+    def row(self, lang: str, phenomenon: str) -> str:
+        """Return the key of the row of a phenomenon in a language."""
+        return f"{self.prefix(lang)}{spoken(phenomenon)}"
+
+    def lines(self) -> Iterator[tuple[str, str, str]]:
+        """Yield languages and phenomena, ``all`` last, with the keys of their rows."""
+        for lang in self.languages:
+            for phenomenon in (*self.phenomena, ALL):
+                yield lang, phenomenon, self.row(lang, phenomenon)
 
     def of(self, lang: str, phenomenon: str, paradigm: str, models: Sequence[str]) -> pd.DataFrame:
         """Return the rows of some models in one place."""
@@ -154,14 +162,15 @@ class View:
 
     def behind(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
         """Return the rows of models on a phenomenon or ``all``, else those of its paradigms."""
-        phenomenon_rows = self.of(lang, phenomenon, ALL, models)
-        if not phenomenon_rows.empty:
-            return phenomenon_rows
-        inside = self.rows["phenomenon"] == phenomenon if phenomenon != ALL else True
-        is_single = (self.rows["lang"] == lang) & (
-            (self.rows["paradigm"] != ALL) | (lang in self.partial)
-        )
-        return self.rows[is_single & inside & self.rows["model"].isin(models)]
+        whole = self.of(lang, phenomenon, ALL, models)
+        if not whole.empty:
+            return whole
+        chosen = (self.rows["lang"] == lang) & self.rows["model"].isin(models)
+        if phenomenon != ALL:
+            chosen &= self.rows["phenomenon"] == phenomenon
+        if lang not in self.partial:
+            chosen &= self.rows["paradigm"] != ALL
+        return self.rows[chosen]
 
     def cell(self, rows: pd.DataFrame, place: Place) -> Cell | None:
         """Average ``rows`` in percent without weights; None without any.
@@ -230,9 +239,8 @@ def with_people(view: View, tables: Tables) -> View:
 
 
 def _units(rows: pd.DataFrame) -> set[tuple[str, str]]:
-    unit_keys = {*zip(rows["phenomenon"], rows["paradigm"], strict=True)}
-    single_keys = {unit_key for unit_key in unit_keys if unit_key[1] != ALL}
-    return single_keys or {unit_key for unit_key in unit_keys if unit_key[0] != ALL}
+    units = {*zip(rows["phenomenon"], rows["paradigm"], strict=True)}
+    return {unit for unit in units if unit[1] != ALL} or {u for u in units if u[0] != ALL}
 
 
 def _over_common(view: View) -> View:
@@ -254,8 +262,8 @@ def _over_common(view: View) -> View:
         numbers.update({unit: len(common), f"all {unit}": len(models)})
         if common < models:
             partial.add(lang)
-            unit_keys = [*zip(rows["phenomenon"], rows["paradigm"], strict=True)]
-            rows = rows[[unit_key in common for unit_key in unit_keys]]
+            units = zip(rows["phenomenon"], rows["paradigm"], strict=True)
+            rows = rows[[each in common for each in units]]
         kept.append(rows)
     if not kept:
         return view
