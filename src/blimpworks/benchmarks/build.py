@@ -121,17 +121,12 @@ def _content(item: Item | Design) -> tuple[str, ...]:
     return (item.paradigm, *content)
 
 
+TEXTS, NUMBERS = pa.list_(pa.string()), pa.list_(pa.int32())
 EXTRA: Mapping[str, pa.DataType] = {
-    "line": pa.int32(),
-    "condition": LABEL,
-    "regions": pa.list_(pa.string()),
-    "region_starts": pa.list_(pa.int32()),
-    "region_ends": pa.list_(pa.int32()),
-    "predictions": pa.list_(pa.string()),
-    "alternatives": pa.int32(),
-    "right": LABEL,
-    "effects": pa.list_(pa.string()),
-    "effect_names": pa.list_(pa.string()),
+    **dict.fromkeys(("line", "alternatives"), pa.int32()),
+    **dict.fromkeys(("condition", "right"), LABEL),
+    **dict.fromkeys(("regions", "predictions", "effects", "effect_names"), TEXTS),
+    **dict.fromkeys(("region_starts", "region_ends"), NUMBERS),
     "rating": pa.float64(),
 }
 

@@ -46,18 +46,14 @@ class People(Files):
 
     @model_validator(mode="after")
     def _columns(self) -> "People":
-        needed = {
-            "choices": bool(self.correct) != bool(self.headings),
-            "accuracies": bool(self.accuracy),
-            "ratings": bool(self.headings) != bool(self.side and self.rating),
-        }
-        if not needed[self.kind]:
-            expected = {
-                "choices": "correct, or headings,",
-                "accuracies": "accuracy",
-                "ratings": "headings, or side and rating,",
-            }
-            raise ValueError(f"{expected[self.kind]} must be given for {self.kind}")
+        rated = bool(self.side and self.rating)
+        is_given, expected = {
+            "choices": (bool(self.correct) != bool(self.headings), "correct, or headings,"),
+            "accuracies": (bool(self.accuracy), "accuracy"),
+            "ratings": (bool(self.headings) != rated, "headings, or side and rating,"),
+        }[self.kind]
+        if not is_given:
+            raise ValueError(f"{expected} must be given for {self.kind}")
         if self.answer and (self.kind != "choices" or not self.headings):
             raise ValueError("answer is of choices with headings")
         return self

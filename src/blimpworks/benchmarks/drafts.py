@@ -394,22 +394,13 @@ def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: s
             kept = {name: item[name] for name in EXPORTED if item[name] is not None}
             records.append({"id": item["sent_id"] or item["item_id"], **kept})
     regions = all(field in record for record in records for field in Regions._fields)
-    declaration = {
-        "label": label,
-        "title": label,
-        "authors": authors,
-        "languages": sorted({record["lang"] for record in records}),
-        "data": [
-            {
-                "layout": "pairs",
-                "files": PAIRS_FILE,
-                "good": "good",
-                "bad": "bad",
-                "id": "id",
-                **({"critical": {name: name for name in Regions._fields}} if regions else {}),
-            }
-        ],
-    }
+    entry: dict[str, Any] = {"layout": "pairs", "files": PAIRS_FILE}
+    entry |= {name: name for name in ("good", "bad", "id")}
+    if regions:
+        entry["critical"] = {name: name for name in Regions._fields}
+    languages = sorted({record["lang"] for record in records})
+    declaration: dict[str, Any] = {"label": label, "title": label, "authors": authors}
+    declaration |= {"languages": languages, "data": [entry]}
     names = {table.resolve().parent.name for table in items} & benchmarks().keys()
     if len(names) == 1:
         citation = paper_of(*names).citation

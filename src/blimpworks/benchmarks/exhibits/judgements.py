@@ -51,40 +51,22 @@ Item = dict[str, Any]
 class Layout:
     """Presentation of the items of one layout."""
 
-    description: str
-    text: str
-    """Heading of the items' texts."""
     widths: Mapping[str, float]
-    """Share of the line of each column with running text."""
-    columns: Sequence[str]
-    """Columns of items, the id of judgements first."""
-    rated: str
+    """Share of the line of each column with running text, the items' text last."""
+    id: str
+    """Column of items with the id of judgements."""
+    more: Sequence[str]
+    """Further columns of items."""
+    rated: str = "margin"
     """Column of judgements that is compared with people's ratings."""
 
 
 _WIDTHS = {PHENOMENON: 0.12, PARADIGM: 0.14}
+_LABEL, _CONDITION = ({**_WIDTHS, name: 0.12, "Sentence": 0.28} for name in ("Label", "Condition"))
 LAYOUTS = {
-    "pairs": Layout(
-        "worst_pairs",
-        "Pair",
-        {**_WIDTHS, "Pair": 0.4},
-        ("item_id", "lang", "paradigm", "good", "bad", *SPANS),
-        "margin",
-    ),
-    "sentences": Layout(
-        "worst_sentences",
-        "Sentence",
-        {**_WIDTHS, "Label": 0.12, "Sentence": 0.28},
-        ("item_id", "lang", "paradigm", "good", "acceptable"),
-        "value_good",
-    ),
-    "conditions": Layout(
-        "worst_conditions",
-        "Sentence",
-        {**_WIDTHS, "Condition": 0.12, "Sentence": 0.28},
-        ("item", "lang", "paradigm", "good", "condition"),
-        "margin",
-    ),
+    "pairs": Layout({**_WIDTHS, "Pair": 0.4}, "item_id", ("bad", *SPANS)),
+    "sentences": Layout(_LABEL, "item_id", ("acceptable",), "value_good"),
+    "conditions": Layout(_CONDITION, "item", ("condition",)),
 }
 
 
@@ -124,11 +106,9 @@ def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
     return mistaken.sort_values(order, ascending=[False, True, True]).head(MOST)
 
 
-def _items(
-    tables: Tables, columns: Sequence[str], ids: pd.Series
-) -> dict[tuple[str, ...], list[Item]]:
+def _items(tables: Tables, layout: Layout, ids: pd.Series) -> dict[tuple[str, ...], list[Item]]:
     """Read items by language, paradigm and id; an item with conditions has several rows."""
-    key = columns[0]
+    key, columns = layout.id, (layout.id, "lang", "paradigm", "good", *layout.more)
     rows: dict[tuple[str, ...], list[Item]] = {}
     for path in tables["items"]:
         table = read_table(ITEMS, path, columns)
@@ -154,7 +134,8 @@ def pair_text(item: Item) -> str:
 
 def worst(tables: Tables, labels: Labels) -> Exhibit:
     """Show the items of each language that most models get wrong by the largest margin."""
-    layout = LAYOUTS[labels.facts["benchmark"]["layout"]]
+    name = labels.facts["benchmark"]["layout"]
+    layout, (*_, heading) = LAYOUTS[name], LAYOUTS[name].widths
     judgements = _read(tables, labels, ["item_id", "phenomenon", "paradigm", "margin", "correct"])
     languages = languages_in(judgements, labels)
     cells: list[Cell] = []
@@ -165,7 +146,7 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
         of_language = judgements[judgements["lang"] == lang]
         chosen = hardest(of_language)
         of_chosen = of_language[of_language["item_id"].isin(chosen["item_id"])]
-        items = _items(tables, layout.columns, chosen["item_id"])
+        items = _items(tables, layout, chosen["item_id"])
         rows = {language: language} if len(languages) > 1 else {}
         for number, (_, numbers) in enumerate(chosen.iterrows(), start=1):
             key = (numbers["lang"], numbers["paradigm"], numbers["item_id"])
@@ -186,9 +167,9 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
             for item in items[key]:
                 row = " ".join([*key, str(item.get("condition", ""))]).strip()
                 text = pair_text(item) if "bad" in item else str(item["good"])
-                keys = ["lang", "paradigm", layout.columns[0], "condition"]
-                where = {name: item[name] for name in keys if name in item}
-                cells.append(Cell(row, layout.text, 1, text, TEXT, "items", where, n=1))
+                keys = ["lang", "paradigm", layout.id, "condition"]
+                where = {key: item[key] for key in keys if key in item}
+                cells.append(Cell(row, heading, 1, text, TEXT, "items", where, n=1))
                 # Further conditions of an item have its numbers in the files of values alone.
                 first = item is items[key][0]
                 for column, (formula, printed) in shown_items.items():
@@ -199,12 +180,12 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
                     stub[row]["Condition"] = str(item["condition"])
                 if "acceptable" in item:
                     stub[row]["Label"] = "acceptable" if item["acceptable"] else "unacceptable"
-                written[row, layout.text] = language_tag(lang)
+                written[row, heading] = language_tag(lang)
                 rows[row] = str(number) if first else ""
         sections.append(Section("No.", rows, [*layout.widths, MISTAKES, MARGIN]))
     models = counted(judgements["model"].nunique(), "model")
     return Exhibit(
-        **describe(layout.description, most=MOST, models=models, **_named(labels)),
+        **describe(f"worst_{name}", most=MOST, models=models, **_named(labels)),
         cells=cells,
         stub=stub,
         sections=sections,
