@@ -83,43 +83,36 @@ def test_every_format_and_compression_gives_the_same_pairs(tmp_path, name):
     assert [regions_of(row) for row in rows] == [("sleep", "sleeps"), ("runs", "run")]
 
 
-@pytest.mark.parametrize("separator", [";", "\t", "|", ","])
-def test_the_separator_is_the_one_that_the_headings_have(tmp_path, separator):
-    text = CSV.replace(",", separator)
-    assert pairs_of(built(tmp_path / "toy", {"a.csv": text}, data=[PAIRS])) == TWO
-
-
-@pytest.mark.parametrize(
-    ("encoding", "stated"),
-    [("utf-8", None), ("utf-8-sig", None), ("utf-16", None), ("cp1251", "cp1251")],
-)
-def test_the_encoding_is_what_a_mark_says_or_what_is_stated(tmp_path, encoding, stated):
-    text = "good,bad\nКошки спят.,Кошки спит.\n".encode(encoding)
-    data = {**PAIRS, "encoding": stated}
-    rows = built(tmp_path / "toy", {"a.csv": text}, lang="rus", languages=["rus"], data=[data])
-    assert pairs_of(rows) == [("Кошки спят.", "Кошки спит.")]
-
-
 SENTENCES = ('It\u2028rains, "no\x0c\x85.', "It rain.")
 QUOTED = 'good,bad\n"It\u2028rains, ""no\x0c\x85.",It rain.\n'
+RUSSIAN = ("Кошки спят.", "Кошки спит.")
+RUSSIAN_CSV = "good,bad\nКошки спят.,Кошки спит.\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "how"),
+    ("name", "text", "how", "expected"),
     [
-        ("a.csv", QUOTED, {}),
-        ("a.csv", QUOTED.replace("\n", "\r\n"), {"quotes": "csv"}),
-        ("a.csv", QUOTED.replace(",It rain.", ', "It rain."'), {}),
-        ("a.tsv", "good\tbad\n" + "\t".join(SENTENCES) + "\n", {}),
-        ("a.tsv", "\ufeffgood\tbad\r\n" + "\t".join(SENTENCES), {"encoding": "utf-8"}),
-        ("a.csv", "good|bad\n" + "|".join(SENTENCES) + "\n", {"quotes": "none"}),
-        ("a.jsonl", jsonl(dict(zip(("good", "bad"), SENTENCES, strict=True))), {}),
+        *(("a.csv", CSV.replace(",", separator), {}, TWO) for separator in ";\t|,"),
+        *(("a.csv", RUSSIAN_CSV.encode(name), {}, [RUSSIAN]) for name in ("utf-8-sig", "utf-16")),
+        ("a.csv", RUSSIAN_CSV.encode("cp1251"), {"encoding": "cp1251"}, [RUSSIAN]),
+        # Lines end at line feeds alone, and quotes are what is declared.
+        ("a.csv", QUOTED, {}, [SENTENCES]),
+        ("a.csv", QUOTED.replace("\n", "\r\n"), {"quotes": "csv"}, [SENTENCES]),
+        ("a.csv", QUOTED.replace(",It rain.", ', "It rain."'), {}, [SENTENCES]),
+        ("a.tsv", "good\tbad\n" + "\t".join(SENTENCES) + "\n", {}, [SENTENCES]),
+        (
+            "a.tsv",
+            "\ufeffgood\tbad\r\n" + "\t".join(SENTENCES),
+            {"encoding": "utf-8"},
+            [SENTENCES],
+        ),
+        ("a.csv", "good|bad\n" + "|".join(SENTENCES) + "\n", {"quotes": "none"}, [SENTENCES]),
+        ("a.jsonl", jsonl(dict(zip(("good", "bad"), SENTENCES, strict=True))), {}, [SENTENCES]),
     ],
 )
-def test_lines_end_at_line_feeds_alone_and_quotes_are_what_is_declared(tmp_path, name, text, how):
-    data = {**PAIRS, "files": "a.*", **how}
-    rows = built(tmp_path / "toy", {name: text.encode()}, data=[data])
-    assert pairs_of(rows) == [SENTENCES]
+def test_separator_encoding_and_quotes_are_evident_or_declared(tmp_path, name, text, how, expected):
+    rows = built(tmp_path / "toy", {name: text}, data=[{**PAIRS, "files": "a.*", **how}])
+    assert pairs_of(rows) == expected
 
 
 def test_an_account_counts_what_is_read_and_what_is_left_out(tmp_path):
