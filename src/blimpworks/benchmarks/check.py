@@ -145,11 +145,8 @@ def measures(
         for item in items
     )
     baselines = baseline_rows(frame)
-    shares = baselines.assign(share=baselines["correct"] / baselines["n"])
-    wide: Mapping[Any, Any] = {
-        key: dict(zip(group["baseline"], group["share"], strict=True))
-        for key, group in shares.groupby(GROUP, sort=False)
-    }
+    baselines["share"] = baselines["correct"] / baselines["n"]
+    shares = baselines.set_index("baseline").groupby(GROUP, sort=False)["share"]
     rows, decisive = [], []
     for key, group in frame.groupby(GROUP, sort=False):
         lang, _, paradigm = map(str, key)
@@ -159,7 +156,7 @@ def measures(
             row |= {"mostly": change, "share": f"{100 * n / len(group):.0f} %"}
         compared = [*_compared(group, lang, count)]
         row |= {name: means for name, means, _ in compared}
-        row |= {name: f"{100 * share:.1f} %" for name, share in wide[key].items()}
+        row |= {name: f"{100 * share:.1f} %" for name, share in shares.get_group(key).items()}
         rows.append(row)
         reasons = "; ".join(reason for *_, reason in compared if reason)
         if reasons:
@@ -231,13 +228,12 @@ def _duplicates(items: Sequence[Thing], unit: str) -> Iterator[Finding]:
     more = sum(len(group) - 1 for group in groups)
     text = f"with copies, {more:,} more than are needed"
     yield _found(WARNING, [*map(_shown, groups)], unit, text)
-    near = [
-        [*{_texts(item): item for item in reversed(group)}.values()][::-1]
-        for group in _alike(items, lambda item: (item.lang, *map(plain, sentences_of(item))))
-    ]
-    duplicates = [_shown(group) for group in near if len(group) > 1]
+    near = []
+    for group in _alike(items, lambda item: (item.lang, *map(plain, sentences_of(item)))):
+        distinct = [*{_texts(item): item for item in reversed(group)}.values()][::-1]
+        near += [_shown(distinct)] if len(distinct) > 1 else []
     text = "with copies that differ only in spaces or normalisation"
-    yield _found(WARNING, duplicates, unit, text)
+    yield _found(WARNING, near, unit, text)
 
 
 def _pairs(pairs: Sequence[Item]) -> Iterator[Finding]:

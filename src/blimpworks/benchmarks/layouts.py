@@ -97,22 +97,16 @@ def labels_of(row: Row, data: entries.Labels, declared: Declaration) -> dict[str
             f"{', '.join(declared.languages)}. Correct 'lang', map its values with 'rename', or "
             "add the language to 'languages'."
         )
-    return {
-        "lang": lang,
-        "paradigm": paradigm,
-        "phenomenon": phenomenon or paradigm,
-        "file": row.file,
-        "line": row.line,
-        "id": as_text(cell(row, data.id)) if data.id else str(row.line),
-        "more": {name: as_text(cell(row, name)) for name in data.keep} | rating_in(row, data),
-    }
+    labels = {"lang": lang, "paradigm": paradigm, "phenomenon": phenomenon or paradigm}
+    name = as_text(cell(row, data.id)) if data.id else str(row.line)
+    more = {column: as_text(cell(row, column)) for column in data.keep} | rating_in(row, data)
+    return {**labels, "file": row.file, "line": row.line, "id": name, "more": more}
 
 
-def joiner_in(
-    row: Row,
-    data: entries.Conditions | entries.Suites | entries.Alternatives,
-    declared: Declaration,
-) -> str:
+Joined = entries.Conditions | entries.Suites | entries.Alternatives
+
+
+def joiner_in(row: Row, data: Joined, declared: Declaration) -> str:
     """Return the text between parts in a row's language. Raises UserError where none is given."""
     lang, joined_by = labels_of(row, data, declared)["lang"], data.joined_by
     if isinstance(joined_by, str):
@@ -168,13 +162,15 @@ def region_in(
     return span
 
 
-def regions_of(row: Row, good: str, bad: str, critical: entries.Critical | None) -> Regions:
-    """Return critical regions as declared, by default where the sentences differ."""
+def regions_of(
+    rows: tuple[Row, Row], good: str, bad: str, critical: entries.Critical | None
+) -> Regions:
+    """Return critical regions as declared in both rows, by default where the sentences differ."""
     if critical is None:
         return difference(good, bad)
     if isinstance(critical, entries.CriticalOffsets):
         columns = [getattr(critical, name) for name in Regions._fields]
-        offsets = []
+        row, offsets = rows[0], []
         for column in columns:
             value = as_text(cell(row, column)).strip()
             if not value.isdecimal():
@@ -194,8 +190,8 @@ def regions_of(row: Row, good: str, bad: str, critical: entries.Critical | None)
     if not isinstance(critical, entries.CriticalWords):
         critical = entries.CriticalWords(good=critical, bad=critical)
     near = difference(good, bad)
-    first = region_in(row, good, critical.good, near[:2])
-    return Regions(*first, *region_in(row, bad, critical.bad, near[2:]))
+    first = region_in(rows[0], good, critical.good, near[:2])
+    return Regions(*first, *region_in(rows[1], bad, critical.bad, near[2:]))
 
 
 def pairs(rows: Rows, data: entries.Pairs, declared: Declaration) -> Iterator[Item]:
@@ -210,7 +206,7 @@ def pairs(rows: Rows, data: entries.Pairs, declared: Declaration) -> Iterator[It
                         "out, so that spans of characters would be wrong; correct the file, or "
                         "'critical'."
                     )
-        regions = regions_of(row, good, bad, data.critical)
+        regions = regions_of((row, row), good, bad, data.critical)
         yield Item(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
 
 
@@ -223,24 +219,20 @@ def choices(rows: Rows, data: entries.Choices, declared: Declaration) -> Iterato
         if isinstance(critical, entries.CriticalWords) and not right:
             critical = entries.CriticalWords(good=critical.bad, bad=critical.good)
         good, bad = (text(row, side) for side in sides)
-        regions = regions_of(row, good, bad, critical)
+        regions = regions_of((row, row), good, bad, critical)
         yield Item(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
 
 
-def _side(row: Row, column: str, first: object, second: object) -> bool:
+def _side(row: Row, column: str, first: entries.Values, second: entries.Values) -> bool:
     value = cell(row, column)
     is_first = is_one_of(value, first)
     if is_first == is_one_of(value, second):
+        listed = " or ".join(", ".join(map(repr, values)) for values in (first, second))
         raise UserError(
-            f"{row.place}: the label {column!r} is {value!r}; expected one of {_listed(first)} or "
-            f"{_listed(second)}. Correct the values in the declaration, or the file."
+            f"{row.place}: the label {column!r} is {value!r}; expected one of {listed}. Correct "
+            "the values in the declaration, or the file."
         )
     return is_first
-
-
-def _listed(values: object) -> str:
-    cell_values = values if isinstance(values, tuple) else (values,)
-    return ", ".join(map(repr, cell_values))
 
 
 def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration) -> Iterator[Item]:
@@ -278,16 +270,12 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
                     "expected both. Correct 'item', 'good' and 'bad', or the file."
                 )
             for good, bad in product(sides[True], sides[False]):
-                sentences = [text(row, data.sentence) for row in (good, bad)]
-                regions = difference(*sentences)
-                if data.critical:
-                    first = region_in(good, sentences[0], data.critical, regions[:2])
-                    second = region_in(bad, sentences[1], data.critical, regions[2:])
-                    regions = Regions(*first, *second)
+                texts = [text(row, data.sentence) for row in (good, bad)]
+                regions = regions_of((good, bad), *texts, data.critical)
                 labels = labels_of(good, data, declared)
                 if rating := rating_in(bad, data):
                     labels["more"] |= {"rating": ahead(labels["more"]["rating"], rating["rating"])}
-                yield Item(good=sentences[0], bad=sentences[1], regions=regions, **labels)
+                yield Item(good=texts[0], bad=texts[1], regions=regions, **labels)
 
 
 def sentences(rows: Rows, data: entries.Sentences, declared: Declaration) -> Iterator[Item]:
