@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from blimpworks.benchmarks.entries import Rules
 from blimpworks.benchmarks.files import columns_in
 from blimpworks.benchmarks.readers import Account
 from blimpworks.benchmarks.templates import Row, cell
@@ -32,7 +31,7 @@ CELLS = {
 
 
 def row(lang: str = "eng", **rules: object) -> Row:
-    return Row({**CELLS, "lang": lang}, "a.csv", 7, Account("data.0"), Rules(**rules))
+    return Row({**CELLS, "lang": lang}, "a.csv", 7, Account("data.0", **rules))
 
 
 @pytest.mark.parametrize(

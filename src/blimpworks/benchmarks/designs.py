@@ -238,7 +238,7 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
             values = [cell(row, column) for column in columns]
         for number, (column, value) in enumerate(zip(columns, values, strict=True), start=1):
             lacks = not as_text(value).strip()
-            is_allowed = column in row.rules.allow_empty if lacks else isinstance(value, str)
+            is_allowed = column in row.account.allow_empty if lacks else isinstance(value, str)
             if not is_allowed:
                 raise UserError(
                     f"{row.place}: option {number} (column {column!r}) is {value!r:.60}; expected "
@@ -258,7 +258,7 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
             )
         start = ""
         if data.context and not (
-            data.context in row.rules.allow_empty and not as_text(cell(row, data.context)).strip()
+            data.context in row.account.allow_empty and not as_text(cell(row, data.context)).strip()
         ):
             start = text(row, data.context) + joiner_in(row, data, declared)
         options = {RIGHT: texts[right]} | {f"wrong {n}": o for n, o in enumerate(wrong, start=1)}

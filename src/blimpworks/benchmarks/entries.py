@@ -7,7 +7,6 @@ templates.py).
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -52,18 +51,6 @@ def _with_reason(lines: Mapping[str, tuple[int, ...] | str]) -> Mapping[str, tup
     if lines and texts != {"reason"}:
         raise ValueError("expected lists of lines by file, and why they are left out as 'reason'")
     return lines
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Rules for the templates of an entry."""
-
-    words_from: int = 0
-    """Index of the first word."""
-    allow_empty: tuple[str, ...] = ()
-    """Columns that may be empty in a template."""
-    columns: dict[str, bool] = field(default_factory=dict)
-    """Whether a name without quotes was a column in the rows before."""
 
 
 class Lookup(Strict):

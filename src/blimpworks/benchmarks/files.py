@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from blimpworks import errors
 from blimpworks.benchmarks.declaration import declaration_in
-from blimpworks.benchmarks.entries import Files, Lookup, PlainFiles, Rules
+from blimpworks.benchmarks.entries import Files, Lookup, PlainFiles
 from blimpworks.benchmarks.readers import BLANK, Account, Table, as_text, is_wide
 from blimpworks.benchmarks.templates import Row, cell, compared, is_one_of
 from blimpworks.errors import UserError, reading
@@ -211,7 +211,7 @@ def rows_in(how: Files, named: Named, folder: Path, account: Account) -> list[Ro
     ``where``, look columns up. Raises UserError for malformed rows, an unused column or value of
     ``where`` and ``rename``, and if no row is left.
     """
-    rules = Rules(how.words_from, how.allow_empty)
+    account.words_from, account.allow_empty = how.words_from, how.allow_empty
     tables = _tables(how, named, folder, account)
     aligned = []
     for number, entry in enumerate(how.aligned):
@@ -233,7 +233,7 @@ def rows_in(how: Files, named: Named, folder: Path, account: Account) -> list[Ro
         if keys:
             account.left_out[f"where.{keys[0]}"] += 1
         else:
-            rows.append(replace(row, rules=rules))
+            rows.append(row)
     for column, among in how.where.items():
         several = among if isinstance(among, tuple) else (among,)
         _check_values(account, f"where.{column}", [*map(as_text, several)], values[column])

@@ -44,7 +44,7 @@ PLACE = re.compile(r"^([^:]+:\d+):? ")
 
 @dataclass
 class Account:
-    """Files, rows and items of an entry, counted while they are read."""
+    """Files, rows and items of an entry, counted while they are read, and rules of templates."""
 
     entry: str
     """File of the declaration and key of the entry, for messages."""
@@ -58,6 +58,12 @@ class Account:
     """Remarks on rows that are used, counted."""
     faults: list[str] = field(default_factory=list)
     """Sentences about rows that cannot be read."""
+    words_from: int = 0
+    """Index of the first word, for templates."""
+    allow_empty: tuple[str, ...] = ()
+    """Columns that may be empty in a template."""
+    columns: dict[str, bool] = field(default_factory=dict)
+    """Whether a name without quotes was a column in the rows before."""
 
     @contextmanager
     def collecting(self) -> Iterator[None]:

@@ -6,13 +6,12 @@ occurs once, and ``{premise|unpunctuated}`` applies a filter.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any
 
 from blimpworks.benchmarks.differences import Span, occurrences
-from blimpworks.benchmarks.entries import Rules
 from blimpworks.benchmarks.readers import Account, as_text
 from blimpworks.errors import UserError
 
@@ -27,7 +26,6 @@ class Row:
     line: int
     """Line, row or record, from 1."""
     account: Account
-    rules: Rules = field(default_factory=Rules)
 
     @property
     def place(self) -> str:
@@ -41,7 +39,7 @@ Rows = Iterable[Row]
 def has_column(row: Row, name: str, key: str, advice: str) -> bool:
     """Tell whether a row has a column. UserError where rows before, by ``key``, are unlike it."""
     is_there = name in row.cells
-    if row.rules.columns.setdefault(key, is_there) != is_there:
+    if row.account.columns.setdefault(key, is_there) != is_there:
         raise UserError(
             f"{row.place} has {'a' if is_there else 'no'} column {name!r}, and rows before have "
             f"{'none' if is_there else 'one'}; correct the file, or {advice}."
@@ -169,7 +167,7 @@ def _column_text(row: Row, column: str) -> str:
             f"a field of it, such as {column}.0."
         )
     text = as_text(value)
-    if not text.strip() and column not in row.rules.allow_empty:
+    if not text.strip() and column not in row.account.allow_empty:
         raise UserError(
             f"{row.place}: column {column!r} is empty, and a template needs it; correct the file, "
             f"or add 'allow_empty: [{column}]' to the entry."
@@ -201,13 +199,13 @@ def _with_marks(word: str, value: str) -> str:
 def word_span(row: Row, text: str, first: str | int, words: str | int = 1) -> Span:
     """Return the span of words by index of the first and number. UserError if they are absent."""
     index, count = (_number(row, name) for name in (first, words))
-    start = index - row.rules.words_from
+    start = index - row.account.words_from
     spans = [match.span() for match in re.finditer(r"\S+", text)]
     if start < 0 or count < 1 or start + count > len(spans):
-        last = len(spans) - 1 + row.rules.words_from
+        last = len(spans) - 1 + row.account.words_from
         raise UserError(
             f"{row.place}: the word at index {index}{f' with {count} words' * (count != 1)} is "
-            f"not in {text!r}, whose {len(spans)} words count from {row.rules.words_from} to "
+            f"not in {text!r}, whose {len(spans)} words count from {row.account.words_from} to "
             f"{last}; correct {first!r}, or say 'words_from'."
         )
     return spans[start][0], spans[start + count - 1][1]
