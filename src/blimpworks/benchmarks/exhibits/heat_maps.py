@@ -1,10 +1,11 @@
 """Draw heat maps of declared benchmarks: accuracy by paradigm, and correlations of models."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 import numpy as np
 from matplotlib import colormaps
@@ -50,6 +51,8 @@ class Line:
 
     text: str
     key: str = ""
+    paradigm: tuple[str, str, str] = ("", "", "")
+    """Language, phenomenon and paradigm, where it is of one."""
 
 
 @dataclass(frozen=True)
@@ -159,29 +162,21 @@ class HeatMap:
                     axes.text(x + 0.5, y + 0.5, text, color=ink, **look)
 
 
-def _paradigms_of(view: View, lang: str) -> dict[str, dict[str, tuple[str, str]]]:
-    pairs = view.single(lang)
-    names = [paradigm for _, paradigm in pairs]
-    rows: dict[str, dict[str, tuple[str, str]]] = {}
-    for phenomenon, paradigm in pairs:
-        inside = f" ({spoken(phenomenon)})" if names.count(paradigm) > 1 else ""
-        key = f"{view.prefix(lang)}{paradigm}{inside}"
-        rows.setdefault(phenomenon, {})[key] = (phenomenon, paradigm)
-    return rows
-
-
 def _groups(view: View) -> list[tuple[str, list[Line]]]:
     """Return rows by language and phenomenon, with headings where they tell groups apart."""
     groups: list[tuple[str, list[Line]]] = []
     for lang in view.languages:
-        rows = _paradigms_of(view, lang)
-        if all(len(inside) == 1 for inside in rows.values()):
-            lines = [Line(name, key) for group in rows.values() for key, (_, name) in group.items()]
-            groups.append((view.languages[lang] if view.prefix(lang) else "", lines))
-            continue
-        for phenomenon, group in rows.items():
-            lines = [Line(name, key) for key, (_, name) in group.items()]
-            groups.append((f"{view.prefix(lang)}{spoken(phenomenon)}", lines))
+        prefix, pairs = view.prefix(lang), view.single(lang)
+        times = Counter(paradigm for _, paradigm in pairs)
+        rows: dict[str, list[Line]] = {}
+        for phenomenon, paradigm in pairs:
+            inside = f" ({spoken(phenomenon)})" if times[paradigm] > 1 else ""
+            line = Line(paradigm, f"{prefix}{paradigm}{inside}", (lang, phenomenon, paradigm))
+            rows.setdefault(phenomenon, []).append(line)
+        if all(len(lines) == 1 for lines in rows.values()):
+            groups.append((view.languages[lang] if prefix else "", [*chain(*rows.values())]))
+        else:
+            groups += [(view.row(lang, phenomenon), lines) for phenomenon, lines in rows.items()]
     return groups
 
 
@@ -204,17 +199,17 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
     baselines = Baselines.read(tables, view)
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
-    for lang in view.languages:
-        for phenomenon, rows in _paradigms_of(view, lang).items():
-            for row, (_, paradigm) in rows.items():
-                stub[row] = {"Phenomenon": spoken(phenomenon)}
-                for column, models in view.columns.items():
-                    rows_of = view.of(lang, phenomenon, paradigm, models)
-                    cells += present([view.cell(rows_of, (row, column))])
-                cells += baselines.cells(lang, phenomenon, row, paradigm)
+    groups = _groups(view)
+    for line in chain.from_iterable(lines for _, lines in groups):
+        lang, phenomenon, paradigm = line.paradigm
+        stub[line.key] = {"Phenomenon": spoken(phenomenon)}
+        for column, models in view.columns.items():
+            rows = view.of(lang, phenomenon, paradigm, models)
+            cells += present([view.cell(rows, (line.key, column))])
+        cells += baselines.cells(lang, phenomenon, line.key, paradigm)
     figure, listed = no_figure("no paradigms"), ""
     if cells:
-        groups, columns = _groups(view), [*view.columns, *baselines.columns]
+        columns = [*view.columns, *baselines.columns]
         lines = [line for heading, lines in groups for line in (Line(heading), *lines)]
         lines = [line for line in lines if line.text]
         # Headings are numbered first, where no font has their letters.
