@@ -156,7 +156,7 @@ def measures(
             row |= {"mostly": change, "share": f"{100 * n / len(group):.0f} %"}
         compared = [*_compared(group, lang, count)]
         row |= {name: means for name, means, _ in compared}
-        row |= {name: f"{100 * share:.1f} %" for name, share in shares.get_group(key).items()}
+        row |= {str(name): f"{100 * s:.1f} %" for name, s in shares.get_group(key).items()}
         rows.append(row)
         reasons = "; ".join(reason for *_, reason in compared if reason)
         if reasons:

@@ -270,12 +270,12 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
                     "expected both. Correct 'item', 'good' and 'bad', or the file."
                 )
             for good, bad in product(sides[True], sides[False]):
-                texts = [text(row, data.sentence) for row in (good, bad)]
-                regions = regions_of((good, bad), *texts, data.critical)
+                first, second = (text(row, data.sentence) for row in (good, bad))
+                regions = regions_of((good, bad), first, second, data.critical)
                 labels = labels_of(good, data, declared)
                 if rating := rating_in(bad, data):
                     labels["more"] |= {"rating": ahead(labels["more"]["rating"], rating["rating"])}
-                yield Item(good=texts[0], bad=texts[1], regions=regions, **labels)
+                yield Item(good=first, bad=second, regions=regions, **labels)
 
 
 def sentences(rows: Rows, data: entries.Sentences, declared: Declaration) -> Iterator[Item]:
