@@ -268,12 +268,7 @@ def _summary(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFr
     rows = (
         pd.concat([with_printed, phenomena, with_printed.assign(paradigm=ALL, phenomenon=ALL)])
         .groupby(["model", *LABELS], sort=False, as_index=False)
-        .agg(
-            correct=("correct", "sum"),
-            n=("n", "sum"),
-            skipped=("skipped", "sum"),
-            printed=("printed", "any"),
-        )
+        .agg({"correct": "sum", "n": "sum", "skipped": "sum", "printed": "any"})
     )
     rows = rows[rows["n"] > 0].reset_index(drop=True)
     rows["accuracy"] = rows["correct"] / rows["n"]
