@@ -299,7 +299,7 @@ def export_benchmark(
     authors: str = option("Authors, with the year."),
 ) -> None:
     """Write pairs as a declared benchmark, which any campaign can run."""
-    from blimpworks.benchmarks.drafts import export_benchmark as write
+    from blimpworks.benchmarks import drafts
 
-    pairs = write(items, folder, label, authors)
+    pairs = drafts.export_benchmark(items, folder, label, authors)
     typer.echo(f"{folder}: {pairs:,} pairs. Next: blimpworks show-benchmark {folder.name}")

@@ -237,9 +237,8 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
 def _hues(names: Sequence[str], otherwise: str) -> tuple[bool, dict[str, str]]:
     """Tell whether names are few enough for a colour each, and return the colours."""
     few = len(names) <= len(PALETTE)
-    return few, dict(zip(names, colours(len(names)), strict=True)) if few else dict.fromkeys(
-        names, otherwise
-    )
+    hues = colours(len(names)) if few else [otherwise] * len(names)
+    return few, dict(zip(names, hues, strict=True))
 
 
 def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
