@@ -51,6 +51,7 @@ Item = dict[str, Any]
 class Layout:
     """Presentation of the items of one layout."""
 
+    description: str
     widths: Mapping[str, float]
     """Share of the line of each column with running text, the items' text last."""
     id: str
@@ -64,9 +65,9 @@ class Layout:
 _WIDTHS = {PHENOMENON: 0.12, PARADIGM: 0.14}
 _LABEL, _CONDITION = ({**_WIDTHS, name: 0.12, "Sentence": 0.28} for name in ("Label", "Condition"))
 LAYOUTS = {
-    "pairs": Layout({**_WIDTHS, "Pair": 0.4}, "item_id", ("bad", *SPANS)),
-    "sentences": Layout(_LABEL, "item_id", ("acceptable",), "value_good"),
-    "conditions": Layout(_CONDITION, "item", ("condition",)),
+    "pairs": Layout("worst_pairs", {**_WIDTHS, "Pair": 0.4}, "item_id", ("bad", *SPANS)),
+    "sentences": Layout("worst_sentences", _LABEL, "item_id", ("acceptable",), "value_good"),
+    "conditions": Layout("worst_conditions", _CONDITION, "item", ("condition",)),
 }
 
 
@@ -134,8 +135,8 @@ def pair_text(item: Item) -> str:
 
 def worst(tables: Tables, labels: Labels) -> Exhibit:
     """Show the items of each language that most models get wrong by the largest margin."""
-    name = labels.facts["benchmark"]["layout"]
-    layout, (*_, heading) = LAYOUTS[name], LAYOUTS[name].widths
+    layout = LAYOUTS[labels.facts["benchmark"]["layout"]]
+    *_, heading = layout.widths
     judgements = _read(tables, labels, ["item_id", "phenomenon", "paradigm", "margin", "correct"])
     languages = languages_in(judgements, labels)
     cells: list[Cell] = []
@@ -185,7 +186,7 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
         sections.append(Section("No.", rows, [*layout.widths, MISTAKES, MARGIN]))
     models = counted(judgements["model"].nunique(), "model")
     return Exhibit(
-        **describe(f"worst_{name}", most=MOST, models=models, **_named(labels)),
+        **describe(layout.description, most=MOST, models=models, **_named(labels)),
         cells=cells,
         stub=stub,
         sections=sections,
