@@ -30,8 +30,8 @@ from re import _parser
 from release_prompts import CONFIG, ENVIRONMENT, ours
 
 from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.judging.declared import RULES_OF
 from blimpworks.papers.lmentry.judging.judge import Judge
-from blimpworks.papers.lmentry.judging.rules import RULES_OF
 
 BEHIND = ["!", ".", "?", "...", "\n", "\n\nwhy?", ";", '"', "'", ")", "*", "**", "_", "a", "s", "é"]
 BEHIND += [

@@ -17,9 +17,8 @@ import time
 from pathlib import Path
 
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging.declared import task_patterns
+from blimpworks.papers.lmentry.judging.declared import RULES_OF, task_patterns
 from blimpworks.papers.lmentry.judging.judge import Judge
-from blimpworks.papers.lmentry.judging.rules import RULES_OF
 
 ROOT = Path(__file__).resolve().parents[1]
 WHY = " ".join(["It is so because of how the words are written, letter by letter, one by one."] * 5)

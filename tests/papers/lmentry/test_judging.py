@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
-from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
+from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, Family
 from blimpworks.papers.lmentry.judging.judge import Judge, judge_answers
 from blimpworks.papers.lmentry.judging.roles import (
     CLOSE,
     OPEN,
     ROLE,
 )
-from blimpworks.papers.lmentry.judging.rules import RULES_OF
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table, write_table
 from support.paths import REPOSITORY
 

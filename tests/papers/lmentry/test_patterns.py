@@ -7,9 +7,8 @@ from functools import cache
 import pytest
 
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging.declared import task_patterns
+from blimpworks.papers.lmentry.judging.declared import RULES_OF, task_patterns
 from blimpworks.papers.lmentry.judging.judge import Judge
-from blimpworks.papers.lmentry.judging.rules import RULES_OF
 from support.paths import DATA, REPOSITORY
 
 PACKS = {p.stem: p for p in sorted((REPOSITORY / "config/lmentry/languages").glob("*.yaml"))}

@@ -1,6 +1,6 @@
 """List the tasks of Multi-LMentry (Moroni and others 2025, Tables 1 and 8, appendix A.2)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,13 @@ ANY_WORDS, ALL_WORDS = "any_words_from_category", "all_words_from_category"
 SUBJECTS = ("answer", "word", "letter", "query")
 """Arguments that may be a prompt's subject, in order of search: the gold answer, or the topic of
 right answers."""
+LETTERS: dict[str, Callable[[str, str], bool]] = {
+    "word_containing": str.__contains__,
+    "word_not_containing": lambda word, letters: letters not in word,
+    "starts_with_letter": str.startswith,
+    "ends_with_letter": str.endswith,
+}
+"""Tasks on words with a letter, and their test of a word and letters."""
 ADJACENT = tuple(
     (row["first"], row["second"]) for row in read_cells(Path(__file__).with_name("adjacent.tsv"))
 )

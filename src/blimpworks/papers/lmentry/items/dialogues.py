@@ -10,7 +10,7 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.tasks import TASKS
+from blimpworks.papers.lmentry.tasks import LETTERS, TASKS
 from blimpworks.tables import PROMPTS, read_table
 
 FRAMES = 12
@@ -28,13 +28,6 @@ MARKS = "\"'“”«»„‘’,.:;?!¿¡()…"
 PARTS = (1, 2, 3)
 """Numbers of letters that a prompt asks for instead of one."""
 Row = dict[str, Any]
-LETTERS: dict[str, Callable[[str, str], bool]] = {
-    "word_containing": str.__contains__,
-    "word_not_containing": lambda word, letters: letters not in word,
-    "starts_with_letter": str.startswith,
-    "ends_with_letter": str.endswith,
-}
-"""Tasks on words with a letter, and their test of a word and letters."""
 SENTENCES = ("sentence_containing", "sentence_not_containing", "starts_with_word", "ends_with_word")
 OPEN_ANSWERS = (*LETTERS, *SENTENCES)
 """Tasks with many right answers."""

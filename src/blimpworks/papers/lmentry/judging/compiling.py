@@ -2,26 +2,19 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import re2
 
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.judging import normalise
-from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, task_patterns
-from blimpworks.papers.lmentry.judging.roles import (
-    BRACKETS,
-    CLASSES,
-    INFLECTED,
-    LISTED,
-    PASSED,
-    ROLE,
-    SPACE,
-    between,
-    bracketed_roles,
+from blimpworks.papers.lmentry.judging import normalise, roles
+from blimpworks.papers.lmentry.judging.declared import (
+    RULES_OF,
+    AnswerPatterns,
+    Verdict,
+    task_patterns,
 )
-from blimpworks.papers.lmentry.judging.rules import RULES_OF, Verdict
+from blimpworks.papers.lmentry.judging.roles import BRACKETS, CLASSES, INFLECTED, PASSED, ROLE
 
 _ROLE = re.compile(r"\{(\w*)\}")
 _LITERAL = r"[^\W\d_]+"
@@ -83,54 +76,6 @@ def role_expressions(
         for name, (base, case) in INFLECTED.items():
             expressions[name] = expressions[base] + _translate(f"({endings.get(case, '')})", words)
     return expressions
-
-
-def masked_expressions(declared: AnswerPatterns, kinds: Mapping[str, str], words: Roles) -> Roles:
-    """Return the expression of each role, for answers with roles in place of arguments."""
-    texts = {
-        name: words.get(f"={text}", text)
-        for name, text in (ROLE | CLASSES).items()
-        if name != "other"
-    }
-    conjunction = declared.conjunction
-    joined = words.get(f"={conjunction}", re.escape(conjunction))
-    named = f"[{ROLE['answer']}{ROLE['other']}]"
-    return {
-        **role_expressions(texts, kinds, declared.article, declared.endings, words),
-        "words": f"{GAP}*(?:{named}{GAP}*(?:{joined}{GAP}+)?)+",
-        "any": ANY_CHARACTER["corrected"],
-        **words,
-    }
-
-
-def bracketed_expressions(
-    articles: Mapping[str, str],
-    kinds: Mapping[str, str],
-    conjunction: str,
-    marks: str,
-    *,
-    once: bool = False,
-    endings: Mapping[str, str] | None = None,
-) -> Roles:
-    """Return the expression of each role, for answers with arguments between brackets.
-
-    ``marks`` may surround them, at most one with ``once``. ``endings``: those of corrected
-    verdicts.
-    """
-    passed = {"~": PASSED}
-    joined = f"(?:{_translate(conjunction, passed)}{SPACE}+)?"
-    if endings is None:
-        *word_expressions, last = [f"{between(ROLE[name])}{PASSED}{SPACE}+" for name in LISTED]
-        listed = "".join([f"{PASSED}{SPACE}*", *word_expressions, joined, last])
-    else:
-        named = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
-        listed = f"{PASSED}{SPACE}*(?:{named}{PASSED}{SPACE}+{joined})+"
-    return {
-        **role_expressions(bracketed_roles(marks, once=once), kinds, articles, endings, passed),
-        "words": listed,
-        "any": ANY_CHARACTER["published" if endings is None else "corrected"] + PASSED,
-        **passed,
-    }
 
 
 def counts_of(
@@ -227,10 +172,14 @@ class PatternSet:
             self._set.Add(f"(?:{pattern.expression}){end}" if whole else pattern.expression)
         self._set.Compile()
 
-    def first(self, text: str) -> Pattern | None:
-        """Return the first pattern that fits, or None."""
+    def verdict(self, text: str) -> Verdict | None:
+        """Return a verdict by the first pattern that fits, or None; uncertain for a part."""
         matches = self._set.Match(text) if self._patterns else None
-        return self._patterns[min(matches)] if matches else None
+        if not matches:
+            return None
+        pattern = self._patterns[min(matches)]
+        rule = pattern.rule if self._whole else "inside"
+        return Verdict(rule != "reject", self._whole, rule, pattern.source)
 
 
 class Compiled:
@@ -258,64 +207,44 @@ class Compiled:
         patterns = task_patterns(declared, task, variant, arguments if published else ())
         sentences = [sentence for f in patterns.accept for sentence in (f.pattern, *f.after)]
         self.followers = normalise.followers([*patterns.exact, *patterns.reject, *sentences])
-        before = [sentence for framed in patterns.accept for sentence in framed.before]
-        self.words = words_of(
-            (
-                *patterns.exact,
-                *patterns.reject,
-                *sentences,
-                *before,
-                *declared.article.values(),
-                declared.conjunction,
-            )
-        )
+        sentences += [sentence for framed in patterns.accept for sentence in framed.before]
+        articles = (*declared.article.values(), declared.conjunction)
+        self.words = words_of((*patterns.exact, *patterns.reject, *sentences, *articles))
         if brackets:
-            roles, alone, wrong = _bracketed(declared, task, rules.kinds, variant, counts)
+            usual, alone, wrong = _bracketed(declared, task, rules.kinds, variant, counts)
         else:
-            # In answers the role stands for the word there too ("the first word is *the*"), or for
-            # another role with the same text.
-            argument_expressions = {
-                f"={text}": f"(?:{re2.escape(text)}|{role})" for text, role in arguments
-            }
-            roles = {**masked_expressions(declared, rules.kinds, argument_expressions), **counts}
-            alone = wrong = roles
+            usual = alone = wrong = {**_masked(declared, rules.kinds, arguments), **counts}
         whole_answers = []
         for pattern in patterns.reject:
             if "{m}" in pattern or "{d}" in pattern:
                 # A wrong difference is wrong whatever follows.
-                compiled = _compiled(pattern, wrong, "reject")
+                compiled = compiled_pattern(pattern, wrong, "reject")
                 whole_answers.append(compiled._replace(expression=compiled.expression + r"(?s:.*)"))
             else:
-                whole_answers.append(_compiled(pattern, roles, "reject"))
+                whole_answers.append(compiled_pattern(pattern, usual, "reject"))
         # What is a sentence of the release too has the marks that its sentences have.
         marked = {framed.pattern for framed in patterns.accept} if published else set()
         exact = [pattern for pattern in ("{answer}", *patterns.exact) if pattern not in marked]
-        whole_answers += [_compiled(pattern, alone, "whole") for pattern in exact]
+        whole_answers += [compiled_pattern(pattern, alone, "whole") for pattern in exact]
         accept = []
         for framed in patterns.accept:
-            compiled = _compiled(framed.pattern, roles)
+            compiled = compiled_pattern(framed.pattern, usual)
             start, end = (
-                f"(?:{'|'.join(_compiled(text, roles).expression for text in texts)})?"
+                f"(?:{'|'.join(compiled_pattern(text, usual).expression for text in texts)})?"
                 if texts
                 else ""
                 for texts in (framed.before, framed.after)
             )
             accept.append(compiled._replace(expression=f"{start}(?:{compiled.expression}){end}"))
-        self._either = normalise.either_of(declared.corrected.either)
-        self._whole = PatternSet([*whole_answers, *accept], whole=True, end=END[variant])
-        self._inside = PatternSet(accept if rules.inside else [], whole=False)
-
-    def whole(self, masked: str) -> Verdict | None:
-        """Return a verdict by a pattern that fits the whole answer."""
-        match = self._whole.first(masked)
-        if match is None:
-            return None
-        return Verdict(match.rule != "reject", True, match.rule, match.source)
-
-    def inside(self, masked: str) -> Verdict | None:
-        """Return a verdict by a pattern that fits a part of the answer."""
-        match = self._inside.first(masked)
-        return Verdict(True, False, "inside", match.source) if match else None
+        # Two arguments joined by "or".
+        named, joined = f"[{normalise.ANSWERS}]", normalise.any_of(declared.corrected.either)
+        self._either = re.compile(rf"{named}\s*(?:{joined})\s(?:\w+ ){{0,2}}?{named}")
+        answers = PatternSet([*whole_answers, *accept], whole=True, end=END[variant])
+        self.whole, self.inside = (
+            answers.verdict,
+            PatternSet(accept if rules.inside else [], whole=False).verdict,
+        )
+        """Return a verdict by a pattern that fits a whole answer, or a part of it; or None."""
 
     def unopposed(self, masked: str) -> Verdict | None:
         """Return a verdict by a pattern inside; wrong if the text also gives another answer."""
@@ -326,30 +255,76 @@ class Compiled:
         return verdict
 
 
-def _compiled(pattern: str, roles: Roles, rule: str = "pattern") -> Pattern:
+def compiled_pattern(pattern: str, roles: Roles, rule: str = "pattern") -> Pattern:
+    """Return a pattern with its expression. Raises UserError with a faulty one."""
     return Pattern(pattern, roles.get("~", "") + expression_of(pattern, roles), rule)
+
+
+def _masked(
+    declared: AnswerPatterns, kinds: Mapping[str, str], arguments: Sequence[tuple[str, str]]
+) -> Roles:
+    """Return the expression of each role, for answers with roles in place of arguments.
+
+    There the role stands for a pattern's word too ("the first word is *the*"), or for another role
+    with the same text.
+    """
+    words = {f"={text}": f"(?:{re2.escape(text)}|{role})" for text, role in arguments}
+    texts = {
+        name: words.get(f"={text}", text)
+        for name, text in (ROLE | CLASSES).items()
+        if name != "other"
+    }
+    conjunction = declared.conjunction
+    joined = words.get(f"={conjunction}", re.escape(conjunction))
+    named = f"[{ROLE['answer']}{ROLE['other']}]"
+    return {
+        **role_expressions(texts, kinds, declared.article, declared.endings, words),
+        "words": f"{GAP}*(?:{named}{GAP}*(?:{joined}{GAP}+)?)+",
+        "any": ANY_CHARACTER["corrected"],
+        **words,
+    }
 
 
 def _bracketed(
     declared: AnswerPatterns, task: str, kinds: Mapping[str, str], variant: str, counts: Roles
 ) -> tuple[Roles, Roles, Roles]:
     """Return expressions of bracketed roles: in sentences, alone, and in wrong differences."""
+    published, between = variant == "published", roles.between
+    joined = f"(?:{_translate(declared.conjunction, {'~': PASSED})}{roles.SPACE}+)?"
+    either = f"(?:{between(ROLE['answer'])}|{between(ROLE['distractor'])})"
+    if published:
+        *before, last = [f"{between(ROLE[name])}{PASSED}{roles.SPACE}+" for name in roles.LISTED]
+        listed = "".join([f"{PASSED}{roles.SPACE}*", *before, joined, last])
+    else:
+        named = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
+        listed = f"{PASSED}{roles.SPACE}*(?:{named}{PASSED}{roles.SPACE}+{joined})+"
+    usual = {"words": listed, "any": ANY_CHARACTER[variant] + PASSED, "~": PASSED}
+    for name, expression in counts.items():
+        spaced = expression.replace("\\ ", f"{PASSED}\\ {PASSED}")
+        usual[name] = f"(?:{spaced}){PASSED}"
+    bare = {name: between(role) for name, role in ROLE.items() if name != "other"}
+    bare |= dict.fromkeys(CLASSES, either)
+
+    def expressions(articles: Mapping[str, str], marks: str, *, once: bool = False) -> Roles:
+        # With ``once`` at most one of the marks surrounds an argument.
+        around = f"{PASSED}[{marks}]?{PASSED}" if once and marks else f"[{marks}{BRACKETS}]*"
+        unmarked = {*INFLECTED} - {"category_absolutive"}
+        texts = {
+            name: f"{PASSED}{text}{PASSED}" if name in unmarked else f"{around}{text}{around}"
+            for name, text in bare.items()
+        }
+        endings = None if published else declared.endings
+        return role_expressions(texts, kinds, articles, endings, {"~": PASSED}) | usual
+
     marks, articles = MARKS[variant], declared.article
-    expressions = partial(bracketed_expressions, kinds=kinds, conjunction=declared.conjunction)
-    numbers = {
-        name: "(?:" + expression.replace("\\ ", f"{PASSED}\\ {PASSED}") + ")" + PASSED
-        for name, expression in counts.items()
-    }
-    if variant == "corrected":
-        roles = {**expressions(articles, marks=marks, endings=declared.endings), **numbers}
-        return roles, roles, roles
-    some = declared.published_marks.get(task, marks)
-    once = task in declared.published_unbounded
+    if not published:
+        return (expressions(articles, marks),) * 3
+    some, once = declared.published_marks.get(task, marks), task in declared.published_unbounded
     inside = {} if once else articles
     # It looks for wrong differences in lower case, for articles with a capital.
-    uncased = {bracket_kind: x for bracket_kind, x in inside.items() if x.upper() == x}
+    uncased = {name: article for name, article in inside.items() if article.upper() == article}
     return (
-        {**expressions(inside, marks=some, once=once), **numbers},
-        {**expressions(articles, marks=marks), **numbers},
-        {**expressions(uncased, marks=some, once=once), **numbers},
+        expressions(inside, some, once=once),
+        expressions(articles, marks),
+        expressions(uncased, some, once=once),
     )

@@ -1,6 +1,6 @@
-"""Declare right and wrong answers in a language pack, and derive the patterns of a task.
+"""Declare verdicts, rules, and a language pack's right and wrong answers; derive task patterns.
 
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovich and Levy (2023).
 
 A pattern is text in lower case with roles in braces (``{answer}``), groups ``(a|b)``, and ``?``
 after an optional part. Nothing can repeat. ``<slot>`` stands for the words that distinguish a task
@@ -9,15 +9,57 @@ pattern.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, NamedTuple, Self
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.papers.lmentry.judging.roles import INFLECTED
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.strict import Strict
 
+
+class Verdict(NamedTuple):
+    """A judgement of an answer."""
+
+    correct: bool
+    certain: bool
+    rule: str
+    """See docs/lmentry.md."""
+    pattern: str | None = None
+
+
+Ask = Callable[[str], Verdict]
+"""Judge an answer to one prompt, without its reasoning."""
+Kind = Literal["choice", "yes_no", "sentence", "edge", "spelling"]
+
+
+class TaskRules(Strict):
+    """Rules by which a task is judged."""
+
+    task: str
+    kind: Kind
+    absent: Literal["", "cased", "any"]
+    """Whether an answer without the gold answer is certainly wrong. The release compares a gold
+    answer with capitals (cased) to an answer in lower case, or lowers both (any)."""
+    lone: Literal["", "words", "tokens"]
+    """Whether another single word is certainly wrong: a word of letters, or a repeated one of
+    letters and digits."""
+    echo: bool
+    """Whether a repetition of the sentence is certainly wrong."""
+    inside: bool
+    """Whether a pattern may match inside an answer."""
+    kinds: Annotated[
+        dict[str, str], BeforeValidator(lambda cell: dict(pair.split("=") for pair in cell.split()))
+    ]
+    """Roles that are a letter, number or sentence; others are words."""
+
+
+RULES_OF = {
+    rules.task: rules for rules in read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
+}
 Patterns = tuple[str, ...]
 Roles = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
 _SLOT = re.compile(r"<(\w+)>")

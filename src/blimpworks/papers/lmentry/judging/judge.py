@@ -16,13 +16,10 @@ from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging import normalise
-from blimpworks.papers.lmentry.judging.arguments import Arguments
 from blimpworks.papers.lmentry.judging.choice import ChoiceJudge
-from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.judging.echo import LEAST, read_prompt, without_prompt
-from blimpworks.papers.lmentry.judging.rules import RULES_OF, Ask, Kind, Verdict
-from blimpworks.papers.lmentry.judging.sentence import EdgeJudge, SentenceJudge
-from blimpworks.papers.lmentry.judging.spelling import SpellingJudge
+from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, Ask, Kind, Verdict
+from blimpworks.papers.lmentry.judging.roles import Arguments
+from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, SpellingJudge
 from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
 from blimpworks.papers.lmentry.tasks import task_of
 from blimpworks.tables import (
@@ -71,16 +68,16 @@ class Judge:
         ask = self._judges[task].ask(arguments, prompt)
         if self._variant != "corrected":
             return ask
-        if len(prompt) < LEAST:
+        if len(prompt) < normalise.LEAST:
             return lambda text: ask(normalise.corrected(text))
         writing = RULES_OF[task].kind in ("sentence", "edge", "spelling")
-        read = cache(lambda: read_prompt(prompt, arguments, writing=writing))
+        read = cache(lambda: normalise.read_prompt(prompt, arguments, writing=writing))
 
         def beside_prompt(text: str) -> Verdict:
             answer = normalise.corrected(text)
-            if len(answer) < LEAST:
+            if len(answer) < normalise.LEAST:
                 return ask(answer)
-            remainder = without_prompt(answer, read())
+            remainder = normalise.without_prompt(answer, read())
             if remainder is not answer and not normalise.LETTER_OR_DIGIT.search(remainder):
                 return Verdict(False, True, "echo")
             return ask(remainder)

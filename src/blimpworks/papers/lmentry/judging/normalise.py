@@ -1,15 +1,17 @@
 """Normalise answers for the comparison with patterns.
 
 Corrected verdicts also find contexts that change an argument's meaning: an article written as the
-gold word or letter, a longer number, a reason after an answer, two alternatives.
+gold word or letter, a longer number, a reason after an answer, two alternatives. They remove a
+prompt's own text from answers, word by word.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
-from blimpworks.papers.lmentry.judging.roles import ANY_ROLE, CLOSE, HIDDEN, OPEN, ROLE
+from blimpworks.papers.lmentry.judging.roles import ANY_ROLE, CLOSE, HIDDEN, OPEN, ROLE, Arguments
 
 PUBLISHED_MARKS = "\"'.,"
 CORRECTED_MARKS = "\"'.,“”‘’«»„‚「」『』…"
@@ -63,7 +65,7 @@ def plain_letters(accents: str) -> dict[int, str]:
 _LONGER = re.compile(r"(?<!\w)[-−]\d++(?:[.,]\d++)*+|(?<!\d)\d++(?:[.,]\d++)++")
 _NOT_DIGIT = re.compile(r"\D")
 _FOLLOWER = re.compile(r"\{answer\}[^\w{]*(\w+)")
-_GIVEN = ROLE["answer"] + ROLE["distractor"] + ROLE["other"]
+ANSWERS = ROLE["answer"] + ROLE["distractor"] + ROLE["other"]
 OTHERWISE = str.maketrans(
     {
         ROLE["answer"]: ROLE["distractor"],
@@ -84,24 +86,126 @@ def followers(patterns: Iterable[str]) -> frozenset[str]:
     return frozenset(word for pattern in patterns for word in _FOLLOWER.findall(pattern))
 
 
+def any_of(words: Iterable[str]) -> str:
+    """Return the expression of some words; without any it never matches."""
+    return "|".join(map(re.escape, words)) or "(?!)"
+
+
 @lru_cache(maxsize=4096)
 def article_uses(form: str, follow: frozenset[str]) -> re.Pattern[str]:
     """Find ``form`` as an article: unquoted in a clause before a word that is not in ``follow``."""
-    followers_pattern = "|".join(map(re.escape, sorted(follow))) or "(?!)"
-    before, after = (
-        rf"(?<=[\w{ANY_ROLE}] )",
-        rf"(?= [\"{ANY_ROLE}]| (?!(?:{followers_pattern})\b)\w)",
+    after = rf"(?= [\"{ANY_ROLE}]| (?!(?:{any_of(sorted(follow))})\b)\w)"
+    return re.compile(rf"(?<=[\w{ANY_ROLE}] )" + re.escape(form) + after)
+
+
+LEAST = 12
+"""Characters of the shortest text that counts as a repetition."""
+MORE = 3
+"""Words of a repetition that the answer's end cuts off, if it is the second one."""
+LABEL = 40
+"""Characters of the longest label before a repetition, with marks."""
+_ENDS = re.compile(r"(?<=[.?!。])[\s\"]+|\n")
+_PLAIN = re.compile(r"[^\W_]+ [^\W_]+(?: [^\W_]+)+")
+_BEFORE = re.compile(r"(?:(?:^|(?<=\n))[^\W_]+(?: [^\W_]+)?:\s*)?[\"'¿¡\[(-]*$")
+_BEHIND = re.compile(r"[\"'?!:.…\])]*")
+_OPENING = re.compile(r"([^\W\d_]+) ([^\W\d_]+ [^\W\d_]+)\b")
+_STATED = re.compile(r"\.(?![\"'])")
+_LABEL = re.compile(r"[^\W_]+ ?:|[\W_]+")
+
+
+class Sentence(NamedTuple):
+    """A sentence of a prompt in lower case."""
+
+    hint: str
+    """Three words or more without marks, which every repetition contains."""
+    text: str
+    question: bool
+
+
+class Prompt(NamedTuple):
+    """A prompt's text, prepared for the search in answers."""
+
+    sentences: Sequence[Sentence]
+    opening: re.Match[str] | None
+    """First three words of an instruction to write something."""
+
+
+def read_prompt(prompt: str, arguments: Arguments, *, writing: bool) -> Prompt:
+    """Read a prompt's sentences; ``writing``: it asks for words that it does not contain."""
+    text, quoted = corrected(prompt), str(arguments.get("sentence", ""))
+    if quoted:
+        quoted = corrected(quoted)
+        text = text.replace(quoted, HIDDEN)
+    return Prompt(tuple(_sentences(text, quoted)), _OPENING.match(text) if writing else None)
+
+
+@lru_cache(maxsize=256)
+def _instruction(verb: str, asked_for: str) -> re.Pattern[str]:
+    # Other words may stand behind the first ones; the verb may have another ending.
+    return re.compile(
+        rf"^[^\w\n]*{re.escape(verb[:4])}\w* {re.escape(asked_for)}\b[^\n:.?!]*"
+        r"[\W_]*?(?=[^\W_]|\n|$)",
+        re.MULTILINE,
     )
-    return re.compile(before + re.escape(form) + after)
 
 
-def reason_of(words: Sequence[str]) -> re.Pattern[str]:
-    """Find the start of a reason, a bracketed remark or a remark after a dash."""
-    word_pattern = "|".join(map(re.escape, words)) or "(?!)"
-    return re.compile(rf" ?[(–—]| - |[,;]?\s(?:{word_pattern})\b")
+def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
+    for sentence in _ENDS.split(text):
+        clause = sentence.find("¿")
+        if clause > 0:
+            yield from _sentences(sentence[clause:], quoted)
+        quoted_sentence = sentence.replace(HIDDEN, quoted)
+        if len(quoted_sentence) >= LEAST:
+            hint = _PLAIN.search(sentence)
+            yield Sentence(
+                hint[0] if hint else "", quoted_sentence, sentence.rstrip('" ').endswith("?")
+            )
 
 
-def either_of(words: Sequence[str]) -> re.Pattern[str]:
-    """Find two arguments joined by "or"."""
-    word_pattern = "|".join(map(re.escape, words)) or "(?!)"
-    return re.compile(rf"[{_GIVEN}]\s*(?:{word_pattern})\s(?:\w+ ){{0,2}}?[{_GIVEN}]")
+def without_prompt(answer: str, prompt: Prompt) -> str:
+    """Return an answer without its prompt's sentences, their labels, and reworded instructions.
+
+    A question's words before a full stop stay: in some languages they are the statement.
+    """
+    hinted = [sentence for sentence in prompt.sentences if sentence.hint in answer]
+    spans = [match.span() for match in WORD.finditer(answer)] if hinted else []
+    text = f" {' '.join(answer[start:end] for start, end in spans)} "
+    echoes = ((*span, x.question) for x in hinted for span in _found(text, x))
+    remaining_texts, done = [], 0
+    for first, last, question in sorted(echoes):
+        start, end = spans[first][0], spans[last][1]
+        if start < done or (question and _STATED.match(answer, end)):
+            continue
+        # No run of marks is read again and again: hostile answers are long.
+        before = _BEFORE.search(answer, max(done, start - LABEL), start)
+        remaining_texts.append(answer[done : before.start() if before else start])
+        behind = _BEHIND.match(answer, end)
+        done = behind.end() if behind else end
+    if done:
+        lines = (line.strip() for line in "\n".join([*remaining_texts, answer[done:]]).split("\n"))
+        answer = "\n".join(line for line in lines if line and not _LABEL.fullmatch(line))
+    if prompt.opening and prompt.opening[2] in answer:
+        return _instruction(prompt.opening[1], prompt.opening[2]).sub("", answer).strip()
+    return answer
+
+
+def _found(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
+    """Yield first and last word of each occurrence, also of one that the text's end cuts off."""
+    sentence_words = WORD.findall(sentence.text)
+    joined, size = f" {' '.join(sentence_words)} ", len(sentence_words)
+    number = done = count = 0
+    start = text.find(joined)
+    if start < 0:
+        return
+    while start >= 0:
+        number += text.count(" ", done, start)
+        yield number, number + size - 1
+        count += 1
+        done, start = start, text.find(joined, start + len(joined) - 1)
+    total, ends = text.count(" ") - 1, text.split()[1 - size :]
+    for length in range(len(ends), 0 if count > 1 else MORE - 1, -1):
+        if ends[-length:-1] == sentence_words[: length - 1] and sentence_words[
+            length - 1
+        ].startswith(ends[-1]):
+            yield total - length, total - 1
+            return

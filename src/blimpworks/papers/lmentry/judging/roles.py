@@ -12,7 +12,8 @@ overlap, or be words of a pattern ("the first word is *the*"): every reading of 
 patterns remains.
 """
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -44,6 +45,10 @@ CLASSES = dict.fromkeys(("word1", "word2", "n1", "n2"), EITHER)
 """Expressions of roles that are one of two arguments."""
 
 
+Arguments = Mapping[str, Any]
+"""A prompt's arguments by name."""
+
+
 class Argument(NamedTuple):
     """A text to look for in an answer, and its role."""
 
@@ -54,6 +59,19 @@ class Argument(NamedTuple):
     """Whether the text is an RE2 expression, as in the release."""
     bare: bool = False
     """Whether it may be part of a word."""
+
+
+_SYNTAX = re.compile(r"[.?*+()\[\]{}|^$\\]")
+
+
+def readings(text: str, role: str) -> Iterator[Argument]:
+    """Yield what the release's expression of an argument matches: ``?`` makes a letter optional."""
+    plain = text.replace("(", "").replace(")", "")
+    forms = (plain[:-1], plain[:-2]) if plain.endswith("?") else (plain,)
+    if _SYNTAX.search(forms[0]):
+        yield Argument(text, role, syntax=True)
+    else:
+        yield from (Argument(form, role) for form in forms)
 
 
 def bounded(text: str, start: int, end: int, particles: tuple[str, ...]) -> int:
@@ -99,15 +117,6 @@ def replace_word(text: str, argument: Argument, marks: str, particles: tuple[str
         fragments += [text[done:start], role]
         done, start = end, text.find(word, end)
     return "".join([*fragments, text[done:]])
-
-
-def without_particle(text: str, particles: tuple[str, ...]) -> str:
-    """Remove a leading particle from the text after a word."""
-    for particle in particles:
-        stem = text.removeprefix(particle)
-        if stem != text and not stem[:1].isalnum():
-            return stem
-    return text
 
 
 def mask(
@@ -199,16 +208,3 @@ def bracketed(
 def between(role: str) -> str:
     """Return the expression of a role's argument between its brackets."""
     return f"{OPEN[role]}[^{CLOSE[role]}]*{CLOSE[role]}"
-
-
-def bracketed_roles(marks: str, *, once: bool = False) -> dict[str, str]:
-    """Return the expression of each role but *other*, with ``marks``: at most one with ``once``."""
-    around = f"{PASSED}[{marks}]?{PASSED}" if once and marks else f"[{marks}{BRACKETS}]*"
-    either = f"(?:{between(ROLE['answer'])}|{between(ROLE['distractor'])})"
-    expressions = {name: between(role) for name, role in ROLE.items() if name != "other"}
-    expressions |= dict.fromkeys(CLASSES, either)
-    bare = {*INFLECTED} - {"category_absolutive"}
-    return {
-        name: f"{PASSED}{x}{PASSED}" if name in bare else f"{around}{x}{around}"
-        for name, x in expressions.items()
-    }

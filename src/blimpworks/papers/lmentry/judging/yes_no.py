@@ -4,20 +4,11 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from blimpworks.papers.lmentry.judging import normalise
-from blimpworks.papers.lmentry.judging.arguments import Arguments, categories, readings
+from blimpworks.papers.lmentry.items.basque import decline
+from blimpworks.papers.lmentry.judging import normalise, roles
 from blimpworks.papers.lmentry.judging.compiling import END, NOTHING, Compiled, literal
-from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
-from blimpworks.papers.lmentry.judging.roles import (
-    PASSED,
-    ROLE,
-    Argument,
-    between,
-    bracketed,
-    find_word,
-    mask,
-)
-from blimpworks.papers.lmentry.judging.rules import Ask, Verdict
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Ask, Family, Verdict
+from blimpworks.papers.lmentry.judging.roles import PASSED, ROLE, Argument, Arguments, mask
 from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 
 ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
@@ -27,6 +18,16 @@ _CATEGORY_ROLES = [role for name, role in ROLE.items() if name != "answer"]
 """Roles of a category's names: another for each, since two names may begin at one place."""
 
 
+def categories(category: str, prompt: str) -> tuple[str, ...]:
+    """Return the release's forms of a category; a prompt has the first of an abstract one."""
+    either = category.replace(" eta ", " edo ").lower()
+    stem = decline(either, "comitative_singular")
+    having = ("zerikusia duten", "lotura duten", "erlazioa duten")
+    being = ("lotuta dauden", "erlazionatuta dauden")
+    related = tuple(f"{stem} {each} hitzak" for each in (*having, *being))
+    return related if related[0] in prompt.lower() else (decline(either, "absolutive_plural"),)
+
+
 class YesNoJudge:
     """Judge of one such task in one language."""
 
@@ -34,12 +35,10 @@ class YesNoJudge:
         """Compile the patterns. Raises UserError for a faulty one."""
         self._task, self._variant = task, variant
         known_names = declared.published_categories if task != ANY_WORDS else {}
-        self._categories = {
-            name.lower(): category_names for name, category_names in known_names.items()
-        }
+        self._categories = {name.lower(): names for name, names in known_names.items()}
         self._has_cases, self._particles = bool(declared.endings), declared.particles
-        yes, no = declared.yes_words, declared.no_words
-        if variant == "published":
+        yes, no, published = declared.yes_words, declared.no_words, variant == "published"
+        if published:
             published_words = declared.published_yes_no or (yes[0], no[0])
             yes, no = published_words[:1], published_words[1:]
         self._forms = {True: tuple(map(str.lower, yes)), False: tuple(map(str.lower, no))}
@@ -55,9 +54,8 @@ class YesNoJudge:
         joined = "|".join(rf"{re.escape(word)}\s" for word in joins)
         either = "|".join(re.escape(answer_words[0].lower()) for answer_words in (yes, no))
         self._both = re.compile(rf"\W*(?:{either})\W*(?:/|{joined})\W*(?:{either})\b")
-        published = variant == "published"
         # The release puts yes or no into its sentences alone, without articles or marks.
-        category = "|".join(between(role) for role in _CATEGORY_ROLES)
+        category = "|".join(roles.between(role) for role in _CATEGORY_ROLES)
         self._patterns = {
             gold: Compiled(
                 declared,
@@ -91,7 +89,7 @@ class YesNoJudge:
             argument._replace(bare=True)
             for name, role in zip(names, _CATEGORY_ROLES, strict=False)
             if name
-            for argument in readings(name, role)
+            for argument in roles.readings(name, role)
         ]
         return partial(self._published, gold, named)
 
@@ -108,8 +106,8 @@ class YesNoJudge:
             return Verdict(correct=True, certain=True, rule="vacuous")
         if all(token == right for token in normalise.ASCII_TOKEN.findall(answer)):
             return Verdict(correct=True, certain=True, rule="repeated")
-        begins = answer.startswith(right) and find_word(answer[: len(right) + 1], right)
-        return self._by_pattern(gold, bracketed(answer, category), begins)
+        begins = answer.startswith(right) and roles.find_word(answer[: len(right) + 1], right)
+        return self._by_pattern(gold, roles.bracketed(answer, category), begins)
 
     def _by_pattern(self, gold: bool, masked: str, begins: bool) -> Verdict:
         if verdict := self._patterns[gold].whole(masked):
