@@ -29,7 +29,7 @@ def tables_of(root, resources=None):
     printed = sorted(PRINTED.glob("*.csv"))
     accuracies, counts = root / "printed.parquet", root / "prompt_counts.parquet"
     read_published(printed, "lmentry", accuracies)
-    count_prompts(PACKS, CONFIG / "lmentry/tasks.yaml", resources or {}, counts)
+    count_prompts(PACKS, CONFIG / "lmentry/tasks.yaml", resources or [], counts)
     sources = {"accuracies": [accuracies], "prompt_counts": [counts]}
     return {"printed": printed, "packs": PACKS, **sources}
 

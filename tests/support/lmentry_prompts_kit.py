@@ -9,11 +9,10 @@ import pytest
 from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.papers.lmentry.items.declarations import declaration_of, read_declarations
-from blimpworks.papers.lmentry.items.draws import Source
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import names_of, nominal_of
 from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
-from blimpworks.papers.lmentry.items.sampling import draw
+from blimpworks.papers.lmentry.items.sampling import Source, draw
 from blimpworks.papers.lmentry.paper import RESOURCE
 from support.paths import REPOSITORY
 

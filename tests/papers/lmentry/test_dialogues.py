@@ -91,7 +91,7 @@ def test_no_dialogue_asks_what_the_benchmark_asks(rows):
     for task in VARIED:
         benchmark = {row["prompt"] for row in of_tasks(rows, task)}
         made = make_dialogues([*rows], {*benchmark}, SYSTEMS, seed=3, most=8)
-        prompts = [dialogue.prompt for dialogue in made]
+        prompts = [dialogue["prompt"] for dialogue in made]
         assert prompts
         assert not {*prompts} & benchmark
         assert len({*prompts}) == len(prompts)
@@ -101,13 +101,13 @@ def test_prompts_that_cannot_be_varied_are_left_out_and_one_template_quotes_its_
     numbers = of_tasks(rows, "bigger_number")
     taken = {row["prompt"] for row in numbers[:15]}
     made = make_dialogues([*numbers], taken, SYSTEMS, seed=3, most=50)
-    assert {each.prompt for each in made} == {row["prompt"] for row in numbers[15:]}
+    assert {each["prompt"] for each in made} == {row["prompt"] for row in numbers[15:]}
     words = of_tasks(rows, "bigger_number", "first_word", "starts_with_word")
     task_of = {row["prompt"]: (row["phenomenon"], row["template"]) for row in words}
     for dialogue in make_dialogues(words, set(), SYSTEMS, seed=3, most=5):
-        if dialogue.prompt in task_of:
-            quoted = dialogue.answer.startswith('"')
-            assert quoted == (task_of[dialogue.prompt] == ("first_word", 3))
+        if dialogue["prompt"] in task_of:
+            quoted = dialogue["answer"].startswith('"')
+            assert quoted == (task_of[dialogue["prompt"]] == ("first_word", 3))
 
 
 def test_the_command_writes_the_same_dialogues_each_time(tmp_path, rows):

@@ -12,11 +12,10 @@ from typer.testing import CliRunner
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.declarations import declaration_of, read_declarations
-from blimpworks.papers.lmentry.items.draws import Source
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import nominal_of, prompt_of, prompts_of
 from blimpworks.papers.lmentry.items.resources import read_resources
-from blimpworks.papers.lmentry.items.sampling import draw
+from blimpworks.papers.lmentry.items.sampling import Source, draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import PARENTS, SUBSETS, TASKS
 from blimpworks.tables import PROMPTS, read_table

@@ -89,7 +89,7 @@ def test_settings_alone_give_table_54_but_where_all_there_is_in_the_resources_co
 
 @needs_mirror
 def test_settings_and_released_resources_give_all_of_table_54(tmp_path, printed):
-    files = {lang: files_of(lang, tmp_path) for lang in LANGUAGES}
+    files = [(lang, path) for lang in LANGUAGES for path in files_of(lang, tmp_path)]
     [table] = tables_of(tmp_path, files)["prompt_counts"]
     rows = read_table(PROMPT_COUNTS, table).to_pylist()
     counts = {(row["phenomenon"], row["lang"]): row["prompts"] for row in rows}

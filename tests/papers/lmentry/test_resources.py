@@ -5,9 +5,14 @@ import json
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.items.alphabet import Alphabet, spell
-from blimpworks.papers.lmentry.items.basque import category_name, decline, spelled
 from blimpworks.papers.lmentry.items.declarations import read_declarations
+from blimpworks.papers.lmentry.items.languages import (
+    Alphabet,
+    category_name,
+    decline,
+    spell,
+    spelled,
+)
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.items.prompts import row_of
 from blimpworks.papers.lmentry.items.resources import PLACEHOLDERS, cleaned, read_resources

@@ -4,7 +4,6 @@ from blimpworks.papers.lmentry.exhibits.names import LANGUAGES as LMENTRY_LANGUA
 from blimpworks.papers.lmentry.paper import (
     answer_packs,
     counted_resources,
-    declarations_file,
     lender_packs,
     pack_file,
     resource_files,
@@ -12,6 +11,7 @@ from blimpworks.papers.lmentry.paper import (
 from blimpworks.papers.lmentry.settings import LmentryOptions
 
 LMENTRY = CAMPAIGN.section(LmentryOptions)
+LMENTRY_TASKS = str(CAMPAIGN.folder("lmentry") / "tasks.yaml")
 LMENTRY_RESOURCES = counted_resources(CAMPAIGN, CATALOGUE)
 SHEETS = layout.item_languages("lmentry") if layout.models_of("lmentry") else []
 TAUGHT = {
@@ -25,7 +25,7 @@ rule build_lmentry_items:
     input:
         resources=lambda w: list(map(str, resource_files(CAMPAIGN, CATALOGUE, w.lang))),
         pack=lambda w: str(pack_file(CAMPAIGN, w.lang)),
-        declarations=str(declarations_file(CAMPAIGN)),
+        declarations=LMENTRY_TASKS,
         settings=settings_file(
             "lmentry_items.yaml",
             LMENTRY.model_dump(include={"variant", "per_template", "seed"}),
@@ -54,7 +54,7 @@ rule count_lmentry_prompts:
     """Prompts that the release's settings give each task, in the paper's nine languages."""
     input:
         packs=[str(pack_file(CAMPAIGN, lang)) for lang in LMENTRY_LANGUAGES],
-        declarations=str(declarations_file(CAMPAIGN)),
+        declarations=LMENTRY_TASKS,
         resources=[f"{RESOURCES}/sources/{row.name}" for row in LMENTRY_RESOURCES],
     output:
         "<results>/prompt_counts/lmentry.parquet",
@@ -82,7 +82,7 @@ rule build_lmentry_practice:
     input:
         resources=lambda w: list(map(str, resource_files(CAMPAIGN, CATALOGUE, w.lang))),
         pack=lambda w: str(pack_file(CAMPAIGN, w.lang)),
-        declarations=str(declarations_file(CAMPAIGN)),
+        declarations=LMENTRY_TASKS,
     output:
         "<results>/training/practice/lmentry/{seed}/{lang}.parquet",
     log:

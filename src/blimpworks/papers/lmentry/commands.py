@@ -1,8 +1,7 @@
 """Declare the commands of Multi-LMentry."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -72,13 +71,6 @@ def build_lmentry_items(
     """Make the prompts of all tasks in a language from its annotated resources."""
 
 
-def _by_language(files: Sequence[LanguageFile]) -> dict[str, list[Path]]:
-    paths: dict[str, list[Path]] = {}
-    for language_file in files:
-        paths.setdefault(language_file.lang, []).append(language_file.path)
-    return paths
-
-
 @command(calls=f"{PAPER}.items.prompts:count_prompts", packages=("jamo", "pyarrow"), cheap=True)
 def count_lmentry_prompts(
     packs: list[Path] = argument("Language packs."),
@@ -90,9 +82,8 @@ def count_lmentry_prompts(
         metavar="<lang=path>",
         parser=of_language,
         use=Use(
-            reads=lambda files, _: chain.from_iterable(_by_language(files).values()),
-            records=lambda name, files: {name: sorted(_by_language(files))},
-            passes=lambda files, _: _by_language(files),
+            reads=lambda files, _: [path for _, path in files],
+            records=lambda name, files: {name: sorted({lang for lang, _ in files})},
         ),
     ),
 ) -> None:

@@ -1,10 +1,9 @@
 """Multi-LMentry (Moroni et al. 2025): elementary tasks in nine languages, as prompts."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
-from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.paper import Benchmark, Citation, Generation, Paper, TableKind
 from blimpworks.campaign.retrieved import available
 from blimpworks.campaign.settings.campaign import Campaign
@@ -21,8 +20,8 @@ def pack_file(campaign: Campaign, lang: str) -> Path:
     return campaign.folder("lmentry") / "languages" / f"{lang}.yaml"
 
 
-def answer_packs(campaign: Campaign, languages: Sequence[str]) -> list[str]:
-    """Return the language packs that judge answers in some languages."""
+def answer_packs(campaign: Campaign, languages: Iterable[str]) -> list[str]:
+    """Return the language packs of some languages."""
     return [str(pack_file(campaign, lang)) for lang in languages]
 
 
@@ -32,11 +31,6 @@ def lender_packs(campaign: Campaign, languages: Sequence[str]) -> list[str]:
 
     packs = (pack_files(pack_file(campaign, lang)) for lang in languages)
     return [str(lender) for _, *lenders in packs for lender in lenders]
-
-
-def declarations_file(campaign: Campaign) -> Path:
-    """Return the path of the tasks' declarations."""
-    return campaign.folder("lmentry") / "tasks.yaml"
 
 
 def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[Path]:
@@ -74,11 +68,6 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     return tuple(lang for lang in having if named == "all" or lang in named)
 
 
-def expected_prompts(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-    """Return the number of prompts to expect in a language."""
-    return min(PROMPTS, TEMPLATES * (_options(campaign).per_template or PROMPTS))
-
-
 def check_settings(campaign: Campaign) -> None:
     """Raise UserError if a recipe's practice dialogues have the seed of the benchmark's prompts."""
     seed = _options(campaign).seed
@@ -110,11 +99,8 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
     """Return the pinned resources of the languages."""
-    return [
-        row
-        for lang in languages(campaign, catalogue)
-        for row in catalogue.sources_of(RESOURCE, lang)
-    ]
+    langs = languages(campaign, catalogue)
+    return [row for lang in langs for row in catalogue.sources_of(RESOURCE, lang)]
 
 
 def counted_resources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
@@ -129,10 +115,6 @@ def system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, s
     from blimpworks.papers.lmentry.items.packs import read_pack  # slow to import
 
     return {lang: read_pack(pack_file(campaign, lang)).system for lang in langs}
-
-
-def _packs(layout: Layout, langs: Collection[str]) -> list[str]:
-    return [str(pack_file(layout.campaign, lang)) for lang in langs]
 
 
 PAPER = Paper(
@@ -157,7 +139,9 @@ PAPER = Paper(
             options=_options,
             languages=languages,
             methods=lambda campaign, _: _options(campaign).methods,
-            expected_units=expected_prompts,
+            expected_units=lambda campaign, *_: min(
+                PROMPTS, TEMPLATES * (_options(campaign).per_template or PROMPTS)
+            ),
             tokens=60.0,
             in_text=False,
             generation=Generation(
@@ -181,8 +165,8 @@ PAPER = Paper(
         ),
         # The published form takes the packs of the paper's languages, whatever the campaign runs.
         "packs": TableKind(
-            paths=lambda layout, paper: _packs(layout, layout.item_languages(paper)),
-            published_paths=lambda layout, _: _packs(layout, LANGUAGES),
+            paths=lambda layout, paper: answer_packs(layout.campaign, layout.item_languages(paper)),
+            published_paths=lambda layout, _: answer_packs(layout.campaign, LANGUAGES),
             reader="blimpworks.papers.lmentry.items.packs:read_texts",
         ),
         # Numbers by the release's settings, whatever the campaign runs.

@@ -12,9 +12,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
@@ -155,17 +155,9 @@ UNQUOTED = ("any_words_from_category", "all_words_from_category", "bigger_number
 FIELDS = ("lang", "phenomenon", "template", "prompt", "answer", "arguments")
 
 
-class Dialogue(NamedTuple):
-    """A system prompt, a prompt and its answer."""
-
-    system: str
-    prompt: str
-    answer: str
-
-
 def make_dialogues(
     practice: list[Row], taken: set[str], systems: dict[str, str], seed: int, most: int
-) -> Iterator[Dialogue]:
+) -> Iterator[dict[str, str]]:
     """Make at most ``most`` dialogues of each language, task and template from ``practice``.
 
     Prompts in ``taken`` are left out; new ones are added to it. ``systems``: system prompt by
@@ -179,32 +171,24 @@ def make_dialogues(
     langs = {row["lang"] for row in practice}
     pools = {lang: Pool.of(row for row in practice if row["lang"] == lang) for lang in langs}
     for (lang, task, template), rows in groups.items():
-        draw = random.Random(f"{seed} {lang} {task} {template}")
+        draw, pool = random.Random(f"{seed} {lang} {task} {template}"), pools[lang]
         draw.shuffle(rows)
-        for prompt, answer in _of_template(rows, taken, pools[lang], draw, most):
-            bare = template != QUOTED or task in UNQUOTED or " " in answer
-            yield Dialogue(systems[lang], prompt, answer if bare else f'"{answer}"')
-
-
-def _of_template(
-    rows: list[Row], taken: set[str], pool: Pool, draw: random.Random, most: int
-) -> Iterator[tuple[str, str]]:
-    """Yield prompts of one template, ``most`` of them, with answers; add them to ``taken``."""
-    varied = (vary(draw.choice(rows), pool, draw) for _ in count())
-    made = missed = 0
-    for number, candidate in enumerate(chain(rows, varied)):
-        if made == most or missed == TRIES:
-            return
-        row = candidate
-        if candidate is not None and candidate["prompt"] in taken:
-            row = vary(candidate, pool, draw)
-        answer = answer_to(row, pool, draw) if row and row["prompt"] not in taken else None
-        if row is None or answer is None:
-            missed += number >= len(rows)
-            continue
-        made, missed = made + 1, 0
-        taken.add(row["prompt"])
-        yield row["prompt"], answer
+        made = missed = 0
+        for number in count():
+            if made == most or missed == TRIES:
+                break
+            row = rows[number] if number < len(rows) else vary(draw.choice(rows), pool, draw)
+            if row and row["prompt"] in taken:
+                row = vary(row, pool, draw)
+            answer = answer_to(row, pool, draw) if row and row["prompt"] not in taken else None
+            if row is None or answer is None:
+                missed += number >= len(rows)
+                continue
+            made, missed = made + 1, 0
+            taken.add(row["prompt"])
+            if template == QUOTED and task not in UNQUOTED and " " not in answer:
+                answer = f'"{answer}"'
+            yield {"system": systems[lang], "prompt": row["prompt"], "answer": answer}
 
 
 def build_dialogues(
@@ -240,7 +224,7 @@ def build_dialogues(
                 )
             prompts += len(rows)
             for dialogue in make_dialogues(rows, taken, systems, seed, per_template):
-                file.write(f"{json.dumps(dialogue._asdict(), ensure_ascii=False)}\n")
+                file.write(f"{json.dumps(dialogue, ensure_ascii=False)}\n")
                 written += 1
         if not written:
             raise UserError(

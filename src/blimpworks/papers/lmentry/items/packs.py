@@ -25,8 +25,6 @@ class Lists(Strict):
 
     last: str
     """Text before the last word, such as " and "."""
-    plain: tuple[int, ...] = (3,)
-    """Templates of each task with commas only."""
     slips: dict[str, str] = Field(default={})
     """The release's text instead, by task or subset; not in the variant corrected."""
 

@@ -6,30 +6,29 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.2 and 3.3, Tabl
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id
-from blimpworks.papers.lmentry.items.basque import category_name
 from blimpworks.papers.lmentry.items.declarations import (
     Declaration,
     Declarations,
     declaration_of,
     read_declarations,
 )
-from blimpworks.papers.lmentry.items.draws import Arguments, Source
+from blimpworks.papers.lmentry.items.languages import category_name
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.items.resources import Resources, cleaned, read_resources
-from blimpworks.papers.lmentry.items.sampling import draw
+from blimpworks.papers.lmentry.items.sampling import Arguments, Source, draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
 from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, TASKS, task_of
 from blimpworks.tables import PROMPTS, write_rows
 
-PHENOMENA = (*TASKS, *PARENTS)
-"""Tasks and, after them, subsets."""
+WITH_COMMAS = 3
+"""Template of each task that joins words by commas only."""
 EXHAUSTIVE = ("letters", "homophones", "ends")
 """Samplers that take all there is."""
 
@@ -39,7 +38,7 @@ def row_of(pack: Pack, words: Sequence[str], name: str, number: int, *, correcte
     quoted = [f'"{word}"' for word in words]
     usual = pack.lists.last
     last = usual if corrected else pack.lists.slips.get(name, usual)
-    if number in pack.lists.plain:
+    if number == WITH_COMMAS:
         last = ", "
     return ", ".join(quoted[:-1]) + last + quoted[-1]
 
@@ -62,15 +61,21 @@ def prompt_of(pack: Pack, name: str, number: int, arguments: Arguments, *, corre
 
 def names_of(pack: Pack) -> list[str]:
     """Return tasks with templates in a pack, and their subsets."""
-    return [name for name in PHENOMENA if task_of(name) in pack.templates]
+    return [name for name in (*TASKS, *PARENTS) if task_of(name) in pack.templates]
+
+
+def settled(task: Declaration) -> int | None:
+    """Return the settings' number of prompts of a template; None for all there are."""
+    if task.nominal == "drawn":
+        return None if task.sampler in EXHAUSTIVE else task.size
+    return None if task.nominal == "made" else task.nominal
 
 
 def nominal_of(task: Declaration, available: int, kept: int) -> int:
     """Return the settings' number of prompts of a template, in proportion to those ``kept``."""
-    exhaustive = task.sampler in EXHAUSTIVE and task.nominal == "drawn"
-    if task.nominal == "made" or exhaustive:
+    named = settled(task)
+    if named is None:
         return kept
-    named = task.size if task.nominal == "drawn" else task.nominal
     return named if kept == available else max(1, round(named * kept / available))
 
 
@@ -135,31 +140,23 @@ SETTINGS, RESOURCES = "settings", "resources"
 """Bases of a number: the declarations and the pack alone, or the annotated resources too."""
 
 
-def settled(task: Declaration, pack: Pack) -> int | None:
-    """Return the settings' number of prompts of a template; None if it depends on resources."""
-    listed = pack.letters.get(task.letters) if task.sampler == "letters" else None
-    if task.nominal == "drawn" and listed and task.letters_of == "release":
-        return len(listed)
-    if task.nominal == "made" or (task.nominal == "drawn" and task.sampler in EXHAUSTIVE):
-        return None
-    return task.size if task.nominal == "drawn" else task.nominal
-
-
 def count_prompts(
-    packs: Sequence[Path], declarations: Path, resources: Mapping[str, Sequence[Path]], output: Path
+    packs: Sequence[Path], declarations: Path, resources: Sequence[tuple[str, Path]], output: Path
 ) -> dict[str, int]:
     """Write the settings' numbers of prompts by task and language; return counts by basis.
 
-    ``resources``: files by language; without them, tasks that depend on them are left out.
+    Without a language's ``resources``, tasks that depend on them are left out.
     """
     task_declarations = read_declarations(declarations)
     rows: list[dict[str, Any]] = []
     for pack in map(read_pack, packs):
-        files = resources.get(pack.lang)
+        files = [path for lang, path in resources if lang == pack.lang]
         released = read_resources(files) if files else None
         for name in names_of(pack):
             task = declaration_of(task_declarations, name, pack.lang, "published")
-            nominal, basis = settled(task, pack), SETTINGS
+            nominal, basis = settled(task), SETTINGS
+            if (task.sampler, task.nominal, task.letters_of) == ("letters", "drawn", "release"):
+                nominal = len(pack.letters.get(task.letters, "")) or None
             if nominal is None and task.made and released is not None:
                 n = len(draw(Source(released, pack, task), LmentryOptions().seed))
                 nominal, basis = nominal_of(task, n, n), RESOURCES

@@ -1,32 +1,103 @@
 """Draw the arguments of every task.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 1 and 8, appendices A.2
-and A.3. The release reseeds Python's generator for every template, so all templates have the same
-arguments, which are drawn once here.
+and A.3, and the benchmark's released code: the same order of draws makes the same arguments from
+the same seed. The release reseeds Python's generator for every template, so all templates have the
+same arguments, which are drawn once here.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import pairwise
 from operator import itemgetter
 from random import Random
 from string import ascii_lowercase
+from typing import Any
 
-from blimpworks.papers.lmentry.items.alphabet import spell
-from blimpworks.papers.lmentry.items.draws import (
-    LISTED,
-    Arguments,
-    Drawn,
-    Sampler,
-    Source,
-    gather,
-    pair,
-)
+from blimpworks.papers.lmentry.items.declarations import Declaration
+from blimpworks.papers.lmentry.items.languages import Alphabet, spell
+from blimpworks.papers.lmentry.items.packs import Pack
+from blimpworks.papers.lmentry.items.resources import Groups, Resources, Word
 
+Arguments = dict[str, Any]
+"""Values for a prompt and its judge, by the release's names."""
+Drawn = tuple[Hashable, Arguments] | None
+"""Identity of a draw, and its arguments; None for an unusable draw."""
+Attempt = Callable[[], Drawn]
+PATIENCE = 20_000
+"""Draws in a row without anything new that end the search."""
+LISTED = 5
 NUMBERS = range(10, 1000)
 FAR = 13
 """Distance of first letters that counts as far (half of the Latin alphabet)."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Data that a task's arguments are drawn from."""
+
+    resources: Resources
+    pack: Pack
+    task: Declaration
+
+    @cached_property
+    def alphabet(self) -> Alphabet:
+        """Letters of the language, in their order."""
+        return Alphabet(self.pack.alphabet)
+
+    @property
+    def known(self) -> Mapping[str, Word]:
+        """The list of words, with their annotation."""
+        return self.resources.forms if self.task.resource == "forms" else self.resources.words
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Words of the wanted levels and length, in the order of their list."""
+        levels = {*self.task.levels}
+        return [
+            word
+            for word, facts in self.known.items()
+            if len(word) >= self.task.shortest and (not levels or levels & {*facts.levels})
+        ]
+
+    def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
+        """Return categories with enough words; renamed ones come last."""
+        chosen = {"nouns": self.resources.nouns, "categories": self.resources.categories}
+        groups = chosen.get(self.task.resource, usual)
+        named = self.task.rename
+        kept = {name: members for name, members in groups.items() if name not in named}
+        renamed = {named[name]: members for name, members in groups.items() if name in named}
+        return {name: w for name, w in (kept | renamed).items() if len(w) >= self.task.fewest}
+
+
+def gather(size: int, attempt: Attempt) -> list[Arguments]:
+    """Return the first ``size`` different draws, or fewer if nothing new turns up."""
+    draws: list[Arguments] = []
+    seen: set[Hashable] = set()
+    fruitless = 0
+    while len(draws) < size and fruitless < PATIENCE:
+        drawn = attempt()
+        if drawn is None or drawn[0] in seen:
+            fruitless += 1
+            continue
+        seen.add(drawn[0])
+        draws.append(drawn[1])
+        fruitless = 0
+    return draws
+
+
+def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
+    """Return arguments of a choice between two; ``answer_index`` 0 puts the answer first."""
+    word1, word2 = (answer, distractor) if answer_index == 0 else (distractor, answer)
+    return {
+        "answer": answer,
+        "distractor": distractor,
+        "answer_index": answer_index,
+        "word1": word1,
+        "word2": word2,
+    }
 
 
 def draw_words(source: Source, rng: Random) -> list[Arguments]:
@@ -306,8 +377,8 @@ def draw_order(source: Source, rng: Random) -> list[Arguments]:
         first, second = drawn
         if task.relation in ("far", "consecutive"):
             return _directed(first, second, rng)
-        earlier = alphabet.first if task.order == "alphabet" else min
-        holds = earlier(first, second) == first
+        key = alphabet.key if task.order == "alphabet" else None
+        holds = min(first, second, key=key) == first
         return (first, second), pair(first, second, 0) if holds else pair(second, first, 1)
 
     return gather(task.size, attempt)
@@ -372,7 +443,7 @@ def draw_lengths(source: Source, rng: Random) -> list[Arguments]:
     return gather(task.size, attempt)
 
 
-SAMPLERS: dict[str, Sampler] = {
+SAMPLERS: dict[str, Callable[[Source, Random], list[Arguments]]] = {
     "words": draw_words,
     "letters": draw_letters,
     "associated": draw_associated,

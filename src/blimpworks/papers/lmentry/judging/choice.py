@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 
 from num2words import num2words
 
-from blimpworks.papers.lmentry.items.basque import SPELLED, Case, decline
+from blimpworks.papers.lmentry.items.languages import SPELLED, Case, decline
 from blimpworks.papers.lmentry.judging import compiling, normalise, roles
 from blimpworks.papers.lmentry.judging.compiling import NOTHING, Compiled
 from blimpworks.papers.lmentry.judging.declared import (

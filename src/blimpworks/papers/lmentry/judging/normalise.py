@@ -105,7 +105,7 @@ MORE = 3
 LABEL = 40
 """Characters of the longest label before a repetition, with marks."""
 _ENDS = re.compile(r"(?<=[.?!。])[\s\"]+|\n")
-_PLAIN = re.compile(r"[^\W_]+ [^\W_]+(?: [^\W_]+)+")
+_PHRASE = re.compile(r"[^\W_]+ [^\W_]+(?: [^\W_]+)+")
 _BEFORE = re.compile(r"(?:(?:^|(?<=\n))[^\W_]+(?: [^\W_]+)?:\s*)?[\"'¿¡\[(-]*$")
 _BEHIND = re.compile(r"[\"'?!:.…\])]*")
 _OPENING = re.compile(r"([^\W\d_]+) ([^\W\d_]+ [^\W\d_]+)\b")
@@ -156,7 +156,7 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
             yield from _sentences(sentence[clause:], quoted)
         quoted_sentence = sentence.replace(HIDDEN, quoted)
         if len(quoted_sentence) >= LEAST:
-            hint = _PLAIN.search(sentence)
+            hint = _PHRASE.search(sentence)
             yield Sentence(
                 hint[0] if hint else "", quoted_sentence, sentence.rstrip('" ').endswith("?")
             )

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache, partial
 
 import re2
 
-from blimpworks.papers.lmentry.items.alphabet import in_letters
+from blimpworks.papers.lmentry.items.languages import in_letters
 from blimpworks.papers.lmentry.judging import normalise, roles
 from blimpworks.papers.lmentry.judging.compiling import (
     ANY_CHARACTER,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from blimpworks.papers.lmentry.items.basque import decline
+from blimpworks.papers.lmentry.items.languages import decline
 from blimpworks.papers.lmentry.judging import normalise, roles
 from blimpworks.papers.lmentry.judging.compiling import END, NOTHING, Compiled, literal
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Ask, Family, Verdict
