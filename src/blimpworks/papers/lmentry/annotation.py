@@ -23,17 +23,7 @@ import pyarrow.compute as pc
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from blimpworks.analysis.accuracy import ALL, wilson
-from blimpworks.annotation.spreadsheet import (
-    ID,
-    YES_NO,
-    Form,
-    annotator_of,
-    columns_error,
-    digest,
-    lacking,
-    row_id,
-    write_sheet,
-)
+from blimpworks.annotation import spreadsheet
 from blimpworks.campaign.variants import VARIANTS
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import strip_reasoning
@@ -47,7 +37,7 @@ from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table, write_fr
 log = logging.getLogger(__name__)
 
 TASK, CORRECT = "task", "correct"
-COLUMNS = (ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
+COLUMNS = (spreadsheet.ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
 
 
 def _gold(row: Mapping[Any, Any], pack: Pack | None) -> tuple[str, str]:
@@ -80,7 +70,7 @@ def draw(
     for model, path in answers.items():
         table = read_table(ANSWERS, path, ["item_id", "status", "text", "opened"]).to_pandas()
         answered = prompts.merge(table[table["status"] == OK].drop(columns="status"), on="item_id")
-        keys = [digest(options.seed, lang, model, i) for i in answered["item_id"]]
+        keys = [spreadsheet.digest(options.seed, lang, model, i) for i in answered["item_id"]]
         drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=keys)])
         tasks = drawn.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False)
         drawn = tasks.head(options.per_task)
@@ -116,14 +106,14 @@ def write_annotation_sheet(
         for text, opened in zip(drawn["text"], drawn["opened"], strict=True)
     ]
     facts = zip(drawn["lang"], drawn["model"], drawn["item_id"], texts, strict=True)
-    sampled = drawn.assign(answer=texts, row=[row_id(*fact) for fact in facts])
+    sampled = drawn.assign(answer=texts, row=[spreadsheet.row_id(*fact) for fact in facts])
     write_frame(sampled, SHEET_KEY, key)
     known = read_pack(pack) if pack else None
     golds = [_gold(row, known) for row in drawn.to_dict("records")]
-    rows = sampled.rename(columns={"row": ID, "phenomenon": TASK}).assign(
+    rows = sampled.rename(columns={"row": spreadsheet.ID, "phenomenon": TASK}).assign(
         gold=[gold for gold, _ in golds], note=[note for _, note in golds], **{CORRECT: ""}
     )
-    write_sheet(sheet, COLUMNS, rows[[*COLUMNS]].astype(str).to_dict("records"))
+    spreadsheet.write_sheet(sheet, COLUMNS, rows[[*COLUMNS]].astype(str).to_dict("records"))
     return len(rows)
 
 
@@ -138,9 +128,11 @@ def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
         if name.startswith(LABEL_PREFIX)
     }
     if CORRECT in columns:
-        annotators[CORRECT] = annotator_of(path)
+        annotators[CORRECT] = spreadsheet.annotator_of(path)
     if not annotators:
-        raise columns_error(path, columns, f"{ID!r} and {CORRECT!r} (or {LABEL_PREFIX}NAME)")
+        raise spreadsheet.columns_error(
+            path, columns, f"{spreadsheet.ID!r} and {CORRECT!r} (or {LABEL_PREFIX}NAME)"
+        )
     taken = [name for name in annotators.values() if name in VARIANTS or not name]
     if taken:
         raise UserError(
@@ -153,7 +145,7 @@ def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
 def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     """Read labels as ``Form.labels`` does: columns row, annotator, correct (0 or 1) and place."""
     texts = {row: {"prompt": text} for row, text in zip(key["row"], key["prompt"], strict=True)}
-    labels = Form(texts, lambda _: YES_NO, _annotator_columns).labels(paths)
+    labels = spreadsheet.Form(texts, lambda _: spreadsheet.YES_NO, _annotator_columns).labels(paths)
     frame = pd.DataFrame(labels, columns=["row", "annotator", "correct", "place"])
     return frame.astype({"correct": int})
 
@@ -239,7 +231,9 @@ def measure_agreement(
     frame = pd.DataFrame(agreements, columns=ANNOTATION_AGREEMENT.names)
     write_frame(frame, ANNOTATION_AGREEMENT, output)
     lang_of_row = dict(zip(key["row"], key["lang"], strict=True))
-    missing = lacking([*zip(labels["row"], labels["annotator"], strict=True)], lang_of_row)
+    missing = spreadsheet.lacking(
+        [*zip(labels["row"], labels["annotator"], strict=True)], lang_of_row
+    )
     for name in annotators:
         if missing[name]:
             log.warning("%s lacks %d rows of the sheets", name, missing[name])

@@ -25,19 +25,7 @@ from blimpworks.exhibits.style import (
     new_figure,
     say,
 )
-from blimpworks.papers.lmentry.exhibits import describe
-from blimpworks.papers.lmentry.exhibits.common import (
-    group_of,
-    judged_by,
-    language_code,
-    language_name,
-    languages_of,
-    model_name,
-    models_of,
-    read_accuracies,
-    selection,
-    tasks_of,
-)
+from blimpworks.papers.lmentry.exhibits import common, describe
 from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean_over_models
 from blimpworks.papers.lmentry.exhibits.names import DATA, LANGUAGES, MODELS, WEIGHT, task_name
 
@@ -60,13 +48,17 @@ class Scores:
     def __init__(self, tables: Tables, labels: Labels) -> None:
         self.labels = labels
         self.measured = labels.source == "measured"
-        self.rows = read_accuracies(tables, labels) if self.measured else read_printed(tables)
-        self.origin = judged_by(labels) or " From the scores that Table 4 prints."
-        self.languages = languages_of(self.rows) if self.measured else [*LANGUAGES]
+        self.rows = (
+            common.read_accuracies(tables, labels) if self.measured else read_printed(tables)
+        )
+        self.origin = common.judged_by(labels) or " From the scores that Table 4 prints."
+        self.languages = common.languages_of(self.rows) if self.measured else [*LANGUAGES]
 
     def models(self, lang: str) -> list[str]:
         """List the models that have a score in a language."""
-        return models_of(self.rows[self.rows["lang"] == lang]) if self.measured else [*MODELS]
+        return (
+            common.models_of(self.rows[self.rows["lang"] == lang]) if self.measured else [*MODELS]
+        )
 
     def cells(self, place: tuple[str, str], lang: str, models: Sequence[str]) -> list[Cell]:
         """Return the cell of some models' mean score; none without templates and answers."""
@@ -75,7 +67,7 @@ class Scores:
         chosen: Any = models[0] if len(models) == 1 else [*models]
         if self.measured:
             formula = mean_over_models(as_released(SCORE, self.labels.method))
-            where, source = selection(lang, chosen, self.labels), "accuracies"
+            where, source = common.selection(lang, chosen, self.labels), "accuracies"
         else:
             formula = of_row("value") if len(models) == 1 else MEAN
             where = {"exhibit": "table4", "row": chosen, "column": f"{lang} lms"}
@@ -96,13 +88,13 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
                 smallest = next(name for name, (limit, _) in CLASSES.items() if billions < limit)
                 by_class[smallest].append(model)
         for name, models in by_class.items():
-            cells += scores.cells((language_name(lang, labels), name), lang, models)
+            cells += scores.cells((common.language_name(lang, labels), name), lang, models)
     figure = new_figure(PAGE_INCHES, 2.6)
     panels = figure.subplots(1, 2, sharey=True)
     further = tuple(lang for lang in scores.languages if lang not in LANGUAGES)
     groups = (PANELS[0] + further[::2], PANELS[1] + further[1::2])
     for axes, langs, first in zip(panels, groups, (0, len(groups[0])), strict=True):
-        rows = [language_name(lang, labels) for lang in langs]
+        rows = [common.language_name(lang, labels) for lang in langs]
         rows = [row for row in rows if any(cell.row == row for cell in cells)]
         if rows:
             _draw_sizes(axes, cells, rows, first)
@@ -146,20 +138,23 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     langs = [lang for lang in preferred if lang in scores.languages][: len(COMPARED)]
     by_language: dict[str, list[Cell]] = {}
     for lang in langs:
-        column, models = language_code(lang, labels), scores.models(lang)
+        column, models = common.language_code(lang, labels), scores.models(lang)
         cells = by_language.setdefault(lang, [])
         for model in models:
-            if group_of(model) in OPENNESS:
-                cells += scores.cells((model_name(model, labels), column), lang, [model])
+            if common.group_of(model) in OPENNESS:
+                cells += scores.cells((common.model_name(model, labels), column), lang, [model])
         for group, (name, _) in OPENNESS.items():
-            members = [model for model in models if group_of(model) == group]
+            members = [model for model in models if common.group_of(model) == group]
             cells += scores.cells((f"mean, {name}", column), lang, members)
     figure = new_figure(PAGE_INCHES, 2.9)
     panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
     for axes, (lang, cells) in zip(panels, by_language.items(), strict=False):
-        axes.set_title(language_name(lang, labels))
+        axes.set_title(common.language_name(lang, labels))
         if cells:
-            groups = {model_name(model, labels): group_of(model) for model in scores.models(lang)}
+            groups = {
+                common.model_name(model, labels): common.group_of(model)
+                for model in scores.models(lang)
+            }
             _draw_openness(axes, cells, groups)
         else:
             _leave_empty(axes, "no score of a multilingual model of Table 3")
@@ -198,12 +193,12 @@ def _draw_openness(axes: Axes, cells: Sequence[Cell], groups: dict[str, str]) ->
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 3: accuracy on each task in English, mean over all models, the highest first."""
     lang = "eng"
-    rows = read_accuracies(tables, labels)
+    rows = common.read_accuracies(tables, labels)
     rows = rows[(rows["lang"] == lang) & (rows["paradigm"] == ALL)]
-    models = models_of(rows)
+    models = common.models_of(rows)
     cells = []
-    for task in tasks_of(rows).get(lang, []):
-        where = selection(lang, models, labels, phenomenon=task, paradigm=ALL)
+    for task in common.tasks_of(rows).get(lang, []):
+        where = common.selection(lang, models, labels, phenomenon=task, paradigm=ALL)
         cell_key, n = (task_name(task), "Accuracy"), len(models)
         cells.append(formula_cell(rows, cell_key, UNWEIGHTED, "accuracies", where, ".1f", n=n))
     cells.sort(key=lambda cell: -cell.value)
@@ -218,6 +213,6 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         axes.set(xlim=(0, 108), xticks=range(0, 101, 25), xlabel="mean accuracy (%)", ylabel=None)
     else:
         say(axes, "no answers in English")
-    source = judged_by(labels) or " From Tables 50 and 51."
+    source = common.judged_by(labels) or " From Tables 50 and 51."
     description = describe("fig3", models=len(models), source=source)
     return Exhibit(**description, cells=cells, figure=figure)

@@ -12,6 +12,7 @@ from blimpworks.campaign.catalogue import Catalogue
 from blimpworks.campaign.settings.base import Variant
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
+from blimpworks.files import read_cells
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.strict import Strict
@@ -44,34 +45,14 @@ TASK_TABLES = {table: lang for lang, language in LANGUAGES.items() for table in 
 TEMPLATE_TABLES = {f"table{number}": task for number, task in enumerate(TASKS, start=9)}
 
 
-class TaskNames(Strict):
-    """Names of a task or subset: a row of ``task_names.tsv``."""
+TASK_NAMES = {row["task"]: row for row in read_cells(HERE / "task_names.tsv")}
+"""Tasks and subsets by key, in the order of the columns of Tables 34 to 51.
 
-    task: str
-    head: str
-    """First line of its column's heading in Tables 34 to 51."""
-    subhead: str
-    """Second line of that heading."""
-    group: str
-    """Panel of the figure of artefacts; empty for subsets."""
-    name: str
-    """Name in Tables 1 and 9 to 33, if it is not the key in words."""
-    words: str
-    """Common property of a subset's arguments (Table 8), or of a task's many right answers."""
-
-
-class ModelNames(Strict):
-    """A model's name in the tables, and its heading: a row of ``model_names.tsv``."""
-
-    model: str
-    name: str
-    group: str
-
-
-TASK_NAMES = {row.task: row for row in read_rows(TaskNames, HERE / "task_names.tsv")}
-"""Tasks and subsets by key, in the order of the columns of Tables 34 to 51."""
-HEADS = {task: (row.head, row.subhead) for task, row in TASK_NAMES.items()}
-"""Short headings of the columns of Tables 34 to 51, in their order."""
+head, subhead: heading of the column, in two lines; group: panel of the figure of artefacts, empty
+for subsets; name: in Tables 1 and 9 to 33, if it is not the key in words; words: common property of
+a subset's arguments (Table 8), or of a task's many right answers.
+"""
+HEADS = {task: (row["head"], row["subhead"]) for task, row in TASK_NAMES.items()}
 LAST_OF_FIRST = TASKS.index("starts_with_letter") + 1
 PARTS = (tuple(HEADS)[:LAST_OF_FIRST], tuple(HEADS)[LAST_OF_FIRST:])
 WEIGHT, DATA, SPECIFIC = (
@@ -79,9 +60,8 @@ WEIGHT, DATA, SPECIFIC = (
     "Open-Data Multilingual Models",
     "Language-Specific Models",
 )
-MODELS = {
-    row.model: (row.name, row.group) for row in read_rows(ModelNames, HERE / "model_names.tsv")
-}
+_MODEL_ROWS = read_cells(HERE / "model_names.tsv")
+MODELS = {row["model"]: (row["name"], row["group"]) for row in _MODEL_ROWS}
 """Printed name and heading by a model's name in the catalogue."""
 AVERAGE = "average"
 
@@ -93,7 +73,7 @@ def task_name(task: str) -> str:
 
 def long_name(task: str) -> str:
     """Return a task's name as in Tables 1 and 9 to 33."""
-    return TASK_NAMES[task].name or task_name(task).capitalize()
+    return TASK_NAMES[task]["name"] or task_name(task).capitalize()
 
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float | None]:

@@ -9,6 +9,7 @@ import re
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -67,9 +68,9 @@ EXAMPLE_COLUMNS = ("item_id", "lang", "phenomenon", "template", "prompt", "answe
 TEMPLATE, CORRECTED = "Template", "Corrected"
 
 
-def pack_cell(lang: str, key: str, place: tuple[str, str], text: str) -> Cell:
+def pack_cell(place: tuple[str, str], text: str, lang: str, key: str, **more: Any) -> Cell:
     """Return a cell of a language pack's text; ``key`` is that of ``packs.read_texts``."""
-    return Cell(*place, 1, text, TEXT, "packs", {"lang": lang, "key": key})
+    return Cell(*place, 1, text, TEXT, "packs", {"lang": lang, "key": key}, **more)
 
 
 def unlike_print(cells: Sequence[Cell]) -> str:
@@ -95,9 +96,9 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
                 arguments = _arguments_of(template, as_typed(row["text"]))
                 if arguments is not None:
                     text = prompt_of(pack, task, number, arguments, corrected=False)
-                    cell_key = (name, "From the template")
-                    cell = pack_cell(pack.lang, f"{task}.{number}", cell_key, text)
-                    cells.append(replace(cell, printed=False, stands_for=(task, row["column"])))
+                    cell_key, key = (name, "From the template"), f"{task}.{number}"
+                    more: dict[str, Any] = {"printed": False, "stands_for": (task, row["column"])}
+                    cells.append(pack_cell(cell_key, text, pack.lang, key, **more))
                     break
         description = describe("table1_published", wording=unlike_print(cells))
         return Exhibit(**description, cells=cells, widths={EXAMPLE: 0.7}, textual=True)
@@ -108,10 +109,10 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         if prompt["template"] == 1:
             first.setdefault(prompt["phenomenon"], prompt)
     answers: dict[str, dict[str, str]] = {}
-    for task in [task for task in TASKS if task in first]:
+    for task in filter(first.__contains__, TASKS):
         name, prompt, answer = long_name(task), first[task], first[task]["answer"]
         if answer is None:
-            answer = TASK_NAMES[task].words.format_map(json.loads(prompt["arguments"]))
+            answer = TASK_NAMES[task]["words"].format_map(json.loads(prompt["arguments"]))
         answers[name] = {ANSWER: str(answer)}
         where = {"benchmark": BENCHMARK, "lang": prompt["lang"], "item_id": prompt["item_id"]}
         cells.append(Cell(name, EXAMPLE, 1, prompt["prompt"], TEXT, "items", where, n=1))
@@ -145,9 +146,8 @@ def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     """Draw one of Tables 9 to 33: the templates of a task."""
     task = TEMPLATE_TABLES[table]
     packs = {pack.lang: pack for pack in map(read_pack, tables["packs"])}
-    numbers = {
-        lang: range(1, len(pack.templates.get(task, ())) + 1) for lang, pack in packs.items()
-    }
+    sizes = {lang: len(pack.templates.get(task, ())) for lang, pack in packs.items()}
+    numbers = {lang: range(1, size + 1) for lang, size in sizes.items()}
 
     def row_name(lang: str, number: int) -> str:
         return f"{language_name(lang, labels)} {number}"
@@ -197,12 +197,11 @@ def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
             lacking=f" Without the task: {without}." if without else "",
         )
     sections = []
-    written_in = {}
+    written_in: dict[tuple[str, str], str] = {}
     for lang in langs:
         name = language_name(lang, labels)
         rows = {row_name(lang, number): str(number) for number in numbers[lang]}
-        for cell_key in product(rows, (TEMPLATE, CORRECTED)):
-            written_in[cell_key] = language_tag(lang)
+        written_in |= dict.fromkeys(product(rows, (TEMPLATE, CORRECTED)), language_tag(lang))
         sections.append(Section("No.", {name: name} | rows if len(langs) > 1 else rows, columns))
     width = 0.32 if CORRECTED in columns else 0.64
     return Exhibit(
@@ -222,10 +221,7 @@ WHY, SYSTEM = "Why they differ", "System prompt"
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Table 2: prompts of each language."""
-
-    def name_of(lang: str) -> str:
-        return language_name(lang, labels)
-
+    name_of = partial(language_name, labels=labels)
     if labels.source == "published":
         printed = read_printed(tables)
         languages, key = [*LANGUAGES], "table2_published"
@@ -236,11 +232,9 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         own_rows = {"exhibit": "table2", "row": languages, "column": "samples"}
         sums[EVERY, "Sum of the rows"] = own_rows
         for (lang, column), where in sums.items():
-            cell_key = (name_of(lang), column)
-            more: dict[str, Any] = {"stands_for": (lang, "samples"), "printed": False}
-            cells.append(
-                formula_cell(printed, cell_key, VALUES, "published", where, ",.0f", **more)
-            )
+            place, more = (name_of(lang), column), {"stands_for": (lang, "samples")}
+            cell = formula_cell(printed, place, VALUES, "published", where, ",.0f", **more)
+            cells.append(replace(cell, printed=False))
     else:
         items, key = read_plain(PROMPTS, tables["items"], ["lang"]), "table2"
         languages = sorted(languages_of(items), key=name_of)
@@ -256,10 +250,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 def table54(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Table 54: prompts of each task and language."""
-
-    def code_of(lang: str) -> str:
-        return language_code(lang, labels)
-
+    code_of = partial(language_code, labels=labels)
     cells: list[Cell] = []
     if labels.source == "published":
         order, key = [*PRINT_ORDER], "table54_published"
@@ -332,26 +323,23 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
     published = labels.source == "published"
     langs = [*printed] if published else [*packs]
     names = {lang: language_name(lang, labels) for lang in langs}
-
-    def system_cell(lang: str, column: str) -> Cell:
-        cell = pack_cell(lang, SYSTEM_KEY, (names[lang], column), packs[lang])
-        return replace(cell, stands_for=(lang, SYSTEM_KEY))
-
+    column = f"{SYSTEM}, released" if published else SYSTEM
+    of_packs = []
+    for lang in langs:
+        more: dict[str, Any] = {"stands_for": (lang, SYSTEM_KEY), "printed": not published}
+        of_packs.append(pack_cell((names[lang], column), packs[lang], lang, SYSTEM_KEY, **more))
     if published:
         numbers = by_place(read_printed(tables, exhibit="table2"))
         samples = [printed_cell(numbers[lang, "samples"], (names[lang], SAMPLES)) for lang in langs]
         cells = [replace(cell, stands_for=None) for cell in samples]
-        for lang in langs:
-            cells.append(printed_text_cell(printed[lang], (names[lang], SYSTEM)))
-            cells.append(replace(system_cell(lang, f"{SYSTEM}, released"), printed=False))
+        for lang, cell in zip(langs, of_packs, strict=True):
+            cells += [printed_text_cell(printed[lang], (names[lang], SYSTEM)), cell]
         description = describe("table7_published", wording=unlike_print(cells))
     else:
         items = read_plain(PROMPTS, tables["items"], ["lang"])
-        cells = [
-            count_of(items, (language_name(lang, labels), SAMPLES), lang=lang)
-            for lang in languages_of(items)
-        ]
-        cells += [system_cell(lang, SYSTEM) for lang in langs]
+        places = {lang: (language_name(lang, labels), SAMPLES) for lang in languages_of(items)}
+        cells = [count_of(items, place, lang=lang) for lang, place in places.items()]
+        cells += of_packs
         in_print = {lang: row["text"] for lang, row in printed.items()}
         unlike = [names[lang] for lang in langs if in_print.get(lang) != packs[lang]]
         sentence = f"Not as printed, or not in print: {', '.join(unlike)}."
@@ -382,7 +370,7 @@ def table8(tables: Tables, labels: Labels) -> Exhibit:
                 cells.append(formula_cell(rows, cell_key, formula, "published", where, ",.0f"))
     else:
         items, key = read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table8"
-        arguments = {subset: TASK_NAMES[subset].words for subset in PARENTS}
+        arguments = {subset: TASK_NAMES[subset]["words"] for subset in PARENTS}
         for subset in PARENTS:
             count = count_of(items, (subset, SAMPLES), phenomenon=subset)
             where = {"benchmark": BENCHMARK, "phenomenon": subset}

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -26,21 +27,7 @@ from blimpworks.exhibits.formulas import (
 )
 from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_printed
 from blimpworks.exhibits.statements import Recomputation, printed_statements
-from blimpworks.papers.lmentry.exhibits import describe
-from blimpworks.papers.lmentry.exhibits.common import (
-    group_of,
-    judged_by,
-    language_code,
-    languages_of,
-    model_name,
-    models_of,
-    of_whole_tasks,
-    printed_cells,
-    read_accuracies,
-    sections_of,
-    selection,
-    tasks_of,
-)
+from blimpworks.papers.lmentry.exhibits import common, describe
 from blimpworks.papers.lmentry.exhibits.formulas import (
     COLUMNS_BY_VALUE,
     FIVE,
@@ -76,22 +63,12 @@ METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
 """Metrics of each table, and the ends of their columns' names after the language."""
 
 
-class Derivation(NamedTuple):
-    """A metric that can be recomputed from two printed numbers, and how."""
-
-    metric: str
-    formula: Formula
-    origin: str
-    exhibits: str | list[str]
-    columns: tuple[str, str]
-    """Row and column of the number, with ``{}`` for the language."""
-
-
-DERIVATIONS = {
-    "table4": Derivation("lms", PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")),
-    "table5": Derivation("", QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
+DERIVATIONS: dict[str, tuple[str, Formula, str, str | list[str], tuple[str, str]]] = {
+    "table4": ("lms", PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")),
+    "table5": ("", QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
 }
-"""The derived metric of each table."""
+"""Metric of a table that follows from two other numbers: formula, name and exhibits of these, and
+their columns with ``{}`` for the language."""
 AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"
 NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
 _RANKS = [rank_of(f"{lang} lms", COLUMNS_BY_VALUE) for lang in LANGUAGES]
@@ -118,61 +95,56 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
         numbers = read_printed(tables, exhibit="table3").iterrows()
         printed = {(row["row"], row["column"]): row for _, row in numbers}
         for model in models:
-            name = model_name(model, labels)
+            name = common.model_name(model, labels)
             cells.append(printed_cell(printed[model, "size"], (name, "Size")))
             stub[name] = {"Name": str(printed[model, "name"]["text"])}
             remarks[name] = {"Languages": str(printed[model, "languages"]["text"])}
     else:
-        rows = read_accuracies(tables, labels)
-        models, columns = models_of(rows), ["Name", "Size", "Answers", "Languages"]
+        rows = common.read_accuracies(tables, labels)
+        models, columns = common.models_of(rows), ["Name", "Size", "Answers", "Languages"]
         text_key, sizes = "table3", labels.facts["lmentry_sizes"]
         for model in models:
-            name, billions = model_name(model, labels), sizes.get(model)
+            name, billions = common.model_name(model, labels), sizes.get(model)
             stub[name] = {"Name": model, "Size": f"{billions:.3g}B" if billions else "unknown"}
             where = {"benchmark": BENCHMARK, "model": model, "method": labels.method}
-            where |= of_whole_tasks(HEADS)
+            where |= common.of_whole_tasks(HEADS)
             for column, formula in (("Answers", TOTAL), ("Languages", KINDS)):
                 cell_key = (name, column)
                 cells.append(formula_cell(rows, cell_key, formula, "accuracies", where, ",.0f"))
-    sections = sections_of(models, labels, columns)
+    sections = common.sections_of(models, labels, columns)
     return Exhibit(**describe(text_key), cells=cells, stub=stub, remarks=remarks, sections=sections)
 
 
 def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     """Draw Table 4 or 5: LMentry score and accuracy, or robustness, by model and language."""
-    if labels.source == "published":
-        models, languages = [*MODELS], [*LANGUAGES]
-    else:
-        rows = read_accuracies(tables, labels)
-        models, languages = models_of(rows), languages_of(rows)
+    published, judged = labels.source == "published", common.judged_by(labels)
+    rows = read_printed(tables) if published else common.read_accuracies(tables, labels)
+    models = [*MODELS] if published else common.models_of(rows)
+    languages = [*LANGUAGES] if published else common.languages_of(rows)
     columns = {
-        (lang, metric): language_code(lang, labels) + ending
+        (lang, metric): common.language_code(lang, labels) + ending
         for lang, (metric, ending) in product(languages, METRICS[table].items())
     }
-    if labels.source == "published":
-        cells = _published_scores(tables, labels, table, columns)
-        text_key = "table4_published" if table == "table4" else "table5_published"
-        description = describe(text_key)
+    if published:
+        cells = _published_scores(rows, tables, labels, table, columns)
     else:
-        cells, judged = _measured_scores(rows, labels, columns), judged_by(labels)
-        present = {cell.column for cell in cells}
-        unscored = {
-            language_code(lang, labels)
-            for (lang, metric), column in columns.items()
-            if metric != "accuracy" and column not in present
-        }
-        if unscored:
-            judged += f" Without a score in {', '.join(sorted(unscored))}: a score needs"
-            judged += " accuracies by template and by the position of the answer."
-        description = describe(table, judged=judged)
+        cells = _measured_scores(rows, labels, columns)
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
+    unscored = {
+        common.language_code(lang, labels)
+        for (lang, metric), column in columns.items()
+        if metric != "accuracy" and column not in shown_columns
+    }
+    if unscored:
+        judged += f" Without a score in {', '.join(sorted(unscored))}: a score needs accuracies by"
+        judged += " template and by the position of the answer."
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
     shown_names = [column for column in columns.values() if column in shown_columns]
     return Exhibit(
-        **description,
+        **describe(f"{table}_published" if published else table, judged=judged),
         cells=cells,
         heads={name: (name.split()[0], name.split()[1]) for name in shown_names if " " in name},
-        sections=sections_of(models, labels, shown_names, averages),
+        sections=common.sections_of(models, labels, shown_names, averages),
     )
 
 
@@ -186,14 +158,17 @@ def _measured_scores(
         in_language = rows[rows["lang"] == lang]
         formula = as_released(FORMULAS[metric], labels.method)
         scored = []
-        for model in models_of(in_language):
-            cell_key, where = (model_name(model, labels), column), selection(lang, model, labels)
+        for model in common.models_of(in_language):
+            cell_key, where = (
+                (common.model_name(model, labels), column),
+                common.selection(lang, model, labels),
+            )
             cell = formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
             if not pd.isna(cell.value):
                 scored.append(model)
                 cells.append(replace(cell, stands_for=(model, printed_column)))
         if scored:
-            cell_key, where = (AVERAGE_ROW, column), selection(lang, scored, labels)
+            cell_key, where = (AVERAGE_ROW, column), common.selection(lang, scored, labels)
             mean = mean_over_models(formula)
             cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
             cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
@@ -201,42 +176,40 @@ def _measured_scores(
 
 
 def _published_scores(
-    tables: Tables, labels: Labels, table: str, columns: Mapping[tuple[str, str], str]
+    printed: pd.DataFrame,
+    tables: Tables,
+    labels: Labels,
+    table: str,
+    columns: Mapping[tuple[str, str], str],
 ) -> list[Cell]:
     """Return printed cells, averages of rows, and hidden cells of recomputed numbers."""
-
-    def row_name(model: str) -> str:
-        return AVERAGE_ROW if model == AVERAGE else model_name(model, labels)
-
-    printed = read_printed(tables)
+    row_names = {model: common.model_name(model, labels) for model in MODELS} | {
+        AVERAGE: AVERAGE_ROW
+    }
     names = {f"{lang} {metric}".strip(): name for (lang, metric), name in columns.items()}
-    cells = printed_cells(tables, table, row_name, names.__getitem__)
+    cells = common.printed_cells(tables, table, row_names.__getitem__, names.__getitem__)
     for printed_column, column in names.items():
         where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": printed_column}
-        cell_key = (AVERAGE_OF_ROWS, column)
-        cell = formula_cell(printed, cell_key, MEAN, "published", where, ".1f")
+        cell = formula_cell(printed, (AVERAGE_OF_ROWS, column), MEAN, "published", where, ".1f")
         cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
-    derived = DERIVATIONS[table]
+    metric, formula, origin, exhibits, needed = DERIVATIONS[table]
     for lang, model in product(LANGUAGES, MODELS):
-        where = {"exhibit": derived.exhibits, "row": model}
-        where |= {"column": [column.format(lang) for column in derived.columns]}
-        column, printed_column = columns[lang, derived.metric], f"{lang} {derived.metric}".strip()
-        cell_key = (row_name(model), f"{column}, from {derived.origin}")
-        cell = formula_cell(
-            printed, cell_key, derived.formula, "published", where, ".1f", printed=False
-        )
-        cells.append(replace(cell, stands_for=(model, printed_column)))
+        where = {"exhibit": exhibits, "row": model}
+        where["column"] = [column.format(lang) for column in needed]
+        cell_key = (row_names[model], f"{columns[lang, metric]}, from {origin}")
+        cell = formula_cell(printed, cell_key, formula, "published", where, ".1f", printed=False)
+        cells.append(replace(cell, stands_for=(model, f"{lang} {metric}".strip())))
     if table == "table5":
         return cells
     # Accuracies again, of models that have all of a language's tasks.
-    rows = read_accuracies(tables, labels)
-    for lang, tasks in tasks_of(rows).items():
+    rows = common.read_accuracies(tables, labels)
+    for lang, tasks in common.tasks_of(rows).items():
         in_language = select_rows(rows, {"lang": lang, "phenomenon": tasks})
-        for model in models_of(in_language):
+        for model in common.models_of(in_language):
             of_tasks = in_language[in_language["model"] == model]
             if len(of_tasks) == len(tasks):
-                cell_key = (row_name(model), f"{columns[lang, 'accuracy']}, mean of the tasks")
-                where = selection(lang, model, labels, **of_whole_tasks(tasks))
+                cell_key = (row_names[model], f"{columns[lang, 'accuracy']}, mean of the tasks")
+                where = common.selection(lang, model, labels, **common.of_whole_tasks(tasks))
                 cell = formula_cell(of_tasks, cell_key, UNWEIGHTED, "accuracies", where, ".1f")
                 stands_for, n = (model, f"{lang} accuracy"), int(of_tasks["n"].sum())
                 cells.append(replace(cell, stands_for=stands_for, n=n, printed=False))
@@ -258,35 +231,29 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     language = LANGUAGES[lang]
     number = language.tables.index(table)
     tasks = PARTS[number]
-
-    def name_of(model: str) -> str:
-        return model_name(model, labels)
-
+    name_of = partial(common.model_name, labels=labels)
     if labels.source == "published":
-        models, cells = [*MODELS], printed_cells(tables, table, name_of, task_name)
+        models, cells = [*MODELS], common.printed_cells(tables, table, name_of, task_name)
         notes = describe.entries["notes_of_languages"]
-        note = notes.get(lang, "") + (
-            notes["ceiling"] if lang in FILTERED_BY_POS and number == 0 else ""
-        )
+        note = notes.get(lang, "")
+        note += notes["ceiling"] if lang in FILTERED_BY_POS and number == 0 else ""
         garbled = read_printed(tables, exhibit=table, fault="garbled")
-        lost = [
-            f"{name_of(str(model))} {', '.join(map(task_name, columns))}"
-            for model, columns in garbled.groupby("row", sort=False)["column"]
-        ]
+        by_model = garbled.groupby("row", sort=False)["column"]
+        lost = [f"{name_of(str(m))} {', '.join(map(task_name, tasks))}" for m, tasks in by_model]
         note += f" Lost in our copy: {'; '.join(lost)}." if lost else ""
     else:
-        rows = read_accuracies(tables, labels)
-        models, cells = models_of(rows), []
+        rows = common.read_accuracies(tables, labels)
+        models, cells = common.models_of(rows), []
         formula = NOMINAL if labels.method == PUBLISHED else ACCURACY
         inside = select_rows(rows, {"lang": lang, "paradigm": ALL, "phenomenon": [*tasks]})
         inside = inside.sort_values("phenomenon", key=lambda names: names.map(tasks.index))
         for _, row in inside.iterrows():
             model, task = row["model"], row["phenomenon"]
             place = (name_of(model), task_name(task))
-            where = selection(lang, model, labels, phenomenon=task)
+            where = common.selection(lang, model, labels, phenomenon=task)
             cell = row_accuracy_cell(row, place, where, "judgements", formula, "{:.2f}".format)
             cells.append(replace(cell, stands_for=(model, task)))
-        note = judged_by(labels).strip() if cells else "Without any answer here."
+        note = common.judged_by(labels).strip() if cells else "Without any answer here."
         if cells and labels.method == PUBLISHED:
             note += " Divided, as in print, by the number of prompts that the settings ask for."
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
@@ -297,13 +264,13 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         **describe(text_key, language=language.name, note=note),
         cells=cells,
         heads={task_name(task): head for task, head in HEADS.items() if task_name(task) in columns},
-        sections=sections_of(models, labels, columns),
+        sections=common.sections_of(models, labels, columns),
     )
 
 
 def table6(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Table 6: tasks ranked by mean accuracy, in English and Italian."""
-    rows = read_accuracies(tables, labels)
+    rows = common.read_accuracies(tables, labels)
     by_group = {
         (lang, group): [*_ranks(rows, lang, group, labels)]
         for lang, group in product(RANKED, GROUPS)
@@ -330,25 +297,22 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     columns = [f"{name} {end}" for _, name in GROUPS.values() for end in ("top 5", "bottom 5")]
     heads = {column: (column.split()[0], column.partition(" ")[2]) for column in columns}
     text_key = "table6" if labels.source == "measured" else "table6_published"
-    description = describe(text_key, judged=judged_by(labels))
+    description = describe(text_key, judged=common.judged_by(labels))
     return Exhibit(**description, cells=cells, heads=heads, textual=True)
 
 
 def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterator[Cell]:
     """Rank each task of a language by the models of a group, in hidden cells."""
     heading, name = GROUPS[group]
-    models = [model for model in models_of(rows) if group_of(model) == heading]
+    models = [model for model in common.models_of(rows) if common.group_of(model) == heading]
     inside = select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
-    tasks = tasks_of(inside).get(lang, [])
-    where = selection(lang, models, labels, **of_whole_tasks(tasks))
+    tasks = common.tasks_of(inside).get(lang, [])
+    where = common.selection(lang, models, labels, **common.of_whole_tasks(tasks))
     for task in tasks:
-        cell_key = (f"{language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
+        cell_key = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
         formula = rank_of(task, TASKS_BY_ACCURACY)
-        more: dict[str, Any] = {
-            "stands_for": (f"{lang} {group}", task),
-            "n": len(models),
-            "printed": False,
-        }
+        more: dict[str, Any] = {"stands_for": (f"{lang} {group}", task), "printed": False}
+        more["n"] = len(models)
         yield formula_cell(inside, cell_key, formula, "accuracies", where, ".1f", **more)
 
 
@@ -357,7 +321,7 @@ def _place(lang: str, group: str, rank: int, n: int, labels: Labels) -> tuple[st
     if LISTED < rank <= n - LISTED:
         return None
     end, line = ("top 5", rank) if rank <= LISTED else ("bottom 5", rank - n + LISTED)
-    return f"{language_code(lang, labels)} {line}", f"{GROUPS[group][1]} {end}"
+    return f"{common.language_code(lang, labels)} {line}", f"{GROUPS[group][1]} {end}"
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:

@@ -16,16 +16,8 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, Formula, select_rows, sum_of
 from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
 from blimpworks.exhibits.style import BLUE, COLUMN_INCHES, GREY, ORANGE, new_figure, say
-from blimpworks.papers.lmentry.analysis.verdicts import (
-    CASE,
-    OTHER,
-    REASONS,
-    SCRIPT,
-    VACUOUS,
-    WORDING,
-    YES_NO,
-)
-from blimpworks.papers.lmentry.exhibits import describe
+from blimpworks.papers.lmentry.analysis import verdicts
+from blimpworks.papers.lmentry.exhibits import describe, formulas
 from blimpworks.papers.lmentry.exhibits.common import (
     language_code,
     language_name,
@@ -33,15 +25,6 @@ from blimpworks.papers.lmentry.exhibits.common import (
     models_of,
     named_section,
     printed_cells,
-)
-from blimpworks.papers.lmentry.exhibits.formulas import (
-    BY_CORRECTED,
-    BY_PUBLISHED,
-    CHANGE,
-    CHANGED,
-    DENOMINATORS,
-    KAPPA,
-    SHARE_OF_CHANGE,
 )
 from blimpworks.papers.lmentry.exhibits.names import HEADS, LANGUAGES, TASK_NAMES, task_name
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
@@ -66,7 +49,7 @@ def _cells(
         return
     for column, key, formula, scale, prefix in (
         (columns[0], "agreement", UNWEIGHTED, 100, ""),
-        (columns[1], "kappa", KAPPA, 1, "kappa_"),
+        (columns[1], "kappa", formulas.KAPPA, 1, "kappa_"),
     ):
         if key == "kappa" and rows["kappa"].isna().any():
             continue
@@ -198,17 +181,17 @@ NOTHING = 1e-9
 SHOWN = 3
 """Tasks of each language that the table lists, by largest change."""
 COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
-    ("Accuracy", PUBLISHED): (BY_PUBLISHED, ALL),
-    ("Accuracy", CORRECTED): (BY_CORRECTED, ALL),
-    ("Accuracy", "change"): (CHANGE, ALL),
-    ("Verdicts", "changed"): (CHANGED, [*REASONS]),
-    ("No ASCII word", "right"): (SHARE_OF_CHANGE, VACUOUS),
-    ("No ASCII word", "wrong"): (SHARE_OF_CHANGE, SCRIPT),
-    ("Capital", "letters"): (SHARE_OF_CHANGE, CASE),
-    ("Yes", "or no"): (SHARE_OF_CHANGE, YES_NO),
-    ("Wording", "known"): (SHARE_OF_CHANGE, WORDING),
-    ("Other", "rules"): (SHARE_OF_CHANGE, OTHER),
-    ("Prompts", "counted"): (DENOMINATORS, ALL),
+    ("Accuracy", PUBLISHED): (formulas.BY_PUBLISHED, ALL),
+    ("Accuracy", CORRECTED): (formulas.BY_CORRECTED, ALL),
+    ("Accuracy", "change"): (formulas.CHANGE, ALL),
+    ("Verdicts", "changed"): (formulas.CHANGED, [*verdicts.REASONS]),
+    ("No ASCII word", "right"): (formulas.SHARE_OF_CHANGE, verdicts.VACUOUS),
+    ("No ASCII word", "wrong"): (formulas.SHARE_OF_CHANGE, verdicts.SCRIPT),
+    ("Capital", "letters"): (formulas.SHARE_OF_CHANGE, verdicts.CASE),
+    ("Yes", "or no"): (formulas.SHARE_OF_CHANGE, verdicts.YES_NO),
+    ("Wording", "known"): (formulas.SHARE_OF_CHANGE, verdicts.WORDING),
+    ("Other", "rules"): (formulas.SHARE_OF_CHANGE, verdicts.OTHER),
+    ("Prompts", "counted"): (formulas.DENOMINATORS, ALL),
     ("Answers", "cut off"): (sum_of("cut"), ALL),
     ("Answers", "echoes"): (sum_of("echoes"), ALL),
 }
@@ -216,7 +199,7 @@ COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
 CHANGE_COLUMN = "Accuracy change"
 WRITTEN = {"Answers cut off": "cut", "Answers echoes": "echoes"}
 """Columns that are left out if the judgements lack them."""
-SIGNED = (CHANGE, SHARE_OF_CHANGE, DENOMINATORS)
+SIGNED = (formulas.CHANGE, formulas.SHARE_OF_CHANGE, formulas.DENOMINATORS)
 # Where both are the same, the diamond stands inside the ring.
 MARKS: dict[str, dict[str, Any]] = {
     "published rules": {"s": 26, "facecolor": "white", "edgecolor": ORANGE}
@@ -224,8 +207,8 @@ MARKS: dict[str, dict[str, Any]] = {
     "corrected rules": {"s": 10, "color": BLUE, "marker": "D"},
 }
 GROUPS = {"all tasks": TASKS} | {
-    group: tuple(task for task in TASKS if TASK_NAMES[task].group == group)
-    for group in dict.fromkeys(TASK_NAMES[task].group for task in TASKS)
+    group: tuple(task for task in TASKS if TASK_NAMES[task]["group"] == group)
+    for group in dict.fromkeys(TASK_NAMES[task]["group"] for task in TASKS)
 }
 """Panels of the figure: all tasks, and five groups that partition them."""
 
@@ -238,7 +221,7 @@ def _row(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) -> Iter
         column = " ".join(head)
         if column in WRITTEN and judged[WRITTEN[column]].isna().any():
             continue
-        form = ",.0f" if column in WRITTEN or formula == CHANGED else ".1f"
+        form = ",.0f" if column in WRITTEN or formula == formulas.CHANGED else ".1f"
         chosen = where | {"reason": reason}
         cell = formula_cell(rows, (name, column), formula, "verdicts", chosen, form)
         if formula in SIGNED:
@@ -294,7 +277,9 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
             inside = rows[(rows["lang"] == lang) & rows["phenomenon"].isin(members)]
             tasks = [task for task in members if (inside["phenomenon"] == task).any()]
             where = {"lang": lang, "model": models_of(inside), "phenomenon": tasks, "reason": ALL}
-            for method, formula in zip(VARIANTS, (BY_PUBLISHED, BY_CORRECTED), strict=True):
+            for method, formula in zip(
+                VARIANTS, (formulas.BY_PUBLISHED, formulas.BY_CORRECTED), strict=True
+            ):
                 if tasks:
                     cell_key = (language_name(lang, labels), f"{group}, {method}")
                     cells.append(formula_cell(inside, cell_key, formula, "verdicts", where, ".1f"))

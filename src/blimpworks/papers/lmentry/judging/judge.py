@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from blimpworks import tables
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
@@ -22,17 +23,6 @@ from blimpworks.papers.lmentry.judging.roles import Arguments
 from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, SpellingJudge
 from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
 from blimpworks.papers.lmentry.tasks import task_of
-from blimpworks.tables import (
-    ANSWERS,
-    BOOL,
-    INT,
-    JUDGEMENTS,
-    LABEL,
-    PROMPTS,
-    STRING,
-    read_table,
-    write_table,
-)
 
 TaskJudge = ChoiceJudge | YesNoJudge | SentenceJudge | EdgeJudge | SpellingJudge
 _KINDS: dict[Kind, type[TaskJudge]] = {
@@ -90,12 +80,12 @@ log = logging.getLogger(__name__)
 METHODS: dict[str, Cut] = {PUBLISHED: "first", CORRECTED: "last"}
 """Methods, and the reasoning mark (first or last) after which each reads the answer."""
 MORE = {
-    "nominal": INT,
-    "certain": BOOL,
-    "rule": LABEL,
-    "pattern": STRING,
-    "cut": BOOL,
-    "echo": BOOL,
+    "nominal": tables.INT,
+    "certain": tables.BOOL,
+    "rule": tables.LABEL,
+    "pattern": tables.STRING,
+    "cut": tables.BOOL,
+    "echo": tables.BOOL,
 }
 """Additional columns of judgements. cut: the limit of tokens ended the answer, null if unknown;
 echo: it only repeats its prompt."""
@@ -109,7 +99,7 @@ BATCH = 4096
 
 def _judged(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) -> pa.Table:
     """Return a row for each prompt and method, with nulls for prompts without an answer."""
-    types = dict(JUDGEMENTS.columns) | MORE
+    types = dict(tables.JUDGEMENTS.columns) | MORE
     rows = []
     for prompt in prompts:
         arguments, finish = json.loads(prompt["arguments"]), prompt["finish"]
@@ -143,8 +133,8 @@ def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: 
     declared = read_pack(pack).answers
     if declared is None:
         raise UserError(f"{pack}: key 'answers' is missing; add patterns of right answers.")
-    table = read_table(PROMPTS, items, _PROMPT)
-    written = read_table(ANSWERS, answers, ["item_id", *_WRITTEN])
+    table = tables.read_table(tables.PROMPTS, items, _PROMPT)
+    written = tables.read_table(tables.ANSWERS, answers, ["item_id", *_WRITTEN])
     rows = pc.index_in(table["item_id"], value_set=written["item_id"])
     if rows.null_count:
         missing = table["item_id"].filter(pc.is_null(rows))
@@ -163,7 +153,7 @@ def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: 
     except UserError as error:
         raise UserError(f"{pack}: {error}") from error
     judged = pa.concat_tables(batches).combine_chunks()
-    write_table(judged, JUDGEMENTS, output)
+    tables.write_table(judged, tables.JUDGEMENTS, output)
     unjudged: int = table["text"].null_count
     if unjudged:
         log.warning("%s: %d of %d prompts have no answer", output, unjudged, len(table))

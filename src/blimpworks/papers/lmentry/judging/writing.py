@@ -24,21 +24,13 @@ from blimpworks.papers.lmentry.judging.compiling import (
     introduced,
 )
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Ask, Verdict, task_patterns
-from blimpworks.papers.lmentry.judging.roles import (
-    BRACKETS,
-    PASSED,
-    Argument,
-    Arguments,
-    find_word,
-    replace_word,
-)
 from blimpworks.papers.lmentry.tasks import LETTERS
 
 WORD = roles.ROLE["word"]
 MARKS = r"[\"'.,]*"
 BREAK = rf"[^a-z0-9{WORD}]"
 """The release's space between words."""
-WORDS = rf"[\pL\pN](?:{PASSED}[\pL\pN])+"
+WORDS = rf"[\pL\pN](?:{roles.PASSED}[\pL\pN])+"
 _LABEL = re.compile(r"[^\W_]{1,2}:")
 _LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")
 
@@ -60,7 +52,7 @@ def has_bounded(text: str, word: str) -> bool:
     A mark, such as the tilde of "~까지", has a boundary only next to a letter or digit.
     """
     if word[:1].isalnum() and word[-1:].isalnum():
-        return find_word(text, word)
+        return roles.find_word(text, word)
     return re.search(rf"\b{re.escape(word)}\b", text) is not None
 
 
@@ -77,7 +69,7 @@ class SentenceJudge:
         cased = article.upper() != article
         self._named = re2.compile(NEVER if cased else introduced(article, NEVER))
 
-    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+    def ask(self, arguments: roles.Arguments, prompt: str) -> Ask:
         """Return the function that judges answers to a prompt."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
@@ -109,15 +101,15 @@ class SentenceJudge:
         sentence = answer
         if self._containing:
             lines = without_lead(answer).split("\n")
-            lines = [line for line in lines if find_word(line, word, self._particles)]
+            lines = [line for line in lines if roles.find_word(line, word, self._particles)]
             if not lines:
                 return Verdict(False, True, "absent")
             enough = any(len(normalise.WORD.findall(line)) > 1 for line in lines)
             return Verdict(enough, True, "made" if enough else "short")
-        if find_word(answer, word, self._particles):
+        if roles.find_word(answer, word, self._particles):
             # A clause before the sentence may name the word that it is to lack.
             sentence = without_lead(answer)
-            if sentence == answer or find_word(sentence, word, self._particles):
+            if sentence == answer or roles.find_word(sentence, word, self._particles):
                 return Verdict(False, True, "present")
         enough = len(normalise.WORD.findall(sentence)) > 1
         return Verdict(enough, enough and word not in answer, "made" if enough else "short")
@@ -135,16 +127,16 @@ class EdgeJudge:
         named, gap, short = WORD, BREAK, [f"[{single_patterns}]"] if single_patterns else []
         expressions: dict[str, str] = {}
         if variant == "published":
-            named, gap, expressions = roles.between(WORD), roles.SPACE, {"~": PASSED}
+            named, gap, expressions = roles.between(WORD), roles.SPACE, {"~": roles.PASSED}
         else:
             short.append(WORD)
-        marks = MARKS.replace("]", f"{BRACKETS}]")
+        marks = MARKS.replace("]", f"{roles.BRACKETS}]")
         word = introduced(declared.article.get("word", "{}"), f"{marks}{named}{marks}", expressions)
-        valid = f"{PASSED}(?:{'|'.join([*short, WORDS])})"
+        valid = f"{roles.PASSED}(?:{'|'.join([*short, WORDS])})"
         text = (
-            f"{PASSED}{gap}*{word}{gap}+{valid}[^\n]*"
+            f"{roles.PASSED}{gap}*{word}{gap}+{valid}[^\n]*"
             if self._first
-            else f"[^\n]*{valid}{PASSED}{gap}+{word}{gap}*"
+            else f"[^\n]*{valid}{roles.PASSED}{gap}+{word}{gap}*"
         )
         self._whole = re2.compile(text)
         expressions["any"] = ANY_CHARACTER[variant] + expressions.get("~", "")
@@ -161,14 +153,14 @@ class EdgeJudge:
         inside = (pattern._replace(expression=pattern.expression + end) for pattern in patterns)
         self._inside = PatternSet(inside, whole=False)
 
-    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+    def ask(self, arguments: roles.Arguments, prompt: str) -> Ask:
         """Return the function that judges answers to a prompt."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._published, [*roles.readings(word, WORD)])
         return partial(self._corrected, normalise.corrected(word))
 
-    def _published(self, argument: Sequence[Argument], text: str) -> Verdict:
+    def _published(self, argument: Sequence[roles.Argument], text: str) -> Verdict:
         answer = normalise.published(text)
         if not any(any(roles.places(answer, form)) for form in argument):
             return Verdict(False, True, "absent")
@@ -181,14 +173,16 @@ class EdgeJudge:
 
     def _corrected(self, word: str, answer: str) -> Verdict:
         """Accept a line, or its part after a colon, with the word at that end and another word."""
-        if not find_word(answer, word, self._particles):
+        if not roles.find_word(answer, word, self._particles):
             return Verdict(False, True, "absent")
         lines = answer.split("\n")
         # A label, such as "A:", is no word of a sentence.
         answer_lines = [line for line in lines if not _LABEL.match(line)]
         answer_lines += (line.partition(":")[2] for line in lines if ":" in line)
         for answer_line in answer_lines:
-            masked = replace_word(answer_line, Argument(word, WORD), "", self._particles)
+            masked = roles.replace_word(
+                answer_line, roles.Argument(word, WORD), "", self._particles
+            )
             before, role, after = (masked.partition if self._first else masked.rpartition)(WORD)
             for particle in self._particles:
                 stem = after.removeprefix(particle)
@@ -200,7 +194,7 @@ class EdgeJudge:
             speaks = normalise.LETTER_OR_DIGIT.search
             if role and speaks(inside) and not speaks(outside):
                 return Verdict(True, answer_line == answer, "made")
-        verdict = self._patterns.verdict(replace_word(answer, Argument(word, WORD), ""))
+        verdict = self._patterns.verdict(roles.replace_word(answer, roles.Argument(word, WORD), ""))
         return verdict or Verdict(False, len(lines) == 1, "none")
 
 
@@ -346,7 +340,7 @@ class SpellingJudge:
         plain = normalise.plain_letters(declared.accents)
         self._without_accents: Callable[[str], str] = lambda word: word.translate(plain)
 
-    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+    def ask(self, arguments: roles.Arguments, prompt: str) -> Ask:
         """Return the function that judges answers to a prompt."""
         letter = str(arguments["letter"]).lower()
         if self._variant == "published":
