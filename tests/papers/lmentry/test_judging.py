@@ -4,7 +4,6 @@ import json
 import string
 import unicodedata
 
-import pyarrow as pa
 import pytest
 import re2
 from hypothesis import given
@@ -13,14 +12,15 @@ from hypothesis import strategies as st
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
-from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, Family
+from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns
 from blimpworks.papers.lmentry.judging.judge import Judge, judge_answers
 from blimpworks.papers.lmentry.judging.roles import (
     CLOSE,
     OPEN,
     ROLE,
 )
-from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table, write_table
+from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table
+from support.lmentry_campaign import write
 from support.paths import REPOSITORY
 
 PACK = REPOSITORY / "config/lmentry/languages/eng.yaml"
@@ -128,47 +128,28 @@ def test_a_faulty_pattern_is_named_with_its_fault(pattern, said):
 
 
 ENGLISH = read_pack(PACK).answers.model_dump()
+PAIR = ["more_letters", "less_letters"]
 
 
 @pytest.mark.parametrize(
-    ("model", "fields", "said"),
+    ("fields", "said"),
     [
-        (
-            Family,
-            {"tasks": ("more_letters", "less_letters"), "slots": {"more": ("more",)}},
-            "slots more need one value for each of the 2 tasks",
-        ),
-        (
-            Family,
-            {"tasks": ("more_letters",), "accept": ("{answer} has <more> letters",)},
-            "patterns of more_letters have the slot <more>, which slots lacks",
-        ),
-        (
-            Family,
-            {"tasks": ("more_leters",)},
-            "task 'more_leters' is unknown; expected one of sentence",
-        ),
-        (
-            AnswerPatterns,
-            ENGLISH | {"asks": {"any_words.2": "more_letters"}},
-            "task 'any_words' is",
-        ),
-        (
-            AnswerPatterns,
-            ENGLISH | {"asks": {"more_letters.2": "any_words"}},
-            "task 'any_words' is",
-        ),
+        ({"tasks": PAIR, "slots": {"more": ["more"]}}, "slots more need one value for each of"),
+        ({"tasks": PAIR, "accept": ["{answer} <more>"]}, "have the slot <more>, which slots lacks"),
+        ({"tasks": ["more_leters"]}, "task 'more_leters' is unknown; expected one of sentence"),
+        ({"any_words.2": "more_letters"}, "task 'any_words' is"),
+        ({"more_letters.2": "any_words"}, "task 'any_words' is"),
     ],
 )
-def test_declared_patterns_with_a_mistake_are_refused(model, fields, said):
+def test_declared_patterns_with_a_mistake_are_refused(fields, said):
+    key, value = ("families", [fields]) if "tasks" in fields else ("asks", fields)
     with pytest.raises(ValueError, match=said):
-        model(**fields)
+        AnswerPatterns.model_validate(ENGLISH | {key: value})
 
 
 def test_published_templates_that_ask_for_another_task_are_judged_by_what_they_ask():
-    declared = read_pack(PACK).answers.model_dump()
     asks = {"any_words_from_category.2": "all_words_from_category"}
-    declared = AnswerPatterns.model_validate(declared | {"asks": asks})
+    declared = AnswerPatterns.model_validate(ENGLISH | {"asks": asks})
     arguments = {"num_words": 5, "num_distractors": 4}
     for prompts, right in (("published", "no"), ("corrected", "yes")):
         judge = Judge(declared, "corrected", prompts=prompts)
@@ -199,44 +180,28 @@ def test_a_repeated_prompt_is_no_answer(task):
 
 
 def tables(tmp_path, texts, opened=False, finish="stop"):
-    rows = [
-        {
-            "item_id": f"{number:016d}",
-            "lang": "eng",
-            "phenomenon": "more_letters_length_diff_1",
-            "paradigm": "template=1/answer=2",
-            "template": 1,
-            "number": number,
-            "nominal": 1000,
-            "prompt": "Which word is longer?",
-            "answer": "drink",
-            "arguments": json.dumps(LETTERS),
-        }
-        for number in range(len(texts))
-    ]
-    answers = [
-        {
-            "item_id": row["item_id"],
-            "status": "ok" if text is not None else "too_long",
-            "text": text,
-            "finish": finish,
-            "tokens": 3,
-            "opened": opened,
-        }
-        for row, text in zip(rows, texts, strict=True)
-    ]
-    items, answered = tmp_path / "items.parquet", tmp_path / "answers.parquet"
-    write_table(pa.Table.from_pylist(rows), PROMPTS, items)
-    write_table(pa.Table.from_pylist(answers), ANSWERS, answered)
-    return items, answered
+    prompt = {"lang": "eng", "phenomenon": "more_letters_length_diff_1", "template": 1}
+    prompt |= {"paradigm": "template=1/answer=2", "number": 1, "nominal": 1000, "answer": "drink"}
+    prompt |= {"prompt": "Which word is longer?", "arguments": json.dumps(LETTERS)}
+    answer = {"finish": finish, "tokens": 3, "opened": opened}
+    prompts, answers = [], []
+    for number, text in enumerate(texts):
+        item, status = {"item_id": f"{number:016d}"}, "ok" if text is not None else "too_long"
+        prompts.append(item | prompt)
+        answers.append(item | answer | {"status": status, "text": text})
+    items = write(prompts, PROMPTS, tmp_path / "items.parquet")
+    return items, write(answers, ANSWERS, tmp_path / "answers.parquet")
+
+
+def judged(tmp_path, texts, unjudged=0, **more):
+    output = tmp_path / "judgements.parquet"
+    assert judge_answers(*tables(tmp_path, texts, **more), PACK, "published", output) == unjudged
+    return read_table(JUDGEMENTS, output).to_pandas()
 
 
 def test_each_answer_has_a_row_by_each_method_with_its_grounds(tmp_path):
     texts = ["drink", "<think>city</think>Drink.", "한국어", None]
-    items, answers = tables(tmp_path, texts)
-    output = tmp_path / "judgements.parquet"
-    assert judge_answers(items, answers, PACK, "published", output) == 1
-    judgements = read_table(JUDGEMENTS, output).to_pandas()
+    judgements = judged(tmp_path, texts, unjudged=1)
     assert list(judgements["method"]) == ["published", "corrected"] * 4
     assert list(judgements["correct"][:6]) == [1, 1, 1, 1, 1, 0]
     assert judgements["correct"][6:].isna().all()
@@ -250,9 +215,7 @@ def test_what_ends_inside_reasoning_that_the_template_began_is_no_answer(
     tmp_path, opened, corrected
 ):
     texts = ["drink", "city</think>drink", "<think>city</think>drink"]
-    items, answers = tables(tmp_path, texts, opened)
-    judge_answers(items, answers, PACK, "published", tmp_path / "out.parquet")
-    judgements = read_table(JUDGEMENTS, tmp_path / "out.parquet").to_pandas()
+    judgements = judged(tmp_path, texts, opened=opened)
     assert list(judgements["correct"][judgements["method"] == "published"]) == [1, 1, 1]
     assert list(judgements["correct"][judgements["method"] == "corrected"]) == corrected
 
@@ -260,10 +223,7 @@ def test_what_ends_inside_reasoning_that_the_template_began_is_no_answer(
 @pytest.mark.parametrize("finish", ["stop", "length", None])
 def test_answers_that_were_cut_off_are_uncertain_and_counted(tmp_path, finish):
     texts = ["drink", "drink.", '"drink"', "Which word is longer?"]
-    judge_answers(
-        *tables(tmp_path, texts, finish=finish), PACK, "published", tmp_path / "o.parquet"
-    )
-    rows = read_table(JUDGEMENTS, tmp_path / "o.parquet").to_pandas()
+    rows = judged(tmp_path, texts, finish=finish)
     assert {*rows["cut"]} == {{"stop": False, "length": True}.get(finish)}
     assert list(rows["echo"]) == [False] * 6 + [True] * 2
     corrected = rows[rows["method"] == "corrected"]
@@ -273,18 +233,14 @@ def test_answers_that_were_cut_off_are_uncertain_and_counted(tmp_path, finish):
 
 def test_judgements_are_the_same_in_batches_of_any_size(tmp_path, monkeypatch):
     texts = ["drink", "city", None, "Drink.", "한국어", "the word drink"]
-    files = []
+    usual = judged(tmp_path, texts, unjudged=1)
     for size in (1, 4, 6):
         monkeypatch.setattr("blimpworks.papers.lmentry.judging.judge.BATCH", size)
-        output = tmp_path / f"{size}.parquet"
-        judge_answers(*tables(tmp_path, texts), PACK, "published", output)
-        files.append(output.read_bytes())
-    assert files[0] == files[1] == files[2]
+        assert judged(tmp_path, texts, unjudged=1).equals(usual)
 
 
 def test_a_prompt_without_a_row_among_the_answers_is_named(tmp_path):
     items, _ = tables(tmp_path, ["drink", "city"])
-    (tmp_path / "other").mkdir()
     _, fewer = tables(tmp_path / "other", ["drink"])
     with pytest.raises(UserError, match="no row for 1 prompts, such as 0000000000000001"):
         judge_answers(items, fewer, PACK, "published", tmp_path / "out.parquet")

@@ -1,6 +1,8 @@
-"""What Multi-LMentry prints, against what its other numbers make of it."""
+"""What Multi-LMentry prints, against what its other numbers make of it.
 
-import re
+tests/workflow/test_reproduction.py has the status of each number.
+"""
+
 import shutil
 
 import pandas as pd
@@ -24,18 +26,6 @@ from support.lmentry_prompts_kit import files_of, needs_mirror
 
 # On one worker: what is printed is compared once, which takes long.
 pytestmark = [pytest.mark.xdist_group("lmentry"), pytest.mark.slow]
-ERRATA = {
-    "table4": 2 * len(LANGUAGES),
-    "table5": len(LANGUAGES) - 2,
-    "table48": 24,
-    "table6": 6,
-    "table53": 1,
-    "table1": 2,
-    "table7": 1,
-    "text": 2,
-}
-GARBLED = {"table37": 1, "table44": 5, "table48": 1, "table51": 2}
-"""Numbers that print has wrong, and those that our copy has lost, by exhibit."""
 
 
 @pytest.fixture(scope="module")
@@ -58,33 +48,6 @@ def exhibits(root, tables):
 @pytest.fixture(scope="module")
 def printed(tables):
     return [row for path in tables["printed"] for row in read_rows(PublishedRow, path)]
-
-
-def paper(printed, exhibits, accuracies, reasons=PRINTED / "reasons.tsv"):
-    cells = {name: path for name, (_, path) in exhibits.items()}
-    return Paper("lmentry", printed, reasons, cells, accuracies)
-
-
-@pytest.fixture(scope="module")
-def comparison(tables, exhibits):
-    return pd.DataFrame(compare(paper(tables["printed"], exhibits, tables["accuracies"][0])))
-
-
-def test_every_number_is_as_printed_or_a_known_fault_that_its_note_counts(comparison):
-    expected = {"exact", "rounding", "erratum", "garbled", "not recomputable"}
-    assert {*comparison["status"]} == expected
-    for status, numbers in (("erratum", ERRATA), ("garbled", GARBLED)):
-        faulty = comparison[comparison["status"] == status]
-        assert faulty["exhibit"].value_counts().to_dict() == numbers
-        assert all(re.search(r"\d", note) for note in faulty["note"])
-    assert (comparison["note"][comparison["status"] == "not recomputable"] != "").all()
-
-
-def test_settings_alone_give_table_54_but_where_all_there_is_in_the_resources_counts(comparison):
-    table54 = comparison[comparison["exhibit"] == "table54"]
-    unknown = table54[table54["status"] == "not recomputable"]
-    assert set(unknown["row"]) == {"homophones", "first_word", "last_word"}
-    assert set(table54["status"]) == {"exact", "not recomputable"}
 
 
 @needs_mirror
@@ -131,11 +94,12 @@ def test_a_changed_digit_deviates(tmp_path, place, text, changed, tables, exhibi
         name: build(name, tables | {"printed": files}, PUBLISHED, tmp_path)
         for name in {"table4", place[0]}
     }
-    rows = compare(paper(files, again, tables["accuracies"][0]))
+    cells = {name: path for name, (_, path) in again.items()}
+    reasons, accuracies = PRINTED / "reasons.tsv", tables["accuracies"][0]
+    rows = compare(Paper("lmentry", files, reasons, cells, accuracies))
     assert any(row["status"] == "deviates" for row in rows)
 
 
-@pytest.mark.slow
 def test_each_published_cell_can_be_computed_again(printed, tables, exhibits):
     rows = pd.DataFrame([row.model_dump() for row in printed])
     accuracies = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
