@@ -7,6 +7,7 @@ release's scorers do it.
 
 import json
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -40,27 +41,35 @@ def write(rows, schema, path, extra=()):
     return path
 
 
+def prompt_row(lang, task, template, number, arguments, **more):
+    """A row of prompts; ``more`` are its other fields."""
+    return {
+        "item_id": f"{lang}-{task}-{template}-{number}",
+        "lang": lang,
+        "phenomenon": task,
+        "paradigm": f"template={template}",
+        "template": template,
+        "number": number,
+        "nominal": 4,
+        "prompt": f"{task} {template}.{number}?",
+        "answer": None,
+        "arguments": json.dumps(arguments, ensure_ascii=False),
+    } | more
+
+
 def prompts(lang, per_template=4):
     """Prompts of every task and subset: three templates, answers in both places."""
     right, wrong = WORDS.get(lang, DEFAULT)
+    arguments = {"word": right, "distractor": wrong, "query": wrong}
     for task in (*TASKS, *SUBTASKS):
         ceiled = task == CEILED and lang not in ("eng", "kor")
-        for template in (1, 2, 3):
-            for number in range(1, per_template + 1):
-                order = f"/answer={1 + number % 2}" if task in ORDERED else ""
-                known = {"word": right, "distractor": wrong, "query": wrong}
-                yield {
-                    "item_id": f"{lang}-{task}-{template}-{number}",
-                    "lang": lang,
-                    "phenomenon": task,
-                    "paradigm": f"template={template}{order}",
-                    "template": template,
-                    "number": number,
-                    "nominal": per_template * (6 if ceiled else 1),
-                    "prompt": f'{task} {template}.{number}: "{right}", "{wrong}"?',
-                    "answer": None if task.startswith("sentence") else right,
-                    "arguments": json.dumps(known, ensure_ascii=False),
-                }
+        more = {"nominal": per_template * (6 if ceiled else 1)}
+        more["answer"] = None if task.startswith("sentence") else right
+        for template, number in product((1, 2, 3), range(1, per_template + 1)):
+            more["prompt"] = f'{task} {template}.{number}: "{right}", "{wrong}"?'
+            order = f"/answer={1 + number % 2}" if task in ORDERED else ""
+            more["paradigm"] = f"template={template}{order}"
+            yield prompt_row(lang, task, template, number, arguments, **more)
 
 
 def reply(lang, prompt, right, random):

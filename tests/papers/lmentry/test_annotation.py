@@ -26,7 +26,7 @@ from blimpworks.papers.lmentry.annotation import (
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table
-from support.lmentry_campaign import EXTRA, Campaign, fill, write
+from support.lmentry_campaign import EXTRA, Campaign, fill, prompt_row, write
 from support.paths import REPOSITORY
 
 pytestmark = pytest.mark.xdist_group("annotation")  # they share what is made once
@@ -111,18 +111,12 @@ YES, NO = "sí", "no"
 def category_prompts(template):
     """Prompts of any words, of which 5, 4, 1 and 0 are from another category."""
     for strangers in (5, 4, 1, 0):
-        yield {
-            "item_id": f"{template}-{strangers}",
-            "lang": "spa",
-            "phenomenon": "any_words_from_category_5_distractors",
-            "paradigm": f"template={template}",
-            "template": template,
-            "number": strangers,
-            "nominal": 4,
-            "prompt": f"¿{strangers}?",
-            "answer": YES if strangers < 5 else NO,
-            "arguments": json.dumps({"num_words": 5, "num_distractors": strangers}),
-        }
+        arguments = {"num_words": 5, "num_distractors": strangers}
+        yield prompt_row(
+            *("spa", "any_words_from_category_5_distractors", template, strangers, arguments),
+            item_id=f"{template}-{strangers}",
+            answer=YES if strangers < 5 else NO,
+        )
 
 
 @pytest.mark.parametrize("published", [True, False])

@@ -1,6 +1,5 @@
 """The judging engine of Multi-LMentry: what holds whatever prompts and answers are."""
 
-import json
 import string
 import unicodedata
 
@@ -20,7 +19,7 @@ from blimpworks.papers.lmentry.judging.roles import (
     ROLE,
 )
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table
-from support.lmentry_campaign import write
+from support.lmentry_campaign import prompt_row, write
 from support.paths import REPOSITORY
 
 PACK = REPOSITORY / "config/lmentry/languages/eng.yaml"
@@ -180,14 +179,13 @@ def test_a_repeated_prompt_is_no_answer(task):
 
 
 def tables(tmp_path, texts, opened=False, finish="stop"):
-    prompt = {"lang": "eng", "phenomenon": "more_letters_length_diff_1", "template": 1}
-    prompt |= {"paradigm": "template=1/answer=2", "number": 1, "nominal": 1000, "answer": "drink"}
-    prompt |= {"prompt": "Which word is longer?", "arguments": json.dumps(LETTERS)}
+    fields = {"nominal": 1000, "answer": "drink", "prompt": "Which word is longer?"}
+    prompt = prompt_row("eng", "more_letters_length_diff_1", 1, 1, LETTERS, **fields)
     answer = {"finish": finish, "tokens": 3, "opened": opened}
     prompts, answers = [], []
     for number, text in enumerate(texts):
         item, status = {"item_id": f"{number:016d}"}, "ok" if text is not None else "too_long"
-        prompts.append(item | prompt)
+        prompts.append(prompt | item)
         answers.append(item | answer | {"status": status, "text": text})
     items = write(prompts, PROMPTS, tmp_path / "items.parquet")
     return items, write(answers, ANSWERS, tmp_path / "answers.parquet")

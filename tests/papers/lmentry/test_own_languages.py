@@ -15,7 +15,7 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import build_prompts
-from blimpworks.papers.lmentry.items.resources import read_resources
+from blimpworks.papers.lmentry.items.resources import UNLIKE, read_resources
 from blimpworks.papers.lmentry.judging.judge import Judge
 from blimpworks.papers.lmentry.paper import resource_files
 from blimpworks.papers.lmentry.settings import LmentryOptions
@@ -92,7 +92,7 @@ def test_words_are_of_the_alphabet_one_category_and_one_rhyme(lang):
     letters = {*pack.alphabet, *pack.also}
     for word, facts in own.words.items():
         assert {*word} <= letters, word
-        assert facts.pos in KINDS, word
+        assert facts["pos"] in KINDS, word
     for groups in (own.nouns, own.categories):
         assert repeated(groups) == set()
         assert all(10 <= len(words) <= 14 for words in groups.values())
@@ -109,12 +109,12 @@ def test_homophones_are_six_different_words_and_no_rhymes_of_one_another(lang):
     rows, groups = resources(lang).homophones, resources(lang).rhymes.values()
     assert len(rows) >= 40
     for row in rows:
-        others = [word for _, word in row.distractors]
-        assert len({row.word, row.homophone, *others}) == 6, row
+        others = [row[name] for name in UNLIKE]
+        assert len({row["word"], row["homophone"], *others}) == 6, row
         for group in groups:
             # Of a word and its homophone only one may be in a group: they do not rhyme, they
             # sound the same. Where one is, a distractor of its sound would be half right.
-            known = {row.word, row.homophone} & {*group}
+            known = {row["word"], row["homophone"]} & {*group}
             assert len(known) < 2, row
             assert not known or not {*others} & {*group}, row
 

@@ -16,7 +16,7 @@ from blimpworks.papers.lmentry.items.languages import (
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.items.prompts import row_of
 from blimpworks.papers.lmentry.items.resources import PLACEHOLDERS, cleaned, read_resources
-from blimpworks.papers.lmentry.judging.arguments import number_forms
+from blimpworks.papers.lmentry.judging.choice import number_forms
 from support.lmentry_prompts_kit import DECLARATIONS, PACKS, write_resources
 
 ABSTRACT = frozenset({"gizarte", "espazio eta kopuru"})
@@ -65,14 +65,15 @@ def test_faults_stay_until_clean_resources_are_asked_for(tmp_path):
     # A byte order mark is no part of the first heading.
     (tmp_path / "homophones.csv").write_text(text, encoding="utf-8-sig")
     released = read_resources(files)
-    assert released.homophones[0].word == "sea"
+    assert released.homophones[0]["word"] == "sea"
     assert [*released.words] == ["maior ", "바\x1f"]
     assert [*released.sentences] == [placeholder, "Hi you.", "Hi you."]
     tidy = cleaned(released)
     assert [*tidy.words] == ["maior", "바"]
     assert [*tidy.sentences] == ["Hi you."]
     assert tidy.rhymes["at"] == ["cat", "hat"]
-    assert tidy.homophones[0].distractors == (("easy", "cat"), ("semantic", "look"))
+    same = {"word": "sea", "homophone": "see"}
+    assert tidy.homophones == [same | {"easy1": "cat", "semantic2": "look"}]
 
 
 FIRST = "  first_word: ['"

@@ -1,24 +1,30 @@
-"""Multi-LMentry's printed prompts and templates, against the language packs' own."""
+"""Multi-LMentry's exhibits of prompts, templates and their numbers, beside what is printed.
 
-import json
+tests/workflow/test_reproduction.py has the status of each printed text.
+"""
+
+from itertools import product
 
 import pytest
 
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.latex import latex_text
-from blimpworks.papers.lmentry.exhibits.names import TEMPLATE_TABLES
+from blimpworks.papers.lmentry.exhibits.names import LMENTRY_FACTS
 from blimpworks.papers.lmentry.exhibits.prompts import ENGLISH
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.items.prompts import item_id, prompt_of
-from blimpworks.papers.lmentry.tasks import TASKS
+from blimpworks.papers.lmentry.items.prompts import build_prompts, item_id, prompt_of
+from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.reproduction.agreement import same_wording
 from blimpworks.reproduction.measured import verdict_of
 from blimpworks.reproduction.published import status_of
 from blimpworks.tables import PROMPTS
-from support.lmentry_campaign import write
-from support.lmentry_kit import PACKS, PRINTED, PUBLISHED, build
+from support.lmentry_campaign import prompt_row, write
+from support.lmentry_kit import PACKS, PRINTED, build
+from support.lmentry_prompts_kit import DECLARATIONS, files_of, needs_mirror, write_resources
 
 pytestmark = pytest.mark.xdist_group("lmentry-exhibits")
 MEASURED = Labels({"fra": "French"}, facts={"lmentry_variant": "published"})
@@ -50,21 +56,11 @@ def row_of(text, fault="", corrected=""):
 def prompts(pack):
     for task, templates in pack.templates.items():
         many = any(part in task for part in OPEN)
-        for template in range(1, len(templates) + 1):
-            for number in (1, 2):
-                prompt = prompt_of(pack, task, template, ARGUMENTS, corrected=False)
-                yield dict.fromkeys(PROMPTS.names) | {
-                    "item_id": item_id("lmentry", pack.lang, task, template, number, prompt),
-                    "lang": pack.lang,
-                    "phenomenon": task,
-                    "paradigm": f"template={template}",
-                    "template": template,
-                    "number": number,
-                    "nominal": 2,
-                    "prompt": prompt,
-                    "answer": None if many else "moon",
-                    "arguments": json.dumps(ARGUMENTS),
-                }
+        for template, number in product(range(1, len(templates) + 1), (1, 2)):
+            prompt = prompt_of(pack, task, template, ARGUMENTS, corrected=False)
+            more = {"prompt": prompt, "answer": None if many else "moon"}
+            more["item_id"] = item_id("lmentry", pack.lang, task, template, number, prompt)
+            yield prompt_row(pack.lang, task, template, number, ARGUMENTS, **more)
 
 
 @pytest.fixture(scope="module")
@@ -125,32 +121,6 @@ def test_a_text_has_no_value_and_a_number_no_text_for_a_correction():
         PublishedRow.model_validate(known | {"unit": "%", "value": "3", "corrected": "Say"})
 
 
-def test_each_printed_template_is_the_packs_own_letter_by_letter(tables, tmp_path):
-    assert [*TEMPLATE_TABLES] == [f"table{number}" for number in range(9, 34)]
-    for table in TEMPLATE_TABLES:
-        exhibit, _ = build(table, tables, PUBLISHED, tmp_path)
-        printed = {c.stands_for: c.text for c in exhibit.cells if c.printed}
-        released = {c.stands_for: c.text for c in exhibit.cells if not c.printed}
-        assert len(printed) == 3
-        assert printed.keys() == released.keys()
-        assert all(same_wording(text, released[place]) for place, text in printed.items())
-        assert "The wording is that of the release." in exhibit.caption
-
-
-def test_printed_examples_are_what_the_releases_templates_make_of_their_arguments(tables, tmp_path):
-    exhibit, _ = build("table1", tables, PUBLISHED, tmp_path)
-    printed = {c.stands_for: c for c in exhibit.cells if c.printed}
-    released = {c.stands_for: c for c in exhibit.cells if not c.printed}
-    assert [task for task, _ in printed] == [task for task, _ in released] == [*TASKS]
-    unlike = {
-        task
-        for (task, column), cell in printed.items()
-        if not same_wording(cell.text, released[task, column].text)
-    }
-    assert unlike == {"any_words_from_category", "all_words_from_category"}
-    assert released["homophones", "prompt"].where["key"] == "homophones.2"
-
-
 def test_measured_templates_have_both_wordings_side_by_side_and_their_prompts(tables, tmp_path):
     exhibit, _ = build("table15", tables, MEASURED, tmp_path)
     by_place = cells(exhibit)
@@ -186,3 +156,35 @@ def test_measured_examples_are_the_campaigns_own_prompts_with_their_answers(tabl
     )
     assert exhibit.remarks["First letter of the word"] == {"Answer": "moon"}
     assert exhibit.remarks["Word ending with letter"] == {"Answer": "any word that ends with “s”"}
+
+
+def counted(lang, files, root, **options):
+    """The exhibit of counts of a language, and its sentence on each task."""
+    items, pack = root / f"{lang}.parquet", FRENCH.with_name(f"{lang}.yaml")
+    build_prompts(files, pack, DECLARATIONS, items, LmentryOptions(**options))
+    settings = {"campaign": "counts", "benchmarks": ["lmentry"], "models": []}
+    settings |= {"languages": [lang], "lmentry": options}
+    campaign = check_campaign(settings, "test")
+    facts = {"lmentry_counts": LMENTRY_FACTS["lmentry_counts"](campaign, load_catalogue(campaign))}
+    tables = {"items": [items], "printed": sorted(PRINTED.glob("*.csv"))}
+    exhibit = build("counts", tables, Labels({}, facts=facts), root)[0]
+    return exhibit, {task: next(iter(texts.values())) for task, texts in exhibit.remarks.items()}
+
+
+@needs_mirror
+@pytest.mark.parametrize("variant", ["published", "corrected"])
+def test_each_difference_of_a_real_language_has_its_reason(tmp_path, variant):
+    exhibit, sentences = counted("deu", files_of("deu", tmp_path), tmp_path, variant=variant)
+    assert "parts of speech" in sentences["starts with word"]
+    assert sentences["bigger number"] == ""
+    assert not any("not explained" in sentence for sentence in sentences.values())
+    by_place = cells(exhibit)
+    assert by_place["starts with word", "DE printed"].text == "3,000"
+    assert by_place["starts with word", "DE made"].text == "495"
+
+
+@pytest.mark.slow
+def test_differences_that_nobody_has_explained_say_so_and_limits_of_a_campaign_too(tmp_path):
+    files = write_resources(tmp_path / "in")
+    for options, said in (({}, "not explained"), ({"per_template": 2}, "keeps at most 2 prompts")):
+        assert said in counted("ita", files, tmp_path, **options)[1]["sentence containing"]

@@ -44,25 +44,18 @@ def _between_cases(
     case = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){kind}=([^/]+)", expand=False)
     rows_with_case = rows[case.notna() & rows["phenomenon"].isin(tasks)]
     keys = [rows_with_case["phenomenon"].astype(str), case[rows_with_case.index]]
-    sums = (
-        rows_with_case[["n"]]
-        .assign(hits=rows_with_case["accuracy"] * rows_with_case["n"])
-        .groupby(keys)
-        .sum()
-    )
+    hits = rows_with_case["accuracy"] * rows_with_case["n"]
+    sums = rows_with_case[["n"]].astype(float).assign(hits=hits).groupby(keys).sum()
     if kind == "template" and "method" in rows:
         # In tasks on two arguments the release divides templates by the settings' numbers of
         # prompts, while these accuracies are of judged prompts. A whole task is a share of the
         # settings' numbers, equal for all templates, so its accuracy yields them.
         published = rows[rows["method"] == PUBLISHED]
         whole = published[(published["paradigm"] == WHOLE) & published["phenomenon"].isin(ORDERED)]
-        scaled = sums.copy()
-        scaled["n"] = scaled["n"].astype(float)
         for task, accuracy in zip(whole["phenomenon"].astype(str), whole["accuracy"], strict=True):
             if accuracy > 0 and task in sums.index:
-                hits = sums["hits"][task]
-                scaled.loc[task, "n"] = float(hits.sum() / accuracy / len(hits))
-        sums = scaled
+                of_task = sums["hits"][task]
+                sums.loc[task, "n"] = float(of_task.sum() / accuracy / len(of_task))
     pooled = sums["hits"] / sums["n"]
     return [_gap([*accuracies], decimals) for _, accuracies in pooled.groupby(level=0)]
 

@@ -57,10 +57,8 @@ def _both(path: Path) -> pd.DataFrame:
     right = sides[CORRECTED][["item_id", "correct", "rule"]]
     joined = sides[PUBLISHED].merge(right, on="item_id", suffixes=("_published", "_corrected"))
     text_columns = ("phenomenon", "paradigm", "rule_published", "rule_corrected")
-    both_verdicts: pd.DataFrame = joined.astype(dict.fromkeys(text_columns, object))
-    return both_verdicts[
-        both_verdicts["correct_published"].notna() & both_verdicts["correct_corrected"].notna()
-    ]
+    judged: pd.DataFrame = joined.dropna(subset=["correct_published", "correct_corrected"])
+    return judged.astype(dict.fromkeys(text_columns, object))
 
 
 def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:

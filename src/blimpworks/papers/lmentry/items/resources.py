@@ -13,7 +13,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from blimpworks.errors import UserError, reading
 from blimpworks.files import text_of
@@ -26,41 +26,27 @@ ONE_LIST = "nouns-by-category.json"
 """The only list of categories in English."""
 FORMS = ("plurals.json", "verbs_ing.json")
 UNAMBIGUOUS = "phonetically_unambiguous_words.json"
-HOMOPHONE_COLUMNS = ("word", "homophone", "easy1", "easy2", "semantic1", "semantic2")
+ALIKE, UNLIKE = ("word", "homophone"), ("easy1", "easy2", "semantic1", "semantic2")
+HOMOPHONE_COLUMNS = (*ALIKE, *UNLIKE)
 PLACEHOLDERS = frozenset({"german sentence"})
 Groups = Mapping[str, Sequence[str]]
-
-
-class Word(NamedTuple):
-    """A word's annotation."""
-
-    pos: Any
-    """Part of speech; in English a list of them."""
-    levels: tuple[str, ...]
-    """CEFR levels; English only."""
-
-
-class Homophone(NamedTuple):
-    """Two words that sound alike, and distractors."""
-
-    word: str
-    homophone: str
-    distractors: tuple[tuple[str, str], ...]
-    """Kind (easy, semantic) and word, in the order of the columns."""
+Words = Mapping[str, Mapping[str, Any]]
+"""Words with ``pos`` (part of speech; in English a list of them) and CEFR ``levels`` (English)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
     """The resources of one language."""
 
-    words: Mapping[str, Word]
+    words: Words
     categories: Groups
     """Words of all kinds by category."""
     nouns: Groups
     rhymes: Groups
-    homophones: Sequence[Homophone]
+    homophones: Sequence[Mapping[str, str]]
+    """Two words that sound alike, and distractors, by ``HOMOPHONE_COLUMNS``."""
     sentences: Sequence[str]
-    forms: Mapping[str, Word] = field(default_factory=dict)
+    forms: Words = field(default_factory=dict)
     """Inflected words (English plurals and -ing forms)."""
     unambiguous: Sequence[str] = ()
     """Words with one pronunciation (English)."""
@@ -76,21 +62,15 @@ def read_resources(files: Sequence[Path]) -> Resources:
                 f"{name} is missing among {', '.join(sorted(named)) or 'no files'}; expected a "
                 "language's resources of Multi-LMentry (docs/lmentry.md says how to add them)."
             )
-    forms: dict[str, Word] = {}
-    for name in FORMS:
-        forms |= _words(named[name]) if name in named else {}
-    homophones = []
-    for row in _rows(named[HOMOPHONES], HOMOPHONE_COLUMNS) if HOMOPHONES in named else ():
-        distractors = tuple((column[:-1], row[column]) for column in HOMOPHONE_COLUMNS[2:])
-        homophones.append(Homophone(row["word"], row["homophone"], distractors))
+    forms = [_words(named[name]) for name in FORMS if name in named]
     return Resources(
         words=_words(named[WORDS]),
         categories=_groups(named[categories]),
         nouns=_groups(named[nouns]),
         rhymes=_groups(named[RHYMES]),
-        homophones=homophones,
+        homophones=_rows(named[HOMOPHONES], HOMOPHONE_COLUMNS) if HOMOPHONES in named else [],
         sentences=[row["sentence"] for row in _rows(named[SENTENCES], ["sentence"])],
-        forms=forms,
+        forms={word: facts for words in forms for word, facts in words.items()},
         unambiguous=[*_words(named[UNAMBIGUOUS])] if UNAMBIGUOUS in named else [],
     )
 
@@ -103,16 +83,15 @@ def _mapping(path: Path) -> dict[str, Any]:
     return content
 
 
-def _words(path: Path) -> dict[str, Word]:
-    by_word = {}
-    for word, facts in _mapping(path).items():
+def _words(path: Path) -> Words:
+    words = _mapping(path)
+    for word, facts in words.items():
         if not word or not isinstance(facts, dict) or "pos" not in facts:
             raise UserError(
                 f"{path}: {word!r} is {facts!r}; expected a word with an object such as "
                 '{"pos": "NOUN"}.'
             )
-        by_word[word] = Word(facts["pos"], tuple(facts.get("levels", ())))
-    return by_word
+    return words
 
 
 def _groups(path: Path) -> dict[str, list[str]]:
@@ -149,28 +128,27 @@ def _tidy(word: str) -> str:
 
 def cleaned(resources: Resources) -> Resources:
     """Return resources without the faults that this module names."""
-    cleaned_words, forms = (
-        {_tidy(word): facts for word, facts in word_table.items()}
-        for word_table in (resources.words, resources.forms)
-    )
-    categories, nouns, rhymes = (
-        {name: [*dict.fromkeys(map(_tidy, members))] for name, members in groups.items()}
-        for groups in (resources.categories, resources.nouns, resources.rhymes)
-    )
+
+    def words_of(table: Words) -> Words:
+        return {_tidy(word): facts for word, facts in table.items()}
+
+    def groups_of(groups: Groups) -> dict[str, list[str]]:
+        return {name: [*dict.fromkeys(map(_tidy, members))] for name, members in groups.items()}
+
     homophones = []
     for row in resources.homophones:
-        pair = (_tidy(row.word), _tidy(row.homophone))
-        tidied = ((relation, _tidy(word)) for relation, word in row.distractors)
-        distractors = tuple((relation, word) for relation, word in tidied if word not in pair)
-        homophones.append(Homophone(*pair, distractors))
-    sentences = [s for s in dict.fromkeys(resources.sentences) if s not in PLACEHOLDERS]
+        pair, distractors = (
+            {name: _tidy(row[name]) for name in names} for names in (ALIKE, UNLIKE)
+        )
+        same = pair.values()
+        homophones.append(pair | {name: w for name, w in distractors.items() if w not in same})
     return replace(
         resources,
-        words=cleaned_words,
-        forms=forms,
-        categories=categories,
-        nouns=nouns,
-        rhymes=rhymes,
+        words=words_of(resources.words),
+        forms=words_of(resources.forms),
+        categories=groups_of(resources.categories),
+        nouns=groups_of(resources.nouns),
+        rhymes=groups_of(resources.rhymes),
         homophones=homophones,
-        sentences=sentences,
+        sentences=[s for s in dict.fromkeys(resources.sentences) if s not in PLACEHOLDERS],
     )

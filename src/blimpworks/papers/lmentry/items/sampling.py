@@ -7,7 +7,7 @@ same arguments, which are drawn once here.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -19,13 +19,12 @@ from typing import Any
 from blimpworks.papers.lmentry.items.declarations import Declaration
 from blimpworks.papers.lmentry.items.languages import Alphabet, spell
 from blimpworks.papers.lmentry.items.packs import Pack
-from blimpworks.papers.lmentry.items.resources import Groups, Resources, Word
+from blimpworks.papers.lmentry.items.resources import UNLIKE, Groups, Resources, Words
 
 Arguments = dict[str, Any]
 """Values for a prompt and its judge, by the release's names."""
 Drawn = tuple[Hashable, Arguments] | None
 """Identity of a draw, and its arguments; None for an unusable draw."""
-Attempt = Callable[[], Drawn]
 PATIENCE = 20_000
 """Draws in a row without anything new that end the search."""
 LISTED = 5
@@ -48,7 +47,7 @@ class Source:
         return Alphabet(self.pack.alphabet)
 
     @property
-    def known(self) -> Mapping[str, Word]:
+    def known(self) -> Words:
         """The list of words, with their annotation."""
         return self.resources.forms if self.task.resource == "forms" else self.resources.words
 
@@ -59,7 +58,8 @@ class Source:
         return [
             word
             for word, facts in self.known.items()
-            if len(word) >= self.task.shortest and (not levels or levels & {*facts.levels})
+            if len(word) >= self.task.shortest
+            and (not levels or levels & {*facts.get("levels", ())})
         ]
 
     def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
@@ -72,7 +72,7 @@ class Source:
         return {name: w for name, w in (kept | renamed).items() if len(w) >= self.task.fewest}
 
 
-def gather(size: int, attempt: Attempt) -> list[Arguments]:
+def gather(size: int, attempt: Callable[[], Drawn]) -> list[Arguments]:
     """Return the first ``size`` different draws, or fewer if nothing new turns up."""
     draws: list[Arguments] = []
     seen: set[Hashable] = set()
@@ -106,7 +106,7 @@ def draw_words(source: Source, rng: Random) -> list[Arguments]:
     chosen = rng.sample(source.words, min(task.size, len(source.words)))
     drawn = []
     for word in chosen:
-        pos = source.known[word].pos
+        pos = source.known[word]["pos"]
         if task.pos and pos not in task.pos:
             continue
         arguments = {"word": word, "word_pos_tags": pos}
@@ -311,9 +311,11 @@ def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
 def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
     """Return every pair of homophones with each distractor (easy ones first), in both orders."""
     return [
-        {"query": row.word, **pair(row.homophone, word, index), "distractor_type": relation}
+        {"query": row["word"], **pair(row["homophone"], row[name], index)}
+        | {"distractor_type": name[:-1]}
         for row in source.resources.homophones
-        for relation, word in row.distractors
+        for name in UNLIKE
+        if name in row
         for index in (0, 1)
     ]
 

@@ -67,7 +67,7 @@ class Judge:
             answer = normalise.corrected(text)
             if len(answer) < normalise.LEAST:
                 return ask(answer)
-            remainder = normalise.without_prompt(answer, read())
+            remainder = normalise.without_prompt(answer, *read())
             if remainder is not answer and not normalise.LETTER_OR_DIGIT.search(remainder):
                 return Verdict(False, True, "echo")
             return ask(remainder)

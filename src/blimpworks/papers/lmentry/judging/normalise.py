@@ -122,21 +122,18 @@ class Sentence(NamedTuple):
     question: bool
 
 
-class Prompt(NamedTuple):
-    """A prompt's text, prepared for the search in answers."""
+def read_prompt(
+    prompt: str, arguments: Arguments, *, writing: bool
+) -> tuple[Sequence[Sentence], re.Match[str] | None]:
+    """Read a prompt's sentences, and the first three words of an instruction to write something.
 
-    sentences: Sequence[Sentence]
-    opening: re.Match[str] | None
-    """First three words of an instruction to write something."""
-
-
-def read_prompt(prompt: str, arguments: Arguments, *, writing: bool) -> Prompt:
-    """Read a prompt's sentences; ``writing``: it asks for words that it does not contain."""
+    ``writing``: whether it asks for words that it does not contain.
+    """
     text, quoted = corrected(prompt), str(arguments.get("sentence", ""))
     if quoted:
         quoted = corrected(quoted)
         text = text.replace(quoted, HIDDEN)
-    return Prompt(tuple(_sentences(text, quoted)), _OPENING.match(text) if writing else None)
+    return tuple(_sentences(text, quoted)), _OPENING.match(text) if writing else None
 
 
 @lru_cache(maxsize=256)
@@ -162,12 +159,14 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
             )
 
 
-def without_prompt(answer: str, prompt: Prompt) -> str:
+def without_prompt(
+    answer: str, sentences: Sequence[Sentence], opening: re.Match[str] | None
+) -> str:
     """Return an answer without its prompt's sentences, their labels, and reworded instructions.
 
     A question's words before a full stop stay: in some languages they are the statement.
     """
-    hinted = [sentence for sentence in prompt.sentences if sentence.hint in answer]
+    hinted = [sentence for sentence in sentences if sentence.hint in answer]
     spans = [match.span() for match in WORD.finditer(answer)] if hinted else []
     text = f" {' '.join(answer[start:end] for start, end in spans)} "
     echoes = ((*span, x.question) for x in hinted for span in _found(text, x))
@@ -184,8 +183,8 @@ def without_prompt(answer: str, prompt: Prompt) -> str:
     if done:
         lines = (line.strip() for line in "\n".join([*remaining_texts, answer[done:]]).split("\n"))
         answer = "\n".join(line for line in lines if line and not _LABEL.fullmatch(line))
-    if prompt.opening and prompt.opening[2] in answer:
-        return _instruction(prompt.opening[1], prompt.opening[2]).sub("", answer).strip()
+    if opening and opening[2] in answer:
+        return _instruction(opening[1], opening[2]).sub("", answer).strip()
     return answer
 
 
