@@ -249,29 +249,6 @@ def test_a_method_that_nothing_was_judged_by_is_refused(campaign, root):
         build("table4", campaign, replace(LABELS, method="other"), root)
 
 
-def accuracies(**tasks):
-    """Accuracies of one model: a number, or numbers by paradigm, of ten prompts each."""
-    rows = []
-    for task, given in tasks.items():
-        cases = given if isinstance(given, dict) else {ALL: given}
-        rows += [
-            {"phenomenon": task, "paradigm": p, "accuracy": a, "n": 10} for p, a in cases.items()
-        ]
-    return pd.DataFrame(rows)
-
-
-def judgements(task, correct, nominal):
-    """Judgements of a task by both methods; ``correct`` by paradigm, None where no answer is."""
-    rows = [
-        {"phenomenon": task, "paradigm": paradigm, "method": method, "correct": each}
-        for method in ("published", "corrected")
-        for paradigm, given in correct.items()
-        for each in given
-    ]
-    frame = pd.DataFrame(rows).assign(tie=False, near_tie=False, nominal=nominal)
-    return frame.astype({"correct": float})
-
-
 def test_published_templates_of_two_arguments_are_shares_of_the_settings_numbers():
     correct = {
         "template=1/answer=1": [1, 1, 1, 0],
@@ -280,7 +257,15 @@ def test_published_templates_of_two_arguments_are_shares_of_the_settings_numbers
         "template=2/answer=1": [1, 1, None, None],
         "template=2/answer=2": [1, 0, None, None],
     }
-    rows = summarise(judgements("more_letters", correct, nominal=10))
+    rows = [
+        (method, paradigm, each)
+        for method in ("published", "corrected")
+        for paradigm, given in correct.items()
+        for each in given
+    ]
+    frame = pd.DataFrame(rows, columns=["method", "paradigm", "correct"])
+    frame = frame.assign(phenomenon="more_letters", tie=False, near_tie=False, nominal=10)
+    rows = summarise(frame.astype({"correct": float}))
     published, corrected = (
         aspects(rows[rows["method"] == method]) for method in ("published", "corrected")
     )
@@ -290,49 +275,47 @@ def test_published_templates_of_two_arguments_are_shares_of_the_settings_numbers
     assert published["order"] == corrected["order"] == pytest.approx(100 - 100 * (5 / 6 - 3 / 6))
 
 
-def golden():
-    """Two pairs of tasks whose robustness is easy to work out with a pencil."""
-    more = {
-        ALL: 0.62346,
-        "template=1/answer=1": 0.9,
-        "template=1/answer=2": 0.7,
-        "template=2/answer=1": 0.5004,
-        "template=2/answer=2": 0.4,
-        "template=3/answer=1": 0.6,
-        "template=3/answer=2": 0.6403,
-    }
-    word = {ALL: 0.50004, "template=1": 0.40049, "template=2": 0.5, "template=3": 0.6}
-    subsets = {"more_letters_length_diff_3plus": 0.8, "more_letters_length_diff_1": 0.55555}
-    return accuracies(more_letters=more, less_letters=0.52346, first_word=word, **subsets)
+def accuracies(*rows):
+    return pd.DataFrame(rows, columns=["phenomenon", "paradigm", "accuracy"]).assign(n=10)
 
 
-def test_robustness_is_that_of_a_worked_example():
-    values = aspects(golden())
+GOLDEN = accuracies(
+    ("more_letters", ALL, 0.62346),
+    ("more_letters", "template=1/answer=1", 0.9),
+    ("more_letters", "template=1/answer=2", 0.7),
+    ("more_letters", "template=2/answer=1", 0.5004),
+    ("more_letters", "template=2/answer=2", 0.4),
+    ("more_letters", "template=3/answer=1", 0.6),
+    ("more_letters", "template=3/answer=2", 0.6403),
+    ("less_letters", ALL, 0.52346),
+    ("first_word", ALL, 0.50004),
+    *(("first_word", f"template={n}", a) for n, a in enumerate((0.40049, 0.5, 0.6), start=1)),
+    ("more_letters_length_diff_3plus", ALL, 0.8),
+    ("more_letters_length_diff_1", ALL, 0.55555),
+)
+"""Two pairs of tasks whose robustness is easy to work out with a pencil."""
+
+
+def test_robustness_is_that_of_a_worked_example_and_the_release_rounds_on_the_way():
+    values, rounded = aspects(GOLDEN), aspects(GOLDEN, rounded=True)
     # First right: (90 + 50.04 + 60) ÷ 3 = 66.68; second: (70 + 40 + 64.03) ÷ 3 = 58.01.
     assert values["order"] == pytest.approx(100 - (66.68 - 58.01))
-    assert np.isnan(robustness(accuracies(first_word=0.8, last_word=0.6)))
+    assert rounded["order"] == pytest.approx(100 - (66.68 - 58.01))
     # One of the six tasks has two subsets, 80 − 55.555 apart.
     assert values["content"] == pytest.approx((5 * 100 + 75.555) / 6)
-    # Templates: 80, 45.02 and 62.015; and 40.049, 50 and 60.
+    assert rounded["content"] == pytest.approx((5 * 100 + 100 - (80 - 55.56)) / 6, abs=0.002)
+    # Templates: 80, 45.02 and 62.015; and 40.049, 50 and 60; rounded to a tenth.
     assert values["template"] == pytest.approx(((100 - 34.98) + (100 - 19.951)) / 2)
+    assert rounded["template"] == pytest.approx((65 + 80) / 2)
     # Of the pairs, more and less letters alone are both there.
     assert values["adjacent"] == pytest.approx(100 - 10)
-    mean = (91.33 + 95.9258333 + 72.5345 + 90) / 4
-    assert robustness(golden()) == pytest.approx(mean)
-    accuracy = (62.346 + 52.346 + 50.004) / 3
-    assert lmentry_score(golden()) == pytest.approx(accuracy * mean / 100)
-
-
-def test_the_release_rounds_on_the_way():
-    values = aspects(golden(), rounded=True)
-    assert values["order"] == pytest.approx(100 - (66.68 - 58.01))
-    assert values["content"] == pytest.approx((5 * 100 + 100 - (80 - 55.56)) / 6, abs=0.002)
-    # Templates to a tenth: 80 − 45 and 60 − 40.
-    assert values["template"] == pytest.approx((65 + 80) / 2)
-    assert values["adjacent"] == pytest.approx(100 - (62.35 - 52.35))
-    assert robustness(golden(), rounded=True) == 87.4
-    accuracy = (62.346 + 52.346 + 50.004) / 3
-    assert lmentry_score(golden(), rounded=True) == pytest.approx(accuracy * 0.874)
+    assert rounded["adjacent"] == pytest.approx(100 - (62.35 - 52.35))
+    mean, accuracy = (91.33 + 95.9258333 + 72.5345 + 90) / 4, (62.346 + 52.346 + 50.004) / 3
+    assert robustness(GOLDEN) == pytest.approx(mean)
+    assert robustness(GOLDEN, rounded=True) == 87.4
+    assert lmentry_score(GOLDEN) == pytest.approx(accuracy * mean / 100)
+    assert lmentry_score(GOLDEN, rounded=True) == pytest.approx(accuracy * 0.874)
+    assert np.isnan(robustness(accuracies(("first_word", ALL, 0.8), ("last_word", ALL, 0.6))))
 
 
 def test_agreement_is_an_exhibit_only_of_a_campaign_with_annotations():

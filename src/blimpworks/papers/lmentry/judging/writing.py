@@ -7,7 +7,8 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import re2
 
@@ -217,11 +218,6 @@ def pattern_in_letters(pattern: str) -> str:
     return in_letters(re.sub(r"([가-힣])\?", r"(\1)?", pattern))
 
 
-def copulas_of(declared: AnswerPatterns) -> re.Pattern[str]:
-    """Return an expression for copulas at a word's end."""
-    return re.compile(rf"(?:{normalise.any_of(declared.copulas)})(?![^\W_])")
-
-
 def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) -> str:
     """Return the expression of words that the release accepts; ``twice`` is for German."""
     character = re2.escape(letter)
@@ -243,15 +239,54 @@ def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) ->
     return f"{ANY}*{character}{ANY}*" if is_word else longer  # of t: "at", not "t"
 
 
-class LetterPatterns:
+def _bounded(pattern: Pattern, *roles: str) -> Pattern:
+    """Require whole words at a pattern's ends that are ``roles`` (in braces; any by default)."""
+    start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
+    ends = pattern.source.endswith(roles or "}") and not pattern.source.endswith("{any}")
+    end = r"(?:$|[^\pL\pN_])" if ends else ""
+    return pattern._replace(expression=start + pattern.expression + end)
+
+
+class LetterPatterns(NamedTuple):
     """Patterns for answers about one letter."""
 
-    def __init__(self, declared: AnswerPatterns, task: str, variant: str, letter: str) -> None:
-        """Compile the patterns of words. Raises UserError with a faulty pattern."""
+    bare: Any
+    """Right word alone."""
+    whole: Any
+    """Answer that is a right word."""
+    sentences: PatternSet
+    inside: PatternSet
+
+    def verdict(self, answer: str) -> Verdict:
+        """Return a verdict by the first pattern that fits."""
+        if self.whole.fullmatch(answer):
+            return Verdict(correct=True, certain=True, rule="whole", pattern="{word}")
+        return self.sentences.verdict(answer) or self.inside.verdict(answer) or NOTHING
+
+
+class SpellingJudge:
+    """Judge of one such task in one language."""
+
+    def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
+        """Compile nothing yet; a letter's patterns are compiled when an answer needs them."""
         self._declared, self._task, self._variant = declared, task, variant
-        corrected = variant == "corrected"
-        self._spell = pattern_in_letters if corrected and is_jamo(letter) else str
-        if corrected and task == "word_not_containing":
+        self._patterns = lru_cache(maxsize=None)(self._compiled)
+        self._without = task == "word_not_containing"
+        self._copulas = re.compile(rf"(?:{normalise.any_of(declared.copulas)})(?![^\W_])")
+        plain = normalise.plain_letters(declared.accents)
+        self._without_accents: Callable[[str], str] = lambda word: word.translate(plain)
+
+    def _compiled(self, letter: str) -> LetterPatterns:
+        """Compile the patterns of one letter. Raises UserError with a faulty pattern."""
+        declared, task, corrected = self._declared, self._task, self._variant == "corrected"
+        spell = pattern_in_letters if corrected and is_jamo(letter) else str
+
+        def named(kind: str, text: str, repeat: str = "*") -> str:
+            # A word or letter with article and marks, ``repeat`` after it.
+            article = spell(declared.article.get(kind, "{}"))
+            return introduced(article, f"{_MARK}*{text}{_MARK}{repeat}")
+
+        if corrected and self._without:
             right = rf"[^\PL{letter}]{{2,}}"
         else:
             published_words = {} if corrected else declared.published_single
@@ -259,42 +294,29 @@ class LetterPatterns:
             twice = declared.published_twice and not corrected
             right = right_word(task, letter, one_letter_words, twice=twice)
         character = re2.escape(letter) if letter.isalnum() or corrected else NEVER
-        word, named = self._introduced("word", right), self._introduced("letter", character)
-        stop = ANY_CHARACTER["corrected" if corrected else "published"]
-        self._roles = {"word": word, "answer": word, "letter": named, "any": stop}
-        if not corrected and task in declared.published_marks:
-            marks = "".join(f"{re2.escape(mark)}?" for mark in declared.published_marks[task])
-            self._roles |= dict.fromkeys(("word", "answer"), f"(?:{marks}{right}{marks})")
+        word, marks = named("word", right), declared.published_marks.get(task)
+        expressions = {"word": word, "answer": word, "letter": named("letter", character)}
+        expressions["any"] = ANY_CHARACTER[self._variant]
+        if not corrected and marks is not None:
+            around = "".join(f"{re2.escape(mark)}?" for mark in marks)
+            expressions |= dict.fromkeys(("word", "answer"), f"(?:{around}{right}{around})")
             if marks:
-                self._roles["letter"] = f"(?:{marks}{re2.escape(letter)}{marks})"
+                expressions["letter"] = f"(?:{around}{re2.escape(letter)}{around})"
         elif not corrected:
             # The release wants marks between a word and what is written on to it.
-            self._roles["word_"] = self._roles["answer_"] = self._introduced("word", right, "+")
-            self._roles["letter_"] = self._introduced("letter", character, "+")
-        self.bare = re2.compile(right)
-        self.whole = re2.compile(rf"{word}\.?")
-
-    def _introduced(self, kind: str, text: str, repeat: str = "*") -> str:
-        """Return a word's or letter's expression with article and marks (``repeat``: after it)."""
-        article = self._spell(self._declared.article.get(kind, "{}"))
-        return introduced(article, f"{_MARK}*{text}{_MARK}{repeat}")
-
-    @cached_property
-    def accept(self) -> tuple[PatternSet, PatternSet]:
-        """Patterns of whole answers, and of parts of them."""
-        declared, corrected = self._declared, self._variant == "corrected"
-        if self._task == "word_not_containing":
+            expressions["word_"] = expressions["answer_"] = named("word", right, "+")
+            expressions["letter_"] = named("letter", character, "+")
+        if self._without:
             declared = declared.model_copy(update={"shared": ()})
-        marks = declared.published_marks.get(self._task)
-        patterns, inside = [], []
-        for accepted in task_patterns(declared, self._task, self._variant).accept:
+        sentences, inside = [], []
+        for accepted in task_patterns(declared, task, self._variant).accept:
             text = accepted.pattern
             if corrected:
-                text = self._spell(copulas_of(declared).sub("", text))
-            if "word_" in self._roles:
+                text = spell(self._copulas.sub("", text))
+            if "word_" in expressions:
                 text = _WRITTEN_ON.sub(r"{\1_}", text)
-            pattern = Pattern(accepted.pattern, expression_of(text, self._roles))
-            patterns.append(pattern)
+            pattern = Pattern(accepted.pattern, expression_of(text, expressions))
+            sentences.append(pattern)
             if corrected:
                 inside.append(self._at_clause_edge(pattern))
             elif marks is None:
@@ -303,7 +325,12 @@ class LetterPatterns:
                 # The release has no boundaries at this task's word; at the letter it has them where
                 # the list of the task's marks is empty.
                 inside.append(pattern if marks else _bounded(pattern, "{letter}"))
-        return PatternSet(patterns, whole=True), PatternSet(inside, whole=False)
+        return LetterPatterns(
+            re2.compile(right),
+            re2.compile(rf"{word}\.?"),
+            PatternSet(sentences, whole=True),
+            PatternSet(inside, whole=False),
+        )
 
     def _at_clause_edge(self, pattern: Pattern) -> Pattern:
         """Require the answered word at a clause's edge, unlike "that" in "a word that fits"."""
@@ -316,29 +343,6 @@ class LetterPatterns:
         if start or end:
             return pattern._replace(expression=f"{start}(?:{pattern.expression}){end}")
         return _bounded(pattern)
-
-
-def _bounded(pattern: Pattern, *roles: str) -> Pattern:
-    """Require whole words at a pattern's ends that are ``roles`` (in braces; any by default)."""
-    start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
-    ends = pattern.source.endswith(roles or "}") and not pattern.source.endswith("{any}")
-    end = r"(?:$|[^\pL\pN_])" if ends else ""
-    return pattern._replace(expression=start + pattern.expression + end)
-
-
-class SpellingJudge:
-    """Judge of one such task in one language."""
-
-    def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
-        """Compile nothing yet; a letter's patterns are compiled at its first prompt."""
-        self._declared, self._task, self._variant = declared, task, variant
-        self._of_letter = lru_cache(maxsize=None)(
-            lambda letter: LetterPatterns(declared, task, variant, letter)
-        )
-        self._without = task == "word_not_containing"
-        self._copulas = copulas_of(declared)
-        plain = normalise.plain_letters(declared.accents)
-        self._without_accents: Callable[[str], str] = lambda word: word.translate(plain)
 
     def ask(self, arguments: roles.Arguments, prompt: str) -> Ask:
         """Return the function that judges answers to a prompt."""
@@ -361,23 +365,14 @@ class SpellingJudge:
                 return Verdict(correct=False, certain=True, rule="absent")
         if not normalise.LETTER_OR_DIGIT.search(answer):
             return Verdict(correct=False, certain=False, rule="empty")
-        patterns = self._of_letter(letter)
-        if patterns.whole.fullmatch(answer):
-            return Verdict(correct=True, certain=True, rule="whole", pattern="{word}")
-        if not self._without:
+        patterns = self._patterns(letter)
+        if not self._without and not patterns.whole.fullmatch(answer):
             if not normalise.ASCII_TOKEN.search(answer):
                 return Verdict(correct=True, certain=True, rule="vacuous")
             tokens = normalise.ASCII_TOKEN.findall(answer)
             if all(patterns.bare.fullmatch(token) for token in tokens):
                 return Verdict(correct=True, certain=True, rule="repeated")
-        return self._by_pattern(patterns, answer)
-
-    @staticmethod
-    def _by_pattern(patterns: LetterPatterns, answer: str) -> Verdict:
-        if patterns.whole.fullmatch(answer):
-            return Verdict(correct=True, certain=True, rule="whole", pattern="{word}")
-        whole_answers, inside = patterns.accept
-        return whole_answers.verdict(answer) or inside.verdict(answer) or NOTHING
+        return patterns.verdict(answer)
 
     def _corrected(
         self, letter: str, spell: Callable[[str], str], prompt: str, answer: str
@@ -408,7 +403,7 @@ class SpellingJudge:
                 right = self._right(only[0], letter, spell)
                 return Verdict(correct=right, certain=False, rule="line")
         spelled = in_letters(answer) if spell is in_letters else answer
-        return self._by_pattern(self._of_letter(letter), spelled)
+        return self._patterns(letter).verdict(spelled)
 
     def _right(self, word: str, letter: str, spell: Callable[[str], str]) -> bool:
         spelled = spell(word)
