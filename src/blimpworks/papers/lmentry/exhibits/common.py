@@ -5,7 +5,6 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, select_rows
@@ -63,10 +62,9 @@ def models_of(rows: pd.DataFrame) -> list[str]:
 
 def tasks_of(rows: pd.DataFrame) -> dict[str, list[str]]:
     """List the tasks that any model has in each language, in order."""
-    present = {
-        str(lang): {*tasks.astype(str)} for lang, tasks in rows.groupby("lang")["phenomenon"]
-    }
-    return {lang: [task for task in TASKS if task in present[lang]] for lang in languages_of(rows)}
+    present = {*zip(rows["lang"].astype(str), rows["phenomenon"].astype(str), strict=True)}
+    langs = languages_of(rows)
+    return {lang: [task for task in TASKS if (lang, task) in present] for lang in langs}
 
 
 def language_name(lang: str, labels: Labels) -> str:
@@ -151,8 +149,3 @@ def selection(
     chosen = models if isinstance(models, str) else [*models]
     where = {"benchmark": BENCHMARK, "lang": lang, "model": chosen, "method": labels.method}
     return where | more
-
-
-def of_whole_tasks(tasks: Iterable[str]) -> dict[str, Any]:
-    """Return the filter for whole tasks."""
-    return {"phenomenon": [*tasks], "paradigm": ALL}

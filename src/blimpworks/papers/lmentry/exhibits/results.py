@@ -61,8 +61,6 @@ FORMULAS = {"lms": SCORE, "accuracy": MEAN_ACCURACY, "": ROBUSTNESS}
 """Formulas of a model's measured numbers by metric; Table 5's only metric has no name."""
 METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
 """Metrics of each table, and the ends of their columns' names after the language."""
-
-
 DERIVATIONS: dict[str, tuple[str, Formula, str, str | list[str], tuple[str, str]]] = {
     "table4": ("lms", PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")),
     "table5": ("", QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
@@ -107,7 +105,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             name, billions = common.model_name(model, labels), sizes.get(model)
             stub[name] = {"Name": model, "Size": f"{billions:.3g}B" if billions else "unknown"}
             where = {"benchmark": BENCHMARK, "model": model, "method": labels.method}
-            where |= common.of_whole_tasks(HEADS)
+            where |= {"phenomenon": [*HEADS], "paradigm": ALL}
             for column, formula in (("Answers", TOTAL), ("Languages", KINDS)):
                 cell_key = (name, column)
                 cells.append(formula_cell(rows, cell_key, formula, "accuracies", where, ",.0f"))
@@ -209,7 +207,7 @@ def _published_scores(
             of_tasks = in_language[in_language["model"] == model]
             if len(of_tasks) == len(tasks):
                 cell_key = (row_names[model], f"{columns[lang, 'accuracy']}, mean of the tasks")
-                where = common.selection(lang, model, labels, **common.of_whole_tasks(tasks))
+                where = common.selection(lang, model, labels, phenomenon=tasks, paradigm=ALL)
                 cell = formula_cell(of_tasks, cell_key, UNWEIGHTED, "accuracies", where, ".1f")
                 stands_for, n = (model, f"{lang} accuracy"), int(of_tasks["n"].sum())
                 cells.append(replace(cell, stands_for=stands_for, n=n, printed=False))
@@ -307,7 +305,7 @@ def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterato
     models = [model for model in common.models_of(rows) if common.group_of(model) == heading]
     inside = select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
     tasks = common.tasks_of(inside).get(lang, [])
-    where = common.selection(lang, models, labels, **common.of_whole_tasks(tasks))
+    where = common.selection(lang, models, labels, phenomenon=tasks, paradigm=ALL)
     for task in tasks:
         cell_key = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
         formula = rank_of(task, TASKS_BY_ACCURACY)
