@@ -231,9 +231,8 @@ def measure_agreement(
     frame = pd.DataFrame(agreements, columns=ANNOTATION_AGREEMENT.names)
     write_frame(frame, ANNOTATION_AGREEMENT, output)
     lang_of_row = dict(zip(key["row"], key["lang"], strict=True))
-    missing = spreadsheet.lacking(
-        [*zip(labels["row"], labels["annotator"], strict=True)], lang_of_row
-    )
+    judged_rows = [*zip(labels["row"], labels["annotator"], strict=True)]
+    missing = spreadsheet.lacking(judged_rows, lang_of_row)
     for name in annotators:
         if missing[name]:
             log.warning("%s lacks %d rows of the sheets", name, missing[name])

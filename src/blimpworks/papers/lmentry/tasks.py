@@ -12,10 +12,8 @@ FIELDS = {row["task"]: frozenset(row["fields"].split()) for row in _ROWS}
 """Names in braces in a task's templates."""
 ORDERED = tuple(task for task, fields in FIELDS.items() if fields >= {"word1"} or fields >= {"n1"})
 """Tasks whose answer is one of two arguments."""
-SUBSETS = {
-    row["task"]: tuple(row["subsets"].split())
-    for row in read_cells(Path(__file__).with_name("subsets.tsv"))
-}
+_PARTED = read_cells(Path(__file__).with_name("subsets.tsv"))
+SUBSETS = {row["task"]: tuple(row["subsets"].split()) for row in _PARTED}
 """Subsets of a task's arguments (Table 8)."""
 PARENTS = {f"{task}_{name}": task for task, names in SUBSETS.items() for name in names}
 ANY_WORDS, ALL_WORDS = "any_words_from_category", "all_words_from_category"
@@ -29,9 +27,8 @@ LETTERS: dict[str, Callable[[str, str], bool]] = {
     "ends_with_letter": str.endswith,
 }
 """Tasks on words with a letter, and their test of a word and letters."""
-ADJACENT = tuple(
-    (row["first"], row["second"]) for row in read_cells(Path(__file__).with_name("adjacent.tsv"))
-)
+_PAIRS = read_cells(Path(__file__).with_name("adjacent.tsv"))
+ADJACENT = tuple((row["first"], row["second"]) for row in _PAIRS)
 """Pairs of tasks that robustness to adjacent tasks compares."""
 # As in analysis.accuracy, which is slow to import: formulas are looked up at every explain.
 WHOLE = "all"

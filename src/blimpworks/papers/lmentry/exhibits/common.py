@@ -142,10 +142,7 @@ def count_of(
     return formula_cell(items, place, COUNT, "items", where, ",.0f", n=n, stands_for=stands_for)
 
 
-def selection(
-    lang: str, models: str | Sequence[str], labels: Labels, **more: Any
-) -> dict[str, Any]:
+def selection(lang: str, models: str | list[str], labels: Labels, **more: Any) -> dict[str, Any]:
     """Return the filter for accuracies of one language; ``more`` are further columns."""
-    chosen = models if isinstance(models, str) else [*models]
-    where = {"benchmark": BENCHMARK, "lang": lang, "model": chosen, "method": labels.method}
+    where = {"benchmark": BENCHMARK, "lang": lang, "model": models, "method": labels.method}
     return where | more

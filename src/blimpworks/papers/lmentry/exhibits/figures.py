@@ -46,19 +46,17 @@ class Scores:
     """LMentry scores as cells, from accuracies or from Table 4."""
 
     def __init__(self, tables: Tables, labels: Labels) -> None:
-        self.labels = labels
-        self.measured = labels.source == "measured"
-        self.rows = (
-            common.read_accuracies(tables, labels) if self.measured else read_printed(tables)
-        )
+        self.labels, self.measured = labels, labels.source == "measured"
+        rows = common.read_accuracies(tables, labels) if self.measured else read_printed(tables)
+        self.rows, self.languages = rows, [*LANGUAGES]
+        if self.measured:
+            self.languages = common.languages_of(rows)
         self.origin = common.judged_by(labels) or " From the scores that Table 4 prints."
-        self.languages = common.languages_of(self.rows) if self.measured else [*LANGUAGES]
 
     def models(self, lang: str) -> list[str]:
         """List the models that have a score in a language."""
-        return (
-            common.models_of(self.rows[self.rows["lang"] == lang]) if self.measured else [*MODELS]
-        )
+        rows = self.rows
+        return common.models_of(rows[rows["lang"] == lang]) if self.measured else [*MODELS]
 
     def cells(self, place: tuple[str, str], lang: str, models: Sequence[str]) -> list[Cell]:
         """Return the cell of some models' mean score; none without templates and answers."""
@@ -120,9 +118,8 @@ def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str], first: i
         shift = 0.05 * (number - (len(rows) - 1) / 2)
         points = [cell for cell in cells if cell.row == row]
         x, y = [order.index(cell.column) + shift for cell in points], [c.value for c in points]
-        axes.plot(
-            x, y, color=LINES[look], marker=MARKERS[look], markersize=4, linewidth=1, clip_on=False
-        )
+        line = axes.plot(x, y, color=LINES[look], linewidth=1, clip_on=False)[0]
+        line.set(marker=MARKERS[look], markersize=4)
         ends[row] = (y[-1], LINES[look])
     axes.set_xticks(range(len(order)), [f"{name}\n{text}" for name, (_, text) in CLASSES.items()])
     axes.set(xlim=(-0.3, len(order) - 0.7), ylim=(0, 100))

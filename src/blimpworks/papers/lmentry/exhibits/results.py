@@ -181,9 +181,8 @@ def _published_scores(
     columns: Mapping[tuple[str, str], str],
 ) -> list[Cell]:
     """Return printed cells, averages of rows, and hidden cells of recomputed numbers."""
-    row_names = {model: common.model_name(model, labels) for model in MODELS} | {
-        AVERAGE: AVERAGE_ROW
-    }
+    row_names = {model: common.model_name(model, labels) for model in MODELS}
+    row_names[AVERAGE] = AVERAGE_ROW
     names = {f"{lang} {metric}".strip(): name for (lang, metric), name in columns.items()}
     cells = common.printed_cells(tables, table, row_names.__getitem__, names.__getitem__)
     for printed_column, column in names.items():

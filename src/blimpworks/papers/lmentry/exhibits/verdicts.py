@@ -47,9 +47,9 @@ def _cells(
     """Return agreement and kappa of some judges: means over several rows, else with intervals."""
     if rows.empty:
         return
-    for column, key, formula, scale, prefix in (
-        (columns[0], "agreement", UNWEIGHTED, 100, ""),
-        (columns[1], "kappa", formulas.KAPPA, 1, "kappa_"),
+    for place, key, formula, scale, prefix in (
+        ((row, columns[0]), "agreement", UNWEIGHTED, 100, ""),
+        ((row, columns[1]), "kappa", formulas.KAPPA, 1, "kappa_"),
     ):
         if key == "kappa" and rows["kappa"].isna().any():
             continue
@@ -58,9 +58,7 @@ def _cells(
         ends = scale * rows[[f"{prefix}low", f"{prefix}high"]]
         if len(rows) == 1 and ends.notna().all(axis=None):
             more |= dict(zip(("low", "high"), ends.iloc[0], strict=True))
-        yield formula_cell(
-            rows, (row, column), formula, "annotation_agreement", where, ".2f", **more
-        )
+        yield formula_cell(rows, place, formula, "annotation_agreement", where, ".2f", **more)
 
 
 def _tasks_in(tasks: pd.Series) -> list[str]:

@@ -98,10 +98,8 @@ def _varied_arguments(
         if (query := arguments.get("query")) is not None:
             if bare.count(query) != 1:
                 return None
-            position = bare.index(query)
-            first, last = (
-                (position, position + 1) if task == "word_after" else (position - 1, position)
-            )
+            at = bare.index(query)
+            first, last = (at, at + 1) if task == "word_after" else (at - 1, at)
             if first < 0 or last == len(sentence_words):
                 return None
             start, end = draw.randint(0, first), draw.randint(last, len(sentence_words) - 1)
@@ -177,18 +175,22 @@ def make_dialogues(
         for number in count():
             if made == most or missed == TRIES:
                 break
-            row = rows[number] if number < len(rows) else vary(draw.choice(rows), pool, draw)
-            if row and row["prompt"] in taken:
-                row = vary(row, pool, draw)
-            answer = answer_to(row, pool, draw) if row and row["prompt"] not in taken else None
-            if row is None or answer is None:
+            asked: Row | None = (
+                rows[number] if number < len(rows) else vary(draw.choice(rows), pool, draw)
+            )
+            if asked and asked["prompt"] in taken:
+                asked = vary(asked, pool, draw)
+            answer = (
+                answer_to(asked, pool, draw) if asked and asked["prompt"] not in taken else None
+            )
+            if asked is None or answer is None:
                 missed += number >= len(rows)
                 continue
             made, missed = made + 1, 0
-            taken.add(row["prompt"])
+            taken.add(asked["prompt"])
             if template == QUOTED and task not in UNQUOTED and " " not in answer:
                 answer = f'"{answer}"'
-            yield {"system": systems[lang], "prompt": row["prompt"], "answer": answer}
+            yield {"system": systems[lang], "prompt": asked["prompt"], "answer": answer}
 
 
 def build_dialogues(

@@ -128,9 +128,7 @@ def spelled(number: int) -> str:
         raise ValueError(f"Basque number {number}: expected 0 to 999")
     hundreds, remainder = divmod(number, 100)
     if hundreds:
-        return (
-            f"{_HUNDREDS[hundreds]} eta {spelled(remainder)}" if remainder else _HUNDREDS[hundreds]
-        )
+        return _HUNDREDS[hundreds] + (f" eta {spelled(remainder)}" if remainder else "")
     scores, units = divmod(remainder, 20)
     if not scores:
         return _UNITS[units]

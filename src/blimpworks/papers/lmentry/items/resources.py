@@ -137,11 +137,8 @@ def cleaned(resources: Resources) -> Resources:
 
     homophones = []
     for row in resources.homophones:
-        pair, distractors = (
-            {name: _tidy(row[name]) for name in names} for names in (ALIKE, UNLIKE)
-        )
-        same = pair.values()
-        homophones.append(pair | {name: w for name, w in distractors.items() if w not in same})
+        pair, unlike = ({name: _tidy(row[name]) for name in names} for names in (ALIKE, UNLIKE))
+        homophones.append(pair | {name: w for name, w in unlike.items() if w not in pair.values()})
     return replace(
         resources,
         words=words_of(resources.words),

@@ -118,13 +118,11 @@ def draw_words(source: Source, rng: Random) -> list[Arguments]:
 
 def draw_letters(source: Source, rng: Random) -> list[Arguments]:
     """Return every letter of the task; the release's by code point, since its order is unknown."""
-    letter_kind = source.task.letters
-    listed = source.pack.letters.get(letter_kind)
+    where = source.task.letters
+    listed = source.pack.letters.get(where)
     if listed and source.task.letters_of == "release":
         return [{"letter": letter} for letter in sorted(listed)]
-    fits = {"starts": str.startswith, "ends": str.endswith, "contains": str.__contains__}[
-        letter_kind
-    ]
+    fits = {"starts": str.startswith, "ends": str.endswith, "contains": str.__contains__}[where]
     spelled_words = [*map(spell, source.words)]
     letters = (*source.alphabet.letters, *source.pack.also)
     return [{"letter": c} for c in letters if any(fits(word, c) for word in spelled_words)]
@@ -272,9 +270,7 @@ def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
     def strangers(name: str, query: str) -> list[str]:
         rhyming = {*groups[name]}
         if not task.ambiguous:
-            rhyming = rhyming.union(
-                *(group_words for group_words in groups.values() if query in group_words)
-            )
+            rhyming = rhyming.union(*(group for group in groups.values() if query in group))
         # Words that are spelt like the query exactly if the answer is not.
         words = sorted({*usable_words} - rhyming)
         if task.relation == "similar":
@@ -332,9 +328,8 @@ def draw_order(source: Source, rng: Random) -> list[Arguments]:
         if letter := letter_of(word):
             groups[letter].append(word)
     # First letters in question, in order: places tell how far they are apart.
-    letters = {"alphabet": [*alphabet.initials], "found": [*groups]}.get(
-        task.initials, [*ascii_lowercase]
-    )
+    orders = {"alphabet": [*alphabet.initials], "found": [*groups]}
+    letters = orders.get(task.initials, [*ascii_lowercase])
     present = [letter for letter in letters if letter in groups]
 
     if task.relation == "any":

@@ -1,7 +1,7 @@
 """Judge answers that name a word, letter or number (Moroni and others 2025, section 3.3)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -86,9 +86,7 @@ def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
     return inflections
 
 
-def exchanged(
-    named: Sequence[Argument], rewrites: Mapping[str, str]
-) -> tuple[Changed, list[Argument]]:
+def exchanged(named: list[Argument], rewrites: dict[str, str]) -> tuple[Changed, list[Argument]]:
     """Return roles and their texts that the release exchanges in converses, and the results."""
     found = [
         (role, old, argument.text.replace(old, form))

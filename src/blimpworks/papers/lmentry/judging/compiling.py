@@ -50,9 +50,8 @@ def introduced(article: str, expression: str, words: Roles | None = None) -> str
 
 def words_of(patterns: Iterable[str]) -> frozenset[str]:
     """Return the words in patterns."""
-    return frozenset(
-        word for pattern in patterns for word in _WORD.findall(_ROLE.sub(" ", pattern))
-    )
+    texts = " ".join(_ROLE.sub(" ", pattern) for pattern in patterns)
+    return frozenset(_WORD.findall(texts))
 
 
 def role_expressions(

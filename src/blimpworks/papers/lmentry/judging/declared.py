@@ -57,9 +57,8 @@ class TaskRules(Strict):
     """Roles that are a letter, number or sentence; others are words."""
 
 
-RULES_OF = {
-    rules.task: rules for rules in read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
-}
+_RULES = read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
+RULES_OF = {rules.task: rules for rules in _RULES}
 Patterns = tuple[str, ...]
 Roles = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
 _SLOT = re.compile(r"<(\w+)>")
@@ -310,10 +309,8 @@ def task_patterns(
         accepted = _accepted(family, number, variant, changed)
         accept += (Framed(pattern, before, after) for pattern in accepted)
         published = variant == "published"
-        contrary = family.reject + (
-            family.published_reject if published else family.corrected_reject
-        )
-        reject += (fill(pattern, family, number) for pattern in contrary)
+        further = family.published_reject if published else family.corrected_reject
+        reject += (fill(pattern, family, number) for pattern in family.reject + further)
         if not published and family.swap:
             for pattern in family.accept + family.corrected:
                 if _SLOT.search(pattern):

@@ -37,9 +37,7 @@ _KINDS: dict[Kind, type[TaskJudge]] = {
 class Judge:
     """Judge of answers in one language by one variant of the rules."""
 
-    def __init__(
-        self, declared: AnswerPatterns, variant: str, *, prompts: str = "published"
-    ) -> None:
+    def __init__(self, declared: AnswerPatterns, variant: str, *, prompts: str = PUBLISHED) -> None:
         """Compile nothing yet; ``prompts`` is the variant of the prompts that are answered."""
         self._declared, self._variant = declared, variant
         self._asks = declared.asks if variant == "corrected" and prompts == "published" else {}

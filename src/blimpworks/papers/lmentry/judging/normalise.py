@@ -7,7 +7,7 @@ prompt's own text from answers, word by word.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -124,7 +124,7 @@ class Sentence(NamedTuple):
 
 def read_prompt(
     prompt: str, arguments: Arguments, *, writing: bool
-) -> tuple[Sequence[Sentence], re.Match[str] | None]:
+) -> tuple[list[Sentence], re.Match[str] | None]:
     """Read a prompt's sentences, and the first three words of an instruction to write something.
 
     ``writing``: whether it asks for words that it does not contain.
@@ -133,7 +133,7 @@ def read_prompt(
     if quoted:
         quoted = corrected(quoted)
         text = text.replace(quoted, HIDDEN)
-    return tuple(_sentences(text, quoted)), _OPENING.match(text) if writing else None
+    return [*_sentences(text, quoted)], _OPENING.match(text) if writing else None
 
 
 @lru_cache(maxsize=256)
@@ -154,14 +154,11 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
         quoted_sentence = sentence.replace(HIDDEN, quoted)
         if len(quoted_sentence) >= LEAST:
             hint = _PHRASE.search(sentence)
-            yield Sentence(
-                hint[0] if hint else "", quoted_sentence, sentence.rstrip('" ').endswith("?")
-            )
+            question = sentence.rstrip('" ').endswith("?")
+            yield Sentence(hint[0] if hint else "", quoted_sentence, question)
 
 
-def without_prompt(
-    answer: str, sentences: Sequence[Sentence], opening: re.Match[str] | None
-) -> str:
+def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str] | None) -> str:
     """Return an answer without its prompt's sentences, their labels, and reworded instructions.
 
     A question's words before a full stop stay: in some languages they are the statement.

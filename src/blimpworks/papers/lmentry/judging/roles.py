@@ -119,11 +119,9 @@ def replace_word(text: str, argument: Argument, marks: str, particles: tuple[str
     return "".join([*fragments, text[done:]])
 
 
-def mask(
-    text: str, arguments: Iterable[Argument], marks: str, particles: tuple[str, ...] = ()
-) -> str:
+def mask(text: str, named: Iterable[Argument], marks: str, particles: tuple[str, ...] = ()) -> str:
     """Replace arguments by their roles, in the given order."""
-    for argument in arguments:
+    for argument in named:
         # Nothing is said of the other words: they need no particles.
         removable = () if argument.role == ROLE["other"] else particles
         text = replace_word(text, argument, marks, removable)

@@ -176,14 +176,12 @@ class EdgeJudge:
         """Accept a line, or its part after a colon, with the word at that end and another word."""
         if not roles.find_word(answer, word, self._particles):
             return Verdict(False, True, "absent")
-        lines = answer.split("\n")
+        argument, lines = roles.Argument(word, WORD), answer.split("\n")
         # A label, such as "A:", is no word of a sentence.
         answer_lines = [line for line in lines if not _LABEL.match(line)]
         answer_lines += (line.partition(":")[2] for line in lines if ":" in line)
         for answer_line in answer_lines:
-            masked = roles.replace_word(
-                answer_line, roles.Argument(word, WORD), "", self._particles
-            )
+            masked = roles.replace_word(answer_line, argument, "", self._particles)
             before, role, after = (masked.partition if self._first else masked.rpartition)(WORD)
             for particle in self._particles:
                 stem = after.removeprefix(particle)
@@ -195,7 +193,7 @@ class EdgeJudge:
             speaks = normalise.LETTER_OR_DIGIT.search
             if role and speaks(inside) and not speaks(outside):
                 return Verdict(True, answer_line == answer, "made")
-        verdict = self._patterns.verdict(roles.replace_word(answer, roles.Argument(word, WORD), ""))
+        verdict = self._patterns.verdict(roles.replace_word(answer, argument, ""))
         return verdict or Verdict(False, len(lines) == 1, "none")
 
 
