@@ -125,7 +125,6 @@ def test_an_answer_is_shown_with_prompt_verdict_rule_and_pattern():
 
 
 def test_of_answers_wrong_and_right_ones_are_shown():
-    rows = pd.DataFrame(
-        {"item_id": [*"abcdef"], "margin": [None] * 6, "correct": [1.0, 0, 1, 0, 1, 1]}
-    )
+    columns = {"item_id": [*"abcdef"], "margin": [None] * 6, "correct": [1.0, 0, 1, 0, 1, 1]}
+    rows = pd.DataFrame(columns)
     assert spread(rows, 3)["correct"].tolist() == [0, 1, 1]

@@ -230,9 +230,8 @@ def test_a_template_that_loses_what_users_say_is_refused(templated, name, reason
 
 
 def test_a_prompt_that_a_template_alters_is_marked_and_not_asked(templated, run, caplog):
-    _, tables = run(
-        templated("cuts"), {"eng": ["the dog", "the dog sees the other dog"]}, systems={}
-    )
+    prompts = ["the dog", "the dog sees the other dog"]
+    _, tables = run(templated("cuts"), {"eng": prompts}, systems={})
     assert tables["eng"]["status"].to_pylist() == ["ok", "altered"]
     assert tables["eng"]["text"].to_pylist()[1] is None
     assert "1 prompts are not asked, because its chat template drops or changes" in caplog.text
@@ -299,9 +298,7 @@ def test_answers_of_no_architecture_depend_on_their_batch(
         assert together["eng"].equals(single["eng"])
 
 
-def test_no_limit_of_positions_is_none_and_ids_beyond_the_vocabulary_are_refused(
-    raw, run, tmp_path
-):
+def test_no_limit_of_positions_is_none_and_ids_beyond_a_vocabulary_are_refused(raw, run, tmp_path):
     prompts = ["a b", *QUESTIONS]
     asked = Conversation(raw.parent).ready(map(PromptRequest, prompts), 12)
     largest = [max(each.ids) for each in asked]
@@ -333,9 +330,7 @@ def test_raw_prompts_need_no_template_and_have_no_system_prompt(chat):
         ("system", f"who {START}?", False),
     ],
 )
-def test_an_answer_remembers_that_its_template_began_to_reason(
-    templated, run, name, prompt, opened
-):
+def test_an_answer_remembers_that_a_template_began_to_reason(templated, run, name, prompt, opened):
     _, tables = run(templated(name), {"eng": [prompt]})
     assert tables["eng"]["opened"].to_pylist() == [opened]
 

@@ -20,9 +20,8 @@ CONFIG = REPOSITORY / "config/lmentry"
 MIRROR = REPOSITORY.parent / "shared/mirror"
 DECLARATIONS = CONFIG / "tasks.yaml"
 PACKS = {path.stem: path for path in sorted((CONFIG / "languages").glob("*.yaml"))}
-PINNED = [
-    row for row in read_rows(SourceRow, REPOSITORY / "config/sources.tsv") if row.kind == RESOURCE
-]
+SOURCES = read_rows(SourceRow, REPOSITORY / "config/sources.tsv")
+PINNED = [row for row in SOURCES if row.kind == RESOURCE]
 LANGUAGES = tuple(lang for lang in PACKS if any(row.lang == lang for row in PINNED))
 """Those of the paper; others have resources of our own in the repository."""
 without_mirror = pytest.mark.skipif(

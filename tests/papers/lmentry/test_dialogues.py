@@ -11,16 +11,8 @@ from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.parts import benchmarks_of
 from blimpworks.errors import UserError
 from blimpworks.models import instruct
+from blimpworks.papers.lmentry.items import dialogues
 from blimpworks.papers.lmentry.items.declarations import read_declarations
-from blimpworks.papers.lmentry.items.dialogues import (
-    OPEN_ANSWERS,
-    VARIED,
-    Pool,
-    answer_to,
-    build_dialogues,
-    make_dialogues,
-    vary,
-)
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import prompt_of, prompts_of
 from blimpworks.papers.lmentry.items.resources import read_resources
@@ -61,10 +53,10 @@ def write_prompts(path, rows):
 
 
 def test_answers_are_right_by_the_corrected_rules_and_varied_prompts_are_the_templates_own(rows):
-    judge, pool, draw = Judge(PACK.answers, "corrected"), Pool.of(rows), random.Random(3)
+    judge, pool, draw = Judge(PACK.answers, "corrected"), dialogues.Pool.of(rows), random.Random(3)
     answered, varied = set(), set()
     for row in rows:
-        for asked in (row, vary(row, pool, draw), vary(row, pool, draw)):
+        for asked in (row, dialogues.vary(row, pool, draw), dialogues.vary(row, pool, draw)):
             if asked is None:
                 continue
             task, arguments = asked["phenomenon"], asked["arguments"]
@@ -77,20 +69,20 @@ def test_answers_are_right_by_the_corrected_rules_and_varied_prompts_are_the_tem
                     wanted = arguments | {word: arguments["distractor"]}
                 prompt = prompt_of(PACK, task, row["template"], wanted, corrected=False)
                 assert asked["prompt"] == prompt
-            answer = answer_to(asked, pool, draw)
+            answer = dialogues.answer_to(asked, pool, draw)
             if answer is not None:
                 answered.add(task)
                 gold = arguments | {"answer": asked["answer"]}
                 verdict = judge.ask(task, row["template"], gold, asked["prompt"])(answer)
                 assert verdict.correct, (asked["prompt"], answer)
-    assert varied == {*VARIED}
-    assert answered >= {*OPEN_ANSWERS, *VARIED}
+    assert varied == {*dialogues.VARIED}
+    assert answered >= {*dialogues.OPEN_ANSWERS, *dialogues.VARIED}
 
 
 def test_no_dialogue_asks_what_the_benchmark_asks(rows):
-    for task in VARIED:
+    for task in dialogues.VARIED:
         benchmark = {row["prompt"] for row in of_tasks(rows, task)}
-        made = make_dialogues([*rows], {*benchmark}, SYSTEMS, seed=3, most=8)
+        made = dialogues.make_dialogues([*rows], {*benchmark}, SYSTEMS, seed=3, most=8)
         prompts = [dialogue["prompt"] for dialogue in made]
         assert prompts
         assert not {*prompts} & benchmark
@@ -100,11 +92,11 @@ def test_no_dialogue_asks_what_the_benchmark_asks(rows):
 def test_prompts_that_cannot_be_varied_are_left_out_and_one_template_quotes_its_answers(rows):
     numbers = of_tasks(rows, "bigger_number")
     taken = {row["prompt"] for row in numbers[:15]}
-    made = make_dialogues([*numbers], taken, SYSTEMS, seed=3, most=50)
+    made = dialogues.make_dialogues([*numbers], taken, SYSTEMS, seed=3, most=50)
     assert {each["prompt"] for each in made} == {row["prompt"] for row in numbers[15:]}
     words = of_tasks(rows, "bigger_number", "first_word", "starts_with_word")
     task_of = {row["prompt"]: (row["phenomenon"], row["template"]) for row in words}
-    for dialogue in make_dialogues(words, set(), SYSTEMS, seed=3, most=5):
+    for dialogue in dialogues.make_dialogues(words, set(), SYSTEMS, seed=3, most=5):
         if dialogue["prompt"] in task_of:
             quoted = dialogue["answer"].startswith('"')
             assert quoted == (task_of[dialogue["prompt"]] == ("first_word", 3))
@@ -117,15 +109,17 @@ def test_the_command_writes_the_same_dialogues_each_time(tmp_path, rows):
     pack = PACKS["ita"]
     for name in ("a", "b"):
         output = tmp_path / f"{name}.jsonl"
-        counts = build_dialogues([practice], [same], [pack], output, seed=1, per_template=9)
+        counts = dialogues.build_dialogues(
+            [practice], [same], [pack], output, seed=1, per_template=9
+        )
     assert output.read_bytes() == (tmp_path / "a.jsonl").read_bytes()
     lines = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
     assert {line["system"] for line in lines} == {PACK.system}
     assert counts == {"prompts": len(rows), "dialogues": len(lines)}
     with pytest.raises(UserError, match=r"prompts in ita, but of the packs given none"):
-        build_dialogues([practice], [same], [], output, seed=1, per_template=9)
+        dialogues.build_dialogues([practice], [same], [], output, seed=1, per_template=9)
     with pytest.raises(UserError, match=rf"each of the {len(numbers)} prompts is one of the bench"):
-        build_dialogues([same], [same], [pack], output, seed=1, per_template=9)
+        dialogues.build_dialogues([same], [same], [pack], output, seed=1, per_template=9)
 
 
 def test_practice_with_the_benchmarks_seed_is_refused():
@@ -156,13 +150,9 @@ def taught(tmp_path_factory):
 @pytest.mark.slow
 def test_the_chat_template_writes_what_the_model_was_trained_on(taught):
     tokenizer = AutoTokenizer.from_pretrained(taught)
-    messages = [
-        {"role": role, "content": text}
-        for role, text in zip(
-            ("system", "user", "assistant"), ("Be kind.", "Hm?", "Ah."), strict=True
-        )
-    ]
-    whole = instruct.written("Be kind.", "Hm?", "Ah.")
+    texts = {"system": "Be kind.", "user": "Hm?", "assistant": "Ah."}
+    messages = [{"role": role, "content": text} for role, text in texts.items()]
+    whole = instruct.written(*texts.values())
     assert tokenizer.apply_chat_template(messages, tokenize=False) == whole
     prompt = tokenizer.apply_chat_template(messages[:2], add_generation_prompt=True, tokenize=False)
     assert whole == f"{prompt}Ah.</s>"

@@ -136,17 +136,14 @@ def test_each_measured_cell_can_be_computed_again(campaign, sources, name, root)
     exhibit, _ = build(name, campaign, LABELS, root)
     for cell in exhibit.cells:
         chosen = select_rows(sources[cell.source], dict(cell.where))
-        assert formula_of(cell.formula.sentence)(chosen) == pytest.approx(cell.value, abs=1e-9), (
-            cell
-        )
+        value = formula_of(cell.formula.sentence)(chosen)
+        assert value == pytest.approx(cell.value, abs=1e-9), cell
     of_others = name[5:] in {"53", *map(str, range(36, 50))}
     assert bool(exhibit.cells) != of_others
 
 
 @pytest.mark.parametrize("method", ["published", "corrected"])
-def test_the_score_is_accuracy_times_robustness_and_averages_are_over_the_models(
-    campaign, root, method
-):
+def test_a_score_is_accuracy_times_robustness_and_averages_are_over_models(campaign, root, method):
     labels = replace(LABELS, method=method)
     exhibit, _ = build("table4", campaign, labels, root)
     scores, robust = cells(exhibit), cells(build("table5", campaign, labels, root)[0])
@@ -238,9 +235,8 @@ def test_published_accuracies_divide_by_what_the_settings_ask_for(campaign, simu
     path = simulated.judgements / "phi-4/ita.parquet"
     rows = read_table(JUDGEMENTS, path).to_pandas()
     rows = rows[(rows["phenomenon"] == "starts_with_word") & (rows["method"] == "published")]
-    assert formula_of(cell.formula.sentence)(rows) == pytest.approx(
-        100 * rows["correct"].sum() / (6 * N)
-    )
+    share = pytest.approx(100 * rows["correct"].sum() / (6 * N))
+    assert formula_of(cell.formula.sentence)(rows) == share
     assert "settings" in exhibit.caption
 
 

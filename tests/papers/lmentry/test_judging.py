@@ -209,9 +209,7 @@ def test_each_answer_has_a_row_by_each_method_with_its_grounds(tmp_path):
 
 
 @pytest.mark.parametrize(("opened", "corrected"), [(True, [0, 1, 1]), (False, [1, 1, 1])])
-def test_what_ends_inside_reasoning_that_the_template_began_is_no_answer(
-    tmp_path, opened, corrected
-):
+def test_what_ends_inside_reasoning_that_a_template_began_is_no_answer(tmp_path, opened, corrected):
     texts = ["drink", "city</think>drink", "<think>city</think>drink"]
     judgements = judged(tmp_path, texts, opened=opened)
     assert list(judgements["correct"][judgements["method"] == "published"]) == [1, 1, 1]

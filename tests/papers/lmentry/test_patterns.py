@@ -69,9 +69,8 @@ def test_each_answer_is_decided_by_the_rule_that_its_author_names(lang):
 @each_language
 def test_every_pattern_of_the_pack_decides_some_answer(lang):
     declared = read_pack(PACKS[lang]).answers
-    fired = {
-        (row["task"], v.pattern) for row, verdicts in verdicts_of(lang) for v in verdicts.values()
-    }
+    judged = verdicts_of(lang)
+    fired = {(row["task"], v.pattern) for row, verdicts in judged for v in verdicts.values()}
     unused = []
     for task in {task for family in declared.families for task in family.tasks}:
         verdicts = [task_patterns(declared, task, method) for method in METHODS]

@@ -5,14 +5,8 @@ import json
 import pytest
 
 from blimpworks.errors import UserError
+from blimpworks.papers.lmentry.items import languages
 from blimpworks.papers.lmentry.items.declarations import read_declarations
-from blimpworks.papers.lmentry.items.languages import (
-    Alphabet,
-    category_name,
-    decline,
-    spell,
-    spelled,
-)
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.items.prompts import row_of
 from blimpworks.papers.lmentry.items.resources import PLACEHOLDERS, cleaned, read_resources
@@ -148,13 +142,13 @@ def test_lists_are_joined_as_each_language_joins_them():
 
 def test_basque_categories_are_declined():
     stems = {"tresna": "tresnak", "etxe": "etxeak", "negar": "negarrak", "kirol": "kirolak"}
-    assert {stem: decline(stem, "absolutive_plural") for stem in stems} == stems
-    assert decline("tresna", "absolutive_singular") == "tresna"
-    assert decline("gizarte", "comitative_singular") == "gizartearekin"
-    assert decline("kolore", "genitive") == "koloreren"
+    assert {stem: languages.decline(stem, "absolutive_plural") for stem in stems} == stems
+    assert languages.decline("tresna", "absolutive_singular") == "tresna"
+    assert languages.decline("gizarte", "comitative_singular") == "gizartearekin"
+    assert languages.decline("kolore", "genitive") == "koloreren"
 
     def name(category, task, number, correct=False):
-        return category_name(category, task, number, ABSTRACT, correct=correct)
+        return languages.category_name(category, task, number, ABSTRACT, correct=correct)
 
     assert name("animalia", "most_associated_word", 1) == "animaliak"
     assert name("gizarte", "least_associated_word", 1) == "gizartea"
@@ -169,7 +163,7 @@ LETTERS = {lang: read_pack(PACKS[lang]).alphabet for lang in PACKS}
 
 
 def test_words_stand_in_the_order_of_their_language():
-    german, spanish, korean = (Alphabet(LETTERS[lang]) for lang in ("deu", "spa", "kor"))
+    german, spanish, korean = (languages.Alphabet(LETTERS[lang]) for lang in ("deu", "spa", "kor"))
     for alphabet, words in (
         (german, ["Apfel", "apfel", "Äpfel", "öl", "Zebra"]),
         (spanish, ["él", "nube", "nuez", "ñu", "oso"]),
@@ -177,7 +171,7 @@ def test_words_stand_in_the_order_of_their_language():
     ):
         assert sorted(sorted(words, reverse=True), key=alphabet.key) == words
     assert [korean.initial(word) for word in ("까치", "하늘", "~와")] == ["ㄲ", "ㅎ", ""]
-    assert spell("값") == "ㄱㅏㅄ"
+    assert languages.spell("값") == "ㄱㅏㅄ"
 
 
 GOLDEN = {
@@ -199,10 +193,10 @@ GOLDEN = {
 
 
 def test_basque_numbers_are_spelled_by_scores_and_none_alike():
-    assert {number: spelled(number) for number in GOLDEN} == GOLDEN
-    assert len({spelled(number) for number in range(1000)}) == 1000
+    assert {number: languages.spelled(number) for number in GOLDEN} == GOLDEN
+    assert len({languages.spelled(number) for number in range(1000)}) == 1000
     with pytest.raises(ValueError, match="expected 0 to 999"):
-        spelled(1000)
+        languages.spelled(1000)
 
 
 def test_answers_may_have_a_number_in_digits_or_in_words():

@@ -175,22 +175,18 @@ def make_dialogues(
         for number in count():
             if made == most or missed == TRIES:
                 break
-            asked: Row | None = (
-                rows[number] if number < len(rows) else vary(draw.choice(rows), pool, draw)
-            )
-            if asked and asked["prompt"] in taken:
-                asked = vary(asked, pool, draw)
-            answer = (
-                answer_to(asked, pool, draw) if asked and asked["prompt"] not in taken else None
-            )
-            if asked is None or answer is None:
+            item = rows[number] if number < len(rows) else vary(draw.choice(rows), pool, draw)
+            if item and item["prompt"] in taken:
+                item = vary(item, pool, draw)
+            answer = answer_to(item, pool, draw) if item and item["prompt"] not in taken else None
+            if item is None or answer is None:
                 missed += number >= len(rows)
                 continue
             made, missed = made + 1, 0
-            taken.add(asked["prompt"])
+            taken.add(item["prompt"])
             if template == QUOTED and task not in UNQUOTED and " " not in answer:
                 answer = f'"{answer}"'
-            yield {"system": systems[lang], "prompt": asked["prompt"], "answer": answer}
+            yield {"system": systems[lang], "prompt": item["prompt"], "answer": answer}
 
 
 def build_dialogues(
