@@ -155,12 +155,8 @@ def test_languages_with_other_system_prompts_are_asked_each_for_itself(chat, run
 def test_another_limit_of_tokens_is_another_answer(raw, run):
     run(raw, {"eng": QUESTIONS[:2]})
     seen = Counter()
-    _, tables = run(
-        raw,
-        {"eng": QUESTIONS[:2]},
-        options=OPTIONS.model_copy(update={"max_tokens": 3}),
-        watch=seen,
-    )
+    few = OPTIONS.model_copy(update={"max_tokens": 3})
+    _, tables = run(raw, {"eng": QUESTIONS[:2]}, options=few, watch=seen)
     assert len(seen.asked) == 2
     assert max(tables["eng"]["tokens"].to_pylist()) <= 3
 

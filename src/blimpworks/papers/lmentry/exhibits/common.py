@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.errors import UserError
+from blimpworks.exhibits.accuracies import Place
 from blimpworks.exhibits.exhibit import Cell, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, select_rows
 from blimpworks.exhibits.shared import (
@@ -131,10 +132,7 @@ def judged_by(labels: Labels) -> str:
 
 
 def count_of(
-    items: pd.DataFrame,
-    place: tuple[str, str],
-    stands_for: tuple[str, str] | None = None,
-    **where: Any,
+    items: pd.DataFrame, place: Place, stands_for: Place | None = None, **where: Any
 ) -> Cell:
     """Return a cell that counts the prompts with some values of columns."""
     where = {"benchmark": BENCHMARK, **where}

@@ -55,11 +55,8 @@ a subset's arguments (Table 8), or of a task's many right answers.
 HEADS = {task: (row["head"], row["subhead"]) for task, row in TASK_NAMES.items()}
 LAST_OF_FIRST = TASKS.index("starts_with_letter") + 1
 PARTS = (tuple(HEADS)[:LAST_OF_FIRST], tuple(HEADS)[LAST_OF_FIRST:])
-WEIGHT, DATA, SPECIFIC = (
-    "Open-Weight Multilingual Models",
-    "Open-Data Multilingual Models",
-    "Language-Specific Models",
-)
+WEIGHT, DATA = "Open-Weight Multilingual Models", "Open-Data Multilingual Models"
+SPECIFIC = "Language-Specific Models"
 _MODEL_ROWS = read_cells(HERE / "model_names.tsv")
 MODELS = {row["model"]: (row["name"], row["group"]) for row in _MODEL_ROWS}
 """Printed name and heading by a model's name in the catalogue."""

@@ -104,8 +104,8 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
         for model in models:
             name, billions = common.model_name(model, labels), sizes.get(model)
             stub[name] = {"Name": model, "Size": f"{billions:.3g}B" if billions else "unknown"}
-            where = {"benchmark": BENCHMARK, "model": model, "method": labels.method}
-            where |= {"phenomenon": [*HEADS], "paradigm": ALL}
+            where: dict[str, Any] = {"phenomenon": [*HEADS], "paradigm": ALL}
+            where |= {"benchmark": BENCHMARK, "model": model, "method": labels.method}
             for column, formula in (("Answers", TOTAL), ("Languages", KINDS)):
                 cell_key = (name, column)
                 cells.append(formula_cell(rows, cell_key, formula, "accuracies", where, ",.0f"))
@@ -146,9 +146,11 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     )
 
 
-def _measured_scores(
-    rows: pd.DataFrame, labels: Labels, columns: Mapping[tuple[str, str], str]
-) -> list[Cell]:
+Columns = Mapping[tuple[str, str], str]
+"""Names of columns by language and metric."""
+
+
+def _measured_scores(rows: pd.DataFrame, labels: Labels, columns: Columns) -> list[Cell]:
     """Return cells of models, then of their average, by language and metric; none without data."""
     cells = []
     for (lang, metric), column in columns.items():
@@ -174,11 +176,7 @@ def _measured_scores(
 
 
 def _published_scores(
-    printed: pd.DataFrame,
-    tables: Tables,
-    labels: Labels,
-    table: str,
-    columns: Mapping[tuple[str, str], str],
+    printed: pd.DataFrame, tables: Tables, labels: Labels, table: str, columns: Columns
 ) -> list[Cell]:
     """Return printed cells, averages of rows, and hidden cells of recomputed numbers."""
     row_names = {model: common.model_name(model, labels) for model in MODELS}

@@ -133,23 +133,19 @@ def read_declarations(path: Path) -> Declarations:
 
 
 def declaration_of(
-    declarations: Declarations,
-    name: str,
-    lang: str,
-    variant: Variant,
-    path: Path | str = "tasks.yaml",
+    declared: Declarations, name: str, lang: str, variant: Variant, path: Path | str = "tasks.yaml"
 ) -> Declaration:
     """Return the declaration of a task or subset in a language. Raises UserError."""
     merged: dict[str, Any] = {}
-    levels = [declarations.tasks[task_of(name)], declarations.subsets.get(name, {})]
+    levels = [declared.tasks[task_of(name)], declared.subsets.get(name, {})]
     for settings in levels:
         merged |= {key: value for key, value in settings.items() if key != "languages"}
-    merged |= declarations.languages.get(lang, {})
+    merged |= declared.languages.get(lang, {})
     for settings in levels:
         merged |= settings.get("languages", {}).get(lang, {})
     if variant == "corrected":
         for key in dict.fromkeys((ALL, task_of(name), name)):
-            for decision in declarations.decisions.values():
+            for decision in declared.decisions.values():
                 merged |= decision.tasks.get(key, {})
     try:
         return Declaration.model_validate(merged)

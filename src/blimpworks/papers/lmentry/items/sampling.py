@@ -91,13 +91,8 @@ def gather(size: int, attempt: Callable[[], Drawn]) -> list[Arguments]:
 def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
     """Return arguments of a choice between two; ``answer_index`` 0 puts the answer first."""
     word1, word2 = (answer, distractor) if answer_index == 0 else (distractor, answer)
-    return {
-        "answer": answer,
-        "distractor": distractor,
-        "answer_index": answer_index,
-        "word1": word1,
-        "word2": word2,
-    }
+    named = {"answer": answer, "distractor": distractor, "answer_index": answer_index}
+    return named | {"word1": word1, "word2": word2}
 
 
 def draw_words(source: Source, rng: Random) -> list[Arguments]:

@@ -66,13 +66,7 @@ _LONGER = re.compile(r"(?<!\w)[-−]\d++(?:[.,]\d++)*+|(?<!\d)\d++(?:[.,]\d++)++
 _NOT_DIGIT = re.compile(r"\D")
 _FOLLOWER = re.compile(r"\{answer\}[^\w{]*(\w+)")
 ANSWERS = ROLE["answer"] + ROLE["distractor"] + ROLE["other"]
-OTHERWISE = str.maketrans(
-    {
-        ROLE["answer"]: ROLE["distractor"],
-        ROLE["distractor"]: ROLE["answer"],
-        ROLE["other"]: ROLE["answer"],
-    }
-)
+OTHERWISE = str.maketrans(ANSWERS, ROLE["distractor"] + 2 * ROLE["answer"])
 """Table for ``str.translate`` that exchanges the gold answer with the others."""
 
 

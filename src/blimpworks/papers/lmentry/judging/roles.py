@@ -174,11 +174,7 @@ def places(
 
 
 def bracketed(
-    text: str,
-    arguments: Iterable[Argument],
-    particles: tuple[str, ...] = (),
-    *,
-    anywhere: bool = False,
+    text: str, named: Iterable[Argument], particles: tuple[str, ...] = (), *, anywhere: bool = False
 ) -> str:
     """Put brackets around each occurrence of each argument; ``particles`` stay outside.
 
@@ -186,7 +182,7 @@ def bracketed(
     """
     edges: dict[tuple[int, str], int] = {}
     empty: list[tuple[int, str]] = []
-    for argument in arguments:
+    for argument in named:
         opening = OPEN[argument.role]
         for start, end in places(text, argument, particles, anywhere=anywhere):
             if start < end:
