@@ -58,25 +58,6 @@ def _gold(row: Mapping[Any, Any], pack: Pack | None) -> tuple[str, str]:
     return str(gold), ""
 
 
-def draw(
-    lang: str, prompts: pd.DataFrame, answers: Mapping[str, Path], options: SheetOptions
-) -> pd.DataFrame:
-    """Draw the same number of answers of each task, over all models; all of a smaller task.
-
-    Rank depends on seed, model and prompt alone, so a larger sheet contains a smaller one. One
-    model's answers are in memory at a time.
-    """
-    drawn = pd.DataFrame()
-    for model, path in answers.items():
-        table = read_table(ANSWERS, path, ["item_id", "status", "text", "opened"]).to_pandas()
-        answered = prompts.merge(table[table["status"] == OK].drop(columns="status"), on="item_id")
-        keys = [spreadsheet.digest(options.seed, lang, model, i) for i in answered["item_id"]]
-        drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=keys)])
-        tasks = drawn.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False)
-        drawn = tasks.head(options.per_task)
-    return drawn
-
-
 def write_annotation_sheet(
     lang: str,
     prompts: Path,
@@ -88,6 +69,7 @@ def write_annotation_sheet(
 ) -> int:
     """Write the sheet of a language, and its key (each row's model and prompt); count its rows.
 
+    It has the same number of answers of each task, over all models; all of a smaller task.
     ``answers``: tables by model. The sheet shows neither models nor verdicts. ``pack``: that of
     published prompts, some of whose templates ask for another task; gold answers are to that.
     Raises UserError if nothing is answered.
@@ -95,7 +77,16 @@ def write_annotation_sheet(
     columns = ["item_id", "phenomenon", "template", "prompt", "answer", "arguments"]
     asked: pd.DataFrame = read_table(PROMPTS, prompts, columns).to_pandas()
     asked = asked.astype({"phenomenon": str}).rename(columns={"answer": "gold"})
-    drawn = draw(lang, asked, answers, options)
+    drawn = pd.DataFrame()
+    # Rank depends on seed, model and prompt alone, so a larger sheet contains a smaller one. One
+    # model's answers are in memory at a time.
+    for model, path in answers.items():
+        table = read_table(ANSWERS, path, ["item_id", "status", "text", "opened"]).to_pandas()
+        answered = asked.merge(table[table["status"] == OK].drop(columns="status"), on="item_id")
+        keys = [spreadsheet.digest(options.seed, lang, model, i) for i in answered["item_id"]]
+        drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=keys)])
+        tasks = drawn.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False)
+        drawn = tasks.head(options.per_task)
     if drawn.empty:
         raise UserError(
             f"{lang}: no prompt of {prompts} is answered by any of {len(answers)} models; "
@@ -109,10 +100,9 @@ def write_annotation_sheet(
     sampled = drawn.assign(answer=texts, row=[spreadsheet.row_id(*fact) for fact in facts])
     write_frame(sampled, SHEET_KEY, key)
     known = read_pack(pack) if pack else None
-    golds = [_gold(row, known) for row in drawn.to_dict("records")]
-    rows = sampled.rename(columns={"row": spreadsheet.ID, "phenomenon": TASK}).assign(
-        gold=[gold for gold, _ in golds], note=[note for _, note in golds], **{CORRECT: ""}
-    )
+    golds, notes = zip(*(_gold(row, known) for row in drawn.to_dict("records")), strict=True)
+    rows = sampled.rename(columns={"row": spreadsheet.ID, "phenomenon": TASK})
+    rows = rows.assign(gold=golds, note=notes, **{CORRECT: ""})
     spreadsheet.write_sheet(sheet, COLUMNS, rows[[*COLUMNS]].astype(str).to_dict("records"))
     return len(rows)
 

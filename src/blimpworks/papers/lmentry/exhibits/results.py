@@ -159,10 +159,8 @@ def _measured_scores(rows: pd.DataFrame, labels: Labels, columns: Columns) -> li
         formula = as_released(FORMULAS[metric], labels.method)
         scored = []
         for model in common.models_of(in_language):
-            cell_key, where = (
-                (common.model_name(model, labels), column),
-                common.selection(lang, model, labels),
-            )
+            cell_key = (common.model_name(model, labels), column)
+            where = common.selection(lang, model, labels)
             cell = formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
             if not pd.isna(cell.value):
                 scored.append(model)

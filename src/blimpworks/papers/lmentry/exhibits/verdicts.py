@@ -137,15 +137,11 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
             row = f"{language}, {pair.method} and {pair.annotator}"
             both = rows.loc[[pair.Index]]
             with_each_other += _cells(both, row, [AGREEMENT, KAPPA_HEAD], where)
-    sections = [
-        named_section(title, dict.fromkeys(cell.row for cell in cells), [COUNT, *columns])
-        for title, cells, columns in (
-            ("Annotator", with_verdicts, [*heads]),
-            ("Annotators", with_each_other, [AGREEMENT, KAPPA_HEAD]),
-        )
-        if cells or title == "Annotator"
-    ]
-    below = "; below, that of two annotators" if with_each_other else ""
+    names, below = (cell.row for cell in with_verdicts), ""
+    sections = [named_section("Annotator", names, [COUNT, *heads])]
+    if with_each_other:
+        names, below = (cell.row for cell in with_each_other), "; below, that of two annotators"
+        sections.append(named_section("Annotators", names, [COUNT, AGREEMENT, KAPPA_HEAD]))
     cells = [*with_verdicts, *with_each_other]
     return Exhibit(
         **describe("agreement", below=below, absent=ABSENT),
@@ -252,8 +248,7 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
     shown = {cell.column for cell in of_languages}
     named_heads = ((" ".join(head), head) for head in COLUMNS)
     heads = {n: head for n, head in named_heads if n not in WRITTEN or n in shown}
-    named = dict.fromkeys(cell.row for cell in of_languages)
-    sections = [named_section("Language", named, [*heads])]
+    sections = [named_section("Language", (cell.row for cell in of_languages), [*heads])]
     if of_tasks:
         below = ["Tasks that change most", *(cell.row for cell in of_tasks)]
         sections.append(named_section("Language", below, [*heads]))

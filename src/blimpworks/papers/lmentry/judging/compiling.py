@@ -238,12 +238,10 @@ class Compiled:
         # Two arguments joined by "or".
         named, joined = f"[{normalise.ANSWERS}]", normalise.any_of(declared.corrected.either)
         self._either = re.compile(rf"{named}\s*(?:{joined})\s(?:\w+ ){{0,2}}?{named}")
-        answers = PatternSet([*whole_answers, *accept], whole=True, end=END[variant])
-        self.whole, self.inside = (
-            answers.verdict,
-            PatternSet(accept if rules.inside else [], whole=False).verdict,
-        )
-        """Return a verdict by a pattern that fits a whole answer, or a part of it; or None."""
+        self.whole = PatternSet([*whole_answers, *accept], whole=True, end=END[variant]).verdict
+        """Return a verdict by a pattern that fits the whole answer, or None."""
+        self.inside = PatternSet(accept if rules.inside else [], whole=False).verdict
+        """Return a verdict by a pattern that fits a part of the answer, or None."""
 
     def unopposed(self, masked: str) -> Verdict | None:
         """Return a verdict by a pattern inside; wrong if the text also gives another answer."""
