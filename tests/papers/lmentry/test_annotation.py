@@ -14,15 +14,7 @@ from typer.testing import CliRunner
 from blimpworks.annotation.spreadsheet import FORMULA_SIGNS, guarded, read_sheet, write_sheet
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.annotation import (
-    COLUMNS,
-    compare,
-    kappa,
-    measure_agreement,
-    read_key,
-    read_labels,
-    write_annotation_sheet,
-)
+from blimpworks.papers.lmentry import annotation
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table
@@ -45,7 +37,7 @@ def draw(campaign, folder, lang="eng", **options):
     sheet, key = folder / f"{lang}.csv", folder / f"{lang}.key.parquet"
     answers = {model: campaign.answers(lang, model) for model in MODELS}
     chosen = SheetOptions(**{"per_task": 5, **options})
-    write_annotation_sheet(lang, campaign.prompts(lang), answers, sheet, key, chosen)
+    annotation.write_annotation_sheet(lang, campaign.prompts(lang), answers, sheet, key, chosen)
     return sheet, key
 
 
@@ -58,7 +50,7 @@ def lines(path):
     return [line.cells for line in read_sheet(path)]
 
 
-def saved(path, rows, name="eng.anna.csv", columns=COLUMNS):
+def saved(path, rows, name="eng.anna.csv", columns=annotation.COLUMNS):
     """A filled copy of a sheet beside it."""
     copy = path.with_name(name)
     write_sheet(copy, columns, rows)
@@ -77,7 +69,9 @@ def test_the_sheet_has_as_many_answers_of_each_task_and_no_more_than_there_are(c
     larger = {row["id"] for row in lines(draw(campaign, tmp_path, per_task=9)[0])}
     assert {row["id"] for row in few} < larger
     with pytest.raises(UserError, match="answered by any of 0 models"):
-        write_annotation_sheet("eng", campaign.prompts("eng"), {}, path, key, SheetOptions())
+        annotation.write_annotation_sheet(
+            "eng", campaign.prompts("eng"), {}, path, key, SheetOptions()
+        )
     whole = lines(draw(campaign, tmp_path, per_task=1000)[0])
     assert {*Counter(row["task"] for row in whole).values()} == {2 * 12}
     assert len({row["id"] for row in whole}) == len(whole) == TASKS * 24
@@ -127,7 +121,9 @@ def test_the_gold_answer_is_that_to_what_the_template_asks(tmp_path, published):
     answered = [{"item_id": row["item_id"], **answer} for row in rows]
     answers = {"mine": write(answered, ANSWERS, tmp_path / "mine.parquet")}
     sheet, key, pack = tmp_path / "spa.csv", tmp_path / "key.parquet", PACK if published else None
-    write_annotation_sheet("spa", prompts, answers, sheet, key, SheetOptions(per_task=9), pack)
+    annotation.write_annotation_sheet(
+        "spa", prompts, answers, sheet, key, SheetOptions(per_task=9), pack
+    )
     hidden = {row["row"]: row["item_id"] for row in read_table(SHEET_KEY, key).to_pylist()}
     golds = {hidden[row["id"]]: (row["gold"], row["note"]) for row in lines(sheet)}
     # The second published template asks whether all of them are.
@@ -149,7 +145,7 @@ def filled(sheet, change=None):
 
 
 def read(sheet, *paths):
-    return read_labels(paths, read_key([sheet[1]]))
+    return annotation.read_labels(paths, annotation.read_key([sheet[1]]))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +192,7 @@ def test_sheets_saved_with_other_separators_and_without_the_mark_are_read(sheet,
     path = sheet[0].with_name("eng.anna.csv")
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=separator)
-        writer.writerow(COLUMNS)
+        writer.writerow(annotation.COLUMNS)
         writer.writerows([[guarded(cell) for cell in row.values()] for row in rows])
     labels = read(sheet, path)
     assert labels["correct"].tolist() == [1, 0] * 2 + [1] * (5 * TASKS - 4)
@@ -204,7 +200,7 @@ def test_sheets_saved_with_other_separators_and_without_the_mark_are_read(sheet,
 
 
 def test_models_that_judge_stand_in_columns_of_their_own(sheet):
-    columns = (*COLUMNS[:6], "correct:gpt", "correct:llama")
+    columns = (*annotation.COLUMNS[:6], "correct:gpt", "correct:llama")
     rows = [row | {"correct:gpt": "1", "correct:llama": "0"} for row in lines(sheet[0])]
     labels = read(sheet, saved(sheet[0], rows, columns=columns))
     assert labels.groupby("annotator")["correct"].agg(set).to_dict() == {"gpt": {1}, "llama": {0}}
@@ -214,13 +210,13 @@ def test_kappa_is_that_of_a_worked_example():
     # Both yes 20, first alone 5, second alone 10, both no 15: 0.7 observed, 0.5 expected.
     first = pd.Series([1] * 25 + [0] * 25)
     second = pd.Series([1] * 20 + [0] * 5 + [1] * 10 + [0] * 15)
-    value, low, high = kappa(first, second)
+    value, low, high = annotation.kappa(first, second)
     assert value == pytest.approx((0.7 - 0.5) / (1 - 0.5))
     assert low < value < high
-    agreement = compare(first, second)
+    agreement = annotation.compare(first, second)
     assert (agreement["equal"], agreement["accuracy"]) == (35, 0.7)
     assert (agreement["right_method"], agreement["right_annotator"]) == (25, 30)
-    assert math.isnan(kappa(pd.Series([1, 1]), pd.Series([1, 0]))[0])
+    assert math.isnan(annotation.kappa(pd.Series([1, 1]), pd.Series([1, 0]))[0])
 
 
 def run(*words):
@@ -274,7 +270,7 @@ def test_answers_without_a_verdict_and_rows_without_a_label_are_counted(campaign
                 row["correct"] = None
         write(rows, JUDGEMENTS, tmp_path / "judged" / model / path.name, EXTRA)
     output = tmp_path / "a.parquet"
-    counts = measure_agreement([first, second], [key], tmp_path / "judged", output)
+    counts = annotation.measure_agreement([first, second], [key], tmp_path / "judged", output)
     assert counts == {"anna": 2 * TASKS - 2, "bert": 2 * TASKS, "anna lacks": 2}
     assert "anna lacks 2 rows of the sheets" in caplog.text
     assert "1 labelled answers have no verdict of both methods" in caplog.text

@@ -8,23 +8,10 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from blimpworks.analysis.accuracy import ALL
+from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, of_row
 from blimpworks.exhibits.shared import Tables, formula_cell, read_printed
-from blimpworks.exhibits.style import (
-    BARS,
-    BLUE,
-    COLUMN_INCHES,
-    GREY,
-    MARKERS,
-    PAGE_INCHES,
-    PALETTE,
-    SMALL,
-    frame_of,
-    label_ends,
-    new_figure,
-    say,
-)
 from blimpworks.papers.lmentry.exhibits import common, describe
 from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean_over_models
 from blimpworks.papers.lmentry.exhibits.names import DATA, LANGUAGES, MODELS, WEIGHT, task_name
@@ -37,7 +24,7 @@ COMPARED = ("eng", "por")
 DARK, LIGHT = "#4D4D4D", "#B3B3B3"
 OPENNESS = {WEIGHT: ("open-weight", DARK), DATA: ("open-data", LIGHT)}
 """Name and shade by openness; colours are those of languages."""
-LINES = (*PALETTE, "#000000", "#8C510A")
+LINES = (*style.PALETTE, "#000000", "#8C510A")
 WIDTH = 6
 """Bars that a panel of Figure 2 has room for at least, so that few are not drawn wider."""
 
@@ -87,7 +74,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
                 by_class[smallest].append(model)
         for name, models in by_class.items():
             cells += scores.cells((common.language_name(lang, labels), name), lang, models)
-    figure = new_figure(PAGE_INCHES, 2.6)
+    figure = style.new_figure(style.PAGE_INCHES, 2.6)
     panels = figure.subplots(1, 2, sharey=True)
     further = tuple(lang for lang in scores.languages if lang not in LANGUAGES)
     groups = (PANELS[0] + further[::2], PANELS[1] + further[1::2])
@@ -103,7 +90,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _leave_empty(axes: Axes, why: str) -> None:
-    axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center", color=GREY)
+    axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center", color=style.GREY)
     axes.set_xticks([])
     axes.grid(visible=False)
 
@@ -119,12 +106,12 @@ def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str], first: i
         points = [cell for cell in cells if cell.row == row]
         x, y = [order.index(cell.column) + shift for cell in points], [c.value for c in points]
         line = axes.plot(x, y, color=LINES[look], linewidth=1, clip_on=False)[0]
-        line.set(marker=MARKERS[look], markersize=4)
+        line.set(marker=style.MARKERS[look], markersize=4)
         ends[row] = (y[-1], LINES[look])
     axes.set_xticks(range(len(order)), [f"{name}\n{text}" for name, (_, text) in CLASSES.items()])
     axes.set(xlim=(-0.3, len(order) - 0.7), ylim=(0, 100))
     axes.set_xlabel("size class (billions of parameters)")
-    label_ends(axes, ends, 5)
+    style.label_ends(axes, ends, 5)
     axes.set_title(", ".join(rows) if len(rows) <= FEW else f"{len(rows)} languages", size=7)
 
 
@@ -143,7 +130,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         for group, (name, _) in OPENNESS.items():
             members = [model for model in models if common.group_of(model) == group]
             cells += scores.cells((f"mean, {name}", column), lang, members)
-    figure = new_figure(PAGE_INCHES, 2.9)
+    figure = style.new_figure(style.PAGE_INCHES, 2.9)
     panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
     for axes, (lang, cells) in zip(panels, by_language.items(), strict=False):
         axes.set_title(common.language_name(lang, labels))
@@ -177,12 +164,12 @@ def _draw_openness(axes: Axes, cells: Sequence[Cell], groups: dict[str, str]) ->
             axes.plot(span, [mean.value] * 2, color="black", linestyle="--", linewidth=1)
             axes.annotate(
                 mean.text, (span[1], mean.value), (2, 0), textcoords="offset points", va="center",
-                size=SMALL,
+                size=style.SMALL,
             )  # fmt: skip
         at += len(members) + 1.6
     axes.set_xticks([x for x, _ in ticks], [name for _, name in ticks], rotation=45, ha="right")
     for label in axes.get_xticklabels():
-        label.set(rotation_mode="anchor", size=SMALL)
+        label.set(rotation_mode="anchor", size=style.SMALL)
     axes.grid(axis="x", visible=False)
     axes.set(ylim=(0, 100), xlim=(-1, max(at, WIDTH)))
 
@@ -199,17 +186,25 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         cell_key, n = (task_name(task), "Accuracy"), len(models)
         cells.append(formula_cell(rows, cell_key, UNWEIGHTED, "accuracies", where, ".1f", n=n))
     cells.sort(key=lambda cell: -cell.value)
-    figure = new_figure(COLUMN_INCHES, 3.6 if cells else 1.5)
+    figure = style.new_figure(style.COLUMN_INCHES, 3.6 if cells else 1.5)
     axes = figure.subplots()
     if cells:
-        sns.barplot(frame_of(cells), x="value", y="row", color=BLUE, width=0.75, ax=axes, **BARS)
+        sns.barplot(
+            style.frame_of(cells),
+            x="value",
+            y="row",
+            color=style.BLUE,
+            width=0.75,
+            ax=axes,
+            **style.BARS,
+        )
         for y, cell in enumerate(cells):
-            axes.text(cell.value + 1, y, cell.text, va="center", fontsize=6, color=GREY)
+            axes.text(cell.value + 1, y, cell.text, va="center", fontsize=6, color=style.GREY)
         axes.tick_params(axis="y", labelsize=6.5)
         axes.grid(visible=False)
         axes.set(xlim=(0, 108), xticks=range(0, 101, 25), xlabel="mean accuracy (%)", ylabel=None)
     else:
-        say(axes, "no answers in English")
+        style.say(axes, "no answers in English")
     source = common.judged_by(labels) or " From Tables 50 and 51."
     description = describe("fig3", models=len(models), source=source)
     return Exhibit(**description, cells=cells, figure=figure)

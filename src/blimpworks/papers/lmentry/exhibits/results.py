@@ -27,22 +27,7 @@ from blimpworks.exhibits.formulas import (
 )
 from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_printed
 from blimpworks.exhibits.statements import Recomputation, printed_statements
-from blimpworks.papers.lmentry.exhibits import common, describe
-from blimpworks.papers.lmentry.exhibits.formulas import (
-    COLUMNS_BY_VALUE,
-    FIVE,
-    LEAD,
-    MEAN_ACCURACY,
-    NOMINAL,
-    PRODUCT,
-    ROBUSTNESS,
-    SCORE,
-    SMALLEST,
-    TASKS_BY_ACCURACY,
-    as_released,
-    mean_over_models,
-    rank_of,
-)
+from blimpworks.papers.lmentry.exhibits import common, describe, formulas
 from blimpworks.papers.lmentry.exhibits.names import (
     AVERAGE,
     BENCHMARK,
@@ -57,21 +42,32 @@ from blimpworks.papers.lmentry.exhibits.names import (
 )
 from blimpworks.papers.lmentry.tasks import TASKS
 
-FORMULAS = {"lms": SCORE, "accuracy": MEAN_ACCURACY, "": ROBUSTNESS}
+FORMULAS = {"lms": formulas.SCORE, "accuracy": formulas.MEAN_ACCURACY, "": formulas.ROBUSTNESS}
 """Formulas of a model's measured numbers by metric; Table 5's only metric has no name."""
 METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
 """Metrics of each table, and the ends of their columns' names after the language."""
 DERIVATIONS: dict[str, tuple[str, Formula, str, str | list[str], tuple[str, str]]] = {
-    "table4": ("lms", PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")),
+    "table4": ("lms", formulas.PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")),
     "table5": ("", QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
 }
 """Metric of a table that follows from two other numbers: formula, name and exhibits of these, and
 their columns with ``{}`` for the language."""
 AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"
 NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
-_RANKS = [rank_of(f"{lang} lms", COLUMNS_BY_VALUE) for lang in LANGUAGES]
+_RANKS = [formulas.rank_of(f"{lang} lms", formulas.COLUMNS_BY_VALUE) for lang in LANGUAGES]
 RECOMPUTATION = Recomputation(
-    dict.fromkeys((COUNT, LARGEST, SMALLEST, QUOTIENT, FIVE, LEAD, of_row("value")), "{:.6g}")
+    dict.fromkeys(
+        (
+            COUNT,
+            LARGEST,
+            formulas.SMALLEST,
+            QUOTIENT,
+            formulas.FIVE,
+            formulas.LEAD,
+            of_row("value"),
+        ),
+        "{:.6g}",
+    )
     | dict.fromkeys(_RANKS, "{:.6g}"),
     {
         "languages": [*LANGUAGES],
@@ -156,7 +152,7 @@ def _measured_scores(rows: pd.DataFrame, labels: Labels, columns: Columns) -> li
     for (lang, metric), column in columns.items():
         printed_column = f"{lang} {metric}".strip()
         in_language = rows[rows["lang"] == lang]
-        formula = as_released(FORMULAS[metric], labels.method)
+        formula = formulas.as_released(FORMULAS[metric], labels.method)
         scored = []
         for model in common.models_of(in_language):
             cell_key = (common.model_name(model, labels), column)
@@ -167,7 +163,7 @@ def _measured_scores(rows: pd.DataFrame, labels: Labels, columns: Columns) -> li
                 cells.append(replace(cell, stands_for=(model, printed_column)))
         if scored:
             cell_key, where = (AVERAGE_ROW, column), common.selection(lang, scored, labels)
-            mean = mean_over_models(formula)
+            mean = formulas.mean_over_models(formula)
             cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
             cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
     return cells
@@ -237,7 +233,7 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     else:
         rows = common.read_accuracies(tables, labels)
         models, cells = common.models_of(rows), []
-        formula = NOMINAL if labels.method == PUBLISHED else ACCURACY
+        formula = formulas.NOMINAL if labels.method == PUBLISHED else ACCURACY
         inside = select_rows(rows, {"lang": lang, "paradigm": ALL, "phenomenon": [*tasks]})
         inside = inside.sort_values("phenomenon", key=lambda names: names.map(tasks.index))
         for _, row in inside.iterrows():
@@ -303,7 +299,7 @@ def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterato
     where = common.selection(lang, models, labels, phenomenon=tasks, paradigm=ALL)
     for task in tasks:
         cell_key = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
-        formula = rank_of(task, TASKS_BY_ACCURACY)
+        formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)
         more: dict[str, Any] = {"stands_for": (f"{lang} {group}", task), "printed": False}
         more["n"] = len(models)
         yield formula_cell(inside, cell_key, formula, "accuracies", where, ".1f", **more)
