@@ -23,8 +23,8 @@ from blimpworks.papers.lmentry.items.resources import UNLIKE, Groups, Resources,
 
 Arguments = dict[str, Any]
 """Values for a prompt and its judge, by the release's names."""
-Drawn = tuple[Hashable, Arguments] | None
-"""Identity of a draw, and its arguments; None for an unusable draw."""
+Draws = Iterator[tuple[Hashable, Arguments] | None]
+"""Draws without end: identity and arguments of each; None for an unusable one."""
 PATIENCE = 20_000
 """Draws in a row without anything new that end the search."""
 LISTED = 5
@@ -72,22 +72,6 @@ class Source:
         return {name: w for name, w in (kept | renamed).items() if len(w) >= self.task.fewest}
 
 
-def gather(size: int, attempt: Callable[[], Drawn]) -> list[Arguments]:
-    """Return the first ``size`` different draws, or fewer if nothing new turns up."""
-    draws: list[Arguments] = []
-    seen: set[Hashable] = set()
-    fruitless = 0
-    while len(draws) < size and fruitless < PATIENCE:
-        drawn = attempt()
-        if drawn is None or drawn[0] in seen:
-            fruitless += 1
-            continue
-        seen.add(drawn[0])
-        draws.append(drawn[1])
-        fruitless = 0
-    return draws
-
-
 def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
     """Return arguments of a choice between two; ``answer_index`` 0 puts the answer first."""
     word1, word2 = (answer, distractor) if answer_index == 0 else (distractor, answer)
@@ -123,19 +107,16 @@ def draw_letters(source: Source, rng: Random) -> list[Arguments]:
     return [{"letter": c} for c in letters if any(fits(word, c) for word in spelled_words)]
 
 
-def draw_numbers(source: Source, rng: Random) -> list[Arguments]:
+def draw_numbers(source: Source, rng: Random) -> Draws:
     """Draw two different numbers from 10 to 999."""
     best = min if source.task.opposite else max
-
-    def attempt() -> Drawn:
+    while True:
         numbers = rng.sample(NUMBERS, 2)
         index = numbers.index(best(numbers))
         named = pair(numbers[index], numbers[1 - index], index)
         digits = [len(str(number)) for number in numbers]
         in_prompt = {"n1": named.pop("word1"), "n2": named.pop("word2"), "num_digits": digits}
-        return tuple(numbers), named | in_prompt
-
-    return gather(source.task.size, attempt)
+        yield tuple(numbers), named | in_prompt
 
 
 def _stripped(source: Source) -> Iterator[str]:
@@ -148,7 +129,7 @@ def draw_neighbours(source: Source, rng: Random) -> list[Arguments]:
     """Draw words that are unique in their sentence, with the next or previous word."""
     step = -1 if source.task.opposite else 1
     stop_words = {*source.task.stop_words.split()}
-    queries = []
+    queries: list[Arguments] = []
     for sentence in _stripped(source):
         tokens, counts = sentence.split(), Counter(sentence.lower().split())
         for position, word in enumerate(tokens):
@@ -156,14 +137,9 @@ def draw_neighbours(source: Source, rng: Random) -> list[Arguments]:
             if not 0 <= beside < len(tokens) or counts[word.lower()] > 1:
                 continue
             if tokens[beside].lower() not in stop_words:
-                queries.append(
-                    {
-                        "sentence": sentence,
-                        "query": word,
-                        "query_position_in_sentence": position,
-                        "answer": tokens[beside],
-                    }
-                )
+                query: Arguments = {"sentence": sentence, "query": word}
+                query |= {"query_position_in_sentence": position, "answer": tokens[beside]}
+                queries.append(query)
     return rng.sample(queries, min(source.task.size, len(queries)))
 
 
@@ -173,12 +149,11 @@ def draw_ends(source: Source, rng: Random) -> list[Arguments]:
     return [{"sentence": s, "answer": s.split()[index]} for s in _stripped(source)]
 
 
-def draw_associated(source: Source, rng: Random) -> list[Arguments]:
+def draw_associated(source: Source, rng: Random) -> Draws:
     """Draw a word of one category and four of another; the question names one category."""
     groups = source.categories(source.resources.categories)
     names, task = [*groups], source.task
-
-    def attempt() -> Drawn:
+    while True:
         answer_group, distractor_group = rng.sample(names, 2)
         answers, distractors_pool = groups[answer_group], groups[distractor_group]
         if not task.ambiguous:
@@ -187,7 +162,8 @@ def draw_associated(source: Source, rng: Random) -> list[Arguments]:
                 [word for word in distractors_pool if word not in answers],
             )
             if not answers or len(distractors_pool) < LISTED - 1:
-                return None
+                yield None
+                continue
         answer = rng.choice(answers)
         number = rng.choice((LISTED - 1,))  # a draw of the release
         distractors = rng.sample(distractors_pool, number)
@@ -203,12 +179,10 @@ def draw_associated(source: Source, rng: Random) -> list[Arguments]:
             "answer_index": index,
             "words": listed_words,
         }
-        return (category, answer, tuple(distractors), index), arguments
-
-    return gather(task.size, attempt)
+        yield (category, answer, tuple(distractors), index), arguments
 
 
-def draw_category(source: Source, rng: Random) -> list[Arguments]:
+def draw_category(source: Source, rng: Random) -> Draws:
     """Draw five words, some from other categories than the asked one; the answer is yes or no."""
     groups = source.categories(source.resources.nouns)
     names, task = [*groups], source.task
@@ -221,8 +195,7 @@ def draw_category(source: Source, rng: Random) -> list[Arguments]:
             others = [word for word in dict.fromkeys(others) if word not in own]
         pools[name] = others
     yes, no = source.pack.yes_no or ("", "")
-
-    def attempt() -> Drawn:
+    while True:
         category = rng.choice(names)
         strangers = rng.choice(task.distractors)
         number = rng.choice((LISTED,))  # a draw of the release
@@ -245,9 +218,7 @@ def draw_category(source: Source, rng: Random) -> list[Arguments]:
             "distractor_indices": positions,
             "answer": yes if holds else no,
         }
-        return (tuple(members), tuple(distractors), tuple(positions)), arguments
-
-    return gather(task.size, attempt)
+        yield (tuple(members), tuple(distractors), tuple(positions)), arguments
 
 
 def _nested(word: str, other: str) -> bool:
@@ -255,7 +226,7 @@ def _nested(word: str, other: str) -> bool:
     return word.endswith(other) or other.endswith(word)
 
 
-def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
+def draw_rhymes(source: Source, rng: Random) -> Draws:
     """Draw a word, one of its rhyme group and one that does not rhyme with it."""
     task, groups = source.task, source.resources.rhymes
     names, sizes = [*groups], [*map(len, groups.values())]
@@ -274,7 +245,7 @@ def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
             return [word for word in words if word[-2:] == query[-2:] and not _nested(query, word)]
         return words
 
-    def attempt() -> Drawn:
+    while True:
         name = rng.sample(names, k=1, counts=sizes)[0]
         query = rng.choice(groups[name])
         if task.relation == "different":
@@ -285,18 +256,18 @@ def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
         if task.relation == "similar":
             answers = [word for word in answers if word[-2:] == query[-2:]]
         if not answers:
-            return None
+            yield None
+            continue
         answer = rng.choice(answers)
         distractor_pool = strangers(name, query)
         if not distractor_pool:
-            return None
+            yield None
+            continue
         distractor, index = rng.choice(distractor_pool), rng.choice((0, 1))
         # Of these the release takes no two that differ in the distractor alone.
         middle = () if task.relation == "different" else (distractor,)
         named = {"query": query, **pair(answer, distractor, index)}
-        return (query, answer, *middle, index), named
-
-    return gather(task.size, attempt)
+        yield (query, answer, *middle, index), named
 
 
 def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
@@ -311,7 +282,7 @@ def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
     ]
 
 
-def draw_order(source: Source, rng: Random) -> list[Arguments]:
+def draw_order(source: Source, rng: Random) -> Draws:
     """Draw two words in alphabetical order, with the subset's relation of first letters.
 
     As in the release, a relation by distance draws the answer, the distractor, then their order.
@@ -342,38 +313,32 @@ def draw_order(source: Source, rng: Random) -> list[Arguments]:
         following = dict(pairwise(letters))
         followed = [letter for letter in present if following.get(letter) in groups]
 
-    def two_words() -> Sequence[str] | None:
-        """Draw two words (far and consecutive: the answer first), or None."""
-        if task.relation == "any":
-            return rng.sample(words, 2)
-        if task.relation == "same":
-            return rng.sample(groups[rng.choice(same)], 2)
-        if task.relation == "different":
-            return [rng.choice(groups[letter]) for letter in rng.sample(present, 2)]
+    while True:
         if task.relation == "consecutive":
             letter = rng.choice(followed)
-            return rng.choice(groups[letter]), rng.choice(groups[following[letter]])
-        first = rng.choice((False, True))
-        letter = rng.choice(early if first else late)
-        word = rng.choice(groups[letter])
-        distant = [x for x in (late if first else early) if abs(rank[x] - rank[letter]) >= apart]
-        if not distant:
-            return None
-        partner = rng.choice(groups[rng.choice(distant)])
-        return (word, partner) if first else (partner, word)
-
-    def attempt() -> Drawn:
-        drawn = two_words()
-        if drawn is None:
-            return None
-        first, second = drawn
-        if task.relation in ("far", "consecutive"):
-            return _directed(first, second, rng)
+            word, partner = rng.choice(groups[letter]), rng.choice(groups[following[letter]])
+            yield _directed(word, partner, rng)
+            continue
+        if task.relation == "far":
+            first = rng.choice((False, True))
+            letter = rng.choice(early if first else late)
+            word, opposite = rng.choice(groups[letter]), late if first else early
+            distant = [x for x in opposite if abs(rank[x] - rank[letter]) >= apart]
+            if distant:
+                partner = rng.choice(groups[rng.choice(distant)])
+                yield _directed(*(word, partner) if first else (partner, word), rng)
+            else:
+                yield None
+            continue
+        if task.relation == "any":
+            word, partner = rng.sample(words, 2)
+        elif task.relation == "same":
+            word, partner = rng.sample(groups[rng.choice(same)], 2)
+        else:
+            word, partner = (rng.choice(groups[x]) for x in rng.sample(present, 2))
         key = alphabet.key if task.order == "alphabet" else None
-        holds = min(first, second, key=key) == first
-        return (first, second), pair(first, second, 0) if holds else pair(second, first, 1)
-
-    return gather(task.size, attempt)
+        holds = min(word, partner, key=key) == word
+        yield (word, partner), pair(word, partner, 0) if holds else pair(partner, word, 1)
 
 
 def _directed(answer: str, distractor: str, rng: Random) -> tuple[Hashable, Arguments]:
@@ -381,7 +346,7 @@ def _directed(answer: str, distractor: str, rng: Random) -> tuple[Hashable, Argu
     return (answer, distractor, index), pair(answer, distractor, index)
 
 
-def draw_lengths(source: Source, rng: Random) -> list[Arguments]:
+def draw_lengths(source: Source, rng: Random) -> Draws:
     """Draw two words of different lengths, without repeated letters; the release drops "a"."""
     task = source.task
     words = [word for word in source.words if word.lower() != "a"]
@@ -389,19 +354,17 @@ def draw_lengths(source: Source, rng: Random) -> list[Arguments]:
         words = [w for w in words if w.isalpha() and len({*w.casefold()}) == len(w.casefold())]
     else:
         words = [word for word in words if len({*word}) == len(word)]
+    best = min if task.opposite else max
     if task.difference is None:
-        best = min if task.opposite else max
-
-        def any_length() -> Drawn:
+        while True:
             drawn = rng.sample(words, 2)
             lengths = [*map(len, drawn)]
             if lengths[0] == lengths[1]:
-                return None
+                yield None
+                continue
             index = lengths.index(best(lengths))
             named = pair(drawn[index], drawn[1 - index], index)
-            return tuple(drawn), named | {"word_lengths": lengths}
-
-        return gather(task.size, any_length)
+            yield tuple(drawn), named | {"word_lengths": lengths}
     by_length: dict[int, list[str]] = defaultdict(list)
     for word in words:
         by_length[len(word)].append(word)
@@ -422,20 +385,18 @@ def draw_lengths(source: Source, rng: Random) -> list[Arguments]:
         options = [length for length in lengths if length <= lengths[-1] - 3]
     else:
         options = [length for length in lengths if length >= lengths[0] + 3]
-
-    def attempt() -> Drawn:
+    while True:
         length = rng.choice(options)
         answer = rng.choice(by_length[length])
         distractors = [word for n in partners[length] for word in by_length[n]]
         if not distractors:
-            return None
+            yield None
+            continue
         key, named = _directed(answer, rng.choice(distractors), rng)
-        return key, named | {"word_lengths": [len(named["word1"]), len(named["word2"])]}
-
-    return gather(task.size, attempt)
+        yield key, named | {"word_lengths": [len(named["word1"]), len(named["word2"])]}
 
 
-SAMPLERS: dict[str, Callable[[Source, Random], list[Arguments]]] = {
+SAMPLERS: dict[str, Callable[[Source, Random], list[Arguments] | Draws]] = {
     "words": draw_words,
     "letters": draw_letters,
     "associated": draw_associated,
@@ -451,5 +412,21 @@ SAMPLERS: dict[str, Callable[[Source, Random], list[Arguments]]] = {
 
 
 def draw(source: Source, seed: int) -> list[Arguments]:
-    """Draw the arguments of a task's prompts, in order; repeatable by ``seed``."""
-    return SAMPLERS[source.task.sampler](source, Random(seed))
+    """Draw the arguments of a task's prompts, in order; repeatable by ``seed``.
+
+    Of random draws the first different ones are taken, or fewer if nothing new turns up.
+    """
+    drawn = SAMPLERS[source.task.sampler](source, Random(seed))
+    if isinstance(drawn, list):
+        return drawn
+    different: dict[Hashable, Arguments] = {}
+    fruitless = 0
+    for candidate in drawn:
+        if candidate is None or candidate[0] in different:
+            fruitless += 1
+        else:
+            different[candidate[0]] = candidate[1]
+            fruitless = 0
+        if len(different) == source.task.size or fruitless == PATIENCE:
+            break
+    return [*different.values()]
