@@ -1,7 +1,7 @@
 """Compile a pack's patterns to sets of RE2 expressions, matched in time linear in the answer."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import re2
@@ -154,31 +154,33 @@ def expression_of(pattern: str, roles: Roles) -> str:
     return expression
 
 
-class PatternSet:
-    """Patterns that are matched together."""
+Matcher = Callable[[str], Verdict | None]
+"""Returns a verdict by the first pattern that fits a text, or None."""
 
-    def __init__(self, patterns: Iterable[Pattern], *, whole: bool, end: str = r"\.?") -> None:
-        """Compile patterns for whole answers, followed by ``end``, or for any part of an answer."""
-        self._patterns = list(patterns)
-        self._whole = whole
-        if not self._patterns:
-            return
-        options = re2.Options()
-        options.max_mem = 1 << 26
-        make = re2.Set.FullMatchSet if whole else re2.Set.SearchSet
-        self._set = make(options)
-        for pattern in self._patterns:
-            self._set.Add(f"(?:{pattern.expression}){end}" if whole else pattern.expression)
-        self._set.Compile()
 
-    def verdict(self, text: str) -> Verdict | None:
-        """Return a verdict by the first pattern that fits, or None; uncertain for a part."""
-        matches = self._set.Match(text) if self._patterns else None
+def matcher(patterns: Iterable[Pattern], *, whole: bool, end: str = r"\.?") -> Matcher:
+    """Compile patterns for whole answers, followed by ``end``, or for any part of an answer.
+
+    Verdicts by a part are uncertain.
+    """
+    options = re2.Options()
+    options.max_mem = 1 << 26
+    compiled = (re2.Set.FullMatchSet if whole else re2.Set.SearchSet)(options)
+    listed = list(patterns)
+    for pattern in listed:
+        compiled.Add(f"(?:{pattern.expression}){end}" if whole else pattern.expression)
+    if listed:
+        compiled.Compile()
+
+    def verdict(text: str) -> Verdict | None:
+        matches = compiled.Match(text) if listed else None
         if not matches:
             return None
-        pattern = self._patterns[min(matches)]
-        rule = pattern.rule if self._whole else "inside"
-        return Verdict(rule != "reject", self._whole, rule, pattern.source)
+        pattern = listed[min(matches)]
+        rule = pattern.rule if whole else "inside"
+        return Verdict(rule != "reject", whole, rule, pattern.source)
+
+    return verdict
 
 
 class Compiled:
@@ -238,10 +240,8 @@ class Compiled:
         # Two arguments joined by "or".
         named, joined = f"[{normalise.ANSWERS}]", normalise.any_of(declared.corrected.either)
         self._either = re.compile(rf"{named}\s*(?:{joined})\s(?:\w+ ){{0,2}}?{named}")
-        self.whole = PatternSet([*whole_answers, *accept], whole=True, end=END[variant]).verdict
-        """Return a verdict by a pattern that fits the whole answer, or None."""
-        self.inside = PatternSet(accept if rules.inside else [], whole=False).verdict
-        """Return a verdict by a pattern that fits a part of the answer, or None."""
+        self.whole = matcher([*whole_answers, *accept], whole=True, end=END[variant])
+        self.inside = matcher(accept if rules.inside else [], whole=False)
 
     def unopposed(self, masked: str) -> Verdict | None:
         """Return a verdict by a pattern inside; wrong if the text also gives another answer."""

@@ -18,11 +18,12 @@ from blimpworks.papers.lmentry.judging.compiling import (
     ANY_CHARACTER,
     NEVER,
     NOTHING,
+    Matcher,
     Pattern,
-    PatternSet,
     compiled_pattern,
     expression_of,
     introduced,
+    matcher,
 )
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Ask, Verdict, task_patterns
 from blimpworks.papers.lmentry.tasks import LETTERS
@@ -149,10 +150,10 @@ class EdgeJudge:
         expressions |= {"text": text, "word": word}
         accepted = task_patterns(declared.model_copy(update={"shared": ()}), task, variant).accept
         patterns = [compiled_pattern(framed.pattern, expressions) for framed in accepted]
-        self._patterns = PatternSet(patterns, whole=True, end=r"\.?" if self._first else "")
+        self._patterns = matcher(patterns, whole=True, end=r"\.?" if self._first else "")
         end = "" if self._first or declared.published_anywhere else "$"
         inside = (pattern._replace(expression=pattern.expression + end) for pattern in patterns)
-        self._inside = PatternSet(inside, whole=False)
+        self._inside = matcher(inside, whole=False)
 
     def ask(self, arguments: roles.Arguments, prompt: str) -> Ask:
         """Return the function that judges answers to a prompt."""
@@ -170,7 +171,7 @@ class EdgeJudge:
             return Verdict(True, True, "made")
         if not normalise.ASCII_TOKEN.search(answer):
             return Verdict(True, True, "vacuous")
-        return self._patterns.verdict(marked) or self._inside.verdict(marked) or NOTHING
+        return self._patterns(marked) or self._inside(marked) or NOTHING
 
     def _corrected(self, word: str, answer: str) -> Verdict:
         """Accept a line, or its part after a colon, with the word at that end and another word."""
@@ -193,7 +194,7 @@ class EdgeJudge:
             speaks = normalise.LETTER_OR_DIGIT.search
             if role and speaks(inside) and not speaks(outside):
                 return Verdict(True, answer_line == answer, "made")
-        verdict = self._patterns.verdict(roles.replace_word(answer, argument, ""))
+        verdict = self._patterns(roles.replace_word(answer, argument, ""))
         return verdict or Verdict(False, len(lines) == 1, "none")
 
 
@@ -252,14 +253,14 @@ class LetterPatterns(NamedTuple):
     """Right word alone."""
     whole: Any
     """Answer that is a right word."""
-    sentences: PatternSet
-    inside: PatternSet
+    sentences: Matcher
+    inside: Matcher
 
     def verdict(self, answer: str) -> Verdict:
         """Return a verdict by the first pattern that fits."""
         if self.whole.fullmatch(answer):
             return Verdict(correct=True, certain=True, rule="whole", pattern="{word}")
-        return self.sentences.verdict(answer) or self.inside.verdict(answer) or NOTHING
+        return self.sentences(answer) or self.inside(answer) or NOTHING
 
 
 class SpellingJudge:
@@ -326,8 +327,8 @@ class SpellingJudge:
         return LetterPatterns(
             re2.compile(right),
             re2.compile(rf"{word}\.?"),
-            PatternSet(sentences, whole=True),
-            PatternSet(inside, whole=False),
+            matcher(sentences, whole=True),
+            matcher(inside, whole=False),
         )
 
     def _at_clause_edge(self, pattern: Pattern) -> Pattern:
