@@ -85,10 +85,8 @@ def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
     return f"{' '.join(frame)}."
 
 
-def _varied_arguments(
-    row: Row, pool: Pool, draw: random.Random
-) -> tuple[dict[str, Any], str | None] | None:
-    """Return other arguments for a task of ``VARIED``, with the answer if there is one; or None."""
+def _variation(row: Row, pool: Pool, draw: random.Random) -> tuple[str, str, str | None] | None:
+    """Return another argument for a task of ``VARIED``: role, value, an only answer; or None."""
     task, arguments = row["phenomenon"], row["arguments"]
     if task in FROM_SENTENCES:
         # A part of the sentence, with the words that are asked about.
@@ -109,7 +107,7 @@ def _varied_arguments(
         answers = {"first_word": start, "last_word": end, "word_after": last, "word_before": first}
         answer = bare[answers[task]]
         phrase = " ".join(sentence_words[start : end + 1]).strip(",;:")
-        return ({"sentence": phrase}, answer) if answer and end > start else None
+        return ("sentence", phrase, answer) if answer and end > start else None
     word = draw.choice(pool.words)
     if task in LETTERS:
         # Letters that follow one another in some word; one letter is asked for in upper case.
@@ -118,30 +116,29 @@ def _varied_arguments(
         if task in ("starts_with_letter", "ends_with_letter"):
             start = 0 if task == "starts_with_letter" else max(0, len(word) - size)
         letters = word[start : start + size]
-        return {"letter": letters.upper() if size == 1 else letters.lower()}, None
+        return "letter", letters.upper() if size == 1 else letters.lower(), None
     if task == "homophones":
         taken = word in (arguments["query"], arguments["answer"])
-        return None if taken else ({"distractor": word}, row["answer"])
-    return {"word": word}, {"first_letter": word[0], "last_letter": word[-1]}.get(task)
+        return None if taken else ("distractor", word, row["answer"])
+    return "word", word, {"first_letter": word[0], "last_letter": word[-1]}.get(task)
 
 
 def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
     """Return a row with another argument in its prompt, and its answer; None if impossible."""
     has_words = row["phenomenon"] in VARIED and pool.words
-    variation = _varied_arguments(row, pool, draw) if has_words else None
+    variation = _variation(row, pool, draw) if has_words else None
     if variation is None:
         return None
-    new, answer = variation
-    prompt = row["prompt"]
-    for role, value in new.items():
-        # The argument as it stands in the prompt, with the marks around it.
-        argument = row["arguments"].get(role)
-        match = argument and re.search(rf"[\"'“„«]{re.escape(argument)}[\"'”“»]", prompt)
-        if not match:
-            return None
-        quoted = match[0]
-        prompt = prompt.replace(quoted, f"{quoted[0]}{value}{quoted[-1]}", 1)
-    return row | {"prompt": prompt, "answer": answer, "arguments": row["arguments"] | new}
+    role, value, answer = variation
+    # The argument as it stands in the prompt, with the marks around it.
+    argument = row["arguments"].get(role)
+    match = argument and re.search(rf"[\"'“„«]{re.escape(argument)}[\"'”“»]", row["prompt"])
+    if not match:
+        return None
+    quoted = match[0]
+    prompt = row["prompt"].replace(quoted, f"{quoted[0]}{value}{quoted[-1]}", 1)
+    arguments = row["arguments"] | {role: value}
+    return row | {"prompt": prompt, "answer": answer, "arguments": arguments}
 
 
 TRIES = 20
