@@ -1,6 +1,5 @@
 """Multi-LMentry's exhibits of a campaign's own: from simulated judgements of two languages."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,20 +26,17 @@ from blimpworks.papers.lmentry.annotation import measure_agreement, write_annota
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
-from blimpworks.papers.lmentry.tasks import FIELDS, TASKS
+from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.reproduction.measured import Measured, compare
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, PROMPTS, read_table
 from support.lmentry_campaign import Campaign, fill, write
-from support.lmentry_kit import NAMES, PRINTED, SIZES, SPECS, build
+from support.lmentry_kit import NAMES, PACKS, PRINTED, SIZES, SPECS, build
 
 pytestmark = pytest.mark.xdist_group("lmentry-exhibits")  # they share what is made once
 
 METHOD = "corrected"
 SKILL = {"phi-4": 0.9, "eurollm-9b-it": 0.6, "latxa-llama-3.1-8b-instruct": 0.75, "mine": 0.5}
 LANGUAGES = {"eng": "English", "ita": "Italian"}
-TEMPLATES = {task: [f"{task} {{{'} {'.join(FIELDS[task])}}}?"] for task in TASKS}
-RIGHT = "last_letter.1"
-"""The one template that the packs correct."""
 PER_TEMPLATE = 4
 N = 3 * PER_TEMPLATE
 LABELS = Labels(
@@ -73,7 +69,7 @@ def campaign(simulated, root):
         "items": [simulated.prompts(lang) for lang in LANGUAGES],
         "annotation_agreement": [annotated(simulated, root)],
         "verdicts": [verdicts],
-        "packs": [pack(lang, root / f"{lang}.yaml") for lang in LANGUAGES],
+        "packs": PACKS[:1] + PACKS[3:4],
         "printed": sorted(PRINTED.glob("*.csv")),
     }
 
@@ -91,16 +87,6 @@ def annotated(simulated, root):
     output = root / "annotation_agreement.parquet"
     measure_agreement(sheets, keys, simulated.judgements, output)
     return output
-
-
-def pack(lang, path):
-    """A language pack with what Tables 7 and 9 to 33 show of it."""
-    prompts = {"eng": "You are a helpful assistant. Answer concisely and correctly."}
-    text = prompts.get(lang, "Rispondi.")
-    known = {"lang": lang, "name": LANGUAGES[lang], "resources": "x", "system": text}
-    known |= {"alphabet": "abc", "yes_no": ["yes", "no"], "templates": TEMPLATES}
-    path.write_text(json.dumps(known | {"corrected": {RIGHT: "Another {word}?"}}))
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +151,7 @@ def test_a_score_is_accuracy_times_robustness_and_averages_are_over_models(campa
     [
         ("table3", "phi-4", "Languages", "2"),
         ("table3", "Model M", "Answers", f"{2 * 41 * N}"),
-        ("table7", "Italian", "System prompt", "Rispondi."),
+        ("table7", "Italian", "Prompts", f"{41 * N}"),
         ("table8", "more_letters_length_diff_1", "Prompts", f"{2 * N}"),
         ("table8", "more_letters_length_diff_1", "Languages", "2"),
         ("table52", "global accuracy", "anna Agreement (%)", "100.00"),
@@ -177,8 +163,6 @@ def test_a_cell_shows_what_was_simulated(campaign, root, name, row, column, show
     assert cells(exhibit)[row, column].text.replace(",", "") == shown
     if name == "table3":
         assert exhibit.stub["phi-4"] == {"Name": NAMES["phi-4"], "Size": "14.7B"}
-    if name == "table7":
-        assert "Not as printed, or not in print: Italian." in exhibit.caption
 
 
 @pytest.mark.slow

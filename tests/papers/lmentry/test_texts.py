@@ -147,6 +147,12 @@ def test_spaces_too_many_can_be_seen_and_korean_says_that_it_is_korean(tables, t
     assert 'lang="ko">' in page
 
 
+def test_system_prompts_that_are_not_in_print_are_named(tables, tmp_path):
+    exhibit, _ = build("table7", tables, MEASURED, tmp_path)
+    assert "Not as printed, or not in print: Korean, French." in exhibit.caption
+    assert cells(exhibit)["French", "System prompt"].text == read_pack(FRENCH).system
+
+
 def test_measured_examples_are_the_campaigns_own_prompts_with_their_answers(tables, tmp_path):
     exhibit, _ = build("table1", tables, MEASURED, tmp_path)
     by_place = cells(exhibit)
