@@ -7,6 +7,7 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.2 and 3.3, Tabl
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -79,20 +80,29 @@ def nominal_of(task: Declaration, available: int, kept: int) -> int:
     return named if kept == available else max(1, round(named * kept / available))
 
 
-def _rows(source: Source, name: str, options: LmentryOptions) -> Iterator[dict[str, Any]]:
-    """Yield all prompts of a task or subset, template by template."""
-    pack, corrected = source.pack, source.task.wording == "corrected"
-    numbered = [*enumerate(draw(source, options.seed), start=1)]
-    if not numbered:
-        raise UserError(
-            f"{pack.lang}: {name}: the resources allow no prompt; add words that it can be "
-            "drawn from, or take the task's templates out of the language pack."
-        )
-    kept = evenly(numbered, options.per_template)
-    nominal = nominal_of(source.task, len(numbered), len(kept))
-    task = task_of(name)
-    for template in range(1, len(pack.templates[task]) + 1):
-        for number, arguments in kept:
+def prompts_of(
+    released: Resources, pack: Pack, declarations: Declarations, options: LmentryOptions
+) -> Iterator[dict[str, Any]]:
+    """Yield rows of PROMPTS: all tasks of a language, then all subsets, template by template."""
+    resources = {False: released, True: cleaned(released)}
+    if options.variant == "corrected" and pack.yes_no_corrected:
+        pack = pack.model_copy(update={"yes_no": pack.yes_no_corrected})
+    for name in names_of(pack):
+        declared = declaration_of(declarations, name, pack.lang, options.variant)
+        if not declared.made:
+            continue
+        source = Source(resources[declared.clean], pack, declared)
+        numbered = [*enumerate(draw(source, options.seed), start=1)]
+        if not numbered:
+            raise UserError(
+                f"{pack.lang}: {name}: the resources allow no prompt; add words that it can be "
+                "drawn from, or take the task's templates out of the language pack."
+            )
+        kept = evenly(numbered, options.per_template)
+        nominal = nominal_of(declared, len(numbered), len(kept))
+        task, corrected = task_of(name), declared.wording == "corrected"
+        templates = range(1, len(pack.templates[task]) + 1)
+        for template, (number, arguments) in product(templates, kept):
             prompt = prompt_of(pack, name, template, arguments, corrected=corrected)
             answer = arguments.get("answer")
             # In tasks on two arguments, which of them is right.
@@ -109,20 +119,6 @@ def _rows(source: Source, name: str, options: LmentryOptions) -> Iterator[dict[s
                 "answer": None if answer is None else str(answer),
                 "arguments": json.dumps(arguments, ensure_ascii=False),
             }
-
-
-def prompts_of(
-    released: Resources, pack: Pack, declarations: Declarations, options: LmentryOptions
-) -> Iterator[dict[str, Any]]:
-    """Yield rows of PROMPTS: all tasks of a language, then all subsets."""
-    resources = {False: released, True: cleaned(released)}
-    spelt = pack
-    if options.variant == "corrected" and pack.yes_no_corrected:
-        spelt = pack.model_copy(update={"yes_no": pack.yes_no_corrected})
-    for name in names_of(pack):
-        task = declaration_of(declarations, name, pack.lang, options.variant)
-        if task.made:
-            yield from _rows(Source(resources[task.clean], spelt, task), name, options)
 
 
 def build_prompts(
