@@ -177,10 +177,8 @@ def _check_tokens(first: int, rows: Sequence[list[str]], tokens: TokenList) -> N
             raise MalformedSentence(first + at, reason)
 
 
-def _token_problem(
-    row: Sequence[str], ident: Any, head: int | None, before: int, words: int
-) -> str:
-    """Return the problem of a token after ``before`` of ``words`` words, or ""."""
+def _token_problem(row: Sequence[str], ident: Any, head: int | None, before: int, size: int) -> str:
+    """Return the problem of a token after ``before`` of ``size`` words, or ""."""
     for name, cell in zip(FIELDS, row, strict=True):
         if not cell or cell.isspace():
             return f"{name} is blank, expected a value"
@@ -189,7 +187,7 @@ def _token_problem(
         case int():
             in_order = ident == before + 1
         case (first, "-", last):
-            in_order = first == before + 1 and last <= words
+            in_order = first == before + 1 and last <= size
         case (first, ".", number):
             in_order = first == before and number <= LONGEST_NUMBER
         case _:
@@ -202,8 +200,8 @@ def _token_problem(
     if not _is_word(row[0]):
         if head is not None:
             return f"HEAD {row[6]!r} of a range or empty node, expected '_'"
-    elif head is None or not 0 <= head <= words:
-        return f"HEAD {row[6]!r}, expected an integer from 0 to {words}"
+    elif head is None or not 0 <= head <= size:
+        return f"HEAD {row[6]!r}, expected an integer from 0 to {size}"
     elif ident == head:
         return f"HEAD {head} of word {ident} is the word itself, expected another word"
     # The package parses FEATS whatever they look like.
