@@ -213,42 +213,30 @@ class ChoiceJudge:
         return partial(self._published if published else self._corrected, question)
 
     def _published(self, question: Question, text: str) -> Verdict:
-        answer = normalise.published(text)
-        wrong = self._published_wrong(question, answer)
-        if wrong:
-            return Verdict(False, True, wrong)
-        marked = roles.bracketed(answer, question.named, anywhere=self._anywhere)
-        if verdict := question.patterns.whole(marked):
-            return verdict
-        if not normalise.ASCII_TOKEN.search(answer):
-            spoken = normalise.LETTER_OR_DIGIT.search(answer) is not None
-            return Verdict(spoken, spoken, "vacuous" if spoken else "empty")
-        tokens = normalise.ASCII_TOKEN.findall(answer)
-        if not question.hidden and all(token in question.forms for token in tokens):
-            return Verdict(True, True, "repeated")
-        return question.patterns.inside(marked) or NOTHING
-
-    def _published_wrong(self, question: Question, answer: str) -> str:
-        """Return the rule that makes an answer certainly wrong, or an empty text."""
-        rules, forms = self._rules, question.forms
+        answer, forms, rules = normalise.published(text), question.forms, self._rules
         if rules.absent:
             golds = [argument for argument in question.named if argument.role == ANSWER]
             if question.hidden or not any(any(roles.places(answer, gold)) for gold in golds):
-                return "absent"
-        if rules.echo:
-            bare = "".join(c for c in answer if c.isalnum() or c in " _")
-            if bare == question.sentence:
-                return "echo"
-        if not rules.lone:
-            return ""
+                return Verdict(False, True, "absent")
+        bare = "".join(c for c in answer if c.isalnum() or c in " _") if rules.echo else None
+        if bare == question.sentence:
+            return Verdict(False, True, "echo")
+        tokens = normalise.ASCII_TOKEN.findall(answer)
         # The release ignores words of other scripts, and a repeated word with digits.
-        if rules.lone == "words":
-            found = normalise.ASCII_WORD.findall(answer)
-        else:
-            found = [*{*normalise.ASCII_TOKEN.findall(answer)}]
+        found = normalise.ASCII_WORD.findall(answer) if rules.lone == "words" else [*{*tokens}]
         # A number in words differs from its digits, a word with capitals from any.
         written = next(filter(str.isdigit, forms) if self._numbers else iter(forms), "")
-        return "lone" if len(found) == 1 and (question.hidden or found != [written]) else ""
+        if rules.lone and len(found) == 1 and (question.hidden or found != [written]):
+            return Verdict(False, True, "lone")
+        marked = roles.bracketed(answer, question.named, anywhere=self._anywhere)
+        if verdict := question.patterns.whole(marked):
+            return verdict
+        if not tokens:
+            spoken = normalise.LETTER_OR_DIGIT.search(answer) is not None
+            return Verdict(spoken, spoken, "vacuous" if spoken else "empty")
+        if not question.hidden and all(token in forms for token in tokens):
+            return Verdict(True, True, "repeated")
+        return question.patterns.inside(marked) or NOTHING
 
     def _corrected(self, question: Question, answer: str) -> Verdict:
         # Quotation marks around an answer say nothing; those around its words are optional.
@@ -269,9 +257,8 @@ class ChoiceJudge:
             if verdict := _line(piece, question.patterns):
                 return Verdict(verdict.correct, False, rule, verdict.pattern)
         verdict = question.patterns.unopposed(masked.replace("\n", " "))
-        if not verdict and self._words & compiling.words_of(
-            argument.text for argument in question.named
-        ):
+        named = (argument.text for argument in question.named)
+        if not verdict and self._words & compiling.words_of(named):
             # Words of a pattern are arguments: in "L'última lletra és l" the first l is no answer.
             marked = roles.bracketed(answer, question.named, self._particles)
             verdict = self._compiled(question.difference, (), brackets=True).whole(marked)

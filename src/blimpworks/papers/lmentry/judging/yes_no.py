@@ -131,19 +131,18 @@ class YesNoJudge:
         if self._both.match(answer):
             return Verdict(correct=False, certain=False, rule="both")
         verdict = self._by_pattern(gold, masked.replace("\n", " "), masked.startswith(ANSWER))
-        return verdict if verdict != NOTHING else self._inside(gold, named, answer, masked)
-
-    def _inside(self, gold: bool, named: Sequence[Argument], answer: str, masked: str) -> Verdict:
-        """Judge by yes or no at a line's end, or by a statement without the word."""
+        if verdict != NOTHING:
+            return verdict
+        # Yes or no at a line's end, or a statement without the word.
         clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")
         if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):
             right = clauses[-1] == ANSWER
             pattern = "{answer}" if right else None
             return Verdict(correct=right, certain=False, rule="line", pattern=pattern)
         # Repeated words of the prompt's list say nothing: remove them, and brackets around them.
-        arguments = (argument for argument in named if argument.text)
+        listed = (argument for argument in named if argument.text)
         text = answer.replace("\n", " ")
-        text = mask(text, arguments, normalise.CORRECTED_MARKS, self._particles)
+        text = mask(text, listed, normalise.CORRECTED_MARKS, self._particles)
         text = " ".join(self._list.sub(" ", text).replace("[ ]", " ").split())
         for affirmed, patterns in self._statements.items():
             if stated := patterns.whole(text) or patterns.inside(text):
