@@ -61,24 +61,6 @@ def _both(path: Path) -> pd.DataFrame:
     return judged.astype(dict.fromkeys(text_columns, object))
 
 
-def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
-    """Add text and subject to changed answers; the text is cut as by the published rules."""
-    joined = changed
-    for schema, path, columns in (
-        (PROMPTS, evaluation.items, ["item_id", "answer", "arguments"]),
-        (ANSWERS, evaluation.outputs, ["item_id", "text"]),
-    ):
-        table = read_table(schema, path, columns)
-        selected = pc.is_in(table["item_id"], value_set=pa.array(changed["item_id"], pa.string()))
-        joined = joined.merge(table.filter(selected).to_pandas(), on="item_id", how="left")
-    texts = [strip_reasoning(text, METHODS[PUBLISHED]) for text in joined["text"].fillna("")]
-    prompt_rows = []
-    for _, row in joined[["answer", "arguments"]].replace(np.nan, None).iterrows():
-        values = {"answer": row["answer"]} | json.loads(row["arguments"] or "{}")
-        prompt_rows.append(next((str(values[name]) for name in SUBJECTS if values.get(name)), ""))
-    return joined.assign(text=texts, asked=prompt_rows)
-
-
 def reasons(changed: pd.DataFrame) -> pd.Series:
     """Return the reason for each changed verdict: the first key of ``REASONS`` that fits.
 
@@ -104,7 +86,21 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     """Return the verdicts table's rows of one evaluation. Raises UserError."""
     both = _both(evaluation.judgements)
     changed = both[both["correct_published"] != both["correct_corrected"]]
-    changed = changed.assign(reason=reasons(_texts(changed, evaluation)).to_numpy())
+    joined = changed
+    for schema, path, columns in (
+        (PROMPTS, evaluation.items, ["item_id", "answer", "arguments"]),
+        (ANSWERS, evaluation.outputs, ["item_id", "text"]),
+    ):
+        table = read_table(schema, path, columns)
+        selected = pc.is_in(table["item_id"], value_set=pa.array(changed["item_id"], pa.string()))
+        joined = joined.merge(table.filter(selected).to_pandas(), on="item_id", how="left")
+    texts = [strip_reasoning(text, METHODS[PUBLISHED]) for text in joined["text"].fillna("")]
+    subjects = []
+    for _, row in joined[["answer", "arguments"]].replace(np.nan, None).iterrows():
+        values = {"answer": row["answer"]} | json.loads(row["arguments"] or "{}")
+        subjects.append(next((str(values[name]) for name in SUBJECTS if values.get(name)), ""))
+    reason_of = reasons(joined.assign(text=texts, asked=subjects))
+    changed = changed.assign(reason=reason_of.to_numpy())
     # Prompts of each task by the settings: a number for each template.
     template = both["paradigm"].str.extract(r"template=(\d+)", expand=False)
     nominal = both.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()

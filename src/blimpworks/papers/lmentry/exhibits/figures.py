@@ -61,10 +61,16 @@ class Scores:
         return [] if pd.isna(cell.value) else [cell]
 
 
+def _leave_empty(axes: Axes, why: str) -> None:
+    axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center", color=style.GREY)
+    axes.set_xticks([])
+    axes.grid(visible=False)
+
+
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 1: mean LMentry score of the models of each size class, by language."""
     scores = Scores(tables, labels)
-    sizes = labels.facts["lmentry_sizes"]
+    sizes, order = labels.facts["lmentry_sizes"], [*CLASSES]
     cells = []
     for lang in scores.languages:
         by_class: dict[str, list[str]] = {name: [] for name in CLASSES}
@@ -81,38 +87,27 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     for axes, langs, first in zip(panels, groups, (0, len(groups[0])), strict=True):
         rows = [common.language_name(lang, labels) for lang in langs]
         rows = [row for row in rows if any(cell.row == row for cell in cells)]
-        if rows:
-            _draw_sizes(axes, cells, rows, first)
-        else:
+        if not rows:
             _leave_empty(axes, "no score in these languages")
+            continue
+        ends = {}
+        for number, row in enumerate(rows):
+            look = (first + number) % len(LINES)
+            # A little apart, so that no marker hides another.
+            shift = 0.05 * (number - (len(rows) - 1) / 2)
+            points = [cell for cell in cells if cell.row == row]
+            x, y = [order.index(cell.column) + shift for cell in points], [c.value for c in points]
+            line = axes.plot(x, y, color=LINES[look], linewidth=1, clip_on=False)[0]
+            line.set(marker=style.MARKERS[look], markersize=4)
+            ends[row] = (y[-1], LINES[look])
+        ticks = [f"{name}\n{text}" for name, (_, text) in CLASSES.items()]
+        axes.set_xticks(range(len(order)), ticks)
+        axes.set(xlim=(-0.3, len(order) - 0.7), ylim=(0, 100))
+        axes.set_xlabel("size class (billions of parameters)")
+        style.label_ends(axes, ends, 5)
+        axes.set_title(", ".join(rows) if len(rows) <= FEW else f"{len(rows)} languages", size=7)
     panels[0].set_ylabel("mean LMentry score (%)")
     return Exhibit(**describe("fig1", source=scores.origin), cells=cells, figure=figure)
-
-
-def _leave_empty(axes: Axes, why: str) -> None:
-    axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center", color=style.GREY)
-    axes.set_xticks([])
-    axes.grid(visible=False)
-
-
-def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str], first: int) -> None:
-    """Draw a line for each language; ``first`` is the number of the first look."""
-    order = list(CLASSES)
-    ends = {}
-    for number, row in enumerate(rows):
-        look = (first + number) % len(LINES)
-        # A little apart, so that no marker hides another.
-        shift = 0.05 * (number - (len(rows) - 1) / 2)
-        points = [cell for cell in cells if cell.row == row]
-        x, y = [order.index(cell.column) + shift for cell in points], [c.value for c in points]
-        line = axes.plot(x, y, color=LINES[look], linewidth=1, clip_on=False)[0]
-        line.set(marker=style.MARKERS[look], markersize=4)
-        ends[row] = (y[-1], LINES[look])
-    axes.set_xticks(range(len(order)), [f"{name}\n{text}" for name, (_, text) in CLASSES.items()])
-    axes.set(xlim=(-0.3, len(order) - 0.7), ylim=(0, 100))
-    axes.set_xlabel("size class (billions of parameters)")
-    style.label_ends(axes, ends, 5)
-    axes.set_title(", ".join(rows) if len(rows) <= FEW else f"{len(rows)} languages", size=7)
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
@@ -134,14 +129,29 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
     for axes, (lang, cells) in zip(panels, by_language.items(), strict=False):
         axes.set_title(common.language_name(lang, labels))
-        if cells:
-            groups = {
-                common.model_name(model, labels): common.group_of(model)
-                for model in scores.models(lang)
-            }
-            _draw_openness(axes, cells, groups)
-        else:
+        if not cells:
             _leave_empty(axes, "no score of a multilingual model of Table 3")
+            continue
+        groups = {common.model_name(m, labels): common.group_of(m) for m in scores.models(lang)}
+        at, ticks = 0.0, []
+        for group, (name, colour) in OPENNESS.items():
+            bars = [cell for cell in cells if groups.get(cell.row) == group]
+            positions = [at + i for i in range(len(bars))]
+            axes.bar(positions, [cell.value for cell in bars], color=colour, width=0.75, label=name)
+            ticks += list(zip(positions, (cell.row for cell in bars), strict=True))
+            for mean in (cell for cell in cells if cell.row == f"mean, {name}"):
+                span = (at - 0.5, at + len(bars) - 0.5)
+                axes.plot(span, [mean.value] * 2, color="black", linestyle="--", linewidth=1)
+                axes.annotate(
+                    mean.text, (span[1], mean.value), (2, 0), textcoords="offset points",
+                    va="center", size=style.SMALL,
+                )  # fmt: skip
+            at += len(bars) + 1.6
+        axes.set_xticks([x for x, _ in ticks], [name for _, name in ticks], rotation=45, ha="right")
+        for label in axes.get_xticklabels():
+            label.set(rotation_mode="anchor", size=style.SMALL)
+        axes.grid(axis="x", visible=False)
+        axes.set(ylim=(0, 100), xlim=(-1, max(at, WIDTH)))
     panels[0].set_ylabel("LMentry score (%)")
     drawn = [axes for axes in panels if axes.patches]
     if drawn:
@@ -149,29 +159,6 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         figure.legend(*handles, loc="outside upper center", ncols=2)
     cells = [cell for inside in by_language.values() for cell in inside]
     return Exhibit(**describe("fig2", source=scores.origin), cells=cells, figure=figure)
-
-
-def _draw_openness(axes: Axes, cells: Sequence[Cell], groups: dict[str, str]) -> None:
-    at = 0.0
-    ticks: list[tuple[float, str]] = []
-    for group, (name, colour) in OPENNESS.items():
-        members = [cell for cell in cells if groups.get(cell.row) == group]
-        positions = [at + i for i in range(len(members))]
-        axes.bar(positions, [cell.value for cell in members], color=colour, width=0.75, label=name)
-        ticks += list(zip(positions, (cell.row for cell in members), strict=True))
-        for mean in (cell for cell in cells if cell.row == f"mean, {name}"):
-            span = (at - 0.5, at + len(members) - 0.5)
-            axes.plot(span, [mean.value] * 2, color="black", linestyle="--", linewidth=1)
-            axes.annotate(
-                mean.text, (span[1], mean.value), (2, 0), textcoords="offset points", va="center",
-                size=style.SMALL,
-            )  # fmt: skip
-        at += len(members) + 1.6
-    axes.set_xticks([x for x, _ in ticks], [name for _, name in ticks], rotation=45, ha="right")
-    for label in axes.get_xticklabels():
-        label.set(rotation_mode="anchor", size=style.SMALL)
-    axes.grid(axis="x", visible=False)
-    axes.set(ylim=(0, 100), xlim=(-1, max(at, WIDTH)))
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
@@ -189,15 +176,8 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     figure = style.new_figure(style.COLUMN_INCHES, 3.6 if cells else 1.5)
     axes = figure.subplots()
     if cells:
-        sns.barplot(
-            style.frame_of(cells),
-            x="value",
-            y="row",
-            color=style.BLUE,
-            width=0.75,
-            ax=axes,
-            **style.BARS,
-        )
+        looks = style.BARS | {"color": style.BLUE, "width": 0.75}
+        sns.barplot(style.frame_of(cells), x="value", y="row", ax=axes, **looks)
         for y, cell in enumerate(cells):
             axes.text(cell.value + 1, y, cell.text, va="center", fontsize=6, color=style.GREY)
         axes.tick_params(axis="y", labelsize=6.5)

@@ -158,6 +158,9 @@ class ChoiceJudge:
         reasons = declared.corrected.reasons
         # The start of a reason, a bracketed remark or a remark after a dash.
         self._reason = re.compile(rf" ?[(–—]| - |[,;]?\s(?:{normalise.any_of(reasons)})\b")
+        # Two arguments joined by "or".
+        named, joined = f"[{normalise.ANSWERS}]", normalise.any_of(declared.corrected.either)
+        self._either = re.compile(rf"{named}\s*(?:{joined})\s(?:\w+ ){{0,2}}?{named}")
         # Words that may follow the gold answer.
         self._follow = usual.followers | {declared.conjunction, *reasons}
 
@@ -256,7 +259,11 @@ class ChoiceJudge:
         for piece in pieces:
             if verdict := _line(piece, question.patterns):
                 return Verdict(verdict.correct, False, rule, verdict.pattern)
-        verdict = question.patterns.unopposed(masked.replace("\n", " "))
+        # Wrong if the text also gives another answer.
+        inside, text = question.patterns.inside, self._either.sub(" ", masked.replace("\n", " "))
+        verdict = inside(text)
+        if verdict and inside(text.translate(normalise.OTHERWISE)):
+            return Verdict(False, False, "both", verdict.pattern)
         named = (argument.text for argument in question.named)
         if not verdict and self._words & compiling.words_of(named):
             # Words of a pattern are arguments: in "L'última lletra és l" the first l is no answer.

@@ -237,19 +237,8 @@ class Compiled:
                 for texts in (framed.before, framed.after)
             )
             accept.append(compiled._replace(expression=f"{start}(?:{compiled.expression}){end}"))
-        # Two arguments joined by "or".
-        named, joined = f"[{normalise.ANSWERS}]", normalise.any_of(declared.corrected.either)
-        self._either = re.compile(rf"{named}\s*(?:{joined})\s(?:\w+ ){{0,2}}?{named}")
         self.whole = matcher([*whole_answers, *accept], whole=True, end=END[variant])
         self.inside = matcher(accept if rules.inside else [], whole=False)
-
-    def unopposed(self, masked: str) -> Verdict | None:
-        """Return a verdict by a pattern inside; wrong if the text also gives another answer."""
-        text = self._either.sub(" ", masked)
-        verdict = self.inside(text)
-        if verdict and self.inside(text.translate(normalise.OTHERWISE)):
-            return Verdict(False, False, "both", verdict.pattern)
-        return verdict
 
 
 def compiled_pattern(pattern: str, roles: Roles, rule: str = "pattern") -> Pattern:
