@@ -122,7 +122,25 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     if published:
         cells = _published_scores(rows, tables, labels, table, columns)
     else:
-        cells = _measured_scores(rows, labels, columns)
+        # Cells of models, then of their average; none without data.
+        cells = []
+        for (lang, metric), column in columns.items():
+            printed_column = f"{lang} {metric}".strip()
+            in_language = rows[rows["lang"] == lang]
+            formula = formulas.as_released(FORMULAS[metric], labels.method)
+            scored = []
+            for model in common.models_of(in_language):
+                cell_key = (common.model_name(model, labels), column)
+                where = common.selection(lang, model, labels)
+                cell = formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
+                if not pd.isna(cell.value):
+                    scored.append(model)
+                    cells.append(replace(cell, stands_for=(model, printed_column)))
+            if scored:
+                cell_key, where = (AVERAGE_ROW, column), common.selection(lang, scored, labels)
+                mean = formulas.mean_over_models(formula)
+                cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
+                cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     unscored = {
         common.language_code(lang, labels)
@@ -144,29 +162,6 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
 
 Columns = Mapping[tuple[str, str], str]
 """Names of columns by language and metric."""
-
-
-def _measured_scores(rows: pd.DataFrame, labels: Labels, columns: Columns) -> list[Cell]:
-    """Return cells of models, then of their average, by language and metric; none without data."""
-    cells = []
-    for (lang, metric), column in columns.items():
-        printed_column = f"{lang} {metric}".strip()
-        in_language = rows[rows["lang"] == lang]
-        formula = formulas.as_released(FORMULAS[metric], labels.method)
-        scored = []
-        for model in common.models_of(in_language):
-            cell_key = (common.model_name(model, labels), column)
-            where = common.selection(lang, model, labels)
-            cell = formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
-            if not pd.isna(cell.value):
-                scored.append(model)
-                cells.append(replace(cell, stands_for=(model, printed_column)))
-        if scored:
-            cell_key, where = (AVERAGE_ROW, column), common.selection(lang, scored, labels)
-            mean = formulas.mean_over_models(formula)
-            cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
-            cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
-    return cells
 
 
 def _published_scores(
