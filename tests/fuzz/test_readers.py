@@ -39,7 +39,7 @@ EXCEPTED = {
     MADE: """
         analysis.scoring_variants audit.causes audit.diff audit.evidence audit.explain
         audit.explain_text evaluation.judged interop.croissant
-        interop.crate.tables papers.lmentry.analysis.verdicts papers.lmentry.annotation
+        interop.crate.tables papers.lmentry.verdicts papers.lmentry.annotation
         papers.lmentry.judging.judge reproduction.published scoring.collect scoring.shards
         reproduction.measured report.read
     """,

@@ -16,17 +16,17 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import read_plain
-from blimpworks.papers.lmentry.analysis.robustness import (
+from blimpworks.papers.lmentry.annotation import measure_agreement, write_annotation_sheet
+from blimpworks.papers.lmentry.exhibits.formulas import (
     aspects,
     lmentry_score,
     robustness,
 )
-from blimpworks.papers.lmentry.analysis.verdicts import compare_verdicts
-from blimpworks.papers.lmentry.annotation import measure_agreement, write_annotation_sheet
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
 from blimpworks.papers.lmentry.tasks import TASKS
+from blimpworks.papers.lmentry.verdicts import compare_verdicts
 from blimpworks.reproduction.measured import Measured, compare
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, PROMPTS, read_table
 from support.lmentry_campaign import Campaign, fill, write

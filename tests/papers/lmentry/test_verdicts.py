@@ -8,16 +8,16 @@ from typer.testing import CliRunner
 
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.analysis.verdicts import (
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.judging.judge import METHODS, Judge
+from blimpworks.papers.lmentry.tables import VERDICTS
+from blimpworks.papers.lmentry.tasks import SUBJECTS
+from blimpworks.papers.lmentry.verdicts import (
     REASONS,
     compare_evaluation,
     compare_verdicts,
     reasons,
 )
-from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging.judge import METHODS, Judge
-from blimpworks.papers.lmentry.tables import VERDICTS
-from blimpworks.papers.lmentry.tasks import SUBJECTS
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, Evaluation, read_table
 from support.lmentry_campaign import EXTRA, Campaign, judgement, prompts, write
 from support.paths import REPOSITORY

@@ -141,7 +141,7 @@ def read_annotations(
     return counts
 
 
-@command(calls=f"{PAPER}.analysis.verdicts:compare_verdicts", packages=FRAMES, cheap=True)
+@command(calls=f"{PAPER}.verdicts:compare_verdicts", packages=FRAMES, cheap=True)
 def compare_verdicts(
     results: Path = ANSWERED,
     models: str = shared.EVALUATED,

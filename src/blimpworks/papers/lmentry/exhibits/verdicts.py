@@ -16,7 +16,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, Formula, select_rows, sum_of
 from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
 from blimpworks.exhibits.style import BLUE, COLUMN_INCHES, GREY, ORANGE, new_figure, say
-from blimpworks.papers.lmentry.analysis import verdicts
+from blimpworks.papers.lmentry import verdicts
 from blimpworks.papers.lmentry.exhibits import describe, formulas
 from blimpworks.papers.lmentry.exhibits.common import (
     language_code,

@@ -1,1 +1,0 @@
-"""Compute statistics of this paper alone."""
