@@ -15,18 +15,9 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, KINDS, TEXT, VALUES
-from blimpworks.exhibits.shared import (
-    Tables,
-    by_place,
-    formula_cell,
-    printed_cell,
-    printed_text_cell,
-    read_plain,
-    read_printed,
-    row_cell,
-)
 from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
     EVERY,
@@ -84,14 +75,14 @@ def unlike_print(cells: Sequence[Cell]) -> str:
     return f"Worded otherwise in the release: {readings}."
 
 
-def table1(tables: Tables, labels: Labels) -> Exhibit:
+def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Table 1: a prompt of each task."""
     cells: list[Cell] = []
     if labels.source == "published":
         pack = next(p for p in map(read_pack, tables["packs"]) if p.lang == ENGLISH)
-        for _, row in read_printed(tables, exhibit="table1").iterrows():
+        for _, row in shared.read_printed(tables, exhibit="table1").iterrows():
             task, name = row["row"], long_name(row["row"])
-            cells.append(printed_text_cell(row, (name, EXAMPLE)))
+            cells.append(shared.printed_text_cell(row, (name, EXAMPLE)))
             for number, template in enumerate(pack.templates[task], start=1):
                 arguments = _arguments_of(template, as_typed(row["text"]))
                 if arguments is not None:
@@ -142,7 +133,7 @@ def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
     return arguments
 
 
-def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
+def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
     """Draw one of Tables 9 to 33: the templates of a task."""
     task = TEMPLATE_TABLES[table]
     packs = {pack.lang: pack for pack in map(read_pack, tables["packs"])}
@@ -168,9 +159,9 @@ def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     cells: list[Cell] = []
     if labels.source == "published":
         langs, columns = [ENGLISH], [TEMPLATE]
-        for _, row in read_printed(tables, exhibit=table).iterrows():
+        for _, row in shared.read_printed(tables, exhibit=table).iterrows():
             number, lang = int(row["row"]), row["column"]
-            cells.append(printed_text_cell(row, (row_name(lang, number), TEMPLATE)))
+            cells.append(shared.printed_text_cell(row, (row_name(lang, number), TEMPLATE)))
             released = template_cell(lang, number, f"{TEMPLATE}, released")
             cells.append(replace(released, printed=False))
         note = describe.entries["notes_of_tables"].get(table)
@@ -178,7 +169,7 @@ def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         description = describe("templates_published", task=long_name(task).lower(), remarks=remarks)
     else:
         langs = languages_of(pd.DataFrame({"lang": [lang for lang in packs if numbers[lang]]}))
-        items = read_plain(PROMPTS, tables["items"], ("lang", "phenomenon", "template"))
+        items = shared.read_plain(PROMPTS, tables["items"], ("lang", "phenomenon", "template"))
         items = items[items["phenomenon"] == task]
         for lang in langs:
             for number in numbers[lang]:
@@ -219,11 +210,11 @@ PRINT_ORDER = ("eng", "ita", "spa", "deu", "cat", "glg", "eus", "kor", "por")
 WHY, SYSTEM = "Why they differ", "System prompt"
 
 
-def table2(tables: Tables, labels: Labels) -> Exhibit:
+def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Table 2: prompts of each language."""
     name_of = partial(language_name, labels=labels)
     if labels.source == "published":
-        printed = read_printed(tables)
+        printed = shared.read_printed(tables)
         languages, key = [*LANGUAGES], "table2_published"
         cells = printed_cells(tables, "table2", name_of, lambda _: SAMPLES)
         sums: dict[tuple[str, str], dict[str, Any]] = {
@@ -233,10 +224,10 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         sums[EVERY, "Sum of the rows"] = own_rows
         for (lang, column), where in sums.items():
             place, more = (name_of(lang), column), {"stands_for": (lang, "samples")}
-            cell = formula_cell(printed, place, VALUES, "published", where, ",.0f", **more)
+            cell = shared.formula_cell(printed, place, VALUES, "published", where, ",.0f", **more)
             cells.append(replace(cell, printed=False))
     else:
-        items, key = read_plain(PROMPTS, tables["items"], ["lang"]), "table2"
+        items, key = shared.read_plain(PROMPTS, tables["items"], ["lang"]), "table2"
         languages = sorted(languages_of(items), key=name_of)
         cells = [
             count_of(items, (name_of(lang), SAMPLES), (lang, "samples"), lang=lang)
@@ -248,21 +239,21 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe(key), cells=cells, stub=stub)
 
 
-def table54(tables: Tables, labels: Labels) -> Exhibit:
+def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Table 54: prompts of each task and language."""
     code_of = partial(language_code, labels=labels)
     cells: list[Cell] = []
     if labels.source == "published":
         order, key = [*PRINT_ORDER], "table54_published"
         cells = printed_cells(tables, "table54", task_name, code_of)
-        for _, row in read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]).iterrows():
+        for _, row in shared.read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]).iterrows():
             task, lang = row["phenomenon"], row["lang"]
             cell_key = task_name(task), f"{code_of(lang)}, by {row['basis']}"
             keys, text = ("phenomenon", "lang"), f"{row['prompts']:,}"
-            cell = row_cell("prompt_counts", row, keys, "prompts", cell_key, text)
+            cell = shared.row_cell("prompt_counts", row, keys, "prompts", cell_key, text)
             cells.append(replace(cell, stands_for=(task, lang), printed=False))
     else:
-        items, key = read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table54"
+        items, key = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table54"
         present = {*zip(items["phenomenon"], items["lang"], strict=True)}
         order = languages_of(items)
         for task, lang in product(sorted({task for task, _ in present}), order):
@@ -273,9 +264,9 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe(key), cells=cells, heads=heads)
 
 
-def counts(tables: Tables, labels: Labels) -> Exhibit:
+def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw prompts of each task and language beside those of Table 54."""
-    items = read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"])
+    items = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"])
     facts = labels.facts["lmentry_counts"]
     most, why_fewer = facts["per_template"], "not explained"
     if most is not None:
@@ -286,7 +277,7 @@ def counts(tables: Tables, labels: Labels) -> Exhibit:
         )
         for difference in facts["differences"]
     }
-    printed = by_place(read_printed(tables, exhibit="table54"))
+    printed = shared.by_place(shared.read_printed(tables, exhibit="table54"))
     sizes = items.groupby(["phenomenon", "lang"]).size()
     cells: list[Cell] = []
     reasons: dict[str, dict[str, list[str]]] = {}
@@ -294,7 +285,7 @@ def counts(tables: Tables, labels: Labels) -> Exhibit:
         key, row, code = (task, lang), task_name(task), language_code(lang, labels)
         before, after = 0, int(sizes.get(key, 0))
         if key in printed:
-            cell = printed_cell(printed[key], (row, f"{code} printed"))
+            cell = shared.printed_cell(printed[key], (row, f"{code} printed"))
             cells.append(replace(cell, text=f"{cell.value:,.0f}"))
             before = int(cell.value)
         if key in sizes:
@@ -316,9 +307,11 @@ def counts(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-def table7(tables: Tables, labels: Labels) -> Exhibit:
+def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Table 7: the system prompt of each language, and its number of prompts."""
-    printed = {row["row"]: row for _, row in read_printed(tables, exhibit="table7").iterrows()}
+    printed = {
+        row["row"]: row for _, row in shared.read_printed(tables, exhibit="table7").iterrows()
+    }
     packs = {pack.lang: pack.system for pack in map(read_pack, tables["packs"])}
     published = labels.source == "published"
     langs = [*printed] if published else [*packs]
@@ -329,14 +322,16 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
         more: dict[str, Any] = {"stands_for": (lang, SYSTEM_KEY), "printed": not published}
         of_packs.append(pack_cell((names[lang], column), packs[lang], lang, SYSTEM_KEY, **more))
     if published:
-        numbers = by_place(read_printed(tables, exhibit="table2"))
-        samples = [printed_cell(numbers[lang, "samples"], (names[lang], SAMPLES)) for lang in langs]
+        numbers = shared.by_place(shared.read_printed(tables, exhibit="table2"))
+        samples = [
+            shared.printed_cell(numbers[lang, "samples"], (names[lang], SAMPLES)) for lang in langs
+        ]
         cells = [replace(cell, stands_for=None) for cell in samples]
         for lang, cell in zip(langs, of_packs, strict=True):
-            cells += [printed_text_cell(printed[lang], (names[lang], SYSTEM)), cell]
+            cells += [shared.printed_text_cell(printed[lang], (names[lang], SYSTEM)), cell]
         description = describe("table7_published", wording=unlike_print(cells))
     else:
-        items = read_plain(PROMPTS, tables["items"], ["lang"])
+        items = shared.read_plain(PROMPTS, tables["items"], ["lang"])
         places = {lang: (language_name(lang, labels), SAMPLES) for lang in languages_of(items)}
         cells = [count_of(items, place, lang=lang) for lang, place in places.items()]
         cells += of_packs
@@ -354,11 +349,11 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-def table8(tables: Tables, labels: Labels) -> Exhibit:
+def table8(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Table 8: the subsets of arguments in words, their prompts, and their languages."""
     cells = []
     if labels.source == "published":
-        printed = read_printed(tables)
+        printed = shared.read_printed(tables)
         subsets, key = printed[printed["exhibit"] == "table8"], "table8_published"
         arguments = dict(zip(subsets["row"], subsets["text"], strict=True))
         for subset in PARENTS:
@@ -367,16 +362,18 @@ def table8(tables: Tables, labels: Labels) -> Exhibit:
             where = {"exhibit": "table54", "row": subset, "column": langs}
             for column, formula in ((SAMPLES, VALUES), ("Languages", COUNT)):
                 cell_key = (subset, column)
-                cells.append(formula_cell(rows, cell_key, formula, "published", where, ",.0f"))
+                cells.append(
+                    shared.formula_cell(rows, cell_key, formula, "published", where, ",.0f")
+                )
     else:
-        items, key = read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table8"
+        items, key = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table8"
         arguments = {subset: TASK_NAMES[subset]["words"] for subset in PARENTS}
         for subset in PARENTS:
             count = count_of(items, (subset, SAMPLES), phenomenon=subset)
             where = {"benchmark": BENCHMARK, "phenomenon": subset}
             if count.n:
                 cell_key = (subset, "Languages")
-                cells += [count, formula_cell(items, cell_key, KINDS, "items", where, ".0f")]
+                cells += [count, shared.formula_cell(items, cell_key, KINDS, "items", where, ".0f")]
     return Exhibit(
         **describe(key),
         cells=cells,

@@ -10,21 +10,9 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import PUBLISHED
+from blimpworks.exhibits import formulas as basic
 from blimpworks.exhibits.accuracies import row_accuracy_cell
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import (
-    ACCURACY,
-    COUNT,
-    KINDS,
-    LARGEST,
-    MEAN,
-    QUOTIENT,
-    TOTAL,
-    UNWEIGHTED,
-    Formula,
-    of_row,
-    select_rows,
-)
 from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_printed
 from blimpworks.exhibits.statements import Recomputation, printed_statements
 from blimpworks.papers.lmentry.exhibits import common, describe, formulas
@@ -46,9 +34,9 @@ FORMULAS = {"lms": formulas.SCORE, "accuracy": formulas.MEAN_ACCURACY, "": formu
 """Formulas of a model's measured numbers by metric; Table 5's only metric has no name."""
 METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
 """Metrics of each table, and the ends of their columns' names after the language."""
-DERIVATIONS: dict[str, tuple[str, Formula, str, str | list[str], tuple[str, str]]] = {
+DERIVATIONS: dict[str, tuple[str, basic.Formula, str, str | list[str], tuple[str, str]]] = {
     "table4": ("lms", formulas.PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")),
-    "table5": ("", QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
+    "table5": ("", basic.QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
 }
 """Metric of a table that follows from two other numbers: formula, name and exhibits of these, and
 their columns with ``{}`` for the language."""
@@ -58,13 +46,13 @@ _RANKS = [formulas.rank_of(f"{lang} lms", formulas.COLUMNS_BY_VALUE) for lang in
 RECOMPUTATION = Recomputation(
     dict.fromkeys(
         (
-            COUNT,
-            LARGEST,
+            basic.COUNT,
+            basic.LARGEST,
             formulas.SMALLEST,
-            QUOTIENT,
+            basic.QUOTIENT,
             formulas.FIVE,
             formulas.LEAD,
-            of_row("value"),
+            basic.of_row("value"),
         ),
         "{:.6g}",
     )
@@ -102,7 +90,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             stub[name] = {"Name": model, "Size": f"{billions:.3g}B" if billions else "unknown"}
             where: dict[str, Any] = {"phenomenon": [*HEADS], "paradigm": ALL}
             where |= {"benchmark": BENCHMARK, "model": model, "method": labels.method}
-            for column, formula in (("Answers", TOTAL), ("Languages", KINDS)):
+            for column, formula in (("Answers", basic.TOTAL), ("Languages", basic.KINDS)):
                 cell_key = (name, column)
                 cells.append(formula_cell(rows, cell_key, formula, "accuracies", where, ",.0f"))
     sections = common.sections_of(models, labels, columns)
@@ -174,7 +162,9 @@ def _published_scores(
     cells = common.printed_cells(tables, table, row_names.__getitem__, names.__getitem__)
     for printed_column, column in names.items():
         where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": printed_column}
-        cell = formula_cell(printed, (AVERAGE_OF_ROWS, column), MEAN, "published", where, ".1f")
+        cell = formula_cell(
+            printed, (AVERAGE_OF_ROWS, column), basic.MEAN, "published", where, ".1f"
+        )
         cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
     metric, formula, origin, exhibits, needed = DERIVATIONS[table]
     for lang, model in product(LANGUAGES, MODELS):
@@ -188,13 +178,15 @@ def _published_scores(
     # Accuracies again, of models that have all of a language's tasks.
     rows = common.read_accuracies(tables, labels)
     for lang, tasks in common.tasks_of(rows).items():
-        in_language = select_rows(rows, {"lang": lang, "phenomenon": tasks})
+        in_language = basic.select_rows(rows, {"lang": lang, "phenomenon": tasks})
         for model in common.models_of(in_language):
             of_tasks = in_language[in_language["model"] == model]
             if len(of_tasks) == len(tasks):
                 cell_key = (row_names[model], f"{columns[lang, 'accuracy']}, mean of the tasks")
                 where = common.selection(lang, model, labels, phenomenon=tasks, paradigm=ALL)
-                cell = formula_cell(of_tasks, cell_key, UNWEIGHTED, "accuracies", where, ".1f")
+                cell = formula_cell(
+                    of_tasks, cell_key, basic.UNWEIGHTED, "accuracies", where, ".1f"
+                )
                 stands_for, n = (model, f"{lang} accuracy"), int(of_tasks["n"].sum())
                 cells.append(replace(cell, stands_for=stands_for, n=n, printed=False))
     return cells
@@ -228,8 +220,8 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     else:
         rows = common.read_accuracies(tables, labels)
         models, cells = common.models_of(rows), []
-        formula = formulas.NOMINAL if labels.method == PUBLISHED else ACCURACY
-        inside = select_rows(rows, {"lang": lang, "paradigm": ALL, "phenomenon": [*tasks]})
+        formula = formulas.NOMINAL if labels.method == PUBLISHED else basic.ACCURACY
+        inside = basic.select_rows(rows, {"lang": lang, "paradigm": ALL, "phenomenon": [*tasks]})
         inside = inside.sort_values("phenomenon", key=lambda names: names.map(tasks.index))
         for _, row in inside.iterrows():
             model, task = row["model"], row["phenomenon"]
@@ -289,7 +281,7 @@ def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterato
     """Rank each task of a language by the models of a group, in hidden cells."""
     heading, name = GROUPS[group]
     models = [model for model in common.models_of(rows) if common.group_of(model) == heading]
-    inside = select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
+    inside = basic.select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
     tasks = common.tasks_of(inside).get(lang, [])
     where = common.selection(lang, models, labels, phenomenon=tasks, paradigm=ALL)
     for task in tasks:
