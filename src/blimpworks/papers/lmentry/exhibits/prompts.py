@@ -309,9 +309,8 @@ def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Table 7: the system prompt of each language, and its number of prompts."""
-    printed = {
-        row["row"]: row for _, row in shared.read_printed(tables, exhibit="table7").iterrows()
-    }
+    rows = shared.read_printed(tables, exhibit="table7").iterrows()
+    printed = {row["row"]: row for _, row in rows}
     packs = {pack.lang: pack.system for pack in map(read_pack, tables["packs"])}
     published = labels.source == "published"
     langs = [*printed] if published else [*packs]
@@ -323,10 +322,10 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
         of_packs.append(pack_cell((names[lang], column), packs[lang], lang, SYSTEM_KEY, **more))
     if published:
         numbers = shared.by_place(shared.read_printed(tables, exhibit="table2"))
-        samples = [
-            shared.printed_cell(numbers[lang, "samples"], (names[lang], SAMPLES)) for lang in langs
-        ]
-        cells = [replace(cell, stands_for=None) for cell in samples]
+        cells = []
+        for lang in langs:
+            samples = shared.printed_cell(numbers[lang, "samples"], (names[lang], SAMPLES))
+            cells.append(replace(samples, stands_for=None))
         for lang, cell in zip(langs, of_packs, strict=True):
             cells += [shared.printed_text_cell(printed[lang], (names[lang], SYSTEM)), cell]
         description = describe("table7_published", wording=unlike_print(cells))
@@ -361,10 +360,8 @@ def table8(tables: shared.Tables, labels: Labels) -> Exhibit:
             langs = sorted(rows["column"][rows["value"].notna()])
             where = {"exhibit": "table54", "row": subset, "column": langs}
             for column, formula in ((SAMPLES, VALUES), ("Languages", COUNT)):
-                cell_key = (subset, column)
-                cells.append(
-                    shared.formula_cell(rows, cell_key, formula, "published", where, ",.0f")
-                )
+                place = (subset, column)
+                cells.append(shared.formula_cell(rows, place, formula, "published", where, ",.0f"))
     else:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table8"
         arguments = {subset: TASK_NAMES[subset]["words"] for subset in PARENTS}

@@ -43,20 +43,10 @@ their columns with ``{}`` for the language."""
 AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"
 NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
 _RANKS = [formulas.rank_of(f"{lang} lms", formulas.COLUMNS_BY_VALUE) for lang in LANGUAGES]
+_FORMULAS = [basic.COUNT, basic.LARGEST, formulas.SMALLEST, basic.QUOTIENT]
+_FORMULAS += [formulas.FIVE, formulas.LEAD, basic.of_row("value"), *_RANKS]
 RECOMPUTATION = Recomputation(
-    dict.fromkeys(
-        (
-            basic.COUNT,
-            basic.LARGEST,
-            formulas.SMALLEST,
-            basic.QUOTIENT,
-            formulas.FIVE,
-            formulas.LEAD,
-            basic.of_row("value"),
-        ),
-        "{:.6g}",
-    )
-    | dict.fromkeys(_RANKS, "{:.6g}"),
+    dict.fromkeys(_FORMULAS, "{:.6g}"),
     {
         "languages": [*LANGUAGES],
         "new languages": [lang for lang in LANGUAGES if lang != "eng"],
@@ -161,10 +151,9 @@ def _published_scores(
     names = {f"{lang} {metric}".strip(): name for (lang, metric), name in columns.items()}
     cells = common.printed_cells(tables, table, row_names.__getitem__, names.__getitem__)
     for printed_column, column in names.items():
+        cell_key = (AVERAGE_OF_ROWS, column)
         where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": printed_column}
-        cell = formula_cell(
-            printed, (AVERAGE_OF_ROWS, column), basic.MEAN, "published", where, ".1f"
-        )
+        cell = formula_cell(printed, cell_key, basic.MEAN, "published", where, ".1f")
         cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
     metric, formula, origin, exhibits, needed = DERIVATIONS[table]
     for lang, model in product(LANGUAGES, MODELS):
@@ -180,14 +169,12 @@ def _published_scores(
     for lang, tasks in common.tasks_of(rows).items():
         in_language = basic.select_rows(rows, {"lang": lang, "phenomenon": tasks})
         for model in common.models_of(in_language):
-            of_tasks = in_language[in_language["model"] == model]
-            if len(of_tasks) == len(tasks):
+            judged = in_language[in_language["model"] == model]
+            if len(judged) == len(tasks):
                 cell_key = (row_names[model], f"{columns[lang, 'accuracy']}, mean of the tasks")
                 where = common.selection(lang, model, labels, phenomenon=tasks, paradigm=ALL)
-                cell = formula_cell(
-                    of_tasks, cell_key, basic.UNWEIGHTED, "accuracies", where, ".1f"
-                )
-                stands_for, n = (model, f"{lang} accuracy"), int(of_tasks["n"].sum())
+                cell = formula_cell(judged, cell_key, basic.UNWEIGHTED, "accuracies", where, ".1f")
+                stands_for, n = (model, f"{lang} accuracy"), int(judged["n"].sum())
                 cells.append(replace(cell, stands_for=stands_for, n=n, printed=False))
     return cells
 
