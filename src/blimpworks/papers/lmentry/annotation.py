@@ -140,9 +140,6 @@ def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     return frame.astype({"correct": int})
 
 
-KEPT = ["row", "lang", "model", "item_id", "phenomenon", "prompt"]
-
-
 def kappa(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
     """Return Cohen's kappa of two judges' labels (0 or 1) and its 95 % interval.
 
@@ -178,8 +175,9 @@ def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
 
 def read_key(paths: Sequence[Path]) -> pd.DataFrame:
     """Read the keys of sheets, without the answers; labels as text."""
-    frames: list[pd.DataFrame] = [read_table(SHEET_KEY, path, KEPT).to_pandas() for path in paths]
-    joined = pd.concat(frames)
+    columns = ["row", "lang", "model", "item_id", "phenomenon", "prompt"]
+    frames = [read_table(SHEET_KEY, path, columns).to_pandas() for path in paths]
+    joined: pd.DataFrame = pd.concat(frames)
     return joined.astype(dict.fromkeys(("lang", "model", "phenomenon"), object))
 
 

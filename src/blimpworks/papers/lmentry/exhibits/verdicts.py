@@ -190,7 +190,6 @@ COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Answers", "echoes"): (sum_of("echoes"), ALL),
 }
 """Heads of columns, with their formula and reasons for a change."""
-CHANGE_COLUMN = "Accuracy change"
 WRITTEN = {"Answers cut off": "cut", "Answers echoes": "echoes"}
 """Columns that are left out if the judgements lack them."""
 SIGNED = (formulas.CHANGE, formulas.SHARE_OF_CHANGE, formulas.DENOMINATORS)
@@ -236,14 +235,14 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
         tasks = [task for task in TASKS if (in_language["phenomenon"] == task).any()]
         of_languages += _row(in_language, language_name(lang, labels), lang, tasks)
         on_tasks = in_language[in_language["phenomenon"].isin(TASKS)]
-        changes: dict[str, tuple[float, list[Cell]]] = {}
+        changes: list[tuple[float, list[Cell]]] = []
         for task in sorted(tasks):
             name = f"{language_code(lang, labels)} {task_name(task)}"
             cells = [*_row(on_tasks, name, lang, [task])]
-            change = next(abs(cell.value) for cell in cells if cell.column == CHANGE_COLUMN)
+            change = next(abs(cell.value) for cell in cells if cell.column == "Accuracy change")
             if change > NOTHING:
-                changes[task] = (change, cells)
-        for _, cells in sorted(changes.values(), key=lambda change: -change[0])[:SHOWN]:
+                changes.append((change, cells))
+        for _, cells in sorted(changes, key=lambda change: -change[0])[:SHOWN]:
             of_tasks += cells
     shown = {cell.column for cell in of_languages}
     named_heads = ((" ".join(head), head) for head in COLUMNS)

@@ -217,12 +217,11 @@ class Compiled:
             usual = alone = wrong = {**_masked(declared, rules.kinds, arguments), **counts}
         whole_answers = []
         for pattern in patterns.reject:
-            if "{m}" in pattern or "{d}" in pattern:
-                # A wrong difference is wrong whatever follows.
-                compiled = compiled_pattern(pattern, wrong, "reject")
-                whole_answers.append(compiled._replace(expression=compiled.expression + r"(?s:.*)"))
-            else:
-                whole_answers.append(compiled_pattern(pattern, usual, "reject"))
+            # A wrong difference is wrong whatever follows.
+            differs = "{m}" in pattern or "{d}" in pattern
+            compiled = compiled_pattern(pattern, wrong if differs else usual, "reject")
+            expression = compiled.expression + (r"(?s:.*)" if differs else "")
+            whole_answers.append(compiled._replace(expression=expression))
         # What is a sentence of the release too has the marks that its sentences have.
         marked = {framed.pattern for framed in patterns.accept} if published else set()
         exact = [pattern for pattern in ("{answer}", *patterns.exact) if pattern not in marked]
@@ -231,12 +230,11 @@ class Compiled:
         for framed in patterns.accept:
             compiled = compiled_pattern(framed.pattern, usual)
             start, end = (
-                f"(?:{'|'.join(compiled_pattern(text, usual).expression for text in texts)})?"
-                if texts
-                else ""
+                "|".join(compiled_pattern(text, usual).expression for text in texts)
                 for texts in (framed.before, framed.after)
             )
-            accept.append(compiled._replace(expression=f"{start}(?:{compiled.expression}){end}"))
+            expression = f"(?:{start})?(?:{compiled.expression})(?:{end})?"
+            accept.append(compiled._replace(expression=expression))
         self.whole = matcher([*whole_answers, *accept], whole=True, end=END[variant])
         self.inside = matcher(accept if rules.inside else [], whole=False)
 
