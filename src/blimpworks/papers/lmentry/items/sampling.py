@@ -298,45 +298,40 @@ def draw_order(source: Source, rng: Random) -> Draws:
     letters = orders.get(task.initials, [*ascii_lowercase])
     present = [letter for letter in letters if letter in groups]
 
-    if task.relation == "any":
-        usable = {"ascii": [*ascii_lowercase], "alphabet": [*groups]}.get(task.initials)
-        words = [w for w in source.words if usable is None or letter_of(w) in usable]
-    elif task.relation == "same":
-        # Of any first character at all in the release.
-        same = [letter for letter, of_letter in groups.items() if len(of_letter) > 1]
-    elif task.relation == "far":
+    if task.relation == "consecutive":
+        following = dict(pairwise(letters))
+        followed = [letter for letter in present if following.get(letter) in groups]
+        while True:
+            letter = rng.choice(followed)
+            word, partner = rng.choice(groups[letter]), rng.choice(groups[following[letter]])
+            yield _directed(word, partner, rng)
+    if task.relation == "far":
         apart = min(FAR, len(letters) // 2)
         rank = {letter: number for number, letter in enumerate(letters)}
         early = [letter for letter in present if rank[letter] < apart]
         late = [letter for letter in present if rank[letter] >= apart]
-    elif task.relation == "consecutive":
-        following = dict(pairwise(letters))
-        followed = [letter for letter in present if following.get(letter) in groups]
-
-    while True:
-        if task.relation == "consecutive":
-            letter = rng.choice(followed)
-            word, partner = rng.choice(groups[letter]), rng.choice(groups[following[letter]])
-            yield _directed(word, partner, rng)
-            continue
-        if task.relation == "far":
+        while True:
             first = rng.choice((False, True))
             letter = rng.choice(early if first else late)
             word, opposite = rng.choice(groups[letter]), late if first else early
             distant = [x for x in opposite if abs(rank[x] - rank[letter]) >= apart]
-            if distant:
-                partner = rng.choice(groups[rng.choice(distant)])
-                yield _directed(*(word, partner) if first else (partner, word), rng)
-            else:
+            if not distant:
                 yield None
-            continue
+                continue
+            partner = rng.choice(groups[rng.choice(distant)])
+            yield _directed(*(word, partner) if first else (partner, word), rng)
+    # Of two words with one first letter, that may be any character at all in the release.
+    same = [letter for letter, of_letter in groups.items() if len(of_letter) > 1]
+    usable = {"ascii": [*ascii_lowercase], "alphabet": [*groups]}.get(task.initials)
+    words = [w for w in source.words if usable is None or letter_of(w) in usable]
+    key = alphabet.key if task.order == "alphabet" else None
+    while True:
         if task.relation == "any":
             word, partner = rng.sample(words, 2)
         elif task.relation == "same":
             word, partner = rng.sample(groups[rng.choice(same)], 2)
         else:
             word, partner = (rng.choice(groups[x]) for x in rng.sample(present, 2))
-        key = alphabet.key if task.order == "alphabet" else None
         holds = min(word, partner, key=key) == word
         yield (word, partner), pair(word, partner, 0) if holds else pair(partner, word, 1)
 
