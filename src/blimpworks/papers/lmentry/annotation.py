@@ -159,18 +159,9 @@ def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
     """Compute the agreement of two judges on the same answers: shares, kappa and counts."""
     equal, n = int((first == second).sum()), len(first)
     (low, high), (value, kappa_low, kappa_high) = wilson(equal, n), kappa(first, second)
-    return {
-        "n": n,
-        "equal": equal,
-        "accuracy": equal / n,
-        "low": low,
-        "high": high,
-        "kappa": value,
-        "kappa_low": kappa_low,
-        "kappa_high": kappa_high,
-        "right_method": int(first.sum()),
-        "right_annotator": int(second.sum()),
-    }
+    agreement = {"n": n, "equal": equal, "accuracy": equal / n, "low": low, "high": high}
+    agreement |= {"kappa": value, "kappa_low": kappa_low, "kappa_high": kappa_high}
+    return agreement | {"right_method": int(first.sum()), "right_annotator": int(second.sum())}
 
 
 def read_key(paths: Sequence[Path]) -> pd.DataFrame:

@@ -169,16 +169,10 @@ def draw_associated(source: Source, rng: Random) -> Draws:
         distractors = rng.sample(distractors_pool, number)
         index = rng.choice(range(number + 1))
         category = distractor_group if task.opposite else answer_group
+        arguments: Arguments = {"category": category, "answer": answer, "distractors": distractors}
+        arguments |= {"distractor_category": distractor_group, "answer_category": answer_group}
         listed_words = [*distractors[:index], answer, *distractors[index:]]
-        arguments = {
-            "category": category,
-            "answer": answer,
-            "distractors": distractors,
-            "distractor_category": distractor_group,
-            "answer_category": answer_group,
-            "answer_index": index,
-            "words": listed_words,
-        }
+        arguments |= {"answer_index": index, "words": listed_words}
         yield (category, answer, tuple(distractors), index), arguments
 
 
@@ -208,16 +202,10 @@ def draw_category(source: Source, rng: Random) -> Draws:
         for position, word in zip(positions, distractors, strict=True):
             listed_words.insert(position, word)
         holds = strangers == 0 if task.opposite else strangers < number
-        arguments = {
-            "category": category,
-            "num_words": number,
-            "words": listed_words,
-            "category_words": members,
-            "distractors": distractors,
-            "num_distractors": strangers,
-            "distractor_indices": positions,
-            "answer": yes if holds else no,
-        }
+        arguments = {"category": category, "num_words": number, "words": listed_words}
+        arguments |= {"category_words": members, "distractors": distractors}
+        arguments |= {"num_distractors": strangers, "distractor_indices": positions}
+        arguments["answer"] = yes if holds else no
         yield (tuple(members), tuple(distractors), tuple(positions)), arguments
 
 

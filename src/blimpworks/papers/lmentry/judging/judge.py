@@ -77,14 +77,8 @@ log = logging.getLogger(__name__)
 
 METHODS: dict[str, Cut] = {PUBLISHED: "first", CORRECTED: "last"}
 """Methods, and the reasoning mark (first or last) after which each reads the answer."""
-MORE = {
-    "nominal": tables.INT,
-    "certain": tables.BOOL,
-    "rule": tables.LABEL,
-    "pattern": tables.STRING,
-    "cut": tables.BOOL,
-    "echo": tables.BOOL,
-}
+MORE = {"nominal": tables.INT, "certain": tables.BOOL, "rule": tables.LABEL}
+MORE |= {"pattern": tables.STRING, "cut": tables.BOOL, "echo": tables.BOOL}
 """Additional columns of judgements. cut: the limit of tokens ended the answer, null if unknown;
 echo: it only repeats its prompt."""
 _PROMPT = ["item_id", "phenomenon", "paradigm", "template", "nominal", "prompt", "arguments"]
