@@ -12,8 +12,8 @@ from blimpworks.cluster.plan import read_dry_run
 from blimpworks.papers.lmentry.settings import LmentryOptions
 
 
-def judgements(*groups):
-    """Rows of (phenomenon, paradigm, right, judged, nominal), by both methods."""
+def accuracies(*groups, without=()):
+    """Accuracies by (phenomenon, paradigm, right, judged, nominal), by both methods."""
     rows = [
         (phenomenon, paradigm, method, float(number < right), nominal)
         for phenomenon, paradigm, right, judged, nominal in groups
@@ -22,21 +22,15 @@ def judgements(*groups):
     ]
     names = ["phenomenon", "paradigm", "method", "correct", "nominal"]
     frame = pd.DataFrame(rows, columns=names).assign(tie=None, near_tie=None)
-    return frame.astype({"tie": "boolean", "near_tie": "boolean"})
-
-
-def accuracies(frame):
-    result = summarise(frame).set_index(["phenomenon", "paradigm", "method"])
-    return result
+    frame = frame.astype({"tie": "boolean", "near_tie": "boolean"}).drop(columns=[*without])
+    return summarise(frame).set_index(["phenomenon", "paradigm", "method"])
 
 
 def test_published_accuracies_are_shares_of_the_nominal_number_of_prompts():
     result = accuracies(
-        judgements(
-            ("starts_with_word", "template=1", 3, 4, 10),
-            ("starts_with_word", "template=2", 1, 4, 10),
-            ("word_containing", "template=1", 27, 27, 26),
-        )
+        ("starts_with_word", "template=1", 3, 4, 10),
+        ("starts_with_word", "template=2", 1, 4, 10),
+        ("word_containing", "template=1", 27, 27, 26),
     )
     published = result.xs("published", level="method")["accuracy"]
     corrected = result.xs("corrected", level="method")["accuracy"]
@@ -46,29 +40,24 @@ def test_published_accuracies_are_shares_of_the_nominal_number_of_prompts():
     assert published["all", "all"] == pytest.approx(31 / 46)
     assert corrected["starts_with_word", "all"] == pytest.approx(4 / 8)
     assert result.xs("published", level="method")["n"]["starts_with_word", "all"] == 8
-
-
-def test_an_interval_moves_with_its_accuracy():
-    rows = judgements(("starts_with_word", "template=1", 3, 4, 10))
-    result = accuracies(rows).loc[("starts_with_word", "template=1")]
+    # An interval moves with its accuracy.
+    alone = result.loc[("starts_with_word", "template=1")]
     for end in ("low", "high"):
-        assert result[end]["published"] == pytest.approx(result[end]["corrected"] * 4 / 10)
+        assert alone[end]["published"] == pytest.approx(alone[end]["corrected"] * 4 / 10)
 
 
 def test_cases_within_a_template_count_what_there_is_and_their_task_what_there_should_be():
-    result = accuracies(
-        judgements(
-            ("more_letters", "template=1/answer=1", 2, 2, 8),
-            ("more_letters", "template=1/answer=2", 1, 2, 8),
-        )
-    ).xs("published", level="method")["accuracy"]
+    groups = [
+        ("more_letters", f"template=1/answer={n}", right, 2, 8) for n, right in ((1, 2), (2, 1))
+    ]
+    result = accuracies(*groups).xs("published", level="method")["accuracy"]
     assert result["more_letters", "template=1/answer=2"] == pytest.approx(1 / 2)
     assert result["more_letters", "all"] == pytest.approx(3 / 8)
 
 
 def test_judgements_of_pairs_know_no_nominal_numbers():
-    rows = judgements(("sv#", "SG", 3, 4, 10)).drop(columns="nominal")
-    assert accuracies(rows)["accuracy"]["sv#", "SG", "published"] == pytest.approx(3 / 4)
+    result = accuracies(("sv#", "SG", 3, 4, 10), without=["nominal"])
+    assert result["accuracy"]["sv#", "SG", "published"] == pytest.approx(3 / 4)
 
 
 def test_a_part_that_answers_has_a_store_and_a_log_of_its_own():
