@@ -17,10 +17,10 @@ from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.multiblimp.exhibits.accuracies import CERTAIN
 from blimpworks.papers.multiblimp.items.features import PHENOMENA, parse_feats
 from blimpworks.papers.multiblimp.items.inflection import SOURCES, LexiconRow
-from blimpworks.papers.multiblimp.items.pairs import load_resources, ways_of
+from blimpworks.papers.multiblimp.items.pairs import load_resources
 from blimpworks.papers.multiblimp.items.sampling import members
 from blimpworks.papers.multiblimp.items.swaps import Inflector
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOTH_TYPES, CANDIDATES
 from blimpworks.tables import ITEMS, LEXICON, SENTENCES, TOKENS, TableSchema, read_table
 
@@ -150,11 +150,12 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     counts.sort(key=lambda row: (row["verb_value"] != value, -row["count"], row["verb_value"]))
     # The inflected word is looked up again, as when the pair was made.
     lexicon = read_table(LEXICON, tables["lexicon"][0])
-    ways = ways_of(MultiblimpOptions(decisions=choice["decisions"]), item["lang"])
-    resources = load_resources(edges, lexicon, phenomenon.construction, ways.letter_case)
+    options = MultiblimpOptions(decisions=choice["decisions"])
+    any_case = corrected(options, "letter_case")
+    resources = load_resources(edges, lexicon, phenomenon.construction, any_case)
     features = tuple(sorted(parse_feats(item["inflected_feats"]).items()))
     query = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
-    trace = Inflector(phenomenon.feature, resources, ways).trace(*query)
+    trace = Inflector(phenomenon.feature, *resources, options, item["lang"]).trace(*query)
     # The own form's entries, then others, the chosen form's first.
     new = item["bad_form"].casefold()
     by_key: dict[tuple[str, str, str, bool], Entry] = {}
@@ -162,7 +163,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         for row in lookup.own if lookup else ():
             by_key.setdefault((source, row.form, row.bundle, True), Entry(row, source, own=True))
         for row in lookup.others if lookup else ():
-            objection = trace.objections[row.form]
+            objection = trace.forms[row.form].objection
             chosen = objection is None and row.form.casefold() == new
             entry = Entry(row, source, own=False, chosen=chosen, objection=objection)
             by_key.setdefault((source, row.form, row.bundle, False), entry)

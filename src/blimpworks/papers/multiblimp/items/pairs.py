@@ -12,7 +12,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.files import read_cells
 from blimpworks.items import item_id
 from blimpworks.papers.multiblimp.items.features import (
     AGREEMENT_FEATURES,
@@ -24,6 +23,7 @@ from blimpworks.papers.multiblimp.items.features import (
 from blimpworks.papers.multiblimp.items.inflection import (
     CONTEXT_PARTS,
     SOURCES,
+    Lexicon,
     load_lexicon,
     spellings,
 )
@@ -33,8 +33,6 @@ from blimpworks.papers.multiblimp.items.swaps import (
     RIGHT,
     SAME_FORM,
     Inflector,
-    Resource,
-    Ways,
 )
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import (
@@ -193,8 +191,10 @@ def pairs_of(
         right = (" " if unit.space_after else "") + "".join(spaced[at + 1 :])
         good, start = (left + unit.text + right).rstrip(), len(left)
         lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
-        swaps, rejected = inflector.swaps(row["form"], lemma, features, row["subject_form"])
-        counts += rejected
+        trace = inflector.trace(row["form"], lemma, features, row["subject_form"])
+        counts.update(trace.rejected)
+        values_before = trace.before or []
+        before = "|".join(values_before)
         of_candidate = {
             "lang": lang,
             "phenomenon": phenomenon.name,
@@ -224,9 +224,11 @@ def pairs_of(
             **surface.origin,
         }
         items: dict[str, Row] = {}
-        for swap in swaps:
-            before, after = "|".join(swap.before), "|".join(swap.after)
-            new = capitalised_like(swap.form, unit.text, not corrected(options, "capitals"))
+        for form, other in trace.forms.items():
+            if other.objection:
+                continue
+            after = "|".join(other.values)
+            new = capitalised_like(form, unit.text, not corrected(options, "capitals"))
             bad = (left + new + right).rstrip()
             key = (lang, phenomenon.name, *surface.origin.values(), row["subject"], start)
             identifier = item_id(*key, good, bad)
@@ -234,12 +236,12 @@ def pairs_of(
             if bad == good or identifier in items:
                 counts[SAME_FORM] += 1
                 continue
-            counts[UNDECIDED] += swap.undecided
+            counts[UNDECIDED] += other.undecided
             of_values = (
                 labels.get((row["kind"], row["order"], value))
                 or labels.get((BOTH_TYPES, row["order"], value))
                 or "?"
-                for value in swap.before
+                for value in values_before
             )
             items[identifier] = of_candidate | {
                 "paradigm": f"{before}>{after}/{row['order']}/{row['kind']}",
@@ -251,7 +253,7 @@ def pairs_of(
                 "bad": bad,
                 "bad_end": start + len(new),
                 "bad_form": new,
-                "congruent_attractors": sum(value in swap.before for value in attractors),
+                "congruent_attractors": sum(map(values_before.__contains__, attractors)),
             }
         pairs += items.values()
     return pairs, counts
@@ -259,27 +261,14 @@ def pairs_of(
 
 def load_resources(
     rows: Sequence[Row], lexicon: pa.Table, construction: str, any_case: bool
-) -> tuple[Resource, ...]:
-    """Load both sources' entries for the words of a construction's candidates."""
+) -> tuple[list[Lexicon], list[Lexicon]]:
+    """Load each source's verbs, and possible subjects, for a construction's candidates."""
     lemmas = spellings((row["lemma"].replace("_", "") for row in rows), any_case)
     subjects = spellings((row["subject_form"] for row in rows), any_case)
-    return tuple(
-        Resource(
-            load_lexicon(lexicon, source, ("V",), "lemma", lemmas, construction == "sp"),
-            load_lexicon(lexicon, source, CONTEXT_PARTS, "form", subjects),
-        )
-        for source in SOURCES
-    )
-
-
-def ways_of(options: MultiblimpOptions, lang: str) -> Ways:
-    """Return the decisions of the options about swaps of a language."""
-    moods = read_cells(Path(__file__).with_name("bound_moods.tsv"))
-    return Ways(
-        letter_case=corrected(options, "letter_case"),
-        other_features=corrected(options, "other_features"),
-        right_forms=corrected(options, "right_forms"),
-        bound_moods=tuple(row["mood"] for row in moods if row["lang"] == lang),
+    participles = construction == "sp"
+    return (
+        [load_lexicon(lexicon, name, ("V",), "lemma", lemmas, participles) for name in SOURCES],
+        [load_lexicon(lexicon, name, CONTEXT_PARTS, "form", subjects) for name in SOURCES],
     )
 
 
@@ -304,12 +293,13 @@ def build_pairs(
         token_words, sentences, whole_contractions=corrected(options, "contractions")
     )
     entries, tests = read_table(LEXICON, lexicon), read_table(AGREEMENT, agreement).to_pylist()
-    ways = ways_of(options, lang)
+    any_case = corrected(options, "letter_case")
+    judged_right = corrected(options, "right_forms")
     counts: dict[str, dict[str, int]] = {}
     items: list[Row] = []
     for construction in ("sv", "sp"):
         rows = [row for row in edges if row["construction"] == construction]
-        resources = load_resources(rows, entries, construction, ways.letter_case)
+        resources = load_resources(rows, entries, construction, any_case)
         for phenomenon in map(PHENOMENA.__getitem__, options.phenomena):
             if phenomenon.construction != construction:
                 continue
@@ -318,13 +308,13 @@ def build_pairs(
                 for row in tests
                 if row["phenomenon"] == phenomenon.name
             }
-            inflector = Inflector(phenomenon.feature, resources, ways)
+            inflector = Inflector(phenomenon.feature, *resources, options, lang)
             pairs, found = pairs_of(rows, lang, phenomenon, inflector, labels, surfaces, options)
             items += pairs
-            reasons = (*ALL_REASONS, RIGHT) if ways.right_forms else ALL_REASONS
+            reasons = (*ALL_REASONS, RIGHT) if judged_right else ALL_REASONS
             dropped = {f"- {reason}": found[reason] for reason in reasons}
             outcomes = {"candidates": len(rows), **dropped, "pairs": len(pairs)}
-            if ways.right_forms:
+            if judged_right:
                 outcomes[UNDECIDED] = found[UNDECIDED]
             counts[f"pairs {phenomenon.name}"] = outcomes
     write_rows(items, ITEM_SCHEMA, output)

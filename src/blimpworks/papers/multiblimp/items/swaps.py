@@ -5,9 +5,11 @@ Source: MultiBLiMP 1.0, section 4.3; the checks and their order follow the autho
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
+from blimpworks.files import read_cells
 from blimpworks.papers.multiblimp.items.features import COLUMNS_OF, UNDEFINED
 from blimpworks.papers.multiblimp.items.inflection import (
     AGREEING,
@@ -18,8 +20,10 @@ from blimpworks.papers.multiblimp.items.inflection import (
     contrasting,
     matching,
     query_of,
+    spellings,
     values_of,
 )
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 
 Slot = tuple[str | None, str | None]
 """Mood and tense."""
@@ -152,36 +156,7 @@ REASONS = (NO_ENTRY, NO_FORM, SAME_FORM, SAME_VALUE, UNDEFINED_VALUE, AMBIGUOUS)
 """Why a word has no swap, or a swap is no minimal pair, in the order of the checks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
-    """The decisions about swaps that are corrected, and moods bound to certain verbs."""
-
-    letter_case: bool = False
-    other_features: bool = False
-    right_forms: bool = False
-    bound_moods: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Swap:
-    """Another form of a word, its values before and after, and whether it may be right."""
-
-    form: str
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-    undecided: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """One source of the lexicon: its inflected words by lemma, its possible subjects by form."""
-
-    verbs: Lexicon
-    subjects: Lexicon
-
-
-@dataclass(frozen=True, slots=True)
-class Lookup:
+class Lookup(NamedTuple):
     """Readings of a form in one source, and rows with another value of ``column``."""
 
     column: str
@@ -189,88 +164,82 @@ class Lookup:
     others: list[LexiconRow]
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """Record of how the other forms of a word were looked up.
+class OtherForm(NamedTuple):
+    """Values of another form of a word, and why it makes no minimal pair."""
 
-    ``lookups``: one for each source, None where none was made. ``before``: the values of the word's
-    own form, None where no source knows it. ``after``: the values of each other form.
-    ``objections``: why a form makes no minimal pair, or None. ``undecided``: forms that another
-    mood might make right.
-    """
+    values: list[str]
+    objection: str | None
+    undecided: bool
+    """Whether another mood might make the form right."""
+
+
+class Trace(NamedTuple):
+    """Record of how the other forms of a word were looked up, and judged."""
 
     lookups: Sequence[Lookup | None]
-    before: frozenset[str] | None
-    after: Mapping[str, frozenset[str]]
-    objections: Mapping[str, str | None]
-    undecided: Set[str] = frozenset()
+    """One for each source, None where none was made."""
+    before: list[str] | None
+    """Values of the word's own form; None where no source knows it."""
+    forms: Mapping[str, OtherForm]
+    rejected: Mapping[str, int]
+    """Number of forms without a minimal pair by reason; the word itself where it has no form."""
 
 
 class Inflector:
-    """Finder of swaps for one phenomenon of one language."""
+    """Finder of a word's other forms, for one ``feature`` of a language.
 
-    def __init__(self, feature: str, resources: Sequence[Resource], ways: Ways) -> None:
-        self.feature, self.resources, self.ways = feature, resources, ways
-        lexicons = [resource.verbs for resource in resources]
+    ``verbs`` are the inflected words of each source by lemma, ``subjects`` the possible subjects by
+    form.
+    """
+
+    def __init__(
+        self,
+        feature: str,
+        verbs: Sequence[Lexicon],
+        subjects: Sequence[Lexicon],
+        options: MultiblimpOptions,
+        lang: str,
+    ) -> None:
+        self.feature, self.verbs, self.subjects = feature, verbs, subjects
+        self.any_case = corrected(options, "letter_case")
+        self.alone = corrected(options, "other_features")
         # The column that values are read from: the treebank lexicon's choice goes first.
-        columns = (lexicon.columns[feature] for lexicon in reversed(lexicons))
+        columns = (lexicon.columns[feature] for lexicon in reversed(verbs))
         self._reported = next(filter(None, columns), feature)
-        self._paradigms = Paradigms(feature, lexicons if ways.right_forms else [], ways.bound_moods)
-        self._cache: dict[tuple[Any, ...], tuple[list[Swap], Counter[str]]] = {}
+        moods = read_cells(Path(__file__).with_name("bound_moods.tsv"))
+        bound = [row["mood"] for row in moods if row["lang"] == lang]
+        judging = verbs if corrected(options, "right_forms") else []
+        self._paradigms = Paradigms(feature, judging, bound)
+        self.trace = cache(self._trace)
 
-    def swaps(
-        self, form: str, lemma: str, features: tuple[tuple[str, str], ...], subject: str
-    ) -> tuple[list[Swap], Counter[str]]:
-        """Return surviving swaps of a word in its context, and counts of the others by reason."""
-        key = (form, lemma, features, subject)
-        if key not in self._cache:
-            trace = self.trace(*key)
-            before = tuple(sorted(trace.before or ()))
-            swaps = [
-                Swap(other, before, tuple(sorted(trace.after[other])), other in trace.undecided)
-                for other, objection in trace.objections.items()
-                if objection is None
-            ]
-            rejected = Counter(filter(None, trace.objections.values()))
-            if not trace.objections:
-                rejected[NO_ENTRY if trace.before is None else NO_FORM] = 1
-            self._cache[key] = swaps, rejected
-        return self._cache[key]
-
-    def trace(
+    def _trace(
         self, form: str, lemma: str, features: tuple[tuple[str, str], ...], subject: str
     ) -> Trace:
         """Look a word up in its context, and judge each other form."""
         query = query_of(dict(features))
-        trace = self._traced(form, lemma, query, subject)
-        if self.ways.letter_case and trace.before is None:
-            trace = self._traced(form.lower(), lemma.lower(), query, subject)
-        return trace
-
-    def _traced(self, form: str, lemma: str, query: Query, subject: str) -> Trace:
         # The word's rows and those of its other forms, in each source.
         lookups: list[Lookup | None] = []
         found_forms: set[str] = set()
-        alone = self.ways.other_features
-        for resource in self.resources:
-            column = resource.verbs.columns[self.feature]
+        for verbs in self.verbs:
+            column = verbs.columns[self.feature]
             if column is None or len(found_forms) == 1:
                 lookups.append(None)
                 continue
-            rows = matching(resource.verbs, lemma, form, query, column, alone)
+            rows = matching(verbs, lemma, form, query, column, self.alone)
             other_rows = [
                 other_row
                 for row in rows
-                for other_row in contrasting(resource.verbs, row, query, column, alone)
+                for other_row in contrasting(verbs, row, query, column, self.alone)
             ]
             found_forms.update(other_row.form for other_row in other_rows)
             lookups.append(Lookup(column, rows, other_rows))
         telling = [lookup for lookup in lookups if lookup and lookup.own]
         if not telling:
-            return Trace(lookups, None, {}, {})
-        before = frozenset[str]().union(
-            *(_defined(telling_row.own, telling_row.column) for telling_row in telling)
-        )
+            lower = (form.lower(), lemma.lower())
+            if self.any_case and lower != (form, lemma):
+                return self._trace(*lower, features, subject)
+            return Trace(lookups, None, {}, {NO_ENTRY: 1})
+        before = {value for lookup in telling for value in _defined(lookup.own, lookup.column)}
         # The subject, by the treebank and by the word's own rows.
         rows = [row for lookup in telling for row in lookup.own]
         columns = {lookup.column for lookup in telling}
@@ -278,26 +247,24 @@ class Inflector:
         stated = {name: frozenset(_defined(rows, name)) for name in asked}
         agreeing = cell_of({**query, **{name: values for name, values in stated.items() if values}})
         besides = {name: values for name, values in query.items() if name != self._reported}
-        after: dict[str, frozenset[str]] = {}
-        objections: dict[str, str | None] = {}
-        undecided: set[str] = set()
-        for other_row in sorted({row.form for lookup in telling for row in lookup.others}):
+        forms: dict[str, OtherForm] = {}
+        for other in sorted({row.form for lookup in telling for row in lookup.others}):
             # All values that the form can have, in either source.
             values: set[str] = set()
-            for verbs in (resource.verbs for resource in self.resources):
-                entries = [row for row in verbs.rows.get(lemma, ()) if row.form == other_row]
+            for verbs in self.verbs:
+                entries = [row for row in verbs.rows.get(lemma, ()) if row.form == other]
                 inflecting = verbs.columns[self.feature]
                 values |= values_of(verbs, entries, besides, self._reported, inflecting)
-            after[other_row] = frozenset(values)
-            objections[other_row] = self._objection(form, other_row, before, values, subject)
-            if objections[other_row] is None:
-                readings = [
-                    row for lookup in telling for row in lookup.others if row.form == other_row
-                ]
+            objection = self._objection(form, other, before, values, subject)
+            undecided = False
+            if objection is None:
+                readings = [row for lookup in telling for row in lookup.others if row.form == other]
                 verdict = self._paradigms.verdict(lemma, readings, agreeing)
-                objections[other_row] = RIGHT if verdict == "right" else None
-                undecided |= {other_row} if verdict == "undecided" else set()
-        return Trace(lookups, before, after, objections, undecided)
+                objection = RIGHT if verdict == "right" else None
+                undecided = verdict == "undecided"
+            forms[other] = OtherForm(sorted(values), objection, undecided)
+        rejected = Counter(other.objection for other in forms.values() if other.objection)
+        return Trace(lookups, sorted(before), forms, rejected if forms else {NO_FORM: 1})
 
     def _objection(
         self, form: str, other: str, before: Set[str], after: Set[str], subject: str
@@ -309,9 +276,9 @@ class Inflector:
         if not after or UNDEFINED in after:
             return UNDEFINED_VALUE
         # Values of the subject's form as a nominative; UniMorph's unless it has none.
-        spellings = {subject, subject.lower()} if self.ways.letter_case else {subject}
-        for subjects in (resource.subjects for resource in self.resources):
-            rows = [row for spelling in spellings for row in subjects.rows.get(spelling, ())]
+        for subjects in self.subjects:
+            spelt = spellings([subject], self.any_case)
+            rows = [row for spelling in spelt for row in subjects.rows.get(spelling, ())]
             inflecting = subjects.columns[self.feature]
             values = values_of(subjects, rows, NOMINATIVE, self._reported, inflecting)
             if values:
