@@ -11,7 +11,7 @@ import pytest
 
 from blimpworks.analysis.comparisons import compare_models
 from blimpworks.papers.multiblimp.items.agreement import label_of
-from blimpworks.papers.multiblimp.items.release import STAGES
+from blimpworks.papers.multiblimp.paper import STAGES
 from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions, variant_of
 from blimpworks.tables import COMPARISONS, ITEMS, JUDGEMENTS, read_table, write_table
 from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, UNIMORPH, Language

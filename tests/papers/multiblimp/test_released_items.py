@@ -16,12 +16,12 @@ from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.items.release import RELEASED_ITEMS
 from blimpworks.papers.multiblimp.items.released import (
     build_released_items,
     export_items,
     released_row,
 )
+from blimpworks.papers.multiblimp.paper import RELEASED_ITEMS
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
 from blimpworks.retrieval.pinning import is_fixed

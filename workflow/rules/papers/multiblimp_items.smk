@@ -1,6 +1,6 @@
 """MultiBLiMP's items: the released ones, or pairs made from treebanks."""
 
-from blimpworks.papers.multiblimp.items.release import (
+from blimpworks.papers.multiblimp.paper import (
     is_released,
     pinned_arguments,
     released_file,

@@ -1,33 +1,31 @@
-"""MultiBLiMP 1.0 (Jumelet et al. 2025): agreement in 101 languages, from treebanks."""
+"""MultiBLiMP 1.0 (Jumelet et al. 2025): agreement in 101 languages, from treebanks.
+
+Without heavy imports, because the Snakefile asks each time Snakemake parses it.
+"""
 
 from collections.abc import Collection, Sequence
 from functools import partial
+from pathlib import Path
+from typing import Any
 
-from blimpworks.campaign.catalogue import Catalogue, Pinned
+from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
-from blimpworks.campaign.retrieved import available, lexicon_sources
+from blimpworks.campaign.retrieved import available, is_usable, lexicon_sources
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.exhibits import SPECS
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS
-from blimpworks.papers.multiblimp.items.release import (
-    BENCHMARK,
-    check_release,
-    is_regenerated,
-    is_released,
-    origin_of_items,
-    pinned_items,
-)
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions, variant_of
+from blimpworks.papers.multiblimp.settings import BENCHMARK, MultiblimpOptions, variant_of
 
+RELEASED_ITEMS = "multiblimp_data"
+"""Kind of the sources that are the released items, one file per language."""
 PAIRS = 1240
 """Pairs of a language whose number the paper does not give: its mean (about 125,000 in 101)."""
 FREQUENCIES = "frequency"
 """Kind of the source of languages' frequencies."""
-ON_ITEMS = {"accuracies", "bins", "comparisons", "funnel", "items", "judgements"} | {
-    "margins",
-    "regressions",
-    "residuals",
+ON_ITEMS = {
+    *("accuracies", "bins", "comparisons", "funnel", "items", "judgements"),
+    *("margins", "regressions", "residuals"),
 }
 """Kinds of tables that differ with the origin of the items."""
 
@@ -42,10 +40,34 @@ def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
     return catalogue.languages[lang].paper_n or PAIRS
 
 
+def _options(campaign: Campaign) -> MultiblimpOptions:
+    return campaign.section(MultiblimpOptions)
+
+
+def is_released(campaign: Campaign) -> bool:
+    """Tell whether the campaign's items of MultiBLiMP are the release's own."""
+    return BENCHMARK in campaign.benchmarks and _options(campaign).items == "released"
+
+
+def pinned_items(campaign: Campaign, catalogue: Catalogue, lang: str) -> SourceRow | None:
+    """Return the source of a language's released file on the hub, if the campaign reads one."""
+    if not is_released(campaign) or _options(campaign).released != "hub":
+        return None
+    return next(iter(catalogue.sources_of(RELEASED_ITEMS, lang)), None)
+
+
+def released_file(campaign: Campaign, catalogue: Catalogue, lang: str) -> Path:
+    """Return the path of a language's released items, retrieved or in their directory."""
+    if row := pinned_items(campaign, catalogue, lang):
+        return Path(campaign.pathvars.resources, "sources", row.name)
+    return Path(_options(campaign).released) / lang / "data.tsv"
+
+
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
     """Raise UserError where released files, or the language of Figure 2, are missing."""
-    check_release(campaign, catalogue)
-    lang = campaign.section(MultiblimpOptions).exhibits.figure2_language
+    if is_released(campaign):
+        _check_release(campaign, catalogue)
+    lang = _options(campaign).exhibits.figure2_language
     if lang is not None and lang not in languages(campaign, catalogue):
         raise UserError(
             f"multiblimp.exhibits.figure2_language is {lang!r}, expected one of the campaign's "
@@ -53,9 +75,89 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
         )
 
 
+def _check_release(campaign: Campaign, catalogue: Catalogue) -> None:
+    """Raise UserError where a released file, its directory, its row or its checksum is missing."""
+    folder, table = _options(campaign).released, campaign.catalogue.sources
+    if folder != "hub" and not Path(folder).is_dir():
+        raise UserError(
+            f"multiblimp.released is {str(folder)!r}, which is no directory; expected 'hub', or a "
+            "directory with a LANG/data.tsv of each language (`blimpworks export multiblimp`)."
+        )
+    for lang in languages(campaign, catalogue):
+        path = released_file(campaign, catalogue, lang)
+        row = pinned_items(campaign, catalogue, lang)
+        if folder != "hub":
+            if not path.is_file():
+                raise UserError(
+                    f"multiblimp.released: {path} does not exist; add it, or take {lang!r} out of "
+                    "languages."
+                )
+        elif row is None:
+            raise UserError(
+                f"{table} has no row of kind {RELEASED_ITEMS!r} and lang {lang!r}, expected the "
+                "file of its released items; add that of config/sources.tsv, or take the "
+                "language out."
+            )
+        elif not is_usable(campaign, row):
+            raise UserError(
+                f"{table}: the released items of {lang!r} ({row.name}) have no checksum, and the "
+                f"campaign skips such files; run `blimpworks pin {table} {row.name}`, or take the "
+                "language out of languages."
+            )
+
+
+def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
+    """List the options of ``build-released-items`` for a hub file: revision, expected pairs."""
+    row = pinned_items(campaign, catalogue, lang)
+    if row is None:
+        return []
+    pairs = catalogue.languages[lang].paper_n
+    expected = [f"--pairs={pairs}"] if pairs is not None else []
+    return [f"--revision={row.version}", *expected]
+
+
+STAGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "lexicon": (
+        ("lexicon",),
+        ("marked_sentences", "rare_readings", "first_entry", "missing_words", "scripts"),
+    ),
+    "candidates": (
+        (),
+        (
+            *("finiteness", "first_word_auxiliary", "attractor_window", "marked_sentences"),
+            *("participle_auxiliaries", "scripts"),
+        ),
+    ),
+    "agreement": (
+        ("phenomena", "agreement"),
+        ("agreement_evidence", "verb_types", "bonferroni", "labels", "letter_case"),
+    ),
+    "pairs": (
+        ("phenomena",),
+        (
+            *("contractions", "copied_features", "subject_person", "other_features"),
+            *("right_forms", "letter_case", "capitals", "scripts"),
+        ),
+    ),
+    "sampling": (("sampling",), ("lost_statistics", "balance", "memberships")),
+    "released": (("phenomena",), ()),
+}
+"""Sections and decisions of the settings that each stage reads."""
+
+
+def stage_settings(campaign: Campaign, name: str) -> dict[str, Any]:
+    """Return the settings that a stage reads, so that other settings rerun nothing."""
+    sections, decisions = STAGES[name]
+    included: dict[str, bool | set[str]] = dict.fromkeys(sections, True)
+    if decisions:
+        included |= {"variant": True, "decisions": {*decisions}}
+    return _options(campaign).model_dump(mode="json", include=included)
+
+
 def treebanks(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     """Return the languages whose items are made from treebanks."""
-    return languages(campaign, catalogue) if is_regenerated(campaign) else ()
+    made = BENCHMARK in campaign.benchmarks and not is_released(campaign)
+    return languages(campaign, catalogue) if made else ()
 
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
@@ -71,7 +173,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 def other_items(campaign: Campaign, lang: str) -> str:
     """Say whose the pairs are where they are not the authors' own."""
-    options = campaign.section(MultiblimpOptions)
+    options = _options(campaign)
     if options.items == "regenerated":
         return "pairs drawn anew (the authors' draw had no seed)"
     return "" if options.released == "hub" else f"pairs of {options.released}"
@@ -79,7 +181,15 @@ def other_items(campaign: Campaign, lang: str) -> str:
 
 def caption(campaign: Campaign, catalogue: Catalogue, kinds: Collection[str]) -> str:
     """Say where the items come from, for exhibits that differ with it."""
-    return origin_of_items(campaign, catalogue) if ON_ITEMS & {*kinds} else ""
+    if not ON_ITEMS & {*kinds}:
+        return ""
+    if _options(campaign).items == "regenerated":
+        return "regenerated"
+    if _options(campaign).released != "hub":
+        return f"released (read from {_options(campaign).released})"
+    rows = (row for row in catalogue.sources.values() if row.kind == RELEASED_ITEMS)
+    versions = dict.fromkeys(row.version for row in rows if row.lang in catalogue.languages)
+    return f"released (jumelet/multiblimp at {', '.join(versions)})"
 
 
 _FROM_TREEBANKS = partial(
@@ -138,19 +248,17 @@ PAPER = Paper(
     benchmarks=(
         Benchmark(
             name=BENCHMARK,
-            options=lambda campaign: campaign.section(MultiblimpOptions),
+            options=_options,
             languages=languages,
-            methods=lambda campaign, _: campaign.section(MultiblimpOptions).methods,
+            methods=lambda campaign, _: _options(campaign).methods,
             expected_units=expected_pairs,
             # Section 6 counts P(good) > P(bad); text and code agree.
             ties={"published": {ANY: "wrong"}, "corrected": {ANY: "wrong"}},
             document_keys=("sen", "wrong_sen"),
-            mcnemar=lambda campaign: variant_of(campaign.section(MultiblimpOptions), "mcnemar"),
+            mcnemar=lambda campaign: variant_of(_options(campaign), "mcnemar"),
         ),
     ),
-    method_settings=lambda campaign: {
-        "multiblimp.methods": campaign.section(MultiblimpOptions).methods
-    },
+    method_settings=lambda campaign: {"multiblimp.methods": _options(campaign).methods},
     check=check,
     treebanks=treebanks,
     sources=sources,

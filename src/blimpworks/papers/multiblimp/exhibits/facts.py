@@ -12,8 +12,12 @@ from blimpworks.campaign.reference import language_groups
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.items.release import BENCHMARK
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected, variant_of
+from blimpworks.papers.multiblimp.settings import (
+    BENCHMARK,
+    MultiblimpOptions,
+    corrected,
+    variant_of,
+)
 from blimpworks.strict import Strict
 
 REASONS = "multiblimp_regeneration_notes.tsv"

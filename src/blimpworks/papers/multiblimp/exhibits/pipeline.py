@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
@@ -23,7 +23,7 @@ from blimpworks.exhibits.pen import (
     step,
     words_of,
 )
-from blimpworks.exhibits.shared import Tables
+from blimpworks.exhibits.shared import Tables, counted
 from blimpworks.exhibits.style import BLUE, GREEN, PAGE_INCHES, VERMILION, new_figure, say
 from blimpworks.exhibits.texts import is_rtl, language_tag
 from blimpworks.papers.multiblimp.exhibits import describe
@@ -73,9 +73,6 @@ SHARES = (0.26, 0.33, 0.41)
 """Widths of the boxes of the second row, for each of the page."""
 PAIR_SHARE = 0.62
 
-Draw = Callable[[Pen, float, float, float], float]
-"""Draws the inside of a box at x, y, in a width; returns its height."""
-
 
 @dataclass(slots=True)
 class Spelling:
@@ -117,17 +114,20 @@ class Spelling:
         return [self.run(word, size, colour, bold) for word in text.split()]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A word as drawn, from top to bottom, with its CoNLL-U id; 0 for an ellipsis."""
 
     word: int
-    runs: tuple[Run, ...]
+    runs: list[Run]
 
     @property
     def width(self) -> float:
         """Width of its widest line [points]."""
         return max(run.width for run in self.runs)
+
+
+def _total(columns: Sequence[Column]) -> float:
+    return sum(column.width for column in columns) + GAP * (len(columns) - 1)
 
 
 def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -> list[Column]:
@@ -139,7 +139,7 @@ def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -
             if column in kept:
                 elided.append(column)
             elif not elided or elided[-1].word:
-                elided.append(Column(0, (Run(ELLIPSIS, FORM, FAINT),)))
+                elided.append(Column(0, [Run(ELLIPSIS, FORM, FAINT)]))
         if len(kept) <= len(needed) or _total(elided) <= width:
             return elided
         far = max(
@@ -149,59 +149,70 @@ def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -
         kept.remove(far)
 
 
-def _total(columns: Sequence[Column]) -> float:
-    return sum(column.width for column in columns) + GAP * (len(columns) - 1)
-
-
-def facts(pen: Pen, x: float, y: float, width: float, rows: Sequence[tuple[str, Run]]) -> float:
-    """Draw names and values in two columns; return their height."""
-    indent = max(Run(name, SMALL).width for name, _ in rows) + 6
-    baseline, before = y, list[Run]()
-    for name, value in rows:
-        baseline += step(before, [value]) + bool(before)
-        before = [value]
-        pen.text(x, baseline, Run(name, SMALL, FAINT))
-        pen.text(x + indent, baseline, value.fitted(width - indent))
-    return baseline + LINE - SIZE + 1 - y
-
-
-@dataclass(frozen=True, slots=True)
-class Insides:
-    """Painter of the boxes' insides, one method a stage.
-
-    Each draws from a top left corner in a width, and returns its height [points].
-    """
+@dataclass(slots=True)
+class Painter:
+    """Painter of one box's inside from ``y`` down [points], with one method a stage."""
 
     stages: Stages
     spelling: Spelling
     choice: Mapping[str, Any]
+    pen: Pen
+    x: float
+    y: float
+    width: float
 
-    def tree(self, pen: Pen, x: float, y: float, width: float) -> float:
+    def _paragraph(self, runs: Sequence[Run], below: float = 0.0) -> None:
+        self.y += self.pen.paragraph(self.x, self.y, self.width, runs) + below
+
+    def _facts(self, rows: Sequence[tuple[str, Run]]) -> None:
+        """Draw names and values in two columns."""
+        indent = max(Run(name, SMALL).width for name, _ in rows) + 6
+        before: list[Run] = []
+        for name, value in rows:
+            self.y += step(before, [value]) + bool(before)
+            before = [value]
+            self.pen.text(self.x, self.y, Run(name, SMALL, FAINT))
+            self.pen.text(self.x + indent, self.y, value.fitted(self.width - indent))
+        self.y += LINE - SIZE + 1
+
+    def _bar(
+        self, name: Run, length: float, colour: str, number: Run, reach: float | None = None
+    ) -> None:
+        """Draw a bar with its name and number, before a pale one that shows its ``reach``."""
+        left, top = self.x + BAR_LEFT, self.y + 1.2
+        self.pen.text(self.x, self.y + SIZE, name)
+        if reach is not None:
+            self.pen.rectangle(left, top, reach, SIZE - 1, BAR)
+        self.pen.rectangle(left, top, max(length, 0.6), SIZE - 1, colour)
+        self.pen.text(self.x + self.width, self.y + SIZE, number, "right")
+        self.y += LINE + 1.5
+
+    def tree(self) -> None:
         """Draw words side by side, arcs from the verb above, features below."""
-        edge, word_at = self.stages.candidate, self.stages.word_at
+        pen, edge, word_at = self.pen, self.stages.candidate, self.stages.word_at
         colours = {edge["verb"]: INK, edge["subject"]: BLUE, edge["inflected"]: GREEN}
         columns = [self._column(word, colours.get(word)) for word in word_at]
         indent = max(Run(name, SMALL).width for name in NAMES) + 10
-        columns = fitting_columns(columns, {*colours}, width - indent)
+        room = self.width - indent
+        columns = fitting_columns(columns, {*colours}, room)
         # Head, dependent and name of the relations drawn, short ones first.
         pairs = {(edge["verb"], edge["subject"])}
         if edge["inflected"] != edge["verb"]:
             pairs.add((edge["verb"], edge["inflected"]))
         named = [(head, word, word_at[word]["deprel"] or "_") for head, word in pairs]
         relations = sorted(named, key=lambda relation: (abs(relation[0] - relation[1]), relation))
-        top = y + LEVEL * len(relations) + 2
+        top = self.y + LEVEL * len(relations) + 2
         most = max(len(column.runs) for column in columns)
         lines = [[c.runs[n] for c in columns if n < len(c.runs)] for n in range(most)]
         steps = [step(above, below) for above, below in zip([[], *lines], lines, strict=False)]
         baselines = [top + 1.5 + total for total in accumulate(steps)]
         # The middle of each word, from the right where the language is written so.
-        room = width - indent
         gap = GAP + min(max(room - _total(columns), 0) / max(len(columns), 1), 5 * GAP)
         centres: dict[int, float] = {}
         at = 0.0
         for column in columns:
             middle = at + column.width / 2
-            centre = x + indent + (room - middle if self.spelling.rtl else middle)
+            centre = self.x + indent + (room - middle if self.spelling.rtl else middle)
             centres[column.word] = centre
             at += column.width + gap
             for run, baseline in zip(column.runs, baselines, strict=False):
@@ -215,215 +226,195 @@ class Insides:
             pen.rectangle(edge_x, top - height - 4, label_width, 8, "#FFFFFF")
             pen.text(middle, top - height + 2, label, "center")
         for name, baseline in zip(NAMES, baselines, strict=False):
-            pen.text(x, baseline, Run(name, SMALL, FAINT))
-        return baselines[-1] + 3 - y
+            pen.text(self.x, baseline, Run(name, SMALL, FAINT))
+        self.y = baselines[-1] + 3
 
     def _column(self, number: int, colour: str | None) -> Column:
         word, shade = self.stages.word_at[number], colour or FAINT
-        runs = [
-            self.spelling.run(word["form"], FORM, colour or INK, bold=colour is not None),
-            self.spelling.run(word["lemma"] or "_", SMALL, shade),
-            Run(word["upos"] or "_", SMALL, shade),
-            Run(word["deprel"] or "_", SMALL, shade),
-        ]
+        form = self.spelling.run(word["form"], FORM, colour or INK, bold=colour is not None)
+        runs = [form, self.spelling.run(word["lemma"] or "_", SMALL, shade)]
+        runs += [Run(word[name] or "_", SMALL, shade) for name in ("upos", "deprel")]
         feats = (word["feats"] or "").split("|") if colour else []
         for text in feats[:MOST_FEATURES] + ([ELLIPSIS] if len(feats) > MOST_FEATURES else []):
             agreeing = text.partition("=")[0] in COLUMNS_OF[self.stages.feature]
             runs.append(Run(text, SMALL, shade if agreeing else FAINT, bold=agreeing))
-        return Column(number, tuple(runs))
+        return Column(number, runs)
 
-    def candidate(self, pen: Pen, x: float, y: float, width: float) -> float:
+    def candidate(self) -> None:
         """Draw subject, verb and what is between them."""
         candidate, item = self.stages.candidate, self.stages.item
-        distance = abs(candidate["distance"])
-        distance_text = f"{distance} word{'s' if distance > 1 else ''}"
-        feature = f"{self.stages.feature} = {item['grammatical']}"
+        distance = counted(abs(candidate["distance"]), "word")
         subject, agreeing = candidate["subject_form"], candidate["form"]
+        feature = f"{self.stages.feature} = {item['grammatical']}"
         rows = [
             ("subject", self.spelling.run(subject, colour=BLUE, bold=True)),
             ("agreeing word", self.spelling.run(agreeing, colour=GREEN, bold=True)),
             ("kind", Run(KINDS[candidate["kind"]], SIZE)),
             ("order", Run(ORDERS[candidate["order"]], SIZE)),
-            ("distance", Run(distance_text, SIZE)),
+            ("distance", Run(distance, SIZE)),
             ("attractors", Run(str(item["attractors"] or "none"), SIZE)),
             ("feature", Run(feature, SIZE, bold=True)),
         ]
-        return facts(pen, x, y, width, rows)
+        self._facts(rows)
 
-    def agreement(self, pen: Pen, x: float, y: float, width: float) -> float:
+    def agreement(self) -> None:
         """Draw how often the language's verbs have each value, and what the test says."""
         stages, item, test = self.stages, self.stages.item, self.stages.test
         inflected = {"sv": "verbs", "sp": "participles"}[item["phenomenon"][:2]]
         value = f"{stages.feature} = {item['grammatical']}"
         title = Run(f"{inflected} of subjects with {value}, {item['order']}", SMALL, FAINT)
-        top = y + pen.paragraph(x, y, width, words_of(title)) + 1
+        self._paragraph(words_of(title), below=1)
         total = sum(row["count"] for row in stages.counts)
-        room = width - BAR_LEFT - BAR_RIGHT
+        room = self.width - BAR_LEFT - BAR_RIGHT
         for row in stages.counts[:4]:
             agrees, share = row["verb_value"] == item["grammatical"], row["count"] / total
-            pen.text(x, top + SIZE, Run(row["verb_value"], SIZE, bold=agrees).fitted(BAR_LEFT - 2))
-            colour = GREEN if agrees else VERMILION
-            pen.rectangle(x + BAR_LEFT, top + 1.2, room, SIZE - 1, BAR)
-            pen.rectangle(x + BAR_LEFT, top + 1.2, max(room * share, 0.6), SIZE - 1, colour)
-            text = f"{row['count']:,} ({100 * share:.1f} %)"
-            pen.text(x + width, top + SIZE, Run(text, SMALL), "right")
-            top += LINE + 1.5
-        rows = [("evidence", Run("none", SIZE))]
+            name = Run(row["verb_value"], SIZE, bold=agrees).fitted(BAR_LEFT - 2)
+            number = Run(f"{row['count']:,} ({100 * share:.1f} %)", SMALL)
+            self._bar(name, room * share, GREEN if agrees else VERMILION, number, reach=room)
+        self.y += 3
         if test:
             p = test["p_greater"]
             p_text = "< 0.001" if p < 0.001 else f"= {p:.3f}"
-            rows = [
-                ("agreeing", Run(f"{test['agreeing']:,} of {test['n']:,}", SIZE)),
-                (f"P(agree) > {self.choice['null']:g}", Run(f"p {p_text}", SIZE)),
-            ]
-        top += 3
-        top += facts(pen, x, top, width, rows)
+            agreeing = Run(f"{test['agreeing']:,} of {test['n']:,}", SIZE)
+            probability = f"P(agree) > {self.choice['null']:g}"
+            self._facts([("agreeing", agreeing), (probability, Run(f"p {p_text}", SIZE))])
+        else:
+            self._facts([("evidence", Run("none", SIZE))])
         label = f"“{item['label']}”: {LABELLED.get(item['label'], 'of several values')}"
-        pen.text(x, top + SIZE, Run(label, SIZE, bold=True).fitted(width))
-        return top + LINE - y
+        self.pen.text(self.x, self.y + SIZE, Run(label, SIZE, bold=True).fitted(self.width))
+        self.y += LINE
 
-    def inflection(self, pen: Pen, x: float, y: float, width: float) -> float:
+    def inflection(self) -> None:
         """Draw the lexicon's entries for the agreeing word, and what became of each."""
-        stages = self.stages
+        pen, stages, x, width = self.pen, self.stages, self.x, self.width
         sizes = ", ".join(f"{RESOURCES[name]} {n:,}" for name, n in stages.sizes.items())
         lemma = words_of(Run("entries of the lemma", SMALL, FAINT))
         lemma.append(self.spelling.run(stages.lemma, SMALL, bold=True))
-        counted = words_of(Run(f": {sizes}", SMALL, FAINT, glued=True))
-        top = y + pen.paragraph(x, y, width, lemma + counted) + 1.5
+        self._paragraph(lemma + words_of(Run(f": {sizes}", SMALL, FAINT, glued=True)), below=1.5)
         groups: dict[tuple[str, str, str], list[Entry]] = {}
         for entry in stages.entries:
             key = (entry.row.form, entry.source, verdict_of(entry))
             groups.setdefault(key, []).append(entry)
         alike = [*groups.values()]
         for entries in alike[:MOST_FORMS]:
-            top += self._form(pen, entries, x, top, width)
-        notes = []
+            entry = entries[0]
+            decided = entry.own or entry.chosen
+            colour = GREEN if entry.own else VERMILION if entry.chosen else INK
+            verdict = Run(verdict_of(entry), SMALL, colour if decided else FAINT)
+            form = self.spelling.run(entry.row.form, colour=colour, bold=decided)
+            baseline = self.y + step([], [form])
+            pen.text(x + width, baseline, verdict, "right")
+            pen.text(x, baseline, form.fitted(width - verdict.width - 4))
+            source = Run(f"({RESOURCES[entry.source]})", SMALL, FAINT)
+            bundles = (entry.row.bundle.split("|") for entry in entries)
+            values = (
+                ";".join(feature.partition("=")[2] for feature in bundle) for bundle in bundles
+            )
+            readings = Run(" / ".join(values), SMALL, FAINT).fitted(width - 10 - source.width)
+            baseline += step([form], [readings])
+            pen.line(x + 6, baseline, [readings, source], space=4)
+            self.y = baseline + SMALL_LINE - SMALL + 2
         if len(alike) > MOST_FORMS:
-            notes.append(f"and {sum(map(len, alike[MOST_FORMS:]))} more")
+            more = f"and {sum(map(len, alike[MOST_FORMS:]))} more"
+            self._paragraph(words_of(Run(more, SMALL, FAINT)))
         if not stages.consulted["ud"] and stages.consulted["unimorph"]:
-            notes.append("Treebanks not consulted: UniMorph has exactly one other form.")
-        for note in notes:
-            top += pen.paragraph(x, top, width, words_of(Run(note, SMALL, FAINT)))
-        return top - y
+            why = "Treebanks not consulted: UniMorph has exactly one other form."
+            self._paragraph(words_of(Run(why, SMALL, FAINT)))
 
-    def _form(self, pen: Pen, entries: Sequence[Entry], x: float, y: float, width: float) -> float:
-        entry = entries[0]
-        decided = entry.own or entry.chosen
-        colour = GREEN if entry.own else VERMILION if entry.chosen else INK
-        verdict = Run(verdict_of(entry), SMALL, colour if decided else FAINT)
-        form = self.spelling.run(entry.row.form, colour=colour, bold=decided)
-        baseline = y + step([], [form])
-        pen.text(x + width, baseline, verdict, "right")
-        pen.text(x, baseline, form.fitted(width - verdict.width - 4))
-        source = Run(f"({RESOURCES[entry.source]})", SMALL, FAINT)
-        bundles = (entry.row.bundle.split("|") for entry in entries)
-        values = (";".join(feature.partition("=")[2] for feature in bundle) for bundle in bundles)
-        readings = Run(" / ".join(values), SMALL, FAINT).fitted(width - 10 - source.width)
-        baseline += step([form], [readings])
-        pen.line(x + 6, baseline, [readings, source], space=4)
-        return baseline + SMALL_LINE - SMALL + 2 - y
-
-    def pair(self, pen: Pen, x: float, y: float, width: float) -> float:
+    def pair(self) -> None:
         """Draw both sentences, the ungrammatical one with a star."""
-        item, spelling, size, top = self.stages.item, self.spelling, 8.5, y
+        item, spelling, size = self.stages.item, self.spelling, 8.5
+        edge = self.x + (self.width - 9 if spelling.rtl else 9)
         for side, star, colour in (("good", " ", GREEN), ("bad", "*", VERMILION)):
             mark = Run(star, size, VERMILION, bold=True)
-            pen.text(x + width - 7 if spelling.rtl else x, top + size, mark)
+            mark_x = self.x + self.width - 7 if spelling.rtl else self.x
+            self.pen.text(mark_x, self.y + size, mark)
             text, start, end = (item[name] for name in (side, f"{side}_start", f"{side}_end"))
             before, form, after = text[:start], text[start:end], text[end:]
+            joined = bool(before) and not before[-1].isspace()
             runs = [
                 *spelling.words(before, False, size),
-                *spelling.words(
-                    form, bool(before) and not before[-1].isspace(), size, colour, True
-                ),
+                *spelling.words(form, joined, size, colour, True),
                 *spelling.words(after, bool(after) and not after[0].isspace(), size),
             ]
-            start_x = x if spelling.rtl else x + 9
-            top += pen.paragraph(start_x, top, width - 9, runs, spelling.rtl) + 2
+            start_x = self.x if spelling.rtl else edge
+            height = self.pen.paragraph(start_x, self.y, self.width - 9, runs, spelling.rtl)
+            self.y += height + 2
         values = f"{self.stages.feature}: {item['grammatical']} → {item['ungrammatical']}"
-        edge, align = (x + width - 9, "right") if spelling.rtl else (x + 9, "left")
-        pen.text(edge, top + SMALL, Run(values, SMALL, FAINT), align)
-        return top + SMALL_LINE - y
+        align = "right" if spelling.rtl else "left"
+        self.pen.text(edge, self.y + SMALL, Run(values, SMALL, FAINT), align)
+        self.y += SMALL_LINE
 
-    def balance(self, pen: Pen, x: float, y: float, width: float) -> float:
+    def balance(self) -> None:
         """Draw pairs of the condition, and those that were kept."""
         item, available, kept = self.stages.item, self.stages.available, self.stages.kept
         values = f"{item['grammatical']} → {item['ungrammatical']}"
         title = f"condition {values}, {item['order']}, {KINDS[item['inflected']]}"
-        top = y + pen.paragraph(x, y, width, words_of(Run(title, SMALL, FAINT))) + 2
-        room = width - BAR_LEFT - BAR_RIGHT / 2
+        self._paragraph(words_of(Run(title, SMALL, FAINT)), below=2)
+        room = self.width - BAR_LEFT - BAR_RIGHT / 2
         for name, n, colour in (("pairs", available, BAR), ("kept", kept, BLUE)):
-            pen.text(x, top + SIZE, Run(name, SIZE))
-            length = max(room * n / max(available, kept), 0.6)
-            pen.rectangle(x + BAR_LEFT, top + 1.2, length, SIZE - 1, colour)
-            pen.text(x + width, top + SIZE, Run(f"{n:,}", SIZE, bold=True), "right")
-            top += LINE + 1.5
+            number = Run(f"{n:,}", SIZE, bold=True)
+            self._bar(Run(name, SIZE), room * n / max(available, kept), colour, number)
         limit, weight = self.choice["limit"], f"{100 * item['weight']:.2g}\N{NO-BREAK SPACE}%"
         share = f"At most {limit:,} are drawn by weight; this pair has {weight} of all weight."
-        top += 1 + pen.paragraph(x, top + 1, width, words_of(Run(share, SMALL, FAINT)))
-        return top - y
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A box: its heading, a note at the right of the heading, and its inside."""
-
-    heading: str
-    beside: str
-    width: float
-    draw: Draw
-
-    def height(self) -> float:
-        """Return the height in points, heading and margins included."""
-        return HEAD + self.draw(Pen(), 0, 0, self.width - 2 * INNER) + 2 * INNER
-
-    def drawn(self, pen: Pen, x: float, y: float, height: float) -> None:
-        """Draw the box with its top left corner at ``x``, ``y``."""
-        pen.box(x, y, self.width, height)
-        pen.box(x, y, self.width, HEAD, BAND)
-        used = pen.text(x + INNER, y + HEAD - 4.3, Run(self.heading, HEADING, bold=True))
-        beside = Run(self.beside, SMALL, FAINT).fitted(self.width - 3 * INNER - used)
-        pen.text(x + self.width - INNER, y + HEAD - 4.3, beside, "right")
-        self.draw(pen, x + INNER, y + HEAD + INNER, self.width - 2 * INNER)
+        self.y += 1
+        self._paragraph(words_of(Run(share, SMALL, FAINT)))
 
 
 def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]) -> Figure:
     """Draw all boxes of a pair in three rows, with the arrows from each to the next."""
     item, full = stages.item, WIDTH - 2 * EDGE
-    inside = Insides(stages, spelling, choice)
     second = [share * (full - 2 * GUTTER) for share in SHARES]
     pair = PAIR_SHARE * (full - GUTTER)
     origin = f"{item['treebank']}, {item['sent_id']}"
+    # Heading, note at the right of the heading, width and inside of each box.
     rows = [
-        [Box("1  Sentence of a treebank", origin, full, inside.tree)],
+        [("1  Sentence of a treebank", origin, full, Painter.tree)],
         [
-            Box("2  Extract", "§4.1", second[0], inside.candidate),
-            Box(f"3  Validate in {language}", "§4.2", second[1], inside.agreement),
-            Box("4  Inflect", "§4.3", second[2], inside.inflection),
+            ("2  Extract", "§4.1", second[0], Painter.candidate),
+            (f"3  Validate in {language}", "§4.2", second[1], Painter.agreement),
+            ("4  Inflect", "§4.3", second[2], Painter.inflection),
         ],
         [
-            Box("5  Minimal pair", f"item {item['item_id']}", pair, inside.pair),
-            Box("6  Balance", "§4.4", full - GUTTER - pair, inside.balance),
+            ("5  Minimal pair", f"item {item['item_id']}", pair, Painter.pair),
+            ("6  Balance", "§4.4", full - GUTTER - pair, Painter.balance),
         ],
     ]
-    heights = [max(box.height() for box in row) for row in rows]
+
+    def paint(
+        inside: Callable[[Painter], None], width: float, pen: Pen, x: float = 0, y: float = 0
+    ) -> float:
+        """Draw the inside of a box of some width; return its height."""
+        painter = Painter(stages, spelling, choice, pen, x, y, width - 2 * INNER)
+        inside(painter)
+        return painter.y - y
+
+    heights = [
+        max(HEAD + paint(inside, width, Pen()) + 2 * INNER for *_, width, inside in row)
+        for row in rows
+    ]
     figure, pen = canvas(WIDTH, sum(heights) + GUTTER * (len(rows) - 1) + 2 * EDGE)
     y = EDGE
     for row, height in zip(rows, heights, strict=True):
         x = EDGE
-        for number, box in enumerate(row):
+        for number, (heading, note, width, inside) in enumerate(row):
             if number:
                 middle = y + height / 2
                 pen.arrow([(x - GUTTER + 1, middle), (x - 1, middle)])
-            box.drawn(pen, x, y, height)
-            x += box.width + GUTTER
+            pen.box(x, y, width, height)
+            pen.box(x, y, width, HEAD, BAND)
+            used = pen.text(x + INNER, y + HEAD - 4.3, Run(heading, HEADING, bold=True))
+            beside = Run(note, SMALL, FAINT).fitted(width - 3 * INNER - used)
+            pen.text(x + width - INNER, y + HEAD - 4.3, beside, "right")
+            paint(inside, width, pen, x + INNER, y + HEAD + INNER)
+            x += width + GUTTER
         y += height + GUTTER
     # Arrows from the sentence to the candidate, and from the last form to the pair.
-    at = EDGE + rows[1][0].width / 2
+    at = EDGE + second[0] / 2
     below = EDGE + heights[0]
     pen.arrow([(at, below + 1), (at, below + GUTTER - 1)])
     below += GUTTER + heights[1]
-    start, end = WIDTH - EDGE - rows[1][2].width / 2, EDGE + rows[2][0].width / 2
+    start, end = WIDTH - EDGE - second[2] / 2, EDGE + pair / 2
     turn = below + GUTTER / 2 - 1
     pen.arrow([(start, below), (start, turn), (end, turn), (end, below + GUTTER - 1)])
     return figure
