@@ -17,8 +17,8 @@ from pathlib import Path
 
 from kit import MIRROR, complete_languages, generate, languages, languages_with_text
 
+from blimpworks.papers.multiblimp.items.inflection import RIGHT
 from blimpworks.papers.multiblimp.items.pairs import UNDECIDED
-from blimpworks.papers.multiblimp.items.swaps import RIGHT
 from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions
 from blimpworks.tables import FUNNEL, read_table
 

@@ -233,7 +233,7 @@ def test_records_messages_settings_and_the_command_line_are_no_part_of_the_code(
     modules = {
         module for module, _ in reachable("blimpworks.papers.multiblimp.items.pairs:build_pairs")
     }
-    assert "blimpworks.papers.multiblimp.items.swaps" in modules
+    assert "blimpworks.papers.multiblimp.items.inflection" in modules
     outside = tuple(
         f"blimpworks.{name}"
         for name in ("records", "errors", "cli", "commands", "campaign.settings")

@@ -271,7 +271,7 @@ MODULES = {
     "lexicon": ("lexicon", "orthography", "unwanted"),
     "candidates": ("candidates", "orthography", "unwanted"),
     "agreement": ("agreement",),
-    "pairs": ("pairs", "swaps", "orthography"),
+    "pairs": ("pairs", "inflection", "orthography"),
     "sampling": ("sampling",),
 }
 BY_THE_BENCHMARK = {"mcnemar"}

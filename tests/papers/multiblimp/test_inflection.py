@@ -4,12 +4,13 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.papers.multiblimp.items.inflection import (
+    Paradigms,
+    cell_of,
     contrasting,
     load_lexicon,
     matching,
     query_of,
 )
-from blimpworks.papers.multiblimp.items.swaps import Paradigms, cell_of
 
 
 def table_of(rows, pos, source):

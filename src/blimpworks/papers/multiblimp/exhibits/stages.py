@@ -16,10 +16,9 @@ from blimpworks.exhibits.formulas import COUNT, of_row
 from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.multiblimp.exhibits.accuracies import CERTAIN
 from blimpworks.papers.multiblimp.items.features import PHENOMENA, parse_feats
-from blimpworks.papers.multiblimp.items.inflection import SOURCES, LexiconRow
+from blimpworks.papers.multiblimp.items.inflection import SOURCES, Inflector, LexiconRow
 from blimpworks.papers.multiblimp.items.pairs import load_resources
 from blimpworks.papers.multiblimp.items.sampling import members
-from blimpworks.papers.multiblimp.items.swaps import Inflector
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOTH_TYPES, CANDIDATES
 from blimpworks.tables import ITEMS, LEXICON, SENTENCES, TOKENS, TableSchema, read_table

@@ -1,17 +1,21 @@
-"""Look words up in a lexicon and find their forms with another value of a feature.
+"""Look words up in a lexicon, and judge which of their other forms make a minimal pair.
 
-Source: MultiBLiMP 1.0, section 4.3; the matching rules follow the authors' code.
+Source: MultiBLiMP 1.0, section 4.3; the matching rules, the checks and their order follow the
+authors' code.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from blimpworks.files import read_cells
 from blimpworks.papers.multiblimp.items.features import (
     ASSUMED,
     COLUMNS_OF,
@@ -19,6 +23,7 @@ from blimpworks.papers.multiblimp.items.features import (
     alternatives,
     parse_feats,
 )
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 
 SOURCES = ("unimorph", "ud")
 CONTEXT_PARTS = ("N", "PRO", "PRON")
@@ -91,11 +96,7 @@ def load_lexicon(
     With ``participles`` other verb forms are left out. Features that some row states have their
     assumed values in the others. A reading is rare by its frequencies, which UniMorph lacks.
     """
-    keep = pc.and_(
-        pc.equal(table["source"].cast(pa.string()), source),
-        pc.is_in(table["pos"].cast(pa.string()), pa.array([*parts])),
-    )
-    rows = table.filter(keep)
+    rows = table.filter((pc.field("source") == source) & pc.field("pos").isin([*parts]))
     counts = Counter(rows["features"].cast(pa.string()).to_pylist())
     # One reading for each alternative of a bundle ("FEM+MASC").
     readings: Readings = {}
@@ -232,3 +233,267 @@ def values_of(
     query = lexicon.relevant(query)
     fitting = (row for row in rows if _fits(row, query, inflecting))
     return {row.features[column] for row in fitting if column in row.features}
+
+
+Slot = tuple[str | None, str | None]
+"""Mood and tense."""
+Cell = tuple[tuple[str, frozenset[str]], ...]
+"""Values that fit, for each agreement feature."""
+RULE, EXCEPTION = 0.5, 0.1
+"""Shares of verbs with one form for two cells: a rule from RULE on, chance below EXCEPTION."""
+ENDINGS = (3, 2, 0)
+"""Numbers of last letters that verbs share which inflect alike."""
+ENOUGH = 5
+"""Least number of verbs with both cells from which others are inferred."""
+
+
+def _slot(row: LexiconRow) -> Slot:
+    return row.features.get("Mood"), row.features.get("Tense")
+
+
+def cell_of(features: Query) -> Cell:
+    """Return the agreement features of a query, or of a reading written as one."""
+    return tuple((name, features[name]) for name in AGREEING if name in features)
+
+
+def _is_finite(row: LexiconRow) -> bool:
+    """Tell whether a reading can have a subject of any person; an imperative cannot."""
+    features = row.features
+    form = features.get("VerbForm", "FIN")
+    return form == "FIN" and "Finiteness" not in features and features.get("Mood") != "IMP"
+
+
+def _suits(row: LexiconRow, cell: Cell) -> bool:
+    return all(row.features.get(name, UNDEFINED) in {*values, UNDEFINED} for name, values in cell)
+
+
+class Paradigms:
+    """Finite readings of verbs for a ``feature``; ``bound`` moods make no form right."""
+
+    def __init__(
+        self, feature: str, lexicons: Sequence[Lexicon], bound: Collection[str] = ()
+    ) -> None:
+        self.feature = feature
+        self._slots: dict[Slot, dict[str, list[LexiconRow]]] = {}
+        # Slots where some verb shows the feature.
+        self._shown: set[Slot] = set()
+        for lexicon in lexicons:
+            column = lexicon.columns[feature]
+            for lemma, rows in lexicon.rows.items():
+                for row in rows:
+                    free = row.features.get("Mood") not in bound and not row.rare
+                    if free and column in row.features and _is_finite(row):
+                        slot = _slot(row)
+                        self._slots.setdefault(slot, {}).setdefault(lemma, []).append(row)
+                        if self._states(row):
+                            self._shown.add(slot)
+        # Slots without a tense, of moods that have one elsewhere: their verbs lack annotation.
+        tensed = {mood for mood, tense in self._slots if tense is not None}
+        self._vague = {slot for slot in self._slots if slot[1] is None and slot[0] in tensed}
+        self._shares: dict[tuple[Any, ...], float | None] = {}
+
+    def _states(self, row: LexiconRow) -> bool:
+        return any(_defined([row], name) for name in COLUMNS_OF[self.feature])
+
+    def verdict(self, lemma: str, wrong: Iterable[LexiconRow], subject: Cell) -> str:
+        """Judge a form with readings ``wrong``: "right" for the subject, "wrong", or "undecided"."""
+        readings = [row for row in wrong if _is_finite(row)]
+        forms = {row.form for row in readings}
+        lacking: list[Slot] = []
+        for slot, lemmas in self._slots.items():
+            fitting = self._fitting(lemmas.get(lemma, ()), subject)
+            if any(row.form in forms for row in fitting):
+                return "right"
+            if not fitting and slot not in self._vague:
+                lacking.append(slot)
+        shares = {
+            (slot, row.bundle): share
+            for row in readings
+            for slot in lacking
+            if (share := self._share(lemma, slot, subject, row)) is not None
+        }
+        if any(share >= RULE for share in shares.values()):
+            return "right"
+        moods = {row.features.get("Mood") for row in readings}
+        foreign = {slot for slot in self._shown - self._vague if slot[0] not in moods}
+        evidence = foreign - {*lacking} or foreign & {slot for slot, _ in shares}
+        some = any(share >= EXCEPTION for share in shares.values())
+        return "undecided" if some or (foreign and not evidence) else "wrong"
+
+    def _fitting(self, rows: Iterable[LexiconRow], cell: Cell) -> list[LexiconRow]:
+        """Return the readings of a verb's slot that agree with a subject."""
+        suiting = [row for row in rows if _suits(row, cell)]
+        stating = [row for row in suiting if self._states(row)]
+        return stating or suiting
+
+    def _share(self, lemma: str, slot: Slot, subject: Cell, row: LexiconRow) -> float | None:
+        """Return the share of verbs with one form for a subject in a slot and for a reading."""
+        values = {n: frozenset({v}) for n, v in row.features.items() if v != UNDEFINED}
+        for length in ENDINGS:
+            key = (lemma[len(lemma) - length :], slot, subject, _slot(row), cell_of(values))
+            if key not in self._shares:
+                same = [*self._compared(*key)]
+                self._shares[key] = sum(same) / len(same) if len(same) >= ENOUGH else None
+            if self._shares[key] is not None:
+                return self._shares[key]
+        return None
+
+    def _compared(
+        self, ending: str, slot: Slot, subject: Cell, other: Slot, cell: Cell
+    ) -> Iterator[bool]:
+        """Yield for each verb of an ending with both forms whether they are one."""
+        if slot == other:
+            return
+        elsewhere = self._slots.get(other, {})
+        for lemma, rows in self._slots[slot].items():
+            if not lemma.endswith(ending) or lemma not in elsewhere:
+                continue
+            here = {row.form for row in self._fitting(rows, subject)}
+            suiting = (row for row in elsewhere[lemma] if _suits(row, cell))
+            there = {row.form for row in suiting if self._states(row)}
+            if here and there:
+                yield not here.isdisjoint(there)
+
+
+NO_ENTRY, NO_FORM = "no lexicon entry", "no other form"
+SAME_FORM, SAME_VALUE = "same form", "same value"
+UNDEFINED_VALUE, AMBIGUOUS = "undefined value", "ambiguous subject"
+RIGHT = "right in another mood or tense"
+REASONS = (NO_ENTRY, NO_FORM, SAME_FORM, SAME_VALUE, UNDEFINED_VALUE, AMBIGUOUS)
+"""Why a word has no swap, or a swap is no minimal pair, in the order of the checks."""
+
+
+class Lookup(NamedTuple):
+    """Readings of a form in one source, and rows with another value of ``column``."""
+
+    column: str
+    own: list[LexiconRow]
+    others: list[LexiconRow]
+
+
+class OtherForm(NamedTuple):
+    """Values of another form of a word, and why it makes no minimal pair."""
+
+    values: list[str]
+    objection: str | None
+    undecided: bool
+    """Whether another mood might make the form right."""
+
+
+class Trace(NamedTuple):
+    """Record of how the other forms of a word were looked up, and judged."""
+
+    lookups: Sequence[Lookup | None]
+    """One for each source, None where none was made."""
+    before: list[str] | None
+    """Values of the word's own form; None where no source knows it."""
+    forms: Mapping[str, OtherForm]
+    rejected: Mapping[str, int]
+    """Number of forms without a minimal pair by reason; the word itself where it has no form."""
+
+
+class Inflector:
+    """Finder of a word's other forms, for one ``feature`` of a language.
+
+    ``verbs`` are the inflected words of each source by lemma, ``subjects`` the possible subjects by
+    form.
+    """
+
+    def __init__(
+        self,
+        feature: str,
+        verbs: Sequence[Lexicon],
+        subjects: Sequence[Lexicon],
+        options: MultiblimpOptions,
+        lang: str,
+    ) -> None:
+        self.feature, self.verbs, self.subjects = feature, verbs, subjects
+        self.any_case = corrected(options, "letter_case")
+        self.alone = corrected(options, "other_features")
+        # The column that values are read from: the treebank lexicon's choice goes first.
+        columns = (lexicon.columns[feature] for lexicon in reversed(verbs))
+        self._reported = next(filter(None, columns), feature)
+        moods = read_cells(Path(__file__).with_name("bound_moods.tsv"))
+        bound = [row["mood"] for row in moods if row["lang"] == lang]
+        judging = verbs if corrected(options, "right_forms") else []
+        self._paradigms = Paradigms(feature, judging, bound)
+        self.trace = cache(self._trace)
+
+    def _trace(
+        self, form: str, lemma: str, features: tuple[tuple[str, str], ...], subject: str
+    ) -> Trace:
+        """Look a word up in its context, and judge each other form."""
+        query = query_of(dict(features))
+        # The word's rows and those of its other forms, in each source.
+        lookups: list[Lookup | None] = []
+        found_forms: set[str] = set()
+        for verbs in self.verbs:
+            column = verbs.columns[self.feature]
+            if column is None or len(found_forms) == 1:
+                lookups.append(None)
+                continue
+            rows = matching(verbs, lemma, form, query, column, self.alone)
+            other_rows = [
+                other_row
+                for row in rows
+                for other_row in contrasting(verbs, row, query, column, self.alone)
+            ]
+            found_forms.update(other_row.form for other_row in other_rows)
+            lookups.append(Lookup(column, rows, other_rows))
+        telling = [lookup for lookup in lookups if lookup and lookup.own]
+        if not telling:
+            lower = (form.lower(), lemma.lower())
+            if self.any_case and lower != (form, lemma):
+                return self._trace(*lower, features, subject)
+            return Trace(lookups, None, {}, {NO_ENTRY: 1})
+        before = {value for lookup in telling for value in _defined(lookup.own, lookup.column)}
+        # The subject, by the treebank and by the word's own rows.
+        rows = [row for lookup in telling for row in lookup.own]
+        columns = {lookup.column for lookup in telling}
+        asked = [name for name in AGREEING if name not in query or name in columns]
+        stated = {name: frozenset(_defined(rows, name)) for name in asked}
+        agreeing = cell_of({**query, **{name: values for name, values in stated.items() if values}})
+        besides = {name: values for name, values in query.items() if name != self._reported}
+        forms: dict[str, OtherForm] = {}
+        for other in sorted({row.form for lookup in telling for row in lookup.others}):
+            # All values that the form can have, in either source.
+            values: set[str] = set()
+            for verbs in self.verbs:
+                entries = [row for row in verbs.rows.get(lemma, ()) if row.form == other]
+                inflecting = verbs.columns[self.feature]
+                values |= values_of(verbs, entries, besides, self._reported, inflecting)
+            objection = self._objection(form, other, before, values, subject)
+            undecided = False
+            if objection is None:
+                readings = [row for lookup in telling for row in lookup.others if row.form == other]
+                verdict = self._paradigms.verdict(lemma, readings, agreeing)
+                objection = RIGHT if verdict == "right" else None
+                undecided = verdict == "undecided"
+            forms[other] = OtherForm(sorted(values), objection, undecided)
+        rejected = Counter(other.objection for other in forms.values() if other.objection)
+        return Trace(lookups, sorted(before), forms, rejected if forms else {NO_FORM: 1})
+
+    def _objection(
+        self, form: str, other: str, before: Set[str], after: Set[str], subject: str
+    ) -> str | None:
+        if other == form:
+            return SAME_FORM
+        if after & before:
+            return SAME_VALUE
+        if not after or UNDEFINED in after:
+            return UNDEFINED_VALUE
+        # Values of the subject's form as a nominative; UniMorph's unless it has none.
+        for subjects in self.subjects:
+            spelt = spellings([subject], self.any_case)
+            rows = [row for spelling in spelt for row in subjects.rows.get(spelling, ())]
+            inflecting = subjects.columns[self.feature]
+            values = values_of(subjects, rows, NOMINATIVE, self._reported, inflecting)
+            if values:
+                return AMBIGUOUS if values & after else None
+        return None
+
+
+def _defined(rows: list[LexiconRow], column: str) -> set[str]:
+    return {
+        row.features[column] for row in rows if row.features.get(column, UNDEFINED) != UNDEFINED
+    }

@@ -22,18 +22,16 @@ from blimpworks.papers.multiblimp.items.features import (
 )
 from blimpworks.papers.multiblimp.items.inflection import (
     CONTEXT_PARTS,
+    REASONS,
+    RIGHT,
+    SAME_FORM,
     SOURCES,
+    Inflector,
     Lexicon,
     load_lexicon,
     spellings,
 )
 from blimpworks.papers.multiblimp.items.orthography import read_tokens
-from blimpworks.papers.multiblimp.items.swaps import (
-    REASONS,
-    RIGHT,
-    SAME_FORM,
-    Inflector,
-)
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import (
     AGREEMENT,
