@@ -239,6 +239,7 @@ Slot = tuple[str | None, str | None]
 """Mood and tense."""
 Cell = tuple[tuple[str, frozenset[str]], ...]
 """Values that fit, for each agreement feature."""
+Verdict = Literal["right", "undecided", "wrong"]
 RULE, EXCEPTION = 0.5, 0.1
 """Shares of verbs with one form for two cells: a rule from RULE on, chance below EXCEPTION."""
 ENDINGS = (3, 2, 0)
@@ -295,8 +296,8 @@ class Paradigms:
     def _states(self, row: LexiconRow) -> bool:
         return any(_defined([row], name) for name in COLUMNS_OF[self.feature])
 
-    def verdict(self, lemma: str, wrong: Iterable[LexiconRow], subject: Cell) -> str:
-        """Judge a form with readings ``wrong``: "right" for the subject, "wrong", or "undecided"."""
+    def verdict(self, lemma: str, wrong: Iterable[LexiconRow], subject: Cell) -> Verdict:
+        """Judge whether a form with readings ``wrong`` is right for the subject, or undecided."""
         readings = [row for row in wrong if _is_finite(row)]
         forms = {row.form for row in readings}
         lacking: list[Slot] = []
