@@ -1,7 +1,8 @@
-"""A network that is this machine, and a server on it."""
+"""A network that is this machine, with little patience, and a server on it."""
 
 import pytest
 
+from blimpworks.retrieval import download
 from support.loopback import serving
 
 
@@ -11,6 +12,9 @@ def _direct(monkeypatch, tmp_path):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.chdir(tmp_path)
+    limits = {"RETRIES": 2, "STALLS": 2, "BACKOFF": 0.01, "LIMITS": (2, 2)}
+    for name, value in limits.items():
+        monkeypatch.setattr(download, name, value)
 
 
 @pytest.fixture

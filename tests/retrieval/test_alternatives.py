@@ -14,7 +14,7 @@ from blimpworks.errors import UserError
 from blimpworks.retrieval import download
 from blimpworks.retrieval.preflight import obstacles
 from blimpworks.retrieval.sources import Pin, other_addresses, retrieve
-from support.loopback import COMMIT, DATA, QUICK, serving
+from support.loopback import COMMIT, DATA, serving
 from support.paths import REPOSITORY
 
 TABLE = REPOSITORY / "config/addresses.tsv"
@@ -50,7 +50,7 @@ def to(server, url, path="/{sha256}"):
 
 def test_a_host_that_is_down_is_passed_over(pin, server, capsys):
     others = table(to(server, pin.url))
-    assert retrieve(pin, OUTPUT, None, QUICK, others).endswith(f"/{pin.sha256}")
+    assert retrieve(pin, OUTPUT, None, others).endswith(f"/{pin.sha256}")
     assert OUTPUT.read_bytes() == DATA
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith(f"sources.tsv: x.txt: {pin.url[:40]}")
@@ -63,7 +63,7 @@ def test_what_one_began_and_another_finished_leaves_no_part(pin, server):
     with serving() as breaking:
         breaking.cuts = [1000] * 9
         own = replace(pin, url=breaking.url)
-        retrieve(own, OUTPUT, None, QUICK, table(to(server, own.url)))
+        retrieve(own, OUTPUT, None, table(to(server, own.url)))
     assert [path.name for path in OUTPUT.parent.iterdir()] == ["x.txt"]
 
 
@@ -71,7 +71,7 @@ def test_so_is_one_that_gives_another_file(pin, server, capsys):
     with serving() as wrong:
         wrong.body = DATA[:-1] + b"?"
         others = table(to(wrong, pin.url), to(server, pin.url))
-        assert retrieve(pin, OUTPUT, None, QUICK, others).startswith(server.url[:20])
+        assert retrieve(pin, OUTPUT, None, others).startswith(server.url[:20])
     assert OUTPUT.read_bytes() == DATA
     assert "has SHA-256 " in capsys.readouterr().err
     assert [path.name for path in OUTPUT.parent.iterdir()] == ["x.txt"]
@@ -81,7 +81,7 @@ def test_where_none_gives_it_all_are_named(pin, server):
     server.statuses = [404]
     others = table(to(server, pin.url, "/gone"))
     with pytest.raises(UserError) as caught:
-        retrieve(pin, OUTPUT, None, QUICK, others)
+        retrieve(pin, OUTPUT, None, others)
     assert "none of 2 addresses gave the file (http://127.0.0.1:" in str(caught.value)
     assert "/gone: 127.0.0.1:" in str(caught.value)
     assert not OUTPUT.exists()
@@ -95,14 +95,14 @@ def test_a_full_disk_is_no_reason_to_try_another(pin, monkeypatch):
         monkeypatch.setattr(download, "slot", full)
         own = replace(pin, url=first.url)
         with pytest.raises(UserError, match="not enough room"):
-            retrieve(own, OUTPUT, None, QUICK, table(to(second, own.url)))
+            retrieve(own, OUTPUT, None, table(to(second, own.url)))
         assert second.ranges_requested == []
 
 
 def test_offline_no_address_is_tried(pin, server, monkeypatch):
     monkeypatch.setenv("BLIMPWORKS_OFFLINE", "1")
     with pytest.raises(UserError, match="forbids the network"):
-        retrieve(pin, OUTPUT, None, QUICK, table(to(server, pin.url)))
+        retrieve(pin, OUTPUT, None, table(to(server, pin.url)))
     assert server.ranges_requested == []
 
 

@@ -10,7 +10,7 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.retrieval import pinning
 from blimpworks.retrieval.sources import LockedFile, record_file
-from support.loopback import COMMIT, DATA, QUICK
+from support.loopback import COMMIT, DATA
 
 HEADER = "name\tkind\tlang\tversion\tsha256\tbytes\tlicence\turl\tmirror"
 
@@ -81,7 +81,7 @@ def test_pin_a_treebank(tmp_path, server):
     line = f"cym\tUD_Welsh-CCG\tt.conllu\tr2.15\t{COMMIT}\t%s\t%s\tCC\t{server.url}\tud/t.conllu\n"
     table = tmp_path / "treebanks.tsv"
     table.write_text(header + line % ("", ""))
-    pinning.pin_row(table, "ud/UD_Welsh-CCG/t.conllu", QUICK)
+    pinning.pin_row(table, "ud/UD_Welsh-CCG/t.conllu")
     assert table.read_text() == header + line % (sha256(DATA).hexdigest(), len(DATA))
 
 
@@ -96,7 +96,7 @@ def test_pin_a_treebank(tmp_path, server):
 def test_what_pin_refuses(table, server, name, said):
     before = table.read_bytes()
     with pytest.raises(UserError) as caught:
-        pinning.pin_row(table, name, QUICK)
+        pinning.pin_row(table, name)
     assert said in str(caught.value)
     assert table.read_bytes() == before
     assert server.ranges_requested == []
@@ -106,7 +106,7 @@ def test_a_failed_pin_changes_nothing(table, server):
     before = table.read_bytes()
     server.statuses = [404]
     with pytest.raises(UserError, match="HTTP 404"):
-        pinning.pin_row(table, "a", QUICK)
+        pinning.pin_row(table, "a")
     assert table.read_bytes() == before
 
 

@@ -25,7 +25,7 @@ from blimpworks.retrieval.sources import (
     record_file,
     retrieve,
 )
-from support.loopback import COMMIT, DATA, QUICK
+from support.loopback import COMMIT, DATA
 from support.paths import REPOSITORY
 
 BLOB = hashlib.sha1(f"blob {len(DATA)}\0".encode() + DATA, usedforsecurity=False).hexdigest()
@@ -50,7 +50,7 @@ def locked(name, verified, url, digest, size):
 
 def refuse(pin, mirror=None):
     with pytest.raises(UserError) as caught:
-        retrieve(pin, OUTPUT, mirror, QUICK)
+        retrieve(pin, OUTPUT, mirror)
     assert not OUTPUT.exists()
     return str(caught.value)
 
@@ -89,7 +89,7 @@ def test_a_blob_id_is_what_git_says(tmp_path):
 
 
 def test_a_file_is_verified_by_its_blob_id_and_its_sha256_recorded(pin, server):
-    assert retrieve(pin, OUTPUT, None, QUICK) == server.url
+    assert retrieve(pin, OUTPUT, None) == server.url
     assert OUTPUT.read_bytes() == DATA
     row = f"x.txt\tgit blob id {BLOB}\t{server.url}\t{DIGEST}\t{len(DATA)}\n"
     assert LOCK.read_text() == COLUMNS + row
@@ -121,10 +121,10 @@ def test_a_file_with_the_blob_id_and_another_sha256_than_recorded_is_refused(pin
 
 
 def test_a_new_version_in_the_catalogue_is_recorded_beside_the_old(pin, server):
-    retrieve(replace(pin, git_blob=BLOB), OUTPUT, None, QUICK)
+    retrieve(replace(pin, git_blob=BLOB), OUTPUT, None)
     server.body = b"newer"
     newer = hashlib.sha1(b"blob 5\0newer", usedforsecurity=False).hexdigest()
-    retrieve(replace(pin, git_blob=newer), OUTPUT, None, QUICK)
+    retrieve(replace(pin, git_blob=newer), OUTPUT, None)
     assert OUTPUT.read_bytes() == b"newer"
     assert [line.split("\t")[1] for line in LOCK.read_text().splitlines()[1:]] == sorted(
         f"git blob id {each}" for each in (BLOB, newer)
@@ -148,7 +148,7 @@ def test_two_jobs_that_received_different_files_are_not_both_believed():
 def test_beside_a_catalogue_of_another_directory_nothing_is_written(pin, server, tmp_path):
     other = tmp_path.with_name(f"{tmp_path.name}-repository") / "config"
     other.mkdir(parents=True)
-    retrieve(replace(pin, catalogue=str(other / "sources.tsv")), OUTPUT, None, QUICK)
+    retrieve(replace(pin, catalogue=str(other / "sources.tsv")), OUTPUT, None)
     assert list(other.iterdir()) == []
     assert DIGEST in LOCK.read_text()
     # What was recorded there counts.
@@ -160,7 +160,7 @@ def test_beside_a_catalogue_of_another_directory_nothing_is_written(pin, server,
 
 def test_a_record_that_cannot_be_written_stops_no_retrieval(pin, caplog):
     LOCK.parent.write_text("where a directory should be")
-    retrieve(pin, OUTPUT, None, QUICK)
+    retrieve(pin, OUTPUT, None)
     assert OUTPUT.read_bytes() == DATA
     assert f"not recorded that x.txt has SHA-256 {DIGEST}" in caplog.text
 
@@ -178,9 +178,9 @@ def test_pinning_checks_the_blob_id(server, tmp_path):
     table.write_text(header + line % ("", ""))
     server.body = b"?"
     with pytest.raises(UserError, match=f"has git blob id [0-9a-f]{{40}}, expected {BLOB}"):
-        pinning.pin_row(table, "x.txt", QUICK)
+        pinning.pin_row(table, "x.txt")
     server.body = DATA
-    pinning.pin_row(table, "x.txt", QUICK)
+    pinning.pin_row(table, "x.txt")
     assert table.read_text() == header + line % (DIGEST, len(DATA))
 
 
@@ -189,22 +189,22 @@ def test_pinning_checks_the_blob_id(server, tmp_path):
 
 def test_zenodo_states_the_md5_of_a_record_s_files(server):
     pin = states_on_zenodo(server)
-    retrieve(pin, OUTPUT, None, QUICK)
+    retrieve(pin, OUTPUT, None)
     assert OUTPUT.read_bytes() == DATA
     assert f"\tMD5 {MD5}\t{pin.url}\t{DIGEST}\t" in LOCK.read_text()
     # From then on nobody is asked.
     server.pages.clear()
     OUTPUT.unlink()
-    retrieve(pin, OUTPUT, None, QUICK)
+    retrieve(pin, OUTPUT, None)
 
 
 def test_the_hub_states_the_blob_id_of_a_small_file_and_the_sha256_of_a_large_one(server):
     small = states_on_the_hub(server)
-    retrieve(small, OUTPUT, None, QUICK)
+    retrieve(small, OUTPUT, None)
     assert f"\tgit blob id {BLOB}\t" in LOCK.read_text()
     LOCK.unlink()
     lfs = {"oid": DIGEST, "size": len(DATA), "pointerSize": 130}
-    retrieve(states_on_the_hub(server, oid="1" * 40, lfs=lfs), OUTPUT, None, QUICK)
+    retrieve(states_on_the_hub(server, oid="1" * 40, lfs=lfs), OUTPUT, None)
     assert f"\tSHA-256 {DIGEST}\t" in LOCK.read_text()
 
 

@@ -5,11 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from blimpworks.retrieval.download import Patience
-
 DATA = bytes(range(256)) * 4096  # 1 MiB
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-QUICK = Patience(retries=2, stalls=2, backoff=0.01, connect=2, read=2)
 
 
 class Server(ThreadingHTTPServer):

@@ -13,7 +13,7 @@ from blimpworks.campaign.addresses import check_listed
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.errors import BROKEN, UserError
 from blimpworks.files import atomic, below
-from blimpworks.retrieval.download import Patience, Transfer
+from blimpworks.retrieval.download import Transfer
 from blimpworks.retrieval.sources import PIECE, Pin, Proof, disk_errors, in_mirror, part_path
 from blimpworks.strict import Part, Strict, Within
 
@@ -61,7 +61,6 @@ def fetch_archive(
     pins: Iterable[Pin],
     mirror: Path,
     archive: Path | None = None,
-    patience: Patience | None = None,
 ) -> Taken:
     """Download an archive and copy from it the pinned files that a mirror lacks.
 
@@ -85,7 +84,7 @@ def fetch_archive(
         partial = part_path(mirror / row.name, row.url)
         if archive is None:
             instead = "name a copy of the archive with --file"
-            Transfer(row.url, partial, None, row.name, instead, patience or Patience()).run()
+            Transfer(row.url, partial, None, row.name, instead).run()
         _unpack(archive or partial, expected, mirror, outcome)
         partial.unlink(missing_ok=True)
     return outcome
@@ -140,7 +139,7 @@ def _take(content: IO[bytes] | None, size: int, pin: Pin, mirror: Path) -> None:
     with disk_errors(target), atomic(target) as temporary:
         with temporary.open("wb") as handle:
             shutil.copyfileobj(content, handle, PIECE)
-        proof = Proof.of(pin, None)
+        proof = Proof.of(pin)
         if problem := proof.problem(temporary):
             raise _Differs(problem)
         proof.record(temporary)

@@ -1,8 +1,9 @@
-"""Download one file over HTTP; retry, resume, and name the fault plainly."""
+"""Download one file over HTTP, or ask for its checksum; retry, resume, name the fault plainly."""
 
 import fcntl
 import hashlib
 import os
+import re
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from urllib3 import BaseHTTPResponse, exceptions
 from urllib3.util import Retry
 
 from blimpworks.campaign.addresses import (
+    Statement,
     check_address,
     check_redirect,
     offline_variable,
@@ -26,7 +28,16 @@ from blimpworks.campaign.addresses import (
     shown,
 )
 from blimpworks.errors import UserError
-from blimpworks.retrieval.sources import PIECE, NotReceived, disk_errors
+from blimpworks.json_files import load_json
+from blimpworks.retrieval.sources import (
+    GIT_BLOB,
+    MD5,
+    PIECE,
+    SHA256,
+    Checksum,
+    NotReceived,
+    disk_errors,
+)
 
 AT_ONCE = 4
 """Most parallel downloads from a host."""
@@ -77,18 +88,14 @@ _STATUSES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """Limits of the tries of a download: seconds and two counts."""
-
-    retries: int = 5
-    """Retries after a refused connection, a time-out, a 429 or a 5xx."""
-    stalls: int = 4
-    """Broken transfers in a row that brought nothing new."""
-    backoff: float = 1.0
-    """First pause in seconds; it doubles each time."""
-    connect: float = 20.0
-    read: float = 60.0
+RETRIES = 5
+"""Retries after a refused connection, a time-out, a 429 or a 5xx."""
+STALLS = 4
+"""Broken transfers in a row that brought nothing new."""
+BACKOFF = 1.0
+"""First pause in seconds; it doubles each time."""
+LIMITS = (20.0, 60.0)
+"""Seconds to connect to a host, and without any byte of an answer."""
 
 
 class _Retry(Retry):
@@ -125,11 +132,11 @@ def host_of(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
-def open_session(patience: Patience) -> requests.Session:
-    """Open a session that retries as ``patience`` says and follows allowed redirects alone."""
+def open_session(retries: int | None = None) -> requests.Session:
+    """Open a session that retries, by default ``RETRIES`` times, and is redirected as allowed."""
     retry = _Retry(
-        total=patience.retries,
-        backoff_factor=patience.backoff,
+        total=RETRIES if retries is None else retries,
+        backoff_factor=BACKOFF,
         backoff_max=_LONGEST_WAIT,
         status_forcelist=_RETRIED,
         allowed_methods=["GET"],
@@ -174,7 +181,6 @@ class Transfer:
     """Catalogue and row, for messages."""
     instead: str
     """Alternative without a network, for messages."""
-    patience: Patience = Patience()
 
     def received(self) -> int:
         return self.part.stat().st_size if self.part.exists() else 0
@@ -198,19 +204,18 @@ class Transfer:
             raise UserError(str(offline))
         self.part.parent.mkdir(parents=True, exist_ok=True)
         best, stalls = -1, 0
-        opened = open_session(self.patience)
-        with disk_errors(self.part), slot(host_of(self.url)), opened as session:
+        with disk_errors(self.part), slot(host_of(self.url)), open_session() as session:
             while not self._request_rest(session):
                 reached = self.received()
                 stalls = 0 if reached > best else stalls + 1
                 best = max(best, reached)
-                if stalls >= self.patience.stalls:
+                if stalls >= STALLS:
                     total = "" if self.size is None else f" of {self.size:,}"
                     raise self._failure(
                         f"the connection keeps breaking off, last after {best:,}{total} bytes",
                         "run again to go on from there",
                     )
-                time.sleep(self.patience.backoff * 2**stalls)
+                time.sleep(BACKOFF * 2**stalls)
 
     def _failure(self, cause: str, remedy: str) -> NotReceived:
         return NotReceived(
@@ -229,9 +234,8 @@ class Transfer:
             return True
         # A compressed body could neither be resumed nor measured.
         headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
-        limits = (self.patience.connect, self.patience.read)
         try:
-            response = session.get(self.url, headers=headers, stream=True, timeout=limits)
+            response = session.get(self.url, headers=headers, stream=True, timeout=LIMITS)
         except RequestException as error:
             redirected = isinstance(error, _Refused | TooManyRedirects)
             remedy = "correct the row's url" if redirected else "check the network and proxy"
@@ -281,3 +285,67 @@ class Transfer:
                 f"it is larger than {LARGEST:,} bytes, the most for a file of unstated size",
                 "write its size into the row's bytes",
             )
+
+
+LARGEST_ANSWER = 16 << 20
+"""Most bytes of an archive's answer."""
+_DIGITS = {MD5: 32, GIT_BLOB: 40, SHA256: 64}
+
+
+def stated_checksum(statement: Statement, where: str) -> Checksum:
+    """Return the checksum that an archive states of a file.
+
+    ``where``: catalogue and row, for messages. Raises UserError offline, for an unreachable
+    archive, and for an answer without checksum.
+    """
+    try:
+        answer = load_json(_request(statement, where))
+        origin = f"{host_of(statement.url)} states"
+        if statement.archive == "zenodo":
+            [file] = [file for file in answer["files"] if file["key"] == statement.file]
+            method, _, digest = file["checksum"].rpartition(":")
+            if method not in ("", "md5"):
+                raise ValueError(f"unknown method {method!r}")
+            checksum = Checksum(MD5, digest.lower(), int(file["size"]), origin)
+        else:  # the hub lists a folder at a commit
+            [file] = [file for file in answer if file["path"] == statement.file]
+            if large := file.get("lfs"):
+                checksum = Checksum(SHA256, large["oid"], int(large["size"]), origin)
+            else:
+                checksum = Checksum(GIT_BLOB, file["oid"], int(file["size"]), origin)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise UserError(
+            f"{where}: {shown(statement.url)} states no checksum of {statement.file!r}, expected "
+            "one for each of its files; correct the row's url, or pin the file "
+            "(`blimpworks pin`)."
+        ) from error
+    digits = _DIGITS[checksum.kind]
+    if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", checksum.digest):
+        raise UserError(
+            f"{where}: {shown(statement.url)} states {checksum.digest!r:.80} as the "
+            f"{checksum.kind} of {statement.file!r}, expected {digits} hexadecimal "
+            "digits; pin the file (`blimpworks pin`)."
+        )
+    return checksum
+
+
+def _request(statement: Statement, where: str) -> bytes:
+    check_address(statement.url)
+    cause, body = "", b""
+    if variable := offline_variable():
+        cause = f"{variable} forbids the network; unset {variable}"
+    else:
+        try:
+            with slot(host_of(statement.url)), open_session() as session:
+                response = session.get(statement.url, timeout=LIMITS, stream=True)
+                body = response.raw.read(LARGEST_ANSWER, decode_content=True)
+            if response.status_code != requests.codes.ok:
+                cause = "; ".join(refusal_of(response))
+        except (requests.RequestException, exceptions.HTTPError) as error:
+            cause = f"{cause_of(error, statement.url)}; check the network and proxy"
+    if cause:
+        raise UserError(
+            f"{where}: the checksum that {shown(statement.url)} states was not received: {cause}, "
+            "or pin the file (`blimpworks pin`)."
+        )
+    return bytes(body)

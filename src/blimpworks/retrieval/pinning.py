@@ -14,7 +14,7 @@ from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.table_files import dialect, headings, named_row, read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.files import scratch, sha256_of, write_text
-from blimpworks.retrieval.download import Patience, Transfer
+from blimpworks.retrieval.download import Transfer
 from blimpworks.retrieval.sources import Pin, checksum_of, in_mirror
 
 _COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
@@ -50,9 +50,7 @@ def unpinnable_names(catalogue: Path) -> list[str]:
     return [pin.name for pin in _pins(catalogue) if not pin.is_pinned and not is_fixed(pin.url)]
 
 
-def pin_row(
-    catalogue: Path, name: str, patience: Patience | None = None, *, mirror: Path | None = None
-) -> Pin:
+def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> Pin:
     """Record the sha256 and bytes of row ``name`` in ``catalogue``, and return the filled pin.
 
     Reads the file in ``mirror``, or else downloads it. ``name``: path of the retrieved file
@@ -85,8 +83,7 @@ def pin_row(
             )
         else:
             instead = "pin it on another machine"
-            patience = patience or Patience()
-            Transfer(pin.url, file, pin.bytes, pin.where, instead, patience).run()
+            Transfer(pin.url, file, pin.bytes, pin.where, instead).run()
         recorded = checksum_of(pin.locked, catalogue) if pin.locked else None
         for checksum in filter(None, (pin.blob, recorded)):
             if problem := checksum.problem(file):

@@ -22,7 +22,7 @@ from blimpworks.campaign.parts import Part
 from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.retrieval.download import Patience, cause_of, host_of, open_session
+from blimpworks.retrieval.download import cause_of, host_of, open_session
 from blimpworks.retrieval.hub_session import limit_waits
 from blimpworks.retrieval.sources import Pin, in_mirror
 
@@ -52,7 +52,7 @@ def _such_as(names: Sequence[str]) -> str:
 def _unreachable(url: str) -> str:
     """Tell why a host cannot be reached; empty if it answers anything or is slow."""
     address = urlsplit(url)
-    with open_session(Patience(retries=1)) as session:
+    with open_session(retries=1) as session:
         try:
             session.head(
                 f"{address.scheme}://{address.netloc}/", timeout=LIMITS, allow_redirects=False

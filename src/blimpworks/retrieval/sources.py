@@ -215,9 +215,8 @@ def disk_errors(path: Path) -> Iterator[None]:
         raise
 
 
-if TYPE_CHECKING:  # a file of a mirror needs neither: each takes a fifth of a second to import
+if TYPE_CHECKING:  # a file of a mirror needs none: it takes a fifth of a second to import
     from blimpworks.campaign.catalogue import SourceRow, TreebankRow
-    from blimpworks.retrieval.download import Patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,13 +291,7 @@ class Pin:
         return other_addresses(self.url, {"sha256": self.sha256, "git_blob": self.git_blob}, table)
 
 
-def retrieve(
-    pin: Pin,
-    output: Path,
-    mirror: Path | None,
-    patience: "Patience | None" = None,
-    addresses: Path | None = None,
-) -> str:
+def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None = None) -> str:
     """Copy or download the file of ``pin`` to ``output``; return its origin.
 
     Looks in ``mirror`` first (plain, then .xz), then tries the row's address, then those of the
@@ -311,11 +304,16 @@ def retrieve(
     a missing mirror, a path outside of the mirror, a wrong file, and a failed download.
     """
     if not pin.is_pinned:
-        raise _not_pinned(pin)
+        raise UserError(
+            f"{pin.where} is not pinned yet: its sha256 and git_blob are empty, expected 64 or 40 "
+            "hexadecimal digits; on a machine with internet access run "
+            f"`blimpworks pin {pin.catalogue or 'CATALOGUE'} {pin.name}`, which downloads it from "
+            f"its address ({shown(pin.url) or 'none given'}) and records the checksum."
+        )
     mirrored = in_mirror(pin, mirror)
-    proof = Proof.of(pin, patience)
+    proof = Proof.of(pin)
     if mirror is None or mirrored is None:
-        return without_secrets(_download(proof, output, patience, addresses))
+        return without_secrets(_download(proof, output, addresses))
     compressed = mirrored.name == f"{Path(pin.mirror_path).name}.xz"
     remedy = "replace it or remove it from the mirror."
     with disk_errors(output), atomic(output) as temporary:
@@ -352,7 +350,7 @@ class Proof:
     """Catalogue table whose lock file must record the SHA-256; None if known."""
 
     @classmethod
-    def of(cls, pin: Pin, patience: "Patience | None") -> "Proof":
+    def of(cls, pin: Pin) -> "Proof":
         """Choose the SHA-256, else the git blob id, else the archive's statement.
 
         Raises UserError for a damaged lock file, and when the archive states no checksum.
@@ -363,7 +361,11 @@ class Proof:
         blob = (pin.blob,) if pin.blob else ()
         if row := pin.locked:
             return cls(pin, (*blob, checksum_of(row, table)))
-        return cls(pin, blob or (_stated(pin, patience),), table if pin.catalogue else None)
+        if not blob and (statement := statement_of(pin.url)):
+            from blimpworks.retrieval.download import stated_checksum
+
+            blob = (stated_checksum(statement, pin.where),)
+        return cls(pin, blob, table if pin.catalogue else None)
 
     @property
     def bytes(self) -> int | None:
@@ -387,25 +389,6 @@ class Proof:
             record_file(row, self.table)
 
 
-def _stated(pin: Pin, patience: "Patience | None") -> Checksum:
-    from blimpworks.retrieval.download import Patience
-    from blimpworks.retrieval.statements import stated_checksum
-
-    statement = statement_of(pin.url)
-    if statement is None:
-        raise _not_pinned(pin)
-    return stated_checksum(statement, pin.where, patience or Patience())
-
-
-def _not_pinned(pin: Pin) -> UserError:
-    return UserError(
-        f"{pin.where} is not pinned yet: its sha256 and git_blob are empty, expected 64 or 40 "
-        "hexadecimal digits; on a machine with internet access run "
-        f"`blimpworks pin {pin.catalogue or 'CATALOGUE'} {pin.name}`, which downloads it from its "
-        f"address ({shown(pin.url) or 'none given'}) and records the checksum."
-    )
-
-
 def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
     """Find a file in a mirror, plain or as .xz; None without.
 
@@ -423,18 +406,40 @@ def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _download(
-    proof: Proof, output: Path, patience: "Patience | None", addresses: Path | None
-) -> str:
+def _download(proof: Proof, output: Path, addresses: Path | None) -> str:
     """Download a file from the first address that gives it; return the address."""
+    from blimpworks.retrieval.download import Transfer
+
     pin, failures = proof.pin, list[NotReceived]()
     urls = [pin.url, *pin.other_addresses(addresses)]
     for url in urls:
+        partial = part_path(output, url)
+        transfer = Transfer(url, partial, proof.bytes, pin.where, pin.offline_remedy)
         try:
-            _download_from(url, proof, output, patience)
+            resumed = transfer.received() > 0
+            transfer.run()
+            problem = proof.problem(partial)
+            if problem and resumed:
+                # The old beginning may be what is wrong; only a fresh download accuses the server.
+                partial.unlink()
+                transfer.run()
+                problem = proof.problem(partial)
+            if problem:
+                partial.unlink()
+                raise NotReceived(
+                    f"{pin.where}: {shown(url)} {problem}; it was deleted: try again, and if the "
+                    "file at that address has changed, pin the row's new version (`blimpworks "
+                    "pin`).",
+                    f"{shown(url)} {problem}",
+                )
         except NotReceived as error:
             failures.append(error)
             continue
+        proof.record(partial)
+        with partial.open("rb") as handle:
+            os.fsync(handle.fileno())
+        partial.replace(output)
+        fsync_directory(output.parent)
         for failure in failures:
             print(f"{pin.where}: {failure.cause}; taken from {shown(url)}", file=sys.stderr)
         for address in urls[: len(failures)]:
@@ -447,32 +452,3 @@ def _download(
         f"{pin.where}: none of {len(failures)} addresses gave the file ({causes}); check the "
         f"network and proxy, try again later, or {pin.offline_remedy}."
     )
-
-
-def _download_from(url: str, proof: Proof, output: Path, patience: "Patience | None") -> None:
-    from blimpworks.retrieval.download import Patience, Transfer
-
-    pin, partial = proof.pin, part_path(output, url)
-    transfer = Transfer(
-        url, partial, proof.bytes, pin.where, pin.offline_remedy, patience or Patience()
-    )
-    resumed = transfer.received() > 0
-    transfer.run()
-    problem = proof.problem(partial)
-    if problem and resumed:
-        # The old beginning may be what is wrong; only a fresh download accuses the server.
-        partial.unlink()
-        transfer.run()
-        problem = proof.problem(partial)
-    if problem:
-        partial.unlink()
-        raise NotReceived(
-            f"{pin.where}: {shown(url)} {problem}; it was deleted: try again, and if the file "
-            "at that address has changed, pin the row's new version (`blimpworks pin`).",
-            f"{shown(url)} {problem}",
-        )
-    proof.record(partial)
-    with partial.open("rb") as handle:
-        os.fsync(handle.fileno())
-    partial.replace(output)
-    fsync_directory(output.parent)
