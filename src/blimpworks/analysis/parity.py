@@ -204,10 +204,11 @@ def _compared(
         log.info("%s: not possible: %s", variant.name, error)
         return str(error).removeprefix(f"{checkpoint}: ")
     described, options = read_checkpoint(checkpoint), variant.options(settings)
-    scores = align_scores(items, read_table(SCORES, scored.table), scored.table)
+    table, engine_key, seconds = scored
+    scores = align_scores(items, read_table(SCORES, table), table)
     settled = choose_engine(variant.engine, described.architecture, described, options).settings
     # The key names the start that was chosen as the likeliest, after other decisions.
-    policy = scored.engine_key.rpartition("|likeliest|")[2].partition("start ")[2]
+    policy = engine_key.rpartition("|likeliest|")[2].partition("start ")[2]
     policy = policy if settled["first_token"] == "likeliest" else settled["first_token"]
     folder, architecture = checkpoint.parent, described.architecture
     return Compared(
@@ -216,8 +217,8 @@ def _compared(
         start=first_token_of(folder, architecture, str(folder), policy)[1],
         items=items,
         scores=scores,
-        engine=scored.engine_key,
-        seconds=scored.seconds,
+        engine=engine_key,
+        seconds=seconds,
     )
 
 

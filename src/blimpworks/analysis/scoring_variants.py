@@ -131,16 +131,6 @@ def default_pythons() -> dict[str, str]:
     return {name: str(python) for name, python in pythons.items() if python}
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """Scores of some items by one variant."""
-
-    table: Path
-    engine_key: str
-    seconds: float | None
-    """Time of scoring, with loading [s]; None if the scores come from several runs."""
-
-
 def score_variant(
     variant: Variant,
     items: Path,
@@ -148,12 +138,13 @@ def score_variant(
     output: Path,
     base: Mapping[str, Any],
     pythons: Mapping[str, str],
-) -> Scored:
+) -> tuple[Path, str, float | None]:
     """Score ``items`` by ``variant`` below directory ``output``, as the workflow does.
 
-    The engine runs in a process of its own, by its interpreter in ``pythons``; sentences scored
-    before are not scored again. Raises Impossible with the reason if the model cannot be scored
-    so, and UserError when scoring breaks off.
+    Returns the table, the engine's key, and the seconds of scoring with loading: None if the scores
+    come from several runs. The engine runs in a process of its own, by its interpreter in
+    ``pythons``; sentences scored before are not scored again. Raises Impossible with the reason if
+    the model cannot be scored so, and UserError when scoring breaks off.
     """
     described = read_description(checkpoint)
     if reason := variant.obstacle(described.architecture, pythons):
@@ -189,4 +180,4 @@ def score_variant(
         started, ended = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
         write_text(kept, json.dumps({engine_key: (ended - started).total_seconds()}) + "\n")
     seconds: dict[str, float] = json.loads(kept.read_bytes()) if kept.is_file() else {}
-    return Scored(table, engine_key, seconds.get(engine_key))
+    return table, engine_key, seconds.get(engine_key)
