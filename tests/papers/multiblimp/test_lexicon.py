@@ -90,7 +90,7 @@ def test_a_hapax_reading_close_to_a_far_more_frequent_one_is_dropped(
 
 def unimorph_entries(paths, lang, special=(), **decisions):
     options = MultiblimpOptions(decisions=decisions)
-    return lexicon.unimorph_entries(paths, lang, special, options)
+    return lexicon.unimorph_entries(paths, lang, special, options, Counter())
 
 
 @pytest.mark.parametrize(

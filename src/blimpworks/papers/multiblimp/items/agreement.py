@@ -42,15 +42,12 @@ COLUMNS = ("construction", "kind", "order", "subject_form", "subject_feats", "fo
 def _agreed(subject: Set[str], verb: Set[str]) -> tuple[str, str] | None:
     """Return the pair of values that a subject and a verb are evidence for, if any."""
     if len(subject) == 1 and len(verb) == 1:
-        pair = next(iter(subject)), next(iter(verb))
-        return None if UNDEFINED in pair else pair
-    for reading_values, other_values in ((subject, verb), (verb, subject)):
-        if (
-            len(reading_values) == 1
-            and reading_values < other_values
-            and UNDEFINED not in reading_values
-        ):
-            return next(iter(reading_values)), next(iter(reading_values))
+        (value,), (verb_value,) = subject, verb
+        return None if UNDEFINED in (value, verb_value) else (value, verb_value)
+    for single, several in ((subject, verb), (verb, subject)):
+        if len(single) == 1 and single < several and UNDEFINED not in single:
+            (value,) = single
+            return value, value
     return None
 
 

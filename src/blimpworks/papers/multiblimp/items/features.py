@@ -8,10 +8,10 @@ the authors' code: English shows subject-verb number in the third person present
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 from blimpworks.files import read_cells
 
@@ -137,29 +137,24 @@ PARTICIPLE = "ptcp"
 COLUMNS_OF = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gender": ("Gender",)}
 
 
-@dataclass(frozen=True, slots=True)
-class Phenomenon:
-    """A construction ("sv", "sp"), the feature that agrees, and UD conditions by language."""
+CONDITIONS = {("eng", "sv#"): {"Tense": "Pres", "Person": "3"}}
+"""UD features that a word must have to show a phenomenon in a language."""
+
+
+class Phenomenon(NamedTuple):
+    """A construction ("sv", "sp"), and the feature that agrees."""
 
     name: str
     construction: str
     feature: str
-    conditions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def meets_conditions(self, lang: str, features: Mapping[str, str]) -> bool:
         """Tell whether a word's features allow it to show the phenomenon in a language."""
-        required = self.conditions.get(lang, {})
-        return required.items() <= features.items()
+        return CONDITIONS.get((lang, self.name), {}).items() <= features.items()
 
 
 PHENOMENA = {
-    phenomenon.name: phenomenon
-    for phenomenon in (
-        Phenomenon("sv#", "sv", "Number", {"eng": {"Tense": "Pres", "Person": "3"}}),
-        Phenomenon("svG", "sv", "Gender"),
-        Phenomenon("svP", "sv", "Person"),
-        Phenomenon("sp#", "sp", "Number"),
-        Phenomenon("spG", "sp", "Gender"),
-        Phenomenon("spP", "sp", "Person"),
-    )
+    f"{construction}{sign}": Phenomenon(f"{construction}{sign}", construction, feature)
+    for construction in ("sv", "sp")
+    for sign, feature in (("#", "Number"), ("G", "Gender"), ("P", "Person"))
 }

@@ -44,14 +44,8 @@ from blimpworks.tables import LEXICON, write_table
 Entry = tuple[str, str, str, str]
 """Lemma, form, part of speech, rendered features."""
 
-POS_OF_UPOS = {
-    "VERB": "V",
-    "AUX": "V",
-    "NOUN": "N",
-    "PRON": "PRON",
-    "ADJ": "ADJ",
-    "DET": "DET",
-    "ADV": "ADV",
+POS_OF_UPOS = {"VERB": "V", "AUX": "V", "NOUN": "N"} | {
+    name: name for name in ("PRON", "ADJ", "DET", "ADV")
 }
 
 WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")
@@ -129,8 +123,8 @@ def read_unimorph(
     lang: str,
     special: Sequence[str],
     options: MultiblimpOptions,
-    odd: Counter[str] | None = None,
-) -> Iterator[tuple[str, str, str]]:
+    odd: Counter[str],
+) -> Iterator[Row]:
     """Yield lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
 
     Skips lines with a blank form or lemma, and forms with a space after the ``special`` treatments
@@ -140,7 +134,6 @@ def read_unimorph(
     """
     segmented = path.suffix == ".segmentations"
     respell = corrected(options, "scripts")
-    odd = Counter() if odd is None else odd
     with reading(path, "a UniMorph table", "Pin another version."):
         content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
         lines = content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
@@ -178,7 +171,7 @@ def unimorph_entries(
     lang: str,
     special: Sequence[str],
     options: MultiblimpOptions,
-    odd: Counter[str] | None = None,
+    odd: Counter[str],
 ) -> list[Entry]:
     """List distinct entries of UniMorph tables in order; ``odd`` counts odd lines."""
     rows = (row for path in paths for row in read_unimorph(path, lang, special, options, odd))

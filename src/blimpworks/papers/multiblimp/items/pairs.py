@@ -4,7 +4,7 @@ Source: MultiBLiMP 1.0, sections 4.1 and 4.3.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,12 +55,8 @@ class Unit:
     """CoNLL-U ids of the unit."""
 
 
-@dataclass(slots=True)
-class Surface:
-    """One sentence's text units, and its treebank, file and name there."""
-
-    origin: dict[str, str]
-    units: list[Unit]
+Surface = tuple[dict[str, str], list[Unit]]
+"""One sentence's treebank, file and name there, and its text units."""
 
 
 def load_surfaces(
@@ -89,17 +85,11 @@ def load_surfaces(
             of_sentence[at[0] : at[-1] + 1] = [contraction]
     origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id", "line"])
     origins = origins.filter(pc.is_in(origins["sentence"], pa.array([*units], pa.int32())))
-    return {
-        row["sentence"]: Surface(
-            {
-                "treebank": row["treebank"],
-                "file": row["file"],
-                "sent_id": row["sent_id"] or f"line {row['line']}",
-            },
-            units[row["sentence"]],
-        )
-        for row in origins.to_pylist()
-    }
+    surfaces: dict[int, Surface] = {}
+    for row in origins.to_pylist():
+        sentence, line = row.pop("sentence"), row.pop("line")
+        surfaces[sentence] = row | {"sent_id": row["sent_id"] or f"line {line}"}, units[sentence]
+    return surfaces
 
 
 Row = dict[str, Any]
@@ -129,18 +119,20 @@ def capitalised_like(form: str, original: str, rest_too: bool) -> str:
 
 
 def _candidates(
-    rows: Iterable[Row], lang: str, phenomenon: Phenomenon, options: MultiblimpOptions
-) -> tuple[list[tuple[Row, dict[str, str], list[str]]], Counter[str]]:
-    """Return candidates with completed features and attractors, and counts of the rejected.
+    rows: Iterable[Row],
+    lang: str,
+    phenomenon: Phenomenon,
+    options: MultiblimpOptions,
+    counts: Counter[str],
+) -> Iterator[tuple[Row, dict[str, str], list[str]]]:
+    """Yield candidates with completed features and attractors; add the rejected to ``counts``.
 
     In the authors' code a verb keeps the features it takes from one subject: its other subjects
     find them there, and so does a later search for attractors.
     """
-    rejected: Counter[str] = Counter()
     lingers = not corrected(options, "copied_features")
     third = corrected(options, "subject_person")
     completed: dict[tuple[int, int], dict[str, str]] = {}
-    candidates: list[tuple[Row, dict[str, str], list[str]]] = []
     for row in rows:
         verb = dict(parse_feats(row["feats"]))
         if lingers and verb:
@@ -151,18 +143,16 @@ def _candidates(
                 # The verb takes over what it lacks.
                 agrees &= verb.setdefault(name, value) == value
         if not agrees:
-            rejected[MISMATCH] += 1
+            counts[MISMATCH] += 1
         elif not phenomenon.meets_conditions(lang, verb):
-            rejected[CONDITION] += 1
+            counts[CONDITION] += 1
         else:
             features = (
                 completed.get((row["sentence"], word), parse_feats(feats))
                 for word, feats in zip(row["between"], row["between_feats"], strict=True)
             )
             values = (between.get(phenomenon.feature) for between in features)
-            attractors = [to_unimorph(value) for value in values if value is not None]
-            candidates.append((row, verb, attractors))
-    return candidates, rejected
+            yield row, verb, [to_unimorph(value) for value in values if value is not None]
 
 
 def pairs_of(
@@ -176,15 +166,16 @@ def pairs_of(
 ) -> tuple[list[Row], Counter[str]]:
     """Make the pairs of a phenomenon's candidates; count the rejected by reason, and UNDECIDED."""
     pairs: list[Row] = []
-    candidates, counts = _candidates(rows, lang, phenomenon, options)
-    for row, verb, attractors in candidates:
-        surface = surfaces[row["sentence"]]
-        at = next(i for i, unit in enumerate(surface.units) if row["replaced"] in unit.words)
-        unit = surface.units[at]
+    counts: Counter[str] = Counter()
+    # All at first: a verb has what any of its subjects gave it in the pairs of each.
+    for row, verb, attractors in [*_candidates(rows, lang, phenomenon, options, counts)]:
+        origin, units = surfaces[row["sentence"]]
+        at = next(i for i, unit in enumerate(units) if row["replaced"] in unit.words)
+        unit = units[at]
         if len(unit.words) > 1:
             counts[CONTRACTION] += 1
             continue
-        spaced = [each.text + (" " if each.space_after else "") for each in surface.units]
+        spaced = [each.text + (" " if each.space_after else "") for each in units]
         left = "".join(spaced[:at]).lstrip()
         right = (" " if unit.space_after else "") + "".join(spaced[at + 1 :])
         good, start = (left + unit.text + right).rstrip(), len(left)
@@ -219,7 +210,7 @@ def pairs_of(
             "good_start": start,
             "good_end": start + len(unit.text),
             "bad_start": start,
-            **surface.origin,
+            **origin,
         }
         items: dict[str, Row] = {}
         for form, other in trace.forms.items():
@@ -228,7 +219,7 @@ def pairs_of(
             after = "|".join(other.values)
             new = capitalised_like(form, unit.text, not corrected(options, "capitals"))
             bad = (left + new + right).rstrip()
-            key = (lang, phenomenon.name, *surface.origin.values(), row["subject"], start)
+            key = (lang, phenomenon.name, *origin.values(), row["subject"], start)
             identifier = item_id(*key, good, bad)
             # Forms that differ in case alone can become the same sentence, or the good one.
             if bad == good or identifier in items:

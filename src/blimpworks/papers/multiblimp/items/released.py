@@ -1,7 +1,7 @@
 """Read and write MultiBLiMP's released files, and make items of them.
 
 Source: the data set jumelet/multiblimp on the Hugging Face hub, one ``<lang>/data.tsv`` each: 36
-columns with headings, quoted like CSV. Positions of words count from 0; that of an auxiliary is a
+columns with headings, quoted like CSV. Counts of words count from 0; that of an auxiliary is a
 decimal number ("11.0"). Features, lists of words and the sentence's comments are Python literals.
 The authors read their tables by pandas with its defaults, which takes a word such as "None" for a
 missing cell. Items have the ids of regenerated ones.
@@ -55,47 +55,44 @@ def _features(value: Any) -> dict[str, str]:
 
 Text = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=0)]
-Position = Annotated[int, Field(ge=0)]
-"""Position of a word, from 0; "11.0" is 11."""
+"""A number, or a word's position from 0; "11.0" is 11."""
 Features = Annotated[dict[str, str], BeforeValidator(_features)]
 
 
-class Word(BaseModel):
-    """An attractor's features."""
+class Part(BaseModel):
+    """Part of a released pair that may have more than is read."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Word(Part):
+    """An attractor's features."""
 
     feats: Features
 
 
-class Origin(BaseModel):
+class Origin(Part):
     """The sentence's name, and its treebank's directory and file."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     treebank: Annotated[str, Field(pattern="^[^/]+/[^/]+$")]
     sent_id: str | None = None
 
 
-class Row(BaseModel):
+class Row(Part):
     """One released pair, without columns that follow from others."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     sen: Text
     wrong_sen: Text
     prefix: str
     verb: str
-    verb_idx: Position
-    cop_idx: Annotated[
-        Position | None, BeforeValidator(lambda value: None if value == "" else value)
-    ]
+    verb_idx: Count
+    cop_idx: Annotated[Count | None, BeforeValidator(lambda value: None if value == "" else value)]
     child: str
-    child_idx: Position
+    child_idx: Count
     child_features: Features
     child_upos: Text
     head: str
-    head_idx: Position
+    head_idx: Count
     head_features: Features
     head_upos: Text
     distance: int
@@ -230,7 +227,7 @@ RELEASED_COLUMNS = {
 }
 """Columns of the release, and those of items with the same content."""
 RELEASED_POSITIONS = {"verb_idx": "verb_id", "child_idx": "subject_id", "head_idx": "replaced_id"}
-"""Positions of words in the release (from 0), and the CoNLL-U ids of items (from 1)."""
+"""Counts of words in the release (from 0), and the CoNLL-U ids of items (from 1)."""
 
 
 def _feats(features: dict[str, str]) -> list[str]:
@@ -251,7 +248,7 @@ def released_item(line: int, row: Row, file: str, revision: str | None) -> dict[
     return {
         "item_id": item_id(*key, row.sen, row.wrong_sen),
         **{ours: getattr(row, theirs) for theirs, ours in RELEASED_COLUMNS.items()},
-        # Positions become CoNLL-U ids.
+        # Counts become CoNLL-U ids.
         **{ours: getattr(row, theirs) + 1 for theirs, ours in RELEASED_POSITIONS.items()},
         "phenomenon": name,
         "paradigm": f"{'>'.join(values)}/{row.wo}/{row.inflect_item}",
