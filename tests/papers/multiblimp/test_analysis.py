@@ -39,7 +39,7 @@ from blimpworks.papers.multiblimp.exhibits.facts import PRINTED as PAPER_MODELS
 from blimpworks.papers.multiblimp.exhibits.facts import rivals
 from blimpworks.papers.multiblimp.exhibits.formulas import leads
 from blimpworks.reproduction.printed import read_published
-from blimpworks.tables import ACCURACIES, COMPARISONS, JUDGEMENTS, SCORES, read_table, write_table
+from blimpworks.tables import COMPARISONS, JUDGEMENTS, SCORES, read_table, write_table
 from support.paths import REPOSITORY
 
 CONFIG = REPOSITORY / "config"
@@ -412,16 +412,6 @@ def test_factors_of_a_pair_are_read_from_its_item_and_its_tokens():
     }
 
 
-def test_printed_accuracies_become_a_table_with_whole_numbers_of_pairs(tmp_path):
-    output = tmp_path / "accuracies.parquet"
-    read_published([PRINTED / "table5.csv"], "multiblimp", output)
-    rows = read_table(ACCURACIES, output).to_pandas()
-    english = rows[(rows["lang"] == "eng") & (rows["model"] == "llama-3.1-8b")].iloc[0]
-    assert (english["n"], english["correct"]) == (770, 765)
-    assert english["accuracy"] == pytest.approx(0.994)
-    assert rows["model"].nunique() == 11
-
-
 def test_a_printed_accuracy_without_its_number_of_pairs_is_refused(tmp_path):
     path = tmp_path / "table5.csv"
     path.write_text(
@@ -430,15 +420,6 @@ def test_a_printed_accuracy_without_its_number_of_pairs_is_refused(tmp_path):
     )
     with pytest.raises(UserError, match=r"row 'eng', column 'm' is '99\.4'; expected percent"):
         read_published([path], "multiblimp", tmp_path / "out.parquet")
-
-
-@pytest.mark.parametrize("path", sorted(PRINTED.glob("*.csv")), ids=lambda path: path.stem)
-def test_printed_tables_name_themselves_and_say_what_is_wrong(path):
-    rows = read_rows(PublishedRow, path)
-    assert {row.exhibit for row in rows} == {path.stem}
-    assert all(row.note for row in rows if row.fault)
-    places = [(row.row, row.column) for row in rows]
-    assert len(places) == len(set(places))
 
 
 def test_language_groups_have_the_sizes_that_the_papers_give():

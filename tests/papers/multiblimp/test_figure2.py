@@ -24,7 +24,6 @@ from blimpworks.papers.multiblimp.exhibits.stages import (
 )
 from blimpworks.papers.multiblimp.settings import SamplingOptions
 from blimpworks.tables import ITEMS, read_table
-from support.cells_kit import check_cells, sources_of
 from support.paths import REPOSITORY
 from support.treebank_kit import FIN, SEEN, UNIMORPH
 
@@ -176,18 +175,6 @@ def test_pairs_of_several_values_are_among_those_of_the_condition(tables):
     assert stages.item["paradigm"] == "PL>SG/SV/verb"
     assert stages.fitting["ungrammatical"] == ["DU|SG", "SG"]
     assert (stages.available, stages.kept) == (2, 2)
-
-
-def test_every_cell_is_what_its_rows_give(tables):
-    built = tables(DOGS, DOG, DOGS_ARE, SEEN)
-    cells = fig2(built, labels()).cells
-    assert {cell.source for cell in cells} == {
-        *("tokens", "sentences", "candidates", "lexicon"),
-        *("agreement", "agreement_counts", "items", ALL_ITEMS),
-    }
-    # The tables are of one language, whatever their path says.
-    rows = {source: frame.drop(columns="lang") for source, frame in sources_of(built).items()}
-    check_cells(cells, rows | {ALL_ITEMS: rows["all_items"]})
 
 
 def test_a_number_of_items_leads_to_the_sampled_ones_though_all_are_there_too():

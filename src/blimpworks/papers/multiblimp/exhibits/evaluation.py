@@ -369,16 +369,9 @@ DATA_RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("val
 MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
     ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
     ("data", "languages"): ("MultiBLiMP 1.0: languages", KINDS, {}),
-    ("sv#", "languages"): (
-        "Subject-verb number agreement: languages",
-        LANGUAGES,
-        {"phenomenon": "sv#"},
-    ),
-    ("spP", "languages"): (
-        "Subject-participle person agreement: languages",
-        LANGUAGES,
-        {"phenomenon": "spP"},
-    ),
+} | {
+    (key, "languages"): (f"{name} agreement: languages", LANGUAGES, {"phenomenon": key})
+    for key, name in (("sv#", "Subject-verb number"), ("spP", "Subject-participle person"))
 }
 """Subject of a printed number, and the formula and items of the campaign's own."""
 

@@ -159,13 +159,12 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     French a chat version is second too. It would have to differ from its base model on less than 3
     % of the pairs.
     """
-    models = _models(catalogue)
-    chosen = table_models(campaign, catalogue)
-    bases = {(models[m].family, models[m].parameters) for m in chosen if models[m].tuning == "base"}
+    rows = {name: _models(catalogue)[name] for name in table_models(campaign, catalogue)}
+    bases = {(row.family, row.parameters) for row in rows.values() if row.tuning == "base"}
     return [
-        m
-        for m in chosen
-        if models[m].tuning != "chat" or (models[m].family, models[m].parameters) not in bases
+        name
+        for name, row in rows.items()
+        if row.tuning != "chat" or (row.family, row.parameters) not in bases
     ]
 
 
@@ -218,12 +217,11 @@ def _by_language(
     fact: Callable[[LanguageRow], Any],
 ) -> Callable[[Campaign, Catalogue], dict[str, Any]]:
     """Make the function that gives a fact of each language of the benchmark, if known."""
-
-    def facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-        values = {lang: fact(row) for lang, row in catalogue.languages_of(BENCHMARK).items()}
-        return {lang: value for lang, value in values.items() if value is not None}
-
-    return facts
+    return lambda _, catalogue: {
+        lang: value
+        for lang, row in catalogue.languages_of(BENCHMARK).items()
+        if (value := fact(row)) is not None
+    }
 
 
 FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {

@@ -41,18 +41,8 @@ from blimpworks.exhibits.style import (
     with_ends,
 )
 from blimpworks.exhibits.texts import take_literally
+from blimpworks.papers.multiblimp.analysis import margins
 from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
-from blimpworks.papers.multiblimp.analysis.margins import (
-    ANALYSIS,
-    COLLINEAR,
-    COMPARED,
-    CONSTANT,
-    FACTORS,
-    FEW,
-    TEXTLESS,
-    TYPE,
-    UNKNOWN,
-)
 from blimpworks.papers.multiblimp.analysis.regressions import ENOUGH_LANGUAGES, FREQUENCY, logistic
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import (
@@ -355,9 +345,9 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
 
 
 TERMS = {
-    f"{TYPE} {code}": f"{construction}, {feature.lower()}"
+    f"{margins.TYPE} {code}": f"{construction}, {feature.lower()}"
     for code, (construction, feature) in PHENOMENA.items()
-} | {name: name for name in FACTORS}
+} | {name: name for name in margins.FACTORS}
 """Terms of the regression in the order of the figure, with their printed names."""
 
 
@@ -409,22 +399,22 @@ def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator
             terms.append(TERMS[str(term)] + ("" if len(rows) == models else f" ({whose})"))
         return "; ".join(terms)
 
-    if COMPARED in of:
-        yield f"Agreement types are compared with {listed(COMPARED)}."
-        seen = drawn | {*of[COMPARED]["term"]}
-        types = [name for t, name in TERMS.items() if t.startswith(TYPE) and t not in seen]
+    if margins.COMPARED in of:
+        yield f"Agreement types are compared with {listed(margins.COMPARED)}."
+        seen = drawn | {*of[margins.COMPARED]["term"]}
+        types = [name for t, name in TERMS.items() if t.startswith(margins.TYPE) and t not in seen]
         if types:
             yield f"Without pairs: {'; '.join(types)}."
-    if CONSTANT in of:
-        yield f"Without variation, so not estimated: {listed(CONSTANT)}."
-    if UNKNOWN in of:
+    if margins.CONSTANT in of:
+        yield f"Without variation, so not estimated: {listed(margins.CONSTANT)}."
+    if margins.UNKNOWN in of:
         yield "There is no table of frequencies, so their effect is not estimated."
-    if TEXTLESS in of:
-        rows = of[TEXTLESS].iterrows()
+    if margins.TEXTLESS in of:
+        rows = of[margins.TEXTLESS].iterrows()
         counts = "; ".join(f"{labels.models[row['model']]} {row['n']:.0f}" for _, row in rows)
         yield f"Pairs of languages without text in GlotCC: {counts}."
         yield "They are left out; where all pairs are such, frequency is instead."
-    for analysis, why in ((FEW, "too few pairs"), (COLLINEAR, "collinear factors")):
+    for analysis, why in ((margins.FEW, "too few pairs"), (margins.COLLINEAR, "collinear factors")):
         if analysis in of:
             whose = ", ".join(labels.models[model] for model in of[analysis]["model"])
             yield f"Nothing could be estimated, for {why}: {whose}."
@@ -434,7 +424,7 @@ def fig7(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 7: standardised coefficients of what drives the margin, with 95 % intervals."""
     everything = read_plain(REGRESSIONS, tables["margins"])
     everything = everything[everything["model"].isin(labels.models)]
-    rows = everything[everything["analysis"] == ANALYSIS]
+    rows = everything[everything["analysis"] == margins.ANALYSIS]
     names = {term: name for term, name in TERMS.items() if term in {*rows["term"]}}
     terms = rows[rows["term"].isin(names)]
     cells = []
@@ -452,6 +442,6 @@ def fig7(tables: Tables, labels: Labels) -> Exhibit:
         _draw_factors(axes, terms, names, models, labels)
     else:
         say(axes, "nothing could be estimated")
-    remarks = everything[everything["analysis"] != ANALYSIS]
+    remarks = everything[everything["analysis"] != margins.ANALYSIS]
     sentences = " ".join(_remarks(remarks, {*names}, labels))
     return Exhibit(**describe("fig7", remarks=sentences), cells=cells, figure=figure)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.errors import UserError
@@ -109,9 +108,7 @@ def _rows(
     """Read rows of the language's table of a ``kind``, filtered by ``keys``."""
     table = read_table(schema, tables[kind][0], columns)
     for name, value in keys.items():
-        column = table[name]
-        plain = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
-        table = table.filter(pc.equal(plain, value))
+        table = table.filter(pc.field(name) == value)
     rows: list[Row] = table.to_pylist()
     return rows
 
@@ -130,13 +127,10 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         return None
     sentence = sentences[item["treebank"], item["file"], item["sent_id"]]
     number, phenomenon = sentence["sentence"], PHENOMENA[item["phenomenon"]]
-    sentence_words = [
-        w for w in _rows(TOKENS, tables, "tokens", sentence=number) if w["word"] is not None
-    ]
+    tokens = _rows(TOKENS, tables, "tokens", sentence=number)
     edges = _rows(CANDIDATES, tables, "candidates", construction=phenomenon.construction)
-    ids = {"sentence": number} | {
-        name: item[f"{name}_id"] for name in ("subject", "verb", "inflected")
-    }
+    ids = {name: item[f"{name}_id"] for name in ("subject", "verb", "inflected")}
+    ids["sentence"] = number
     candidate = next(row for row in edges if ids.items() <= row.items())
     # The test of the pair's condition, and the counts of verbs' values behind it.
     value = item["grammatical"]
@@ -170,10 +164,8 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         by_key.values(), key=lambda e: (not e.own, not e.chosen, e.objection is not None)
     )
     lemma = entries[0].row.lemma
-    of_lemma = pc.and_(
-        pc.equal(lexicon["lemma"], lemma), pc.equal(lexicon["pos"].cast(pa.string()), VERBS)
-    )
-    sources = lexicon.filter(of_lemma)["source"].cast(pa.string()).to_pylist()
+    of_lemma = lexicon.filter((pc.field("lemma") == lemma) & (pc.field("pos") == VERBS))
+    sources = of_lemma["source"].to_pylist()
     # What selects the pairs of the item's condition before sampling, and how many there are.
     condition = tuple(item[name] for name in CONDITION)
     inside = members(_rows(ITEMS, tables, "all_items", CONDITION), condition, choice["exact"])
@@ -183,7 +175,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     return Stages(
         item,
         sentence,
-        sentence_words,
+        [word for word in tokens if word["word"] is not None],
         candidate,
         test,
         counts,
