@@ -49,11 +49,7 @@ def test_chance_of_predictions(formulas, chance):
 
 
 @pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        ({}, []),
-        ({"alternatives": 4}, [("chance", 0.5, 2)]),
-    ],
+    ("more", "expected"), [({}, []), ({"alternatives": 4}, [("chance", 0.5, 2)])]
 )
 def test_conditions_of_an_item_are_counted_once_where_they_are_options(more, expected):
     rows = [{**PLACE, "good": "a", "bad": "a", "item": item, **more} for item in "iijj"]

@@ -126,8 +126,7 @@ def tokens(*values):
 
 def test_differences_of_scores_by_hand(tmp_path):
     reference = compared(
-        tmp_path / "r",
-        [(tokens(-1, -2), tokens(-1, -4)), (tokens(-3, -1), tokens(-2, -2, -2))],
+        tmp_path / "r", [(tokens(-1, -2), tokens(-1, -4)), (tokens(-3, -1), tokens(-2, -2, -2))]
     )
     other = compared(
         tmp_path / "o",

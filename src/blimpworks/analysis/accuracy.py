@@ -166,10 +166,7 @@ def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Itera
 
 
 def compute_accuracies(
-    judgements: Sequence[Judged],
-    benchmark: str,
-    output: Path,
-    one_more: Collection[str] = (),
+    judgements: Sequence[Judged], benchmark: str, output: Path, one_more: Collection[str] = ()
 ) -> int:
     """Write accuracies of ``benchmark`` from (model, language, judgements table); count the rows.
 

@@ -57,10 +57,7 @@ def pins_of(rows: Iterable[SourceRow | TreebankRow], catalogue: Path) -> list[Pi
 
 
 def fetch_archive(
-    row: ArchiveRow,
-    pins: Iterable[Pin],
-    mirror: Path,
-    archive: Path | None = None,
+    row: ArchiveRow, pins: Iterable[Pin], mirror: Path, archive: Path | None = None
 ) -> Taken:
     """Download an archive and copy from it the pinned files that a mirror lacks.
 

@@ -14,13 +14,7 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.latex import latex_text
 from blimpworks.exhibits.render import csv_text, markdown_text
 from blimpworks.exhibits.shared import read_printed
-from blimpworks.papers.multiblimp.exhibits.data import (
-    ALL,
-    regeneration,
-    table1,
-    table2,
-    table4,
-)
+from blimpworks.papers.multiblimp.exhibits.data import ALL, regeneration, table1, table2, table4
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS, REASONS
 from blimpworks.papers.multiblimp.exhibits.languages import (
     choose_languages,

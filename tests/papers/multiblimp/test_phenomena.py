@@ -81,11 +81,7 @@ def test_a_language_whose_lexicons_lack_the_feature_yields_none(pairs_of, name):
             [],
             {"no other form": 1},
         ),
-        (
-            "sing sung V.PTCP;SG\nsing sungen V;PL\ngo gone V.PTCP;PL\n",
-            [],
-            {"no other form": 1},
-        ),
+        ("sing sung V.PTCP;SG\nsing sungen V;PL\ngo gone V.PTCP;PL\n", [], {"no other form": 1}),
         # Where no row states one, any form will do.
         ("sing sung V;SG\nsing sungen V;PL\n", ["sungen"], {}),
     ],

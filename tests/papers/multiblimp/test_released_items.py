@@ -318,7 +318,7 @@ def test_released_items_need_no_treebank_and_regenerated_ones_no_released_file()
     assert needed["released"][0] == {"multiblimp"}
     assert needed["regenerated"][0] == {"ud", "unimorph"}
     assert needed["regenerated"][1] - needed["released"][1] == {
-        *("fig2", "table1", "table4", "funnel", "regeneration"),
+        *("fig2", "table1", "table4", "funnel", "regeneration")
     }
     assert {"table2", "fig3", "fig8"} <= needed["released"][1]
 

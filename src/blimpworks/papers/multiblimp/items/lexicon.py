@@ -119,11 +119,7 @@ COLUMNS = 3
 
 
 def read_unimorph(
-    path: Path,
-    lang: str,
-    special: Sequence[str],
-    options: MultiblimpOptions,
-    odd: Counter[str],
+    path: Path, lang: str, special: Sequence[str], options: MultiblimpOptions, odd: Counter[str]
 ) -> Iterator[Row]:
     """Yield lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
 
