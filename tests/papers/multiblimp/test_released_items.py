@@ -219,9 +219,12 @@ def test_a_wrong_cell_is_refused_by_file_and_line(change, cells, message):
 @pytest.mark.parametrize(
     ("damage", "fault"),
     [
-        (lambda text: text.replace("swap_head", "swapped", 1), "1: column 'swap_head' is missing"),
-        (lambda text: text.replace("\n", "\tx\n", 2).replace("\tx", "", 1), "2: more cells than"),
-        (lambda text: text.partition("\n")[0] + "\nshe\tsings\n", "2: fewer cells than headings"),
+        (lambda text: text.replace("swap_head", "swapped", 1), "1: there is no column swap_head"),
+        (
+            lambda text: text.replace("\n", "\tx\n", 2).replace("\tx", "", 1),
+            "2: 37 cells, but 36 headings",
+        ),
+        (lambda text: text.partition("\n")[0] + "\nshe\tsings\n", "2: 2 cells, but 36 headings"),
         (lambda text: text.partition("\n")[0] + '\n"she\tsings\n', "2: unexpected end of data"),
     ],
 )

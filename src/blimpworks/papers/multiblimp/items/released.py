@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from blimpworks.errors import UserError, reading
-from blimpworks.files import BadLine, atomic
+from blimpworks.files import BadLine, atomic, table_rows
 from blimpworks.items import Regions, item_id
 from blimpworks.papers.multiblimp.items.features import (
     PARTICIPLE,
@@ -154,6 +154,7 @@ class Row(Part):
         raise ValueError("wrong_sen is not sen with swap_head in place of the word after prefix")
 
 
+EXPECTED = "a released file of MultiBLiMP: a pair in each row, its columns between tabs and quoted"
 REMEDY = "Retrieve or export the file again."
 
 
@@ -162,45 +163,25 @@ def read_rows(path: Path, lang: str) -> Iterator[tuple[int, Row]]:
 
     Raises UserError with file, line and fault.
     """
-    expected = reading(path, "a released file of MultiBLiMP, with tabs and quotes", REMEDY)
-    with expected, path.open(encoding="utf-8", newline="") as handle:
-        reader = csv.DictReader(handle, delimiter="\t", strict=True)
-        headings = list(reader.fieldnames or [])
-        missing = [name for name in Row.model_fields if name not in headings]
-        if missing:
-            raise UserError(
-                f"{path}:1: column {missing[0]!r} is missing; expected the columns of "
-                f"MultiBLiMP's release ({', '.join(Row.model_fields)}), separated by tabs. "
-                f"{REMEDY}"
-            )
-        line = reader.line_num + 1
+    line = 2
+    with reading(path, EXPECTED, REMEDY):
         try:
-            for cells in reader:
-                if None in cells or None in cells.values():
-                    raise UserError(
-                        f"{path}:{line}: {'more' if None in cells else 'fewer'} cells than "
-                        "headings; expected one of each column, separated by tabs and quoted "
-                        f"where they hold some. {REMEDY}"
-                    )
-                try:
-                    row = Row.model_validate(cells)
-                except ValidationError as error:
-                    first = error.errors()[0]
-                    column, problem = ".".join(map(str, first["loc"])), first["msg"]
-                    problem = problem.removeprefix("Value error, ")
-                    if column:
-                        problem = f"{column} is {str(first['input'])[:60]!r}: {problem.lower()}"
-                    raise UserError(
-                        f"{path}:{line}: {problem}; expected a pair of MultiBLiMP's release. "
-                        f"{REMEDY}"
-                    ) from error
+            for last, cells in table_rows(path, [*Row.model_fields], delimiter="\t"):
+                row = Row.model_validate(cells)
                 if row.lang != lang:
                     raise UserError(
                         f"{path}:{line}: lang is {row.lang!r}; expected {lang!r}, as the directory "
                         "is called. Put the file where it belongs."
                     )
                 yield line, row
-                line = reader.line_num + 1
+                line = last + 1
+        except ValidationError as error:
+            first = error.errors()[0]
+            column, problem = ".".join(map(str, first["loc"])), first["msg"]
+            problem = problem.removeprefix("Value error, ")
+            if column:
+                problem = f"{column} is {str(first['input'])[:60]!r}: {problem.lower()}"
+            raise BadLine(line, problem) from error
         except csv.Error as error:
             raise BadLine(line, str(error)) from error
 
