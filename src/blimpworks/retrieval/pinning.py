@@ -25,10 +25,7 @@ _MOVING = {"HEAD", "main", "master", "latest", "develop", "trunk"}
 
 
 def is_fixed(url: str) -> bool:
-    """Tell whether an address names one state of a file.
-
-    Commits, versions that are no branch, and deposits in archives do.
-    """
+    """Tell whether an address names one state: a commit, version, or deposit in an archive."""
     if url.startswith(_ARCHIVES):
         return True
     path = urlsplit(url).path
@@ -37,10 +34,7 @@ def is_fixed(url: str) -> bool:
 
 
 def pinnable_names(catalogue: Path, mirror: Path | None = None) -> list[str]:
-    """List the rows without a checksum that can be pinned.
-
-    The ``mirror`` has their file, or their address names one state of it.
-    """
+    """List unpinned rows whose file a ``mirror`` has, or whose address names one state of it."""
     pins = [pin for pin in _pins(catalogue) if not pin.is_pinned]
     return [pin.name for pin in pins if in_mirror(pin, mirror) or is_fixed(pin.url)]
 
@@ -104,10 +98,7 @@ def _pins(catalogue: Path) -> list[Pin]:
 
 
 def _record(catalogue: Path, index: int, pin: Pin) -> None:
-    """Write checksum and size into the ``index``-th row.
-
-    Raises UserError for a table with line breaks in cells.
-    """
+    """Write checksum and size into a row. Raises UserError for line breaks in cells of the table."""
     with catalogue.open(encoding="utf-8", newline="") as handle:
         text = handle.read()
     lines = text.split("\n")

@@ -208,10 +208,7 @@ def obstacles(
 def campaign_obstacles(
     campaign: Campaign, catalogue: Catalogue, names: Iterable[str], cache: Path | None
 ) -> list[str]:
-    """List the obstacles to what a campaign is to retrieve: ``names`` below its resources.
-
-    ``cache``: the site's, with models that need no hub.
-    """
+    """List obstacles to ``names`` below a campaign's resources; ``cache``: of the site, or None."""
     rows: dict[str, SourceRow | TreebankRow] = {**catalogue.sources}
     rows |= {row.name: row for treebanks in catalogue.treebanks.values() for row in treebanks}
     locked_rows = locked_models(model_tables(campaign.catalogue.models))

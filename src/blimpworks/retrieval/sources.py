@@ -89,7 +89,7 @@ class LockedFile(LockedRow):
 
 
 def locked_file(table: Path, name: str, url: str, verified: str = "") -> LockedFile | None:
-    """Find the record of a retrieved file by its checksum ``verified``, or else by its address.
+    """Find a file's record by what was ``verified``, or else by its address.
 
     Raises UserError for a malformed lock file.
     """
@@ -187,10 +187,7 @@ _DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def part_path(output: Path, url: str) -> Path:
-    """Return the path of the first bytes of ``output``.
-
-    Its name depends on the address: two versions must not be joined.
-    """
+    """Return the path of the first bytes of ``output``: one for each address, never joined."""
     key = hashlib.sha256(url.encode()).hexdigest()[:12]
     return output.with_name(f".{output.name}.{key}.part")
 
@@ -257,10 +254,7 @@ class Pin:
 
     @property
     def locked(self) -> LockedFile | None:
-        """Record of the first retrieval, if needed and present.
-
-        Raises UserError for a malformed lock file.
-        """
+        """Record of the first retrieval, if any. Raises UserError for a malformed lock file."""
         if self.sha256 or not self.catalogue:
             return None
         blob = str(self.blob) if self.blob else ""
@@ -390,10 +384,7 @@ class Proof:
 
 
 def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
-    """Find a file in a mirror, plain or as .xz; None without.
-
-    Raises UserError for a missing mirror, or a path outside it.
-    """
+    """Find a file in a mirror, plain or as .xz. Raises UserError for no mirror, or outside it."""
     if mirror is None:
         return None
     if not mirror.is_dir():

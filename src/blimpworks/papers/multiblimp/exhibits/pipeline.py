@@ -421,10 +421,7 @@ def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str,
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 2: one pair of the campaign at every stage.
-
-    Raises UserError for an unknown pair.
-    """
+    """Draw Figure 2: a pair of the campaign at every stage. Raises UserError for an unknown one."""
     choice = labels.facts["figure2"]
     language, tag = labels.languages[choice["language"]], language_tag(choice["language"])
     stages = follow_pair(tables, choice)

@@ -394,11 +394,7 @@ class Trace(NamedTuple):
 
 
 class Inflector:
-    """Finder of a word's other forms, for one ``feature`` of a language.
-
-    ``verbs`` are the inflected words of each source by lemma, ``subjects`` the possible subjects by
-    form.
-    """
+    """Finder of other forms by a ``feature``; each source's ``verbs`` and possible ``subjects``."""
 
     def __init__(
         self,

@@ -92,10 +92,7 @@ def read_tokens(
 def normalise_tokens(
     table: pa.Table, special: Sequence[str], *, corrected: bool = False
 ) -> pa.Table:
-    """Respell a ``tokens`` table by the ``special`` treatments of its language (appendix A.1).
-
-    ``uyghur_translit`` needs the column ``misc``. Raises UserError for an unknown treatment.
-    """
+    """Respell ``tokens`` (with ``misc``) as in appendix A.1; UserError for unknown treatments."""
     for treatment in treatments(tuple(special), corrected):
         attributes = dict(treatment.given)
         for column in treatment.tokens:

@@ -159,10 +159,7 @@ REMEDY = "Retrieve or export the file again."
 
 
 def read_rows(path: Path, lang: str) -> Iterator[tuple[int, Row]]:
-    """Yield a language's released pairs, checked, each with its first line (from 1).
-
-    Raises UserError with file, line and fault.
-    """
+    """Yield a language's pairs, each with its first line (from 1). Raises UserError for a fault."""
     line = 2
     with reading(path, EXPECTED, REMEDY):
         try:
