@@ -98,7 +98,7 @@ def _pins(catalogue: Path) -> list[Pin]:
 
 
 def _record(catalogue: Path, index: int, pin: Pin) -> None:
-    """Write checksum and size into a row. Raises UserError for line breaks in cells of the table."""
+    """Write checksum and size into a row. Raises UserError for a table with breaks in cells."""
     with catalogue.open(encoding="utf-8", newline="") as handle:
         text = handle.read()
     lines = text.split("\n")
