@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pyarrow as pa
 import pytest
 
 from blimpworks.campaign.catalogue import Catalogue, LanguageRow, SourceRow, TreebankRow
@@ -23,9 +22,8 @@ from blimpworks.papers.multiblimp.exhibits.languages import (
     fig8,
     figb1,
 )
-from blimpworks.papers.multiblimp.settings import ExhibitOptions, MultiblimpOptions
-from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
-from blimpworks.tables import FUNNEL, ITEMS, SENTENCES, write_table
+from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, ITEM_SCHEMA
+from blimpworks.tables import FUNNEL, SENTENCES, write_rows
 from support.paths import REPOSITORY
 
 NAMES = {"cym": "Welsh", "wol": "Wolof", "eng": "English", "heb": "Hebrew"}
@@ -55,13 +53,10 @@ SPANS = {"good_start": 3, "good_end": 8, "bad_start": 3, "bad_end": 7, "sent_id"
 @pytest.fixture
 def write(tmp_path):
     def written(schema, rows_by_language):
-        folder = tmp_path / schema.name
-        folder.mkdir(exist_ok=True)
         paths = []
         for lang, rows in rows_by_language.items():
-            paths.append(folder / f"{lang}.parquet")
-            arrow = schema.arrow() if not schema.open else None
-            write_table(pa.Table.from_pylist(rows, schema=arrow), schema, paths[-1])
+            paths.append(tmp_path / schema.name / f"{lang}.parquet")
+            write_rows(rows, schema, paths[-1])
         return paths
 
     return written
@@ -79,7 +74,7 @@ def items(write):
                 {"item_id": f"{g}-{i}", "grammatical": value, **given, **TEXT, **SPANS}
                 for i in range(count)
             )
-        return {"items": write(ITEMS, rows)}
+        return {"items": write(ITEM_SCHEMA, rows)}
 
     return written
 
@@ -251,11 +246,8 @@ def test_figb1_lists_languages_under_their_families_most_pairs_first(items):
 
 
 @pytest.mark.parametrize("build", [fig3, fig4, figb1, fig8])
-def test_exhibits_of_a_campaign_without_pairs_are_empty_but_there(items, write, build):
-    empty = [{"item_id": "x", "lang": "cym", "phenomenon": "sv#", "grammatical": "SG"}]
-    rows = [row | {"order": "SV", "label": "+"} | TEXT | SPANS for row in empty]
-    path = write(ITEMS, {"cym": rows})[0]
-    write_table(pa.Table.from_pylist(rows).slice(0, 0), ITEMS, path)
+def test_exhibits_of_a_campaign_without_pairs_are_empty_but_there(write, build):
+    [path] = write(ITEM_SCHEMA, {"cym": []})
     exhibit = build({"items": [path]}, LABELS)
     assert {cell.value for cell in exhibit.cells} <= {0}
     assert exhibit.figure is not None or "| Language" in markdown_text(exhibit)
@@ -437,15 +429,6 @@ def test_an_exclusion_that_is_no_treebank_with_a_reason_is_refused():
     catalogue = catalogue_of(eng={"excluded_treebanks": "UD_English-GUM:spoken;GUM"})
     with pytest.raises(UserError, match="excluded_treebanks of 'eng' has 'GUM'; expected"):
         FACTS["excluded"](campaign_model()(campaign="x"), catalogue)
-
-
-def test_table1_shows_what_the_campaign_wants_and_has():
-    options = ExhibitOptions(table1_languages=("wol", "cym"), table1_phenomenon="svP")
-    campaign = campaign_model()(campaign="x", multiblimp=MultiblimpOptions(exhibits=options))
-    assert FACTS["table1"](campaign, catalogue_of(cym={})) == {
-        "languages": ["cym"],
-        "phenomenon": "svP",
-    }
 
 
 @pytest.mark.parametrize(

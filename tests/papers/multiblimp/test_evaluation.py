@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from blimpworks.analysis.accuracy import compute_accuracies
@@ -30,16 +29,16 @@ from blimpworks.papers.multiblimp.exhibits.evaluation import table3, table5, tab
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS as CHOICES
 from blimpworks.papers.multiblimp.exhibits.facts import PRINTED
 from blimpworks.papers.multiblimp.exhibits.figures import fig1, fig5, fig6, fig7
-from blimpworks.papers.multiblimp.tables import FREQUENCIES
+from blimpworks.papers.multiblimp.tables import FREQUENCIES, ITEM_SCHEMA
 from blimpworks.tables import (
     ACCURACIES,
     COMPARISONS,
-    ITEMS,
     JUDGEMENTS,
     REGRESSIONS,
     SCORES,
     read_table,
-    write_table,
+    write_frame,
+    write_rows,
 )
 from support.cells_kit import plain
 from support.paths import REPOSITORY
@@ -74,25 +73,12 @@ LABELS = Labels(LANGUAGES, MODELS, METHOD, FACTS)
 N = 60
 
 
-def write(rows, schema, path):
-    table = pa.Table.from_pylist(rows) if schema is ITEMS else None
-    write_table(table or pa.Table.from_pylist(rows, schema=schema.arrow()), schema, path)
-    return path
-
-
-def write_frame(frame, schema, path):
-    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
-    write_table(table, schema, path)
-
-
 def item(lang, number):
-    region = {"good_start": 4, "good_end": 8, "bad_start": 4, "bad_end": 9}
     return {
         **{"item_id": f"{lang}-{number}", "lang": lang, "paradigm": "p"},
         **{"phenomenon": "svP" if number % 3 else "sv#"},
         **{"good": "The cats run" + " far" * (number % 5), "bad": "The cat's run"},
-        **region,
-        **dict.fromkeys(("treebank", "file", "sent_id")),
+        **{"good_start": 4, "good_end": 8, "bad_start": 4, "bad_end": 9},
         **{"distance": number % 4 - 2, "attractors": number % 3, "congruent_attractors": 1},
     }
 
@@ -122,7 +108,8 @@ def simulate(root, models=MODELS):
     judged, scored = [], []
     for lang in LANGUAGES:
         items = [item(lang, number) for number in range(N)]
-        pairs = write(items, ITEMS, root / f"items/{lang}.parquet")
+        pairs = root / f"items/{lang}.parquet"
+        write_rows(items, ITEM_SCHEMA, pairs)
         for model in models:
             right = random.random(N) < SKILL[model]
             scores = [score(i, r, random) for i, r in zip(items, right, strict=True)]
@@ -130,10 +117,10 @@ def simulate(root, models=MODELS):
                 judgement(i, r, s["logprob_good"] - s["logprob_bad"])
                 for i, r, s in zip(items, right, scores, strict=True)
             ]
-            path = write(rows, JUDGEMENTS, root / f"judgements/{model}/{lang}.parquet")
-            judged.append((model, lang, path))
-            path = write(scores, SCORES, root / f"scores/{model}/{lang}.parquet")
-            scored.append((model, pairs, path))
+            judged.append((model, lang, root / f"judgements/{model}/{lang}.parquet"))
+            write_rows(rows, JUDGEMENTS, judged[-1][2])
+            scored.append((model, pairs, root / f"scores/{model}/{lang}.parquet"))
+            write_rows(scores, SCORES, scored[-1][2])
     return judged, scored
 
 
@@ -145,7 +132,8 @@ def frequency_table(root):
         for rank, (lang, (group, characters)) in enumerate(ranks.items())
     ]
     rows.append(rows[0] | {"lang": "wol", "characters": 10**5})
-    return write(rows, FREQUENCIES, root / "frequencies.parquet")
+    write_rows(rows, FREQUENCIES, root / "frequencies.parquet")
+    return root / "frequencies.parquet"
 
 
 def analyse(root, judged, scored, frequencies, facts=FACTS["models"]):
@@ -261,7 +249,7 @@ def test_table_5_counts_the_pairs_even_where_every_model_skips_one(campaign, tmp
 
 def test_accuracies_without_a_judgement_are_told_from_those_by_another_method(campaign, tmp_path):
     tables, _ = campaign
-    write([], ACCURACIES, tmp_path / "accuracies")
+    write_rows([], ACCURACIES, tmp_path / "accuracies")
     with pytest.raises(UserError, match="languages have no pairs"):
         table5({**tables, "accuracies": [tmp_path / "accuracies"]}, LABELS)
     with pytest.raises(UserError, match="no accuracies by method 'per_token'"):
@@ -351,8 +339,8 @@ def test_figure_7_names_each_models_reference_and_what_it_leaves_out(tmp_path):
         ("b", COLLINEAR, "intercept", 9),
     ]
     remarks = [{"model": m, "analysis": a, "term": t, "n": n} for m, a, t, n in rows]
-    path = write(remarks, REGRESSIONS, tmp_path / "margins.parquet")
-    exhibit = fig7({"margins": [path]}, LABELS)
+    write_rows(remarks, REGRESSIONS, tmp_path / "margins.parquet")
+    exhibit = fig7({"margins": [tmp_path / "margins.parquet"]}, LABELS)
     caption = exhibit.caption
     assert "Subject-Verb, number (Model A); Subject-Verb, person (Model B)." in caption
     assert "without text in GlotCC: Model A 7." in caption
