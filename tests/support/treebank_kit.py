@@ -112,11 +112,15 @@ class Language:
             rejected.update({k[2:]: n for k, n in steps.items() if k.startswith("- ") and n})
         return read_table(ITEMS, output).to_pylist(), dict(rejected)
 
-    def pairs_with(self, unimorph):
-        """The same with all that is before them."""
+    def agreement_with(self, unimorph=UNIMORPH):
+        """The agreement with all that is before it."""
         self.lexicon(unimorph)
         self.candidates()
-        self.agreement()
+        return self.agreement()
+
+    def pairs_with(self, unimorph=UNIMORPH):
+        """The pairs with all that is before them."""
+        self.agreement_with(unimorph)
         return self.pairs()
 
     def sample(self, untested=()):

@@ -24,13 +24,6 @@ def counts(treebank, *sentences, unimorph=UNIMORPH, name="sv#", **settings):
     return dict(count_agreement(inside, evidence, language.lang, phenomenon, options))
 
 
-def agreement(treebank, *sentences, unimorph=UNIMORPH, **settings):
-    language = treebank(*sentences, **settings)
-    language.lexicon(unimorph)
-    language.candidates()
-    return language.agreement()
-
-
 LOWER = DOGS_SING.replace("Dogs", "dogs")
 
 
@@ -75,7 +68,7 @@ def test_english_counts_what_is_annotated_as_third_person_present(treebank, feat
 
 
 def test_the_table_has_a_row_for_each_subject_value_and_order(treebank):
-    (row,) = agreement(treebank, LOWER, LOWER, SEEN.replace("singeth", "sings"))
+    (row,) = treebank(LOWER, LOWER, SEEN.replace("singeth", "sings")).agreement_with()
     assert (row["order"], row["value"], row["agreeing"], row["n"]) == ("SV", "PL", 2, 3)
     assert row["p_less"] == pytest.approx(0.271)
     assert row["label"] == "?"
@@ -157,7 +150,7 @@ def test_labels_follow_two_exact_tests(agreeing, n, greater, less, label):
 def test_corrected_alpha_is_divided_by_two_tests_for_each_row(treebank):
     singular = LOWER.replace("dogs", "dog").replace("sing sing", "sings sing")
     for others, label in (((), "+"), ((singular.replace("Plur", "Sing"),), "~")):
-        rows = agreement(treebank, *[LOWER] * 29, *others, bonferroni="corrected")
+        rows = treebank(*[LOWER] * 29, *others, bonferroni="corrected").agreement_with()
         labels = {row["value"]: row["label"] for row in rows}
         assert labels["PL"] == label
 
@@ -167,5 +160,5 @@ def test_corrected_the_subjects_own_number_on_a_verb_is_evidence(treebank):
     1 dogs dog NOUN Number=Plur 2 nsubj
     2 sing sing VERB Mood=Ind|Number[subj]=Plur 0 root
     """
-    rows = agreement(treebank, tree, unimorph="", agreement_evidence="corrected")
+    rows = treebank(tree, agreement_evidence="corrected").agreement_with("")
     assert [(row["value"], row["agreeing"]) for row in rows] == [("PL", 1)]

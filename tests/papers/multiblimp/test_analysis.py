@@ -39,7 +39,7 @@ from blimpworks.papers.multiblimp.exhibits.facts import PRINTED as PAPER_MODELS
 from blimpworks.papers.multiblimp.exhibits.facts import rivals
 from blimpworks.papers.multiblimp.exhibits.formulas import leads
 from blimpworks.reproduction.printed import read_published
-from blimpworks.tables import COMPARISONS, JUDGEMENTS, SCORES, read_table, write_table
+from blimpworks.tables import COMPARISONS, JUDGEMENTS, SCORES, read_table, write_rows
 from support.paths import REPOSITORY
 
 CONFIG = REPOSITORY / "config"
@@ -194,7 +194,7 @@ def test_a_pair_in_two_conditions_is_compared_in_each_and_by_one_method(tmp_path
         path = tmp_path / f"{model}.parquet"
         names = ("item_id", "paradigm", "method", "correct")
         cells = [dict(zip(names, row, strict=True)) | {"phenomenon": "sv#"} for row in rows]
-        write_table(pa.Table.from_pylist(cells, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
+        write_rows(cells, JUDGEMENTS, path)
         judged.append((model, "eng", path))
     output = tmp_path / "comparisons.parquet"
     assert compare_models(judged, "multiblimp", "m", output) == 2

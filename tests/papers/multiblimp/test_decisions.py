@@ -4,17 +4,17 @@ Every decision has one small language, or one call, whose outcome it alone chang
 """
 
 import re
+from functools import partial
 from importlib import resources
 
-import pyarrow as pa
 import pytest
 
 from blimpworks.analysis.comparisons import compare_models
 from blimpworks.papers.multiblimp.items.agreement import label_of
 from blimpworks.papers.multiblimp.paper import STAGES
 from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions, variant_of
-from blimpworks.tables import COMPARISONS, ITEMS, JUDGEMENTS, read_table, write_table
-from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, UNIMORPH, Language
+from blimpworks.tables import COMPARISONS, ITEMS, JUDGEMENTS, read_table, write_rows
+from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, UNIMORPH
 
 LOWER = DOGS_SING.replace("Dogs", "dogs")
 OUTCOMES = {}
@@ -31,31 +31,15 @@ def outcome(published, corrected):
     return register
 
 
-class Workshop:
-    def __init__(self, path, options):
-        self.path, self.options = path, options
+def items_of(language, unimorph=UNIMORPH, untested=()):
+    language.pairs_with(unimorph)
+    return read_table(ITEMS, language.sample(untested)).to_pylist()
 
-    def language(self, *sentences, special=()):
-        return Language(self.path, "xyz", self.options, special).tokens(*sentences)
 
-    def agreement(self, *sentences, unimorph=UNIMORPH, special=()):
-        language = self.language(*sentences, special=special)
-        language.lexicon(unimorph)
-        language.candidates()
-        return language.agreement()
-
-    def pairs(self, *sentences, unimorph=UNIMORPH):
-        return self.language(*sentences).pairs_with(unimorph)[0]
-
-    def items(self, *sentences, unimorph=UNIMORPH, untested=()):
-        language = self.language(*sentences)
-        language.pairs_with(unimorph)
-        return read_table(ITEMS, language.sample(untested)).to_pylist()
-
-    def treebank_entries(self, *words):
-        """Forms of the treebank lexicon, from words as "form lemma upos feats"."""
-        table = self.language(*(f"1 {word} 0 root" for word in words)).lexicon()
-        return sorted(table["form"].to_pylist())
+def treebank_entries(treebank, *words):
+    """Forms of the treebank lexicon, from words as "form lemma upos feats"."""
+    table = treebank(*(f"1 {word} 0 root" for word in words)).lexicon()
+    return sorted(table["form"].to_pylist())
 
 
 SEEN_BY = """
@@ -67,27 +51,27 @@ SEEN_BY = """
 
 
 @outcome(published="being", corrected="are")
-def finiteness(workshop):
-    return workshop.language(SEEN_BY).candidates()[0]["form"]
+def finiteness(treebank):
+    return treebank(SEEN_BY).candidates()[0]["form"]
 
 
 @outcome(published=3, corrected=1)
-def first_word_auxiliary(workshop):
-    return workshop.language(IS_FIRST).candidates()[0]["replaced"]
+def first_word_auxiliary(treebank):
+    return treebank(IS_FIRST).candidates()[0]["replaced"]
 
 
 @outcome(published=[3], corrected=[3, 4])
-def attractor_window(workshop):
-    return workshop.language(LONG).candidates()[0]["between"]
+def attractor_window(treebank):
+    return treebank(LONG).candidates()[0]["between"]
 
 
 @outcome(published=0, corrected=1)
-def marked_sentences(workshop):
-    return len(workshop.language(DOGS_SING + "3 chien chien X _ 2 obj Lang=fr").candidates())
+def marked_sentences(treebank):
+    return len(treebank(DOGS_SING + "3 chien chien X _ 2 obj Lang=fr").candidates())
 
 
 @outcome(published=2, corrected=1)
-def participle_auxiliaries(workshop):
+def participle_auxiliaries(treebank):
     """One participle beside *être*, one beside *avoir*."""
     tree = """
     1 elles elles PRON Number=Plur 3 nsubj
@@ -97,55 +81,57 @@ def participle_auxiliaries(workshop):
     5 ont avoir AUX VerbForm=Fin 6 aux
     6 vu voir VERB VerbForm=Part 3 conj
     """
-    language = Language(workshop.path, "fra", workshop.options).tokens(tree)
-    return sum(row["construction"] == "sp" for row in language.candidates())
+    return sum(row["construction"] == "sp" for row in treebank(tree, lang="fra").candidates())
 
 
 @outcome(published=1, corrected=2)
-def rare_readings(workshop):
+def rare_readings(treebank):
     plural, singular = "x y VERB Number=Plur", "x y VERB Number=Sing"
-    forms = workshop.treebank_entries("a a DET Number=Sing", *[plural] * 11, singular)
+    forms = treebank_entries(treebank, "a a DET Number=Sing", *[plural] * 11, singular)
     return forms.count("x")
 
 
 @outcome(published=["d"], corrected=["b", "d"])
-def first_entry(workshop):
-    return workshop.treebank_entries("b a NOUN Number=Sing", "d c NOUN Number=Sing")
+def first_entry(treebank):
+    return treebank_entries(treebank, "b a NOUN Number=Sing", "d c NOUN Number=Sing")
 
 
 @outcome(published=["d"], corrected=["d", "nan"])
-def missing_words(workshop):
+def missing_words(treebank):
     words = ("a a DET Number=Sing", "d c NOUN Number=Sing", "nan nan NOUN Number=Sing")
-    return [form for form in workshop.treebank_entries(*words) if form != "a"]
+    return [form for form in treebank_entries(treebank, *words) if form != "a"]
 
 
 @outcome(published="cas", corrected="čas")
-def scripts(workshop):
+def scripts(treebank):
     tree = DOGS_SING.replace("Dogs", "čas")
-    language = workshop.language(tree, special=("published:unidecode",))
+    language = treebank(tree)
+    language.special = ("published:unidecode",)
     return language.candidates()[0]["subject_form"]
 
 
 @outcome(published=[], corrected=[("PL", 1)])
-def agreement_evidence(workshop):
+def agreement_evidence(treebank):
     unknown = LOWER.replace("dogs dog", "owls owl")
-    rows = workshop.agreement(unknown, unimorph="be is V;SG")
+    rows = treebank(unknown).agreement_with("be is V;SG")
     return [(row["value"], row["n"]) for row in rows]
 
 
 @outcome(published=["both"], corrected=["verb"])
-def verb_types(workshop):
-    return [row["verb_type"] for row in workshop.agreement(LOWER)]
+def verb_types(treebank):
+    return [row["verb_type"] for row in treebank(LOWER).agreement_with()]
 
 
 @outcome(published="+", corrected="~")
-def bonferroni(workshop):
-    return label_of(29, 29, 8, workshop.options)[2]
+def bonferroni(treebank):
+    return label_of(29, 29, 8, treebank(LOWER).options)[2]
 
 
 @outcome(published=["?", "~"], corrected=["-", "?"])
-def labels(workshop):
-    return [label_of(agreeing, n, 2, workshop.options)[2] for agreeing, n in ((0, 50), (6, 6))]
+def labels(treebank):
+    return [
+        label_of(agreeing, n, 2, treebank(LOWER).options)[2] for agreeing, n in ((0, 50), (6, 6))
+    ]
 
 
 TWO_SUBJECTS = f"""
@@ -159,32 +145,32 @@ TWO_SUBJECTS = f"""
     published="Mood=Ind|Number=Plur|Person=1|VerbForm=Fin",
     corrected="Mood=Ind|Number=Plur|VerbForm=Fin",
 )
-def copied_features(workshop):
+def copied_features(treebank):
     unimorph = UNIMORPH.replace("PRS;3", "PRS")
-    return workshop.pairs(TWO_SUBJECTS, unimorph=unimorph)[0]["inflected_feats"]
+    return treebank(TWO_SUBJECTS).pairs_with(unimorph)[0][0]["inflected_feats"]
 
 
 @outcome(published=["sings", "singt"], corrected=["sings"])
-def subject_person(workshop):
+def subject_person(treebank):
     unimorph = "sing sing V;IND;PRS;PL\nsing sings V;IND;PRS;3;SG\nsing singt V;IND;PRS;2;SG"
-    return [pair["bad_form"] for pair in workshop.pairs(LOWER, unimorph=unimorph)]
+    return [pair["bad_form"] for pair in treebank(LOWER).pairs_with(unimorph)[0]]
 
 
 @outcome(published=["singeth", "sings"], corrected=["sings"])
-def other_features(workshop):
+def other_features(treebank):
     """The entry of *singeth* leaves the tense open."""
     unimorph = f"{UNIMORPH}sing singeth V;IND;3;SG"
-    return [pair["bad_form"] for pair in workshop.pairs(DOGS_SING, unimorph=unimorph)]
+    return [pair["bad_form"] for pair in treebank(DOGS_SING).pairs_with(unimorph)[0]]
 
 
 @outcome(published=["sings"], corrected=[])
-def right_forms(workshop):
+def right_forms(treebank):
     unimorph = f"{UNIMORPH}sing sings V;SBJV;PRS;3;PL"
-    return [pair["bad_form"] for pair in workshop.pairs(DOGS_SING, unimorph=unimorph)]
+    return [pair["bad_form"] for pair in treebank(DOGS_SING).pairs_with(unimorph)[0]]
 
 
 @outcome(published="Dogs will not sing", corrected="Dogs won't sing")
-def contractions(workshop):
+def contractions(treebank):
     tree = f"""
     1 Dogs dog NOUN Number=Plur 4 nsubj
     2-3 won't _ _ _ _ _
@@ -192,69 +178,68 @@ def contractions(workshop):
     3 not not PART _ 4 advmod
     4 sing sing VERB {FIN} 0 root
     """
-    return workshop.pairs(tree)[0]["good"]
+    return treebank(tree).pairs_with()[0][0]["good"]
 
 
 @outcome(published=[], corrected=["Sings"])
-def letter_case(workshop):
+def letter_case(treebank):
     tree = f"""
     1 Sing sing VERB {FIN} 0 root
     2 dogs dog NOUN Number=Plur 1 nsubj
     """
-    return [pair["bad_form"] for pair in workshop.pairs(tree)]
+    return [pair["bad_form"] for pair in treebank(tree).pairs_with()[0]]
 
 
 @outcome(published="Mcsings", corrected="McSings")
-def capitals(workshop):
+def capitals(treebank):
     tree = f"""
     1 Sing sing VERB {FIN} 0 root
     2 dogs dog NOUN Number=Plur 1 nsubj
     """
     forms = "sing Sing V;PL\nsing mcSings V;SG"
-    return workshop.pairs(tree, unimorph=forms)[0]["bad_form"]
+    return treebank(tree).pairs_with(forms)[0][0]["bad_form"]
 
 
 @outcome(published=5, corrected=0)
-def lost_statistics(workshop):
+def lost_statistics(treebank):
     other = LOWER.replace("sing sing", "sings sing").replace("Number=Plur 0", "Number=Sing 0")
-    return len(workshop.items(*[LOWER] * 5, *[other] * 30, untested=("sv",)))
+    return len(items_of(treebank(*[LOWER] * 5, *[other] * 30), untested=("sv",)))
 
 
 @outcome(published=5, corrected=1)
-def balance(workshop):
+def balance(treebank):
     longer = LOWER + "3 now now ADV _ 2 advmod"
-    usual, *_, rare = sorted(i["weight"] for i in workshop.items(*[LOWER] * 5, longer))
+    usual, *_, rare = sorted(i["weight"] for i in items_of(treebank(*[LOWER] * 5, longer)))
     return pytest.approx(rare / usual)
 
 
 @outcome(published=8, corrected=6)
-def memberships(workshop):
+def memberships(treebank):
     forms = "sings SG", "sings DU", "singeth SG", "singen DU", "sing PL"
     unimorph = "".join(f"sing {form} V;{n}\n" for form, n in map(str.split, forms))
-    return len(workshop.items(LOWER, LOWER, unimorph=unimorph))
+    return len(items_of(treebank(LOWER, LOWER), unimorph))
 
 
 @outcome(published=0.041, corrected=0.031)
-def mcnemar(workshop):
+def mcnemar(treebank):
     """Six pairs that one model alone has right, as in the paper's Albanian."""
-    judged = []
+    language, judged = treebank(LOWER), []
     for model, right in (("x", 1.0), ("y", 0.0)):
         rows = [{"item_id": str(k), "method": "m", "correct": right} for k in range(6)]
-        path = workshop.path / f"{model}.parquet"
-        write_table(pa.Table.from_pylist(rows, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
+        path = language.path / f"{model}.parquet"
+        write_rows(rows, JUDGEMENTS, path)
         judged.append((model, "xyz", path))
-    output = workshop.path / "comparisons"
-    compare_models(judged, "multiblimp", "m", output, variant_of(workshop.options, "mcnemar"))
+    output = language.path / "comparisons"
+    compare_models(judged, "multiblimp", "m", output, variant_of(language.options, "mcnemar"))
     return round(read_table(COMPARISONS, output)["p"][0].as_py(), 3)
 
 
 @pytest.mark.parametrize("variant", ["published", "corrected"])
 @pytest.mark.parametrize("decision", Decisions.model_fields)
-def test_a_decision_is_taken_as_published_and_can_be_corrected_alone(decision, variant, tmp_path):
+def test_a_decision_is_taken_as_published_and_can_be_corrected_alone(decision, variant, treebank):
     find, *outcomes = OUTCOMES[decision]
     decisions = {decision: "corrected"} if variant == "corrected" else {}
-    options = MultiblimpOptions(phenomena=("sv#",), decisions=decisions)
-    assert find(Workshop(tmp_path, options)) == outcomes[variant == "corrected"]
+    assert find(partial(treebank, **decisions)) == outcomes[variant == "corrected"]
 
 
 def test_an_open_decision_follows_the_variant_and_a_settled_one_does_not():

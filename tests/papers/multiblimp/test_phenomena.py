@@ -102,9 +102,8 @@ def test_published_a_participle_without_an_auxiliary_passes_for_a_verb_too(pairs
 
 def test_a_participles_label_is_of_its_own_phenomenon(treebank):
     language = treebank(*[HAS_SUNG] * 30, phenomena=("sp#", "sv#"))
-    language.lexicon(SUNG.replace("has V;IND;SG", "has V;IND;PL") + "he they PRO;NOM;PL;3\n")
-    language.candidates()
-    labels = {row["phenomenon"]: row["label"] for row in language.agreement()}
+    unimorph = SUNG.replace("has V;IND;SG", "has V;IND;PL") + "he they PRO;NOM;PL;3\n"
+    labels = {row["phenomenon"]: row["label"] for row in language.agreement_with(unimorph)}
     assert labels == {"sv#": "?", "sp#": "+"}
     pairs, _ = language.pairs()
     assert {p["label"] for p in pairs if p["phenomenon"] == "sp#"} == {"+"}
