@@ -1,12 +1,10 @@
 """What would keep files and models from being retrieved is said beforehand, all at once."""
 
-import json
 import socket
 import sys
 import threading
 import time
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -17,10 +15,11 @@ from blimpworks.retrieval import hub_session, preflight
 from blimpworks.retrieval.download import AT_ONCE, slot
 from blimpworks.retrieval.preflight import HubNeed, obstacles
 from blimpworks.retrieval.sources import Pin
+from support import hub_kit
 from support.loopback import DATA, serving
 
 SUM, SIZE = sha256(DATA).hexdigest(), len(DATA)
-TIP = "0123456789abcdef0123456789abcdef01234567"
+TIP = hub_kit.COMMIT
 CLOSED = "http://127.0.0.1:9/file.txt"
 
 
@@ -85,39 +84,16 @@ def test_an_address_that_is_not_allowed_is_not_asked(tmp_path):
     assert obstacles(pins("file:///etc/passwd"), [], None, tmp_path) == []
 
 
-class Hub(BaseHTTPRequestHandler):
-    """Gives the model ``lab/open`` to everybody, is too busy for ``lab/busy``, and has no other."""
-
-    def log_message(self, *args):
-        pass
-
-    def do_HEAD(self):
-        self.send_response(200)
-        self.end_headers()
-
-    def do_GET(self):
-        codes = {"open": 200, "busy": 500}
-        code = next((codes[name] for name in codes if f"lab/{name}" in self.path), 403)
-        self.send_response(code)
-        if code == 403:
-            self.send_header("X-Error-Code", "GatedRepo")
-        body = json.dumps({"id": "lab/open", "sha": TIP}).encode() if code == 200 else b""
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-
 @pytest.fixture
 def hub(monkeypatch, tmp_path):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    endpoint = f"http://127.0.0.1:{server.server_port}"
-    monkeypatch.setattr(constants, "ENDPOINT", endpoint)
-    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "none"))
-    monkeypatch.setenv("HF_TOKEN", "")
-    yield server
-    server.shutdown()
-    server.server_close()
+    """A hub that has four models: it keeps one back, and is at first too busy for another."""
+    models = ("lab/open", "lab/shut", "lab/any", "lab/busy")
+    with hub_kit.serving({name: {} for name in models}) as server:
+        server.gated, server.troubles = {"lab/shut"}, [("lab/busy", 500, {})]
+        monkeypatch.setattr(constants, "ENDPOINT", server.url)
+        monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "none"))
+        monkeypatch.setenv("HF_TOKEN", "")
+        yield server
 
 
 NEEDS = [HubNeed("lab/open", True), HubNeed("lab/shut", True), HubNeed("lab/any", False)]

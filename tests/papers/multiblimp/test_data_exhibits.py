@@ -62,42 +62,34 @@ def write(tmp_path):
     return written
 
 
-@pytest.fixture
-def items(write):
+def items(write, *groups):
     """Items: each (count, lang, phenomenon, grammatical, order, label) is so many rows."""
-
-    def written(*groups):
-        rows = {}
-        for g, (count, lang, phenomenon, value, order, label) in enumerate(groups):
-            given = {"lang": lang, "phenomenon": phenomenon, "order": order, "label": label}
-            rows.setdefault(lang, []).extend(
-                {"item_id": f"{g}-{i}", "grammatical": value, **given, **TEXT, **SPANS}
-                for i in range(count)
-            )
-        return {"items": write(ITEM_SCHEMA, rows)}
-
-    return written
+    rows = {}
+    for g, (count, lang, phenomenon, value, order, label) in enumerate(groups):
+        given = {"lang": lang, "phenomenon": phenomenon, "order": order, "label": label}
+        rows.setdefault(lang, []).extend(
+            {"item_id": f"{g}-{i}", "grammatical": value, **given, **TEXT, **SPANS}
+            for i in range(count)
+        )
+    return {"items": write(ITEM_SCHEMA, rows)}
 
 
-@pytest.fixture
-def agreement(write):
-    def written(labels="+", **languages):
-        counts, tests = {}, {}
-        for lang, rows in languages.items():
-            names = ("phenomenon", "order", "subject_value", "verb_value", "count")
-            both = {"verb_type": "both"}
-            counts[lang] = [dict(zip(names, row, strict=True)) | both for row in rows]
-            empty = {"agreeing": 0, "n": 0, "probability": 0, "p_greater": 0, "p_less": 0}
-            tests[lang] = [
-                {"phenomenon": p, "order": o, "value": s, "label": labels} | both | empty
-                for p, o, s, _, _ in rows
-            ]
-        return {
-            "agreement_counts": write(AGREEMENT_COUNTS, counts),
-            "agreement": write(AGREEMENT, tests),
-        }
-
-    return written
+def agreement(write, label="+", **languages):
+    """Counts and tests, from rows of phenomenon, order, both values and count."""
+    names = ("phenomenon", "order", "subject_value", "verb_value", "count")
+    counts = {
+        lang: [dict(zip(names, row, strict=True)) | {"verb_type": "both"} for row in rows]
+        for lang, rows in languages.items()
+    }
+    empty = {"agreeing": 0, "n": 0, "probability": 0, "p_greater": 0, "p_less": 0, "label": label}
+    tests = {
+        lang: [row | empty | {"value": row["subject_value"]} for row in rows]
+        for lang, rows in counts.items()
+    }
+    return {
+        "agreement_counts": write(AGREEMENT_COUNTS, counts),
+        "agreement": write(AGREEMENT, tests),
+    }
 
 
 def values(exhibit, row):
@@ -113,8 +105,8 @@ DUTCH = [
 ]
 
 
-def test_table1_gives_each_verb_value_its_share_of_a_subject_value_and_order(agreement):
-    tables = agreement(cym=DUTCH)
+def test_table1_gives_each_verb_value_its_share_of_a_subject_value_and_order(write):
+    tables = agreement(write, cym=DUTCH)
     exhibit = table1(tables, LABELS)
     assert csv_text(exhibit).splitlines() == [
         "Values,Subject,Verb,Order,Welsh",
@@ -128,26 +120,26 @@ def test_table1_gives_each_verb_value_its_share_of_a_subject_value_and_order(agr
 
 
 @pytest.mark.parametrize(("label", "bold"), [("+", True), ("~", False), ("?", False)])
-def test_table1_sets_agreement_in_bold_where_the_test_is_significant(agreement, label, bold):
-    text = markdown_text(table1(agreement(label, cym=DUTCH), LABELS))
+def test_table1_sets_agreement_in_bold_where_the_test_is_significant(write, label, bold):
+    text = markdown_text(table1(agreement(write, label, cym=DUTCH), LABELS))
     assert ("**0.980**" in text) is bold
     assert "**0.020**" not in text
 
 
 def test_table1_shows_its_own_languages_with_several_values_if_it_has_none_of_those_wanted(
-    agreement,
+    write,
 ):
-    tables = agreement(heb=DUTCH, wol=DUTCH[2:3], eng=DUTCH)
+    tables = agreement(write, heb=DUTCH, wol=DUTCH[2:3], eng=DUTCH)
     assert list(values(table1(tables, LABELS), "SG SG SV")) == ["English", "Hebrew"]
-    only = agreement(wol=DUTCH[2:3])
+    only = agreement(write, wol=DUTCH[2:3])
     assert list(values(table1(only, LABELS), "PL PL SV")) == ["Wolof"]
 
 
-def test_table1_can_show_another_phenomenon_with_its_own_values(agreement):
+def test_table1_can_show_another_phenomenon_with_its_own_values(write):
     choice = {"languages": ["cym"], "phenomenon": "spG"}
     labels = replace(LABELS, facts={"table1": choice})
     rows = [("spG", "SV", "FEM", "MASC", 1), ("spG", "SV", "FEM", "FEM", 3)]
-    exhibit = table1(agreement(cym=rows), labels)
+    exhibit = table1(agreement(write, cym=rows), labels)
     assert values(exhibit, "FEM MASC SV") == {"Welsh": 0.25}
     assert exhibit.title.endswith("subject–participle gender agreement")
 
@@ -161,8 +153,8 @@ CONDITIONS = [
 ]
 
 
-def test_table2_has_a_part_for_each_feature_with_the_papers_values(items):
-    tables = items(*CONDITIONS)
+def test_table2_has_a_part_for_each_feature_with_the_papers_values(write):
+    tables = items(write, *CONDITIONS)
     exhibit = table2(tables, LABELS)
     lines = markdown_text(exhibit).splitlines()
     rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in lines if "|" in line]
@@ -178,33 +170,25 @@ def test_table2_has_a_part_for_each_feature_with_the_papers_values(items):
     assert rows[8] == ["TOTAL, any pairs", *["–"] * 6, "3 (3)", "2 (0)", "3 (3)"]
 
 
-def test_table2_in_latex_spans_its_values_and_repeats_headings_for_each_feature(items):
-    lines = latex_text(table2(items(*CONDITIONS), LABELS)).splitlines()
+def test_table2_in_latex_spans_its_values_and_repeats_headings_for_each_feature(write):
+    lines = latex_text(table2(items(write, *CONDITIONS), LABELS)).splitlines()
     at = lines.index(r"NUMBER & SV & VS & SV & VS & SV & VS & SV & VS & BOTH \\")
     assert lines[at - 2].startswith(r" & \multicolumn{2}{c}{SG} & \multicolumn{2}{c}{PL} & ")
     assert lines[at - 1].startswith(r"\cmidrule(lr){2-3}\cmidrule(lr){4-5}")
     assert sum(r"\multicolumn{3}{c}{Total}" in line for line in lines) == 3
 
 
-@pytest.fixture
-def sentences(write):
-    def written(**treebanks):
-        blank = {"file": "f", "sent_id": "s", "line": 1, "words": 1, "text": "", "comments": []}
-        return {
-            "sentences": write(
-                SENTENCES,
-                {
-                    lang: [{"sentence": i, "treebank": t, **blank} for i, t in enumerate(names)]
-                    for lang, names in treebanks.items()
-                },
-            )
-        }
-
-    return written
+def sentences(write, **treebanks):
+    blank = {"file": "f", "sent_id": "s", "line": 1, "words": 1, "text": "", "comments": []}
+    rows = {
+        lang: [{"sentence": i, "treebank": t, **blank} for i, t in enumerate(names)]
+        for lang, names in treebanks.items()
+    }
+    return {"sentences": write(SENTENCES, rows)}
 
 
-def test_table4_lists_treebanks_with_reasons_and_the_sentences_read_of_them(sentences):
-    tables = sentences(cym=["UD_Welsh-CCG"], eng=["UD_English-GUM", "UD_English-EWT"])
+def test_table4_lists_treebanks_with_reasons_and_the_sentences_read_of_them(write):
+    tables = sentences(write, cym=["UD_Welsh-CCG"], eng=["UD_English-GUM", "UD_English-EWT"])
     exhibit = table4(tables, LABELS)
     assert exhibit.layout().iloc[:, 1:].to_numpy().tolist() == [
         ["English", "Atis", "flights", "0"],
@@ -212,9 +196,9 @@ def test_table4_lists_treebanks_with_reasons_and_the_sentences_read_of_them(sent
     ]
 
 
-def test_fig3_breaks_many_languages_into_panels_of_equal_width(items):
+def test_fig3_breaks_many_languages_into_panels_of_equal_width(write):
     many = {f"a{chr(97 + i // 26)}{chr(97 + i % 26)}": f"L{i}" for i in range(70)}
-    tables = items(*((i + 1, lang, "sv#", "SG", "SV", "+") for i, lang in enumerate(many)))
+    tables = items(write, *((i + 1, lang, "sv#", "SG", "SV", "+") for i, lang in enumerate(many)))
     figure = fig3(tables, Labels(many)).figure
     names = [[t.get_text() for t in axes.get_xticklabels()] for axes in figure.axes]
     assert [len(panel) for panel in names] == [35, 35]
@@ -229,8 +213,8 @@ FAMILY_PAIRS = [
 ]
 
 
-def test_fig4_counts_languages_and_pairs_of_families_the_largest_first(items):
-    tables = items(*FAMILY_PAIRS)
+def test_fig4_counts_languages_and_pairs_of_families_the_largest_first(write):
+    tables = items(write, *FAMILY_PAIRS)
     exhibit = fig4(tables, LABELS)
     assert exhibit.layout("value").to_numpy().tolist() == [
         ["Indo-European", 2, 3],
@@ -238,8 +222,8 @@ def test_fig4_counts_languages_and_pairs_of_families_the_largest_first(items):
     ]
 
 
-def test_figb1_lists_languages_under_their_families_most_pairs_first(items):
-    tables = items(*FAMILY_PAIRS)
+def test_figb1_lists_languages_under_their_families_most_pairs_first(write):
+    tables = items(write, *FAMILY_PAIRS)
     exhibit = figb1(tables, LABELS)
     names = [t.get_text() for t in exhibit.figure.axes[0].get_yticklabels()]
     assert names == ["Indo-European (2)", "English", "Welsh", "Afro-Asiatic (1)", "Hebrew"]
@@ -253,8 +237,8 @@ def test_exhibits_of_a_campaign_without_pairs_are_empty_but_there(write, build):
     assert exhibit.figure is not None or "| Language" in markdown_text(exhibit)
 
 
-def test_fig8_marks_the_agreeing_word_and_names_the_item_that_is_shown(items):
-    tables = items((3, "cym", "sv#", "SG", "SV", "+"), (2, "heb", "spG", "FEM", "SV", "?"))
+def test_fig8_marks_the_agreeing_word_and_names_the_item_that_is_shown(write):
+    tables = items(write, (3, "cym", "sv#", "SG", "SV", "+"), (2, "heb", "spG", "FEM", "SV", "?"))
     exhibit = fig8(tables, LABELS)
     assert exhibit.layout().to_numpy().tolist() == [
         ["Welsh", "SV-N", "He [walks/*walk]."],
@@ -262,8 +246,9 @@ def test_fig8_marks_the_agreeing_word_and_names_the_item_that_is_shown(items):
     ]
 
 
-def test_fig8_prefers_certain_short_pairs_of_phenomena_not_shown_yet(items):
+def test_fig8_prefers_certain_short_pairs_of_phenomena_not_shown_yet(write):
     tables = items(
+        write,
         (1, "cym", "svP", "3", "SV", "+"),
         (1, "wol", "svP", "3", "SV", "+"),
         (1, "wol", "sv#", "SG", "SV", "?"),
@@ -284,36 +269,27 @@ def test_ten_languages_at_most_are_shown_as_unlike_as_can_be():
     assert chosen == choose_languages(languages, traits)
 
 
-@pytest.fixture
-def funnels(write):
+def funnels(write, **languages):
     """Funnels: language to (pairs of two phenomena, items)."""
-
-    def written(**languages):
-        return {
-            "funnel": write(
-                FUNNEL,
-                {
-                    lang: [
-                        {"lang": lang, "stage": stage, "reason": reason, "n": n}
-                        for stage, reason, n in (
-                            ("candidates", "sentences", 99),
-                            ("pairs sv#", "pairs", first),
-                            ("pairs sv#", "- same form", 7),
-                            ("pairs svP", "pairs", second),
-                            ("sampling", "pairs", first + second),
-                            ("sampling", "items", kept),
-                        )
-                    ]
-                    for lang, (first, second, kept) in languages.items()
-                },
+    rows = {
+        lang: [
+            {"lang": lang, "stage": stage, "reason": reason, "n": n}
+            for stage, reason, n in (
+                ("candidates", "sentences", 99),
+                ("pairs sv#", "pairs", first),
+                ("pairs sv#", "- same form", 7),
+                ("pairs svP", "pairs", second),
+                ("sampling", "pairs", first + second),
+                ("sampling", "items", kept),
             )
-        }
+        ]
+        for lang, (first, second, kept) in languages.items()
+    }
+    return {"funnel": write(FUNNEL, rows)}
 
-    return written
 
-
-def test_regeneration_sets_items_against_the_release_and_tells_why_they_differ(funnels):
-    tables = funnels(cym=(3, 2, 4), wol=(20, 10, 5), eng=(1, 0, 1), heb=(0, 0, 0))
+def test_regeneration_sets_items_against_the_release_and_tells_why_they_differ(write):
+    tables = funnels(write, cym=(3, 2, 4), wol=(20, 10, 5), eng=(1, 0, 1), heb=(0, 0, 0))
     exhibit = regeneration(tables, LABELS)
     assert list(exhibit.layout().columns) == [
         *("Language", "ISO", "Paper", "Pairs", "Items", "Ratio", "Sources missing", "Reason")
@@ -333,10 +309,10 @@ def test_regeneration_refuses_a_funnel_without_the_stage_it_counts(write):
         regeneration({"funnel": write(FUNNEL, {"cym": rows})}, LABELS)
 
 
-def test_a_table_longer_than_a_page_comes_in_parts_with_headings_on_each(funnels):
+def test_a_table_longer_than_a_page_comes_in_parts_with_headings_on_each(write):
     many = {f"a{chr(97 + i // 26)}{chr(97 + i % 26)}": f"L{i}" for i in range(60)}
     facts = {"published_n": {}, "completeness": dict.fromkeys(many, "none"), "reasons": {}}
-    tables = funnels(**dict.fromkeys(many, (1, 1, 1)))
+    tables = funnels(write, **dict.fromkeys(many, (1, 1, 1)))
     text = latex_text(regeneration(tables, Labels(many, facts=facts)))
     first, second, _ = text.split("\n\\end{table*}\n")
     headings = [part.split("\\toprule")[1].split("\\midrule")[0] for part in (first, second)]
