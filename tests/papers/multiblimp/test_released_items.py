@@ -1,7 +1,6 @@
 """MultiBLiMP's released items: what is read, what is refused, and that they are the same pairs."""
 
 import csv
-from ast import literal_eval
 from pathlib import Path
 
 import pytest
@@ -326,66 +325,49 @@ def test_released_items_need_no_treebank_and_regenerated_ones_no_released_file()
     assert {"table2", "fig3", "fig8"} <= needed["released"][1]
 
 
-TREE = f"""
-1 The the DET _ 2 det
-2 dogs dog NOUN Case=Nom|Number=Plur 6 nsubj
-3 near near ADP _ 5 case
-4 the the DET _ 5 det
-5 cat cat NOUN Number=Sing 2 nmod
-6 sing sing VERB {FIN}|Number=Plur 0 root
-7 . . PUNCT _ 6 punct
-"""
 ROW = {
-    "sen": "The dogs near the cat sing .",
-    "wrong_sen": "The dogs near the cat sings .",
-    "prefix": "The dogs near the cat",
+    "sen": '"Dogs near the cat and often sing"',
+    "wrong_sen": '"Dogs near the cat and often sings"',
+    "prefix": '"Dogs near the cat and often',
     "verb": "sing",
-    "verb_idx": "5",
+    "verb_idx": "7",
     "cop": "",
     "cop_idx": "",
-    "child": "dogs",
+    "child": "Dogs",
     "child_idx": "1",
     "child_features": "{'Case': 'Nom', 'Number': 'Plur', 'lemma': 'dog'}",
     "child_upos": "NOUN",
     "head": "sing",
-    "head_idx": "5",
+    "head_idx": "7",
     "head_upos": "VERB",
-    "distance": "4",
+    "distance": "6",
+    "metadata": "{'sent_id': 's1', 'treebank': 'UD_X-Test/x-test.conllu'}",
     "swap_head": "sings",
     "feature_vals": "PL -> SG",
-    "attractors": "[]",
-    "has_attractors": "False",
+    "attractors": "[{'feats': {'Number': 'Sing'}}]",
+    "has_attractors": "True",
+    "sample_weight": str(1 / 24),
     "lang": "xyz",
     "phenomenon": "SV-#",
     "grammatical_feature": "PL",
     "ungrammatical_feature": "SG",
     "wo": "SV",
     "inflect_item": "verb",
-    "agreement_certainty": "+",
+    "agreement_certainty": "~",
 }
+NAMED = (ROW["metadata"], ROW["wrong_sen"])
 
 
-@pytest.fixture
-def language(treebank):
-    """Forty sentences, so that agreement is certain, up to their pairs."""
-    built = treebank(*[TREE] * 40)
-    built.pairs_with(UNIMORPH)
-    return built
+def test_a_pair_is_a_row_of_the_released_columns(exported):
+    with exported.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    (row,) = (row for row in rows if (row["metadata"], row["wrong_sen"]) == NAMED)
+    assert {name: row[name] for name in ROW} == ROW
+    assert len(row) == 36
 
 
-def test_a_pair_is_a_row_of_the_released_columns(language):
-    output = language.path / "data.tsv"
-    assert export_items(language.sample(), output) == 40
-    with output.open(encoding="utf-8", newline="") as file:
-        first = next(csv.DictReader(file, delimiter="\t"))
-    assert {name: first[name] for name in ROW} == ROW
-    assert literal_eval(first["metadata"])["treebank"] == "UD_X-Test/x-test.conllu"
-    assert len(first) == 36
-    assert float(first["sample_weight"]) == pytest.approx(1 / 40)
-
-
-def test_attractors_are_words_with_their_value_as_the_treebank_spells_it(language):
-    item = read_table(ITEMS, language.sample()).to_pylist()[0] | {"attractor_values": ["SG", "PL"]}
+def test_attractors_are_words_with_their_value_as_the_treebank_spells_it(regenerated):
+    item = read_table(ITEMS, regenerated).to_pylist()[0] | {"attractor_values": ["SG", "PL"]}
     row = released_row(item)
     singular, plural = {"feats": {"Number": "Sing"}}, {"feats": {"Number": "Plur"}}
     assert row["attractors"] == [singular, plural]
@@ -397,9 +379,9 @@ def test_attractors_are_words_with_their_value_as_the_treebank_spells_it(languag
     )
 
 
-def test_pairs_that_were_not_drawn_are_refused(language):
+def test_pairs_that_were_not_drawn_are_refused(regenerated, tmp_path):
     with pytest.raises(UserError, match="pairs that were not drawn; expected the sampled items"):
-        export_items(language.path / "pairs", language.path / "data.tsv")
+        export_items(tmp_path / "pairs", tmp_path / "data.tsv")
 
 
 def test_a_directory_without_items_is_refused(tmp_path):
