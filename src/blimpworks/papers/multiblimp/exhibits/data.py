@@ -88,10 +88,11 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
             condition, source = select_rows(counts[lang], where), "agreement_counts"
             n = int(condition["count"].sum())
             for verb in verbs if n else ():
-                row, formula = f"{subject} {verb} {order}", share(verb)
-                cell_key, stands_for = (row, names[lang]), (row, lang)
-                cell = formula_cell(condition, cell_key, formula, source, where, ".3f", n=n)
-                cells.append(replace(cell, stands_for=stands_for))
+                row = f"{subject} {verb} {order}"
+                cell_key, more = (row, names[lang]), {"n": n, "stands_for": (row, lang)}
+                cells.append(
+                    formula_cell(condition, cell_key, share(verb), source, where, ".3f", **more)
+                )
         bold = set()
         for path in [path for path in tables["agreement"] if path.stem in languages]:
             tests = read_plain(AGREEMENT, path)
@@ -104,18 +105,14 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     columns = list(dict.fromkeys(cell.column for cell in cells))
     feature = FEATURES[phenomenon[2:]][0].lower()
     verb_kind = {"sv": "verb", "sp": "participle"}[phenomenon[:2]]
-    row_groups = [[row for row in rows if row.endswith(order)] for order in ORDERS]
+    by_order = ({row: row for row in rows if row.endswith(order)} for order in ORDERS)
     return Exhibit(
         **describe("table1", kind=verb_kind, feature=feature),
         cells=sorted(cells, key=lambda cell: rows.index(cell.row)) + hidden,
         stub={row: dict(zip(STUB, row.split(), strict=True)) for row in rows},
         bold=bold,
         heads={column: (f"P({verb_kind} | subject, order)", column) for column in columns},
-        sections=[
-            Section("", {r: r for r in row_group}, [*STUB, *columns])
-            for row_group in row_groups
-            if row_group
-        ],
+        sections=[Section("", group, [*STUB, *columns]) for group in by_order if group],
         named=False,
     )
 
@@ -237,13 +234,9 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(replace(cell, n=int(cell.value)))
             texts = (labels.languages[lang], treebank.partition("-")[2], reason)
             stub[treebank] = dict(zip(TABLE4_STUB, texts, strict=True))
-    note_on_others = ", and those of languages that the campaign has not"
-    description = describe(
-        "table4",
-        languages=len(labels.languages),
-        more=IN_TABLE4 - len(stub),
-        others=note_on_others if len(stub) < WITH_PAIRS else "",
-    )
+    others = ", and those of languages that the campaign has not" if len(stub) < WITH_PAIRS else ""
+    numbers = {"languages": len(labels.languages), "more": IN_TABLE4 - len(stub)}
+    description = describe("table4", others=others, **numbers)
     return Exhibit(**description, cells=cells, stub=stub, named=False)
 
 
@@ -290,9 +283,8 @@ def regeneration(tables: Tables, labels: Labels) -> Exhibit:
     for lang, name in [*labels.languages.items(), ("", ALL)]:
         n = published.get(lang) if lang else sum(published.values())
         for column, first_word, reason in COUNTED:
-            of_reason = {*funnel["stage"][funnel["reason"] == reason]}
-            stages = [stage for stage in funnel["stage"].unique() if stage in of_reason]
-            stages = [stage for stage in stages if stage.split()[0] == first_word]
+            of_reason = funnel["stage"][funnel["reason"] == reason].unique()
+            stages = [stage for stage in of_reason if stage.split()[0] == first_word]
             if not stages:
                 raise UserError(
                     f"the funnel has no stage {first_word!r} with {reason!r}; it has "
@@ -301,11 +293,10 @@ def regeneration(tables: Tables, labels: Labels) -> Exhibit:
             where: dict[str, object] = {"lang": lang} if lang else {}
             where |= {"stage": stages, "reason": reason}
             count = int(select_rows(funnel, where)["n"].sum())
-            cell_key = (name, column)
-            cells.append(Cell(*cell_key, count, str(count), TOTAL, "funnel", where, n=count))
+            cells.append(Cell(name, column, count, str(count), TOTAL, "funnel", where, n=count))
         if n:
-            share, cell_key = f"{count / n:.3f}", (name, "Ratio")
-            cells.append(Cell(*cell_key, count / n, share, ratio(n), "funnel", where, n=count))
+            text, formula = f"{count / n:.3f}", ratio(n)
+            cells.append(Cell(name, "Ratio", count / n, text, formula, "funnel", where, n=count))
         matching += bool(lang) and count == n
         stub[name] = {"ISO": lang, "Paper": "" if n is None else str(n)}
         reason = reasons.get(lang, "") if count != n else ""

@@ -93,15 +93,12 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     # Cells of Table 3 by model, where the model has judged any of the column's pairs.
     computed = []
     for model, (key, (phenomenon, languages)) in product(models, columns.items()):
-        where = {"model": model, "phenomenon": phenomenon, "lang": languages}
-        judged = select_rows(rows, where)
+        judged = select_rows(rows, {"model": model, "phenomenon": phenomenon, "lang": languages})
         if len(judged):
-            name = labels.models[model]
-            cell_key, mean = (name, NAMES[key]), key != "eng"
-            stands_for = (model, key)
+            cell_key, more = (labels.models[model], NAMES[key]), {"stands_for": (model, key)}
             computed += [
-                accuracy_cell(judged, cell_key, labels, mean=mean, stands_for=stands_for),
-                unweighted_cell(judged, (name, f"{NAMES[key]}, mean")),
+                accuracy_cell(judged, cell_key, labels, mean=key != "eng", **more),
+                unweighted_cell(judged, (labels.models[model], f"{NAMES[key]}, mean")),
             ]
     heads = {NAMES[key]: head for key, head in HEADS.items()}
     if labels.source == "published":
@@ -110,8 +107,8 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     # In how many languages each model is significantly better than all others of the table.
     comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
     for model in models:
-        other_models = [other_model for other_model in models if other_model != model]
-        where = {"model_a": model, "model_b": other_models, "method": labels.method}
+        where = {"model_a": model, "model_b": [name for name in models if name != model]}
+        where |= {"method": labels.method}
         compared = select_rows(comparisons, where)
         if len(compared):
             more: dict[str, Any] = {"n": compared["lang"].nunique(), "stands_for": (model, "best")}
@@ -199,8 +196,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     sizes: dict[str, int] = {}
     if published:
-        most = rows.groupby("lang", sort=False)["n"].max().items()
-        sizes |= {str(lang): int(n) for lang, n in most}
+        sizes = rows.groupby("lang", sort=False)["n"].max().to_dict()
         for _, row in read_printed(tables, exhibit="table5", column="n").iterrows():
             if row["row"] in sizes:
                 cell = printed_cell(row, (labels.languages[row["row"]], "n"))
@@ -209,10 +205,8 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         bold = {(labels.languages[lang], labels.models[model]) for lang, model in printed}
     else:
         paths = {path.stem: path for path in tables["items"]}
-        sizes = {
-            k: read_table(ITEMS, paths[k], ["item_id"]).num_rows for k in rows["lang"].unique()
-        }
-        for lang, n in sizes.items():
+        for lang in rows["lang"].unique():
+            sizes[lang] = n = read_table(ITEMS, paths[lang], ["item_id"]).num_rows
             cell = Cell(labels.languages[lang], "n", n, str(n), COUNT, "items", {"lang": lang})
             cells.append(replace(cell, stands_for=(lang, "n")))
     for i, row in rows.iterrows():
@@ -226,7 +220,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         **describe("table5", starred=starred, legible=legible),
         cells=cells,
-        stub={labels.languages[k]: {"ISO": k} for k in sizes},
+        stub={labels.languages[lang]: {"ISO": lang} for lang in sizes},
         # Family above size.
         heads={n: (n.rpartition(" ")[0], n.rpartition(" ")[2]) for n in labels.models.values()},
         bold=bold if published else best_of_each(cells, {*labels.models.values()}),

@@ -24,7 +24,7 @@ from blimpworks.exhibits.pen import (
     words_of,
 )
 from blimpworks.exhibits.shared import Tables, counted
-from blimpworks.exhibits.style import BLUE, GREEN, PAGE_INCHES, VERMILION, new_figure, say
+from blimpworks.exhibits.style import BLUE, GREEN, PAGE_INCHES, VERMILION, empty_figure
 from blimpworks.exhibits.texts import is_rtl, language_tag
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import PHENOMENA
@@ -426,8 +426,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     language, tag = labels.languages[choice["language"]], language_tag(choice["language"])
     stages = follow_pair(tables, choice)
     if stages is None:
-        empty = new_figure(PAGE_INCHES, 1.2)
-        say(empty.subplots(), f"{language} has no pairs")
+        empty = empty_figure(f"{language} has no pairs", height=1.2)
         return Exhibit(**describe("fig2_empty", language=language), cells=[], figure=empty)
     by_stage = stage_cells(stages)
     cells = [cell for cells in by_stage.values() for cell in cells]
