@@ -107,7 +107,8 @@ def pair(item_id, label="+", attractors=0, sent_id="short"):
     return {"item_id": item_id, "label": label, "attractors": attractors, **origin}
 
 
-LENGTHS = {("T", "f", "short"): 7, ("T", "f", "long"): LONGEST + 1, ("T", "f", "tiny"): 2}
+LENGTHS = {"short": 7, "long": LONGEST + 1, "tiny": 2}
+SENTENCES = {("T", "f", name): {"words": n} for name, n in LENGTHS.items()}
 
 
 @pytest.mark.parametrize(
@@ -121,14 +122,14 @@ LENGTHS = {("T", "f", "short"): 7, ("T", "f", "long"): LONGEST + 1, ("T", "f", "
     ],
 )
 def test_a_short_sentence_of_certain_agreement_without_attractors_is_chosen(worse):
-    assert choose_pair([worse, pair("1")], LENGTHS)["item_id"] == "1"
+    assert choose_pair([worse, pair("1")], SENTENCES)["item_id"] == "1"
 
 
 def test_the_pair_that_the_campaign_names_is_shown_and_must_be_there():
     items = [pair("1"), pair("2", "?")]
-    assert choose_pair(items, LENGTHS, "2")["item_id"] == "2"
+    assert choose_pair(items, SENTENCES, "2")["item_id"] == "2"
     with pytest.raises(UserError, match="figure2_pair is '3', which is not among the 2 items"):
-        choose_pair(items, LENGTHS, "3")
+        choose_pair(items, SENTENCES, "3")
 
 
 def test_the_lexicon_has_the_words_own_entry_and_the_one_that_takes_its_place(tables):

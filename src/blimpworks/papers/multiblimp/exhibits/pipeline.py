@@ -86,7 +86,9 @@ class Spelling:
     def of(cls, stages: Stages) -> "Spelling":
         """Choose a font with all letters of the figure."""
         texts = [stages.item["good"], stages.item["bad"], stages.lemma]
-        texts += [word[name] or "" for word in stages.words for name in ("form", "lemma")]
+        texts += [
+            word[name] or "" for word in stages.word_at.values() for name in ("form", "lemma")
+        ]
         texts += [entry.row.form for entry in stages.entries]
         # Any font will do for what the house font has beside the letters of a script.
         letters = [letter for text in texts for letter in text if not letter.isascii()]

@@ -43,17 +43,18 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """A pair and its rows in the tables of the stages.
+    """A pair, the ``feature`` that agrees, and its rows in the tables of the stages.
 
-    ``words`` are the sentence's syntactic words. ``test`` is None where the condition has no
+    ``word_at`` has the sentence's words by CoNLL-U id. ``test`` is None where the condition has no
     evidence; ``counts`` are the combinations of values behind it. ``sizes`` counts the entries of
     the word's lemma in each source, ``consulted`` says whether the source was looked at.
     ``fitting`` selects the ``available`` pairs of the condition, of which ``kept`` were drawn.
     """
 
     item: Row
+    feature: str
     sentence: Row
-    words: list[Row]
+    word_at: dict[int, Row]
     candidate: Row
     test: Row | None
     counts: list[Row]
@@ -65,24 +66,14 @@ class Stages:
     available: int
     kept: int
 
-    @property
-    def word_at(self) -> dict[int, Row]:
-        """The sentence's words by their CoNLL-U ids."""
-        return {word["word"]: word for word in self.words}
-
-    @property
-    def feature(self) -> str:
-        """The feature that agrees: Number, Person or Gender."""
-        return PHENOMENA[self.item["phenomenon"]].feature
-
 
 def choose_pair(
-    items: Sequence[Row], lengths: Mapping[tuple[str, str, str], int], item_id: str | None = None
+    items: Sequence[Row], sentences: Mapping[tuple[str, str, str], Row], item_id: str | None = None
 ) -> Row | None:
     """Choose the pair called ``item_id``, or a certain, short one; UserError for an unknown one."""
 
     def rank(item: Row) -> tuple[object, ...]:
-        word_count = lengths[item["treebank"], item["file"], item["sent_id"]]
+        word_count = sentences[item["treebank"], item["file"], item["sent_id"]]["words"]
         far = max(SHORTEST - word_count, word_count - LONGEST, 0)
         certain = item["label"] in CERTAIN
         return not certain, item["attractors"] > 0, far, item["item_id"], item["paradigm"]
@@ -121,8 +112,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         for row in _rows(SENTENCES, tables, "sentences")
     }
     items = _rows(ITEMS, tables, "items")
-    lengths = {key: row["words"] for key, row in sentences.items()}
-    item = choose_pair(items, lengths, choice["pair"])
+    item = choose_pair(items, sentences, choice["pair"])
     if item is None:
         return None
     sentence = sentences[item["treebank"], item["file"], item["sent_id"]]
@@ -174,8 +164,9 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         fitting[name] = sorted({pair[name] for pair in inside})
     return Stages(
         item,
+        phenomenon.feature,
         sentence,
-        [word for word in tokens if word["word"] is not None],
+        {word["word"]: word for word in tokens if word["word"] is not None},
         candidate,
         test,
         counts,
@@ -247,7 +238,7 @@ def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
     text = {"text": stages.sentence["text"] or item["good"]}
     of_sentence = keys(stages.sentence, "sentence")
     sentence = _cells("sentences", of_sentence, text, {"Text": "text"})
-    for word in stages.words:
+    for word in stages.word_at.values():
         where = of_sentence | {"word": word["word"]}
         relation = f"{word['deprel'] or '_'} of {word['head']}" if word["head"] else "root"
         annotation = (word["lemma"], word["upos"], word["feats"], relation)

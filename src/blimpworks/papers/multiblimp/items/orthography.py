@@ -98,13 +98,11 @@ def normalise_tokens(
         for column in treatment.tokens:
             if column not in table.column_names:
                 continue
-            encoded = table[column].cast(pa.string()).combine_chunks().dictionary_encode()
-            if isinstance(encoded, pa.ChunkedArray):
-                encoded = encoded.unify_dictionaries().combine_chunks()
-            spelt = pa.array(
-                [treatment.convert(text) for text in encoded.dictionary.to_pylist()], pa.string()
-            )
-            values = pa.chunked_array([spelt.take(encoded.indices)])
+            texts = table[column].cast(pa.string())
+            spelt = {None: None} | {
+                text: treatment.convert(text) for text in texts.drop_null().unique().to_pylist()
+            }
+            values = pa.chunked_array([[spelt[text] for text in texts.to_pylist()]], pa.string())
             if column in attributes:
                 # Null where a word lacks the attribute or leaves it empty.
                 pattern = rf"(?:^|\|){attributes[column]}=(?P<value>[^|]+)"
