@@ -4,9 +4,11 @@ Works on whole columns: a word's row is its sentence's first row plus its id min
 dependents are index arithmetic.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +19,13 @@ from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.files import read_cells
 from blimpworks.papers.multiblimp.items.features import AGREEMENT_FEATURES, PARTICIPLE, parse_feats
 from blimpworks.papers.multiblimp.items.orthography import read_tokens
-from blimpworks.papers.multiblimp.items.unwanted import Mask, Strings, check_each, unwanted_rows
+from blimpworks.papers.multiblimp.items.unwanted import Mask, unwanted_rows
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import CANDIDATES, write_funnel
 from blimpworks.tables import write_table
 
 Rows = npt.NDArray[np.int64]
+Strings = npt.NDArray[np.object_]
 SUBJECT_CLASSES = {"NOUN", "PRON"}
 VERB_CLASSES = {"VERB", "AUX"}
 TOKEN_COLUMNS = ("sentence", "word", "head", "form", "lemma", "upos", "feats", "deprel", "misc")
@@ -57,6 +60,11 @@ def load_words(tokens: pa.Table) -> Words:
     }
     deprel = table["deprel"].cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False)
     return Words(sentence, word, np.where(head > 0, first + head - 1, -1), **text, deprel=deprel)
+
+
+def check_each(values: Strings, predicate: Callable[[Any], bool]) -> Mask:
+    """Apply a predicate once per distinct string (or None)."""
+    return np.fromiter(map(cache(predicate), values), bool, len(values))
 
 
 def _heads_of(words: Words, dependents: Mask) -> Mask:

@@ -4,47 +4,26 @@ Source: MultiBLiMP 1.0, section 4.1; corrections and code-switching are in the a
 code, not in the paper.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.papers.multiblimp.items.features import parse_feats
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 
 Mask = npt.NDArray[np.bool_]
-Strings = npt.NDArray[np.object_]
+UNWANTED_FEATS = r"(^|\|)(Typo=Yes($|\|)|(Style|Foreign)=)"
 UNWANTED_MISC = r"(^|\|)([^=|]*Correct[^=|]*|(Lang|OrigLang)=[^|]*)"
-
-
-def check_each(values: Strings, predicate: Callable[[Any], bool]) -> Mask:
-    """Apply a predicate once per distinct string (or None)."""
-    results = {value: predicate(value) for value in set(values)}
-    return np.fromiter((results[value] for value in values), bool, len(values))
 
 
 def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, Mask]:
     """Mark unwanted rows of ``tokens`` (deprel, feats, misc), by reason; multiword ranges too."""
-    feats = tokens["feats"].cast(pa.string()).to_numpy(zero_copy_only=False)
+    deprel, feats, misc = (tokens[name].cast(pa.string()) for name in ("deprel", "feats", "misc"))
     reasons = {
-        "reparandum": np.asarray(
-            pc.equal(tokens["deprel"].cast(pa.string()), "reparandum").fill_null(False)
-        ),
-        "typo, style or foreign": check_each(
-            feats,
-            lambda f: (
-                parse_feats(f).get("Typo") == "Yes"
-                or not parse_feats(f).keys().isdisjoint(("Style", "Foreign"))
-            ),
-        ),
+        "reparandum": pc.equal(deprel, "reparandum"),
+        "typo, style or foreign": pc.match_substring_regex(feats, UNWANTED_FEATS),
     }
     # The paper does not name this reason, so the correction has it not.
     if not corrected(options, "marked_sentences"):
-        misc = tokens["misc"].cast(pa.string())
-        reasons["corrected or code-switched"] = np.asarray(
-            pc.match_substring_regex(misc, UNWANTED_MISC).fill_null(False)
-        )
-    return reasons
+        reasons["corrected or code-switched"] = pc.match_substring_regex(misc, UNWANTED_MISC)
+    return {reason: np.asarray(mask.fill_null(False)) for reason, mask in reasons.items()}
