@@ -13,7 +13,7 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.retrieval import download
 from blimpworks.retrieval.preflight import obstacles
-from blimpworks.retrieval.sources import Pin, other_addresses, retrieve
+from blimpworks.retrieval.sources import Pin, retrieve
 from support.loopback import COMMIT, DATA, serving
 from support.paths import REPOSITORY
 
@@ -140,10 +140,7 @@ def test_which_files_of_the_catalogues_have_other_addresses():
         *read_rows(TreebankRow, REPOSITORY / "config/treebanks.tsv"),
         *read_rows(SourceRow, REPOSITORY / "config/sources.tsv"),
     ]
-    many = [
-        other_addresses(row.url, {"sha256": row.sha256, "git_blob": row.git_blob}, TABLE)
-        for row in rows
-    ]
+    many = [Pin.of(row, TABLE).other_addresses(TABLE) for row in rows]
     with_others = [each for each in many if each]
     assert len(with_others) == sum("raw.githubusercontent" in row.url for row in rows)
     row = next(row for row in rows if "abnc" in row.name)

@@ -7,7 +7,7 @@ import lzma
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -137,49 +137,6 @@ class NotReceived(UserError):
         self.cause = cause
 
 
-def other_addresses(url: str, checksums: Mapping[str, str], table: Path | None) -> list[str]:
-    """List further addresses of the file at ``url``, in the order of a table.
-
-    Its ``address`` may be ``https://a.org/{path}``, with ``instead`` ``https://b.org/copy/{path}``:
-    a URL that matches the first is also looked for at the second. ``{path}`` is the remainder;
-    other names match no slash. ``instead`` may also name ``{sha256}`` or ``{git_blob}``, the values
-    of ``checksums``. Rows that need an unknown checksum are skipped.
-
-    Raises UserError for an unreadable table, unknown names and forbidden addresses.
-    """
-    if table is None:
-        return []
-    addresses = []
-    with reading(table, "a table of addresses", "Correct it."):
-        for line, row in table_rows(table, COLUMNS, delimiter="\t"):
-            pattern = ""
-            # Fixed text and names take turns.
-            for position, piece in enumerate(_NAME.split(row["address"])):
-                wild = f"(?P<{piece}>{'.+' if piece == 'path' else '[^/]+'})"
-                pattern += wild if position % 2 else re.escape(piece)
-            try:
-                match = re.fullmatch(pattern, url)
-            except re.error as error:
-                raise BadLine(line, f"address has names that cannot be: {error}") from error
-            if match is None:
-                continue
-            values = match.groupdict() | {key: value for key, value in checksums.items() if value}
-            names = {*_NAME.findall(row["instead"])}
-            if unknown := names - {*match.groupdict(), *checksums}:
-                raise BadLine(line, f"instead names {min(unknown)}, which address does not")
-            if names <= values.keys():
-                address = row["instead"]
-                for name in names:
-                    address = address.replace(f"{{{name}}}", quote(unquote(values[name])))
-                try:
-                    check_address(address)
-                except ValueError as error:
-                    fault = f"instead is no address to download from: {error}"
-                    raise BadLine(line, fault) from error
-                addresses.append(address)
-    return addresses
-
-
 PIECE = 1 << 16
 """Bytes written at a time, and lost at most when a download breaks."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -281,8 +238,49 @@ class Pin:
         return f"put the file into a mirror directory as {self.mirror_path}"
 
     def other_addresses(self, table: Path | None) -> list[str]:
-        """List alternative addresses by a table."""
-        return other_addresses(self.url, {"sha256": self.sha256, "git_blob": self.git_blob}, table)
+        """List further addresses of the file, in the order of a table.
+
+        Its ``address`` may be ``https://a.org/{path}``, with ``instead`` ``https://b.org/x/{path}``:
+        a URL that matches the first is also looked for at the second. ``{path}`` is the remainder;
+        other names match no slash. ``instead`` may also name the checksums ``{sha256}`` or
+        ``{git_blob}``. Rows that need an unknown one are skipped.
+
+        Raises UserError for an unreadable table, unknown names and forbidden addresses.
+        """
+        if table is None:
+            return []
+        checksums = {"sha256": self.sha256, "git_blob": self.git_blob}
+        addresses = []
+        with reading(table, "a table of addresses", "Correct it."):
+            for line, row in table_rows(table, COLUMNS, delimiter="\t"):
+                pattern = ""
+                # Fixed text and names take turns.
+                for position, piece in enumerate(_NAME.split(row["address"])):
+                    wild = f"(?P<{piece}>{'.+' if piece == 'path' else '[^/]+'})"
+                    pattern += wild if position % 2 else re.escape(piece)
+                try:
+                    match = re.fullmatch(pattern, self.url)
+                except re.error as error:
+                    raise BadLine(line, f"address has names that cannot be: {error}") from error
+                if match is None:
+                    continue
+                values = match.groupdict() | {
+                    k: digits for k, digits in checksums.items() if digits
+                }
+                names = {*_NAME.findall(row["instead"])}
+                if unknown := names - {*match.groupdict(), *checksums}:
+                    raise BadLine(line, f"instead names {min(unknown)}, which address does not")
+                if names <= values.keys():
+                    address = row["instead"]
+                    for name in names:
+                        address = address.replace(f"{{{name}}}", quote(unquote(values[name])))
+                    try:
+                        check_address(address)
+                    except ValueError as error:
+                        fault = f"instead is no address to download from: {error}"
+                        raise BadLine(line, fault) from error
+                    addresses.append(address)
+        return addresses
 
 
 def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None = None) -> str:
