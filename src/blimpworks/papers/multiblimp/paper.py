@@ -116,38 +116,31 @@ def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> lis
     return [f"--revision={row.version}", *expected]
 
 
-STAGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "lexicon": (
-        ("lexicon",),
-        ("marked_sentences", "rare_readings", "first_entry", "missing_words", "scripts"),
-    ),
+STAGES = {
+    "lexicon": ("lexicon", "marked_sentences rare_readings first_entry missing_words scripts"),
     "candidates": (
-        (),
-        (
-            *("finiteness", "first_word_auxiliary", "attractor_window", "marked_sentences"),
-            *("participle_auxiliaries", "scripts"),
-        ),
+        "",
+        "finiteness first_word_auxiliary attractor_window marked_sentences participle_auxiliaries "
+        "scripts",
     ),
     "agreement": (
-        ("phenomena", "agreement"),
-        ("agreement_evidence", "verb_types", "bonferroni", "labels", "letter_case"),
+        "phenomena agreement",
+        "agreement_evidence verb_types bonferroni labels letter_case",
     ),
     "pairs": (
-        ("phenomena",),
-        (
-            *("contractions", "copied_features", "subject_person", "other_features"),
-            *("right_forms", "letter_case", "capitals", "scripts"),
-        ),
+        "phenomena",
+        "contractions copied_features subject_person other_features right_forms letter_case "
+        "capitals scripts",
     ),
-    "sampling": (("sampling",), ("lost_statistics", "balance", "memberships")),
-    "released": (("phenomena",), ()),
+    "sampling": ("sampling", "lost_statistics balance memberships"),
+    "released": ("phenomena", ""),
 }
 """Sections and decisions of the settings that each stage reads."""
 
 
 def stage_settings(campaign: Campaign, name: str) -> dict[str, Any]:
     """Return the settings that a stage reads, so that other settings rerun nothing."""
-    sections, decisions = STAGES[name]
+    sections, decisions = (names.split() for names in STAGES[name])
     included: dict[str, bool | set[str]] = dict.fromkeys(sections, True)
     if decisions:
         included |= {"variant": True, "decisions": {*decisions}}
