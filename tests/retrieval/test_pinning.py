@@ -57,9 +57,8 @@ def test_a_table_with_commas_is_filled_too(tmp_path, server):
 def test_a_table_with_line_breaks_in_cells_is_left_alone(tmp_path, server):
     path = tmp_path / "sources.csv"
     lines = [HEADER, row("a", server.url), row("b", server.url), row("c", server.url)]
-    text = (
-        "\n".join(lines).replace("\t", ",").replace("CC BY", '"CC\nBY', 1).replace("”,", '”",', 1)
-    )
+    text = "\n".join(lines).replace("\t", ",").replace("CC BY", '"CC\nBY', 1)
+    text = text.replace("”,", '”",', 1)
     path.write_text(text + "\n")
     with pytest.raises(UserError, match="has line breaks in cells"):
         pinning.pin_row(path, "c")

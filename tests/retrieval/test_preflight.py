@@ -24,9 +24,8 @@ CLOSED = "http://127.0.0.1:9/file.txt"
 
 
 def pins(*urls, digest=SUM, size=SIZE):
-    return [
-        Pin(f"ud/{n}.txt", url, digest, size, f"ud/{n}.txt", "t.tsv") for n, url in enumerate(urls)
-    ]
+    names = ((f"ud/{n}.txt", url) for n, url in enumerate(urls))
+    return [Pin(name, url, digest, size, name, "t.tsv") for name, url in names]
 
 
 def test_nothing_is_in_the_way_of_a_server_that_answers_whatever_it_says(tmp_path):
@@ -53,9 +52,7 @@ def test_nothing_is_in_the_way_of_a_server_that_answers_whatever_it_says(tmp_pat
         ),
     ],
 )  # fmt: skip
-def test_what_is_in_the_way_is_told_once(
-    tmp_path, monkeypatch, urls, digest, mirror, offline, start
-):
+def test_what_is_in_the_way_is_told(tmp_path, monkeypatch, urls, digest, mirror, offline, start):
     monkeypatch.setenv("BLIMPWORKS_OFFLINE", offline)
     [said] = obstacles(pins(*urls, digest=digest), [], mirror and Path(mirror), tmp_path)
     assert said.startswith(start)

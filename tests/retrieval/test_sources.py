@@ -170,9 +170,7 @@ USELESS = [DATA + b"x", b"?" * len(DATA), b"?" * 1000]
     [(DATA, True, []), (DATA, False, [WHOLE])]
     + [(bad, known, [None]) for bad in USELESS for known in (True, False)],
 )
-def test_a_complete_part_is_recognised_and_a_useless_one_replaced(
-    pin, output, server, part, known, asked
-):
+def test_a_part_is_recognised_as_complete_or_replaced(pin, output, server, part, known, asked):
     part_with(output, pin.url, part)
     part_with(output, pin.url.replace("0123", "3210"), b"of another address")
     sources.retrieve(pin if known else replace(pin, bytes=None), output, None)
@@ -323,10 +321,8 @@ def test_a_disk_that_fills_up_ends_any_command_in_one_sentence(tmp_path):
         check=False,
     )
     assert done.returncode == 2
-    assert (
-        f"blimpworks: {tmp_path / 'tokens'}: file too large; nothing half-written is left"
-        in done.stderr
-    )
+    sentence = f"{tmp_path / 'tokens'}: file too large; nothing half-written is left"
+    assert f"blimpworks: {sentence}" in done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 

@@ -266,9 +266,7 @@ def test_what_any_checksum_pins_is_no_obstacle(pin, server, tmp_path):
     assert said.startswith("no checksum: 2 files, such as x.txt;")
 
 
-def test_offline_a_file_of_a_mirror_lacks_the_statement_of_its_archive(
-    server, tmp_path, monkeypatch
-):
+def test_offline_a_file_of_a_mirror_lacks_its_archives_statement(server, tmp_path, monkeypatch):
     pin = states_on_zenodo(server)
     mirror = tmp_path / "mirror"
     mirror.mkdir()

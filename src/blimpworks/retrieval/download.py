@@ -250,10 +250,9 @@ class Transfer:
                     return True
                 self.part.unlink()
                 return False
-            continued = response.status_code == requests.codes.partial
-            return self._save(
-                response, start if span.startswith(f"bytes {start}-") and continued else 0
-            )
+            partial = response.status_code == requests.codes.partial
+            continued = partial and span.startswith(f"bytes {start}-")
+            return self._save(response, start if continued else 0)
 
     def _save(self, response: requests.Response, start: int) -> bool:
         """Write a response after the first ``start`` bytes; return whether the part is complete."""

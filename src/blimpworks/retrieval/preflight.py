@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Literal, cast
-from urllib.parse import urlsplit
+from urllib.parse import urljoin
 
 import psutil
 from requests.exceptions import ReadTimeout, RequestException
@@ -51,12 +51,9 @@ def _such_as(names: Sequence[str]) -> str:
 
 def _unreachable(url: str) -> str:
     """Tell why a host cannot be reached; empty if it answers anything or is slow."""
-    address = urlsplit(url)
     with open_session(retries=1) as session:
         try:
-            session.head(
-                f"{address.scheme}://{address.netloc}/", timeout=LIMITS, allow_redirects=False
-            )
+            session.head(urljoin(url, "/"), timeout=LIMITS, allow_redirects=False)
         except ReadTimeout:
             return ""
         except RequestException as error:

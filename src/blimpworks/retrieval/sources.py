@@ -264,9 +264,7 @@ class Pin:
                     raise BadLine(line, f"address has names that cannot be: {error}") from error
                 if match is None:
                     continue
-                values = match.groupdict() | {
-                    k: digits for k, digits in checksums.items() if digits
-                }
+                values = match.groupdict() | {k: v for k, v in checksums.items() if v}
                 names = {*_NAME.findall(row["instead"])}
                 if unknown := names - {*match.groupdict(), *checksums}:
                     raise BadLine(line, f"instead names {min(unknown)}, which address does not")

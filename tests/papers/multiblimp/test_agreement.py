@@ -1,5 +1,6 @@
 """Does a language agree: what is counted, and the labels of the tests."""
 
+import pyarrow.compute as pc
 import pytest
 
 from blimpworks.papers.multiblimp.items.agreement import count_agreement, label_of, load_evidence
@@ -17,9 +18,7 @@ def counts(treebank, *sentences, unimorph=UNIMORPH, name="sv#", **settings):
     language.candidates()
     rows = read_table(CANDIDATES, language.path / "candidates")
     phenomenon, options = PHENOMENA[name], language.options
-    inside = rows.filter(
-        [kind == phenomenon.construction for kind in rows["construction"].to_pylist()]
-    )
+    inside = rows.filter(pc.field("construction") == phenomenon.construction)
     evidence = load_evidence(inside, lexicon, phenomenon.construction, options)
     return dict(count_agreement(inside, evidence, language.lang, phenomenon, options))
 
@@ -124,9 +123,8 @@ SHE_SANG = f"""
 @pytest.mark.parametrize(("name", "value"), [("svG", "FEM"), ("svP", "3")])
 def test_gender_and_person_are_counted_like_number(treebank, name, value):
     unimorph = "she she PRO;FEM;3\nhe he PRO;MASC;3\nsing sang V;FEM;3\n"
-    assert counts(treebank, SHE_SANG, unimorph=unimorph, name=name) == {
-        ("both", "SV", value, value): 1
-    }
+    found = counts(treebank, SHE_SANG, unimorph=unimorph, name=name)
+    assert found == {("both", "SV", value, value): 1}
 
 
 @pytest.mark.parametrize(

@@ -136,9 +136,8 @@ def splits(lang, rivals, form):
     """(only best right, only next right) that give the p printed for a language."""
     cells = printed("table5")
     n = int(cells[lang, "n"])
-    best, p = next(
-        (m, printed("tableb2")[lang, "p"]) for row, m in printed("tableb2") if row == lang
-    )
+    best = next(model for row, model in printed("tableb2") if row == lang)
+    p = printed("tableb2")[lang, "p"]
     others = [cells[lang, m] for m in rivals - {best} if (lang, m) in cells]
     splits = []
     for right in numbers_right(cells[lang, best], n):

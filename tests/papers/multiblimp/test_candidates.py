@@ -100,9 +100,7 @@ def test_an_auxiliary_without_features_takes_those_of_the_main_verb(treebank):
         ("seen see VERB _", False),
     ],
 )
-def test_words_between_can_attract_by_a_feature_or_if_verbs_by_one_they_may_take(
-    treebank, word, kept
-):
+def test_words_between_can_attract_by_a_feature_or_as_verbs(treebank, word, kept):
     tree = LONG.replace("cats cat NOUN Number=Plur", word)
     (row,) = of("sv", treebank(tree))
     assert row["between"] == ([3] if kept else [])

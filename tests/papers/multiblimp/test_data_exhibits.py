@@ -27,12 +27,8 @@ from blimpworks.tables import FUNNEL, SENTENCES, write_rows
 from support.paths import REPOSITORY
 
 NAMES = {"cym": "Welsh", "wol": "Wolof", "eng": "English", "heb": "Hebrew"}
-FAMILIES = {
-    "cym": "Indo-European",
-    "wol": "Atlantic-Congo",
-    "eng": "Indo-European",
-    "heb": "Afro-Asiatic",
-}
+FAMILIES = dict.fromkeys(("cym", "eng"), "Indo-European")
+FAMILIES |= {"wol": "Atlantic-Congo", "heb": "Afro-Asiatic"}
 SCRIPTS = {"cym": "Latn", "wol": "Latn", "eng": "Latn", "heb": "Hebr"}
 FACTS_KNOWN = {
     "families": FAMILIES,
@@ -86,10 +82,8 @@ def agreement(write, label="+", **languages):
         lang: [row | empty | {"value": row["subject_value"]} for row in rows]
         for lang, rows in counts.items()
     }
-    return {
-        "agreement_counts": write(AGREEMENT_COUNTS, counts),
-        "agreement": write(AGREEMENT, tests),
-    }
+    tables = {"agreement": write(AGREEMENT, tests)}
+    return tables | {"agreement_counts": write(AGREEMENT_COUNTS, counts)}
 
 
 def values(exhibit, row):
@@ -126,9 +120,7 @@ def test_table1_sets_agreement_in_bold_where_the_test_is_significant(write, labe
     assert "**0.020**" not in text
 
 
-def test_table1_shows_its_own_languages_with_several_values_if_it_has_none_of_those_wanted(
-    write,
-):
+def test_table1_shows_its_own_languages_with_several_values_if_it_has_none_of_those_wanted(write):
     tables = agreement(write, heb=DUTCH, wol=DUTCH[2:3], eng=DUTCH)
     assert list(values(table1(tables, LABELS), "SG SG SV")) == ["English", "Hebrew"]
     only = agreement(write, wol=DUTCH[2:3])
@@ -335,9 +327,8 @@ def test_the_papers_own_tables_are_built_from_its_numbers():
     assert ("PL PL SV", "Turkish") not in first.bold
     second = table2(PRINTED, labels).layout()
     assert second[second["Agreement"] == "TOTAL"]["Total BOTH"].item() == "101 (87)"
-    assert [s.title for s in table2(PRINTED, labels).sections] == [
-        *("NUMBER", "GENDER", "PERSON", "")
-    ]
+    titles = [section.title for section in table2(PRINTED, labels).sections]
+    assert titles == ["NUMBER", "GENDER", "PERSON", ""]
     fourth = table4(PRINTED, labels).layout()
     assert len(fourth) == 25
     assert fourth.iloc[-1, 1:].tolist() == ["Classical Chinese", "TueCL", "Comparatively small"]
@@ -414,9 +405,7 @@ def test_an_exclusion_that_is_no_treebank_with_a_reason_is_refused():
         ("lang\treason\ncym\ta\ncym\tb\n", "'cym' stands in 2 rows"),
     ],
 )
-def test_reasons_are_read_for_the_campaigns_languages_and_a_wrong_table_is_refused(
-    tmp_path, text, message
-):
+def test_reasons_are_read_for_the_campaigns_languages_or_refused(tmp_path, text, message):
     files = {"treebanks": tmp_path / "treebanks.tsv"}
     campaign = Campaign.model_validate({"campaign": "x", "catalogue": files})
 

@@ -175,15 +175,12 @@ def test_verbs_that_end_alike_are_judged_by_one_another():
     subjunctives = [f"{c}are {c}i Mood=SBJV|Person=3" for c in "abcdefg"]
     subjunctives += [f"{c}ere {c}a Mood=SBJV|Person=3" for c in "abcdefghijklmno"]
     indicatives = [f"{c}{end} {c}i Mood=IND|Person=2" for end in ("are", "ere") for c in "abcdefg"]
-    indicatives += [f"{c}ere {c}i Mood=IND|Person=2" for c in "hijklmnoz"] + [
-        "zare zi Mood=IND|Person=2"
-    ]
+    indicatives += [f"{c}ere {c}i Mood=IND|Person=2" for c in "hijklmnoz"]
+    indicatives.append("zare zi Mood=IND|Person=2")
     lexicon = verbs(*subjunctives, *indicatives)
-    paradigms = Paradigms("Person", [lexicon])
+    paradigms = Paradigms("Person", [lexicon], ())
     subject = cell_of(query_of({"Person": "3"}))
-    verdicts = [
-        paradigms.verdict(lemma, lexicon.rows[lemma], subject) for lemma in ("zare", "zere")
-    ]
+    verdicts = [paradigms.verdict(verb, lexicon.rows[verb], subject) for verb in ("zare", "zere")]
     assert verdicts == ["right", "wrong"]
 
 

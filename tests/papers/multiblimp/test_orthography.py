@@ -108,11 +108,9 @@ def test_an_unknown_treatment_is_refused_by_name():
 
 def test_the_languages_ask_for_known_treatments_only():
     rows = csv.DictReader(LANGUAGES.open(encoding="utf-8"), delimiter="\t")
-    treatments_of = {
-        row["lang"]: tuple(row["special"].split(",")) for row in rows if row["special"]
-    }
-    assert treatments_of.keys() == {"aln", "ell", "fas", "grc", "hbo", "lat", "san", "slv", "uig"}
-    for special in treatments_of.values():
+    asked = {row["lang"]: tuple(row["special"].split(",")) for row in rows if row["special"]}
+    assert asked.keys() == {"aln", "ell", "fas", "grc", "hbo", "lat", "san", "slv", "uig"}
+    for special in asked.values():
         assert treatments(special, corrected=False) != () or treatments(special, corrected=True)
 
 

@@ -49,9 +49,7 @@ CROSSED = f"""
 
 
 @pytest.mark.parametrize(("variant", "values"), [("published", ["PL"]), ("corrected", [])])
-def test_what_a_subject_gave_its_verb_makes_it_a_later_attractor_as_published(
-    pairs_of, variant, values
-):
+def test_what_a_subject_gave_its_verb_makes_it_an_attractor_as_published(pairs_of, variant, values):
     ((pair,), _) = pairs_of(CROSSED, copied_features=variant)
     assert (pair["subject"], pair["attractor_values"]) == ("dogs", values)
     assert (pair["attractors"], pair["congruent_attractors"]) == (len(values), len(values))

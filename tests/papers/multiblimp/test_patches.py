@@ -150,9 +150,7 @@ def mirrored(mirror, lang, name=None):
         ("vep", "vep-northern-veps", 1),
     ],
 )
-def test_the_patches_change_as_many_lines_of_the_real_tables_as_need_it(
-    mirror, lang, table, changed
-):
+def test_the_patches_change_as_many_lines_of_real_tables_as_need_it(mirror, lang, table, changed):
     before, after = mirrored(mirror, lang, table)
     assert sum(a != b for a, b in zip(after, before, strict=True)) == changed
     tags = {line.split("\t")[2] for line in after if line.count("\t") >= 2}

@@ -373,10 +373,8 @@ def test_attractors_are_words_with_their_value_as_the_treebank_spells_it(regener
     assert row["attractors"] == [singular, plural]
     assert (row["congruent_attractors"], row["incongruent_attractors"]) == ([plural], [singular])
     assert (row["num_attractors"], row["has_attractors"]) == (2, True)
-    assert (row["only_has_congruent_attractors"], row["only_has_incongruent_attractors"]) == (
-        False,
-        False,
-    )
+    assert not row["only_has_congruent_attractors"]
+    assert not row["only_has_incongruent_attractors"]
 
 
 def test_pairs_that_were_not_drawn_are_refused(regenerated, tmp_path):

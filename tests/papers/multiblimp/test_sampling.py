@@ -38,10 +38,7 @@ def item(number, before="SG", after="PL", order="SV", kind="verb", **changes):
 
 def test_a_condition_needs_a_pair_with_single_values_in_either_order():
     items = [item(1), item(2, "SG|DU", order="VS"), item(3, "PL", "DU|SG", kind="aux")]
-    assert conditions(items) == [
-        ("sv#", "SG", "PL", "SV", "verb"),
-        ("sv#", "SG", "PL", "VS", "verb"),
-    ]
+    assert conditions(items) == [("sv#", "SG", "PL", order, "verb") for order in ("SV", "VS")]
 
 
 def test_a_pair_with_several_values_is_in_each_of_their_conditions():
@@ -49,10 +46,8 @@ def test_a_pair_with_several_values_is_in_each_of_their_conditions():
     sizes = {c[2]: len(members(items, c)) for c in conditions(items) if c[3] == "SV"}
     assert sizes == {"PL": 2, "DU": 2}
     chosen, _ = sample(items * 2, PUBLISHED)
-    assert {c["paradigm"] for c in chosen if c["item_id"].endswith("3")} == {
-        "SG>PL/SV/verb",
-        "SG>DU/SV/verb",
-    }
+    drawn = {c["paradigm"] for c in chosen if c["item_id"].endswith("3")}
+    assert drawn == {"SG>PL/SV/verb", "SG>DU/SV/verb"}
 
 
 def test_corrected_a_value_is_no_part_of_another():
@@ -130,9 +125,7 @@ SUBJECTS = st.lists(st.sampled_from(["dog", "cat", "owl"]), min_size=5, max_size
 
 
 @given(SUBJECTS, st.integers(1, 20), st.integers(), st.randoms(use_true_random=False))
-def test_a_draw_is_seeded_limited_and_blind_to_the_order_of_its_input(
-    subjects, limit, seed, chance
-):
+def test_a_draw_is_seeded_limited_and_blind_to_order(subjects, limit, seed, chance):
     options = sampling(per_condition=limit, seed=seed)
     items = [item(n, subject=s, distance=n % 3) for n, s in enumerate(subjects)]
     condition = conditions(items)[0]

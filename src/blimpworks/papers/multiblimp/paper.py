@@ -13,9 +13,9 @@ from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.retrieved import available, is_usable, lexicon_sources
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.exhibits import SPECS
+from blimpworks.papers.multiblimp.exhibits import BENCHMARK, SPECS
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS
-from blimpworks.papers.multiblimp.settings import BENCHMARK, MultiblimpOptions, variant_of
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, variant_of
 
 RELEASED_ITEMS = "multiblimp_data"
 """Kind of the sources that are the released items, one file per language."""

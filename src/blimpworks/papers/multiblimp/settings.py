@@ -15,7 +15,6 @@ from blimpworks.campaign.settings.base import (
 )
 from blimpworks.strict import Strict
 
-BENCHMARK = "multiblimp"
 Phenomenon = Literal["sv#", "svG", "svP", "sp#", "spG", "spP"]
 
 Distinct = AfterValidator(distinct)

@@ -44,6 +44,7 @@ CHAT = "post-training"
 # A curve of two parameters through fewer languages than this says nothing.
 ENOUGH_LANGUAGES = 4
 Rows = list[dict[str, Any]]
+Facts = Mapping[str, Mapping[str, Any]]
 
 
 def overall(accuracies: pd.DataFrame) -> pd.DataFrame:
@@ -61,9 +62,7 @@ def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
     return means[weighted["lang"].nunique() == languages]
 
 
-def _size_predictors(
-    means: pd.Series, models: Mapping[str, Mapping[str, Any]]
-) -> pd.DataFrame | None:
+def _size_predictors(means: pd.Series, models: Facts) -> pd.DataFrame | None:
     """Return size, tuning and family of models of known size; None for fewer than two."""
     sized = [name for name in means.index if models.get(name, {}).get("parameters")]
     facts = pd.DataFrame([models[name] for name in sized], index=sized)
@@ -79,7 +78,7 @@ def _size_predictors(
     return varying(predictors.join(families.iloc[:, 1:]))
 
 
-def fit_size(accuracies: pd.DataFrame, models: Mapping[str, Mapping[str, Any]]) -> Rows:
+def fit_size(accuracies: pd.DataFrame, models: Facts) -> Rows:
     """Fit accuracy by size, family and tuning (section 7.2): rows of regressions, or none."""
     means = mean_accuracies(accuracies)
     predictors = _size_predictors(means, models)
@@ -89,7 +88,7 @@ def fit_size(accuracies: pd.DataFrame, models: Mapping[str, Mapping[str, Any]]) 
     return [{"analysis": SIZE, "model": ALL, **row} for row in rows]
 
 
-def why_no_size(accuracies: pd.DataFrame, models: Mapping[str, Mapping[str, Any]]) -> str:
+def why_no_size(accuracies: pd.DataFrame, models: Facts) -> str:
     """Say why ``fit_size`` gives no rows; "" if it does."""
     predictors = _size_predictors(mean_accuracies(accuracies), models)
     if predictors is None or len(predictors) <= predictors.shape[1] + 1:
@@ -157,7 +156,7 @@ def fit_frequency(accuracies: pd.DataFrame, frequencies: pd.DataFrame) -> tuple[
 def fit_regressions(
     accuracies: Path,
     frequencies: Sequence[Path],
-    models: Mapping[str, Mapping[str, Any]],
+    models: Facts,
     method: str,
     output: Path,
     residuals: Path,

@@ -5,7 +5,8 @@ from pathlib import Path
 from blimpworks.campaign.exhibit_spec import read_specs
 from blimpworks.exhibits.descriptions import Descriptions
 
+BENCHMARK = "multiblimp"
 HERE = Path(__file__)
 describe = Descriptions(HERE.with_name("descriptions.yaml"))
-SPECS = read_specs(HERE.with_name("specs.tsv"), "multiblimp", __package__)
+SPECS = read_specs(HERE.with_name("specs.tsv"), BENCHMARK, __package__)
 """Exhibits in the order of the paper, ours last."""

@@ -152,11 +152,9 @@ def _published_table3(
         if model not in SOME_LANGUAGES and {(model, group) for group in PAIRS} <= {*inside}:
             total = sum(PAIRS.values())
             more: dict[str, Any] = {"n": total, "stands_for": (model, ALL), "printed": False}
-            formula = weighted_values(**PAIRS, total=total)
+            mean = weighted_values(**PAIRS, total=total)
             cell_key = (f"{name}, by group", NAMES[ALL])
-            cells.append(
-                formula_cell(printed, cell_key, formula, "published", where, ".1f", **more)
-            )
+            cells.append(formula_cell(printed, cell_key, mean, "published", where, ".1f", **more))
         for cell in [cell for cell in computed if cell.row == name]:
             # Only the column of one language is whole: Table 5 is cut off in our copy.
             is_whole = cell.column == NAMES["eng"]

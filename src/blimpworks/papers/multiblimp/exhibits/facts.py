@@ -12,12 +12,8 @@ from blimpworks.campaign.reference import language_groups
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.settings import (
-    BENCHMARK,
-    MultiblimpOptions,
-    corrected,
-    variant_of,
-)
+from blimpworks.papers.multiblimp.exhibits import BENCHMARK
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected, variant_of
 from blimpworks.strict import Strict
 
 REASONS = "multiblimp_regeneration_notes.tsv"
@@ -72,9 +68,7 @@ def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     for lang, files in catalogue.treebanks.items():
         missing = sum(not row.is_pinned(campaign.checksums) for row in files)
         lacks = [f"{missing} of {len(files)} treebank files"] if missing else []
-        rows = [
-            row for source_kind in UNIMORPH_KINDS for row in catalogue.sources_of(source_kind, lang)
-        ]
+        rows = [row for name in UNIMORPH_KINDS for row in catalogue.sources_of(name, lang)]
         for row in rows if catalogue.languages[lang].unimorph else ():
             name = "UniMorph" if row.kind == "unimorph" else "its segmentations"
             used = catalogue.sources[campaign.substitutes.get(row.name, row.name)]

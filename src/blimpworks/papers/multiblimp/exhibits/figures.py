@@ -190,9 +190,8 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
             )
     points = pd.DataFrame([labels.facts["models"][model] for model in cells], index=[*cells])
     points["accuracy"] = [cell.value for cell in cells.values()]
-    sized, unsized = (
-        points[points["parameters"].notna() == has_size] for has_size in (True, False)
-    )
+    has_size = points["parameters"].notna()
+    sized, unsized = points[has_size], points[~has_size]
     figure = new_figure(COLUMN_INCHES, 3.4 if len(sized) > 2 else 2.4)
     axes = figure.subplots()
     looks = family_looks(points["family"])

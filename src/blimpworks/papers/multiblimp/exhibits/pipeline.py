@@ -86,9 +86,7 @@ class Spelling:
     def of(cls, stages: Stages) -> "Spelling":
         """Choose a font with all letters of the figure."""
         texts = [stages.item["good"], stages.item["bad"], stages.lemma]
-        texts += [
-            word[name] or "" for word in stages.word_at.values() for name in ("form", "lemma")
-        ]
+        texts += [word[key] or "" for word in stages.word_at.values() for key in ("form", "lemma")]
         texts += [entry.row.form for entry in stages.entries]
         # Any font will do for what the house font has beside the letters of a script.
         letters = [letter for text in texts for letter in text if not letter.isascii()]
@@ -99,9 +97,8 @@ class Spelling:
     def run(self, text: str, size: float = SIZE, colour: str = INK, bold: bool = False) -> Run:
         """Write a word of the pair's language, or its number where no font has its letters."""
         if self.families is None:
-            return Run(
-                f"[{self.numbers.setdefault(text, len(self.numbers) + 1)}]", size, colour, bold
-            )
+            number = self.numbers.setdefault(text, len(self.numbers) + 1)
+            return Run(f"[{number}]", size, colour, bold)
         scale = SMALL_LETTERS.get(self.families[0], 1.0)
         # Matplotlib would warn, and take the plain one.
         bold = bold and has_bold(self.families[0])
@@ -309,9 +306,7 @@ class Painter:
             pen.text(x, baseline, form.fitted(width - verdict.width - 4))
             source = Run(f"({RESOURCES[entry.source]})", SMALL, FAINT)
             bundles = (entry.row.bundle.split("|") for entry in entries)
-            values = (
-                ";".join(feature.partition("=")[2] for feature in bundle) for bundle in bundles
-            )
+            values = (";".join(text.partition("=")[2] for text in bundle) for bundle in bundles)
             readings = Run(" / ".join(values), SMALL, FAINT).fitted(width - 10 - source.width)
             baseline += step([form], [readings])
             pen.line(x + 6, baseline, [readings, source], space=4)

@@ -150,9 +150,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
             chosen = objection is None and row.form.casefold() == new
             entry = Entry(row, source, own=False, chosen=chosen, objection=objection)
             by_key.setdefault((source, row.form, row.bundle, False), entry)
-    entries = sorted(
-        by_key.values(), key=lambda e: (not e.own, not e.chosen, e.objection is not None)
-    )
+    entries = sorted(by_key.values(), key=lambda e: (not e.own, not e.chosen, bool(e.objection)))
     lemma = entries[0].row.lemma
     of_lemma = lexicon.filter((pc.field("lemma") == lemma) & (pc.field("pos") == VERBS))
     sources = of_lemma["source"].to_pylist()

@@ -20,6 +20,7 @@ from blimpworks.papers.multiblimp.items.features import (
     ASSUMED,
     COLUMNS_OF,
     UNDEFINED,
+    Bundle,
     alternatives,
     parse_feats,
 )
@@ -110,10 +111,7 @@ def load_lexicon(
             for bundle, of_bundle in readings.items()
         }
     stated = _stated(readings)
-    columns = {
-        feature: _inflecting_column(counts, readings, names)
-        for feature, names in COLUMNS_OF.items()
-    }
+    columns = {name: _inflecting_column(counts, readings, of) for name, of in COLUMNS_OF.items()}
     defaults = {name: value for name, value in ASSUMED.items() if name in stated}
     filled = {b: [{**defaults, **r} for r in of_bundle] for b, of_bundle in readings.items()}
     frequency, forms = rows["frequency"], rows["form"]
@@ -271,9 +269,7 @@ def _suits(row: LexiconRow, cell: Cell) -> bool:
 class Paradigms:
     """Finite readings of verbs for a ``feature``; ``bound`` moods make no form right."""
 
-    def __init__(
-        self, feature: str, lexicons: Sequence[Lexicon], bound: Collection[str] = ()
-    ) -> None:
+    def __init__(self, feature: str, lexicons: Sequence[Lexicon], bound: Collection[str]) -> None:
         self.feature = feature
         self._slots: dict[Slot, dict[str, list[LexiconRow]]] = {}
         # Slots where some verb shows the feature.
@@ -416,9 +412,7 @@ class Inflector:
         self._paradigms = Paradigms(feature, judging, bound)
         self.trace = cache(self._trace)
 
-    def _trace(
-        self, form: str, lemma: str, features: tuple[tuple[str, str], ...], subject: str
-    ) -> Trace:
+    def _trace(self, form: str, lemma: str, features: Bundle, subject: str) -> Trace:
         """Look a word up in its context, and judge each other form."""
         query = query_of(dict(features))
         # The word's rows and those of its other forms, in each source.
@@ -491,6 +485,4 @@ class Inflector:
 
 
 def _defined(rows: list[LexiconRow], column: str) -> set[str]:
-    return {
-        row.features[column] for row in rows if row.features.get(column, UNDEFINED) != UNDEFINED
-    }
+    return {row.features.get(column, UNDEFINED) for row in rows} - {UNDEFINED}

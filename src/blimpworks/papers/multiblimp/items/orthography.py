@@ -89,9 +89,7 @@ def read_tokens(
     return normalise_tokens(table, special, corrected=is_corrected(options, "scripts"))
 
 
-def normalise_tokens(
-    table: pa.Table, special: Sequence[str], *, corrected: bool = False
-) -> pa.Table:
+def normalise_tokens(table: pa.Table, special: Sequence[str], corrected: bool = False) -> pa.Table:
     """Respell ``tokens`` (with ``misc``) as in appendix A.1; UserError for unknown treatments."""
     for treatment in treatments(tuple(special), corrected):
         attributes = dict(treatment.given)

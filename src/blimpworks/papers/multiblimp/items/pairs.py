@@ -59,9 +59,7 @@ Surface = tuple[dict[str, str], list[Unit]]
 """One sentence's treebank, file and name there, and its text units."""
 
 
-def load_surfaces(
-    rows: pa.Table, sentences: Path, *, whole_contractions: bool
-) -> dict[int, Surface]:
+def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> dict[int, Surface]:
     """Load sentences of ``tokens`` rows by number; ``whole_contractions`` as one unit."""
     columns = (rows[name].to_pylist() for name in SURFACE_COLUMNS)
     units: dict[int, list[Unit]] = {}
@@ -278,9 +276,7 @@ def build_pairs(
     numbers = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
     token_words = read_tokens(tokens, SURFACE_COLUMNS, special, options)
     token_words = token_words.filter(pc.is_in(token_words["sentence"], numbers))
-    surfaces = load_surfaces(
-        token_words, sentences, whole_contractions=corrected(options, "contractions")
-    )
+    surfaces = load_surfaces(token_words, sentences, corrected(options, "contractions"))
     entries, tests = read_table(LEXICON, lexicon), read_table(AGREEMENT, agreement).to_pylist()
     any_case = corrected(options, "letter_case")
     judged_right = corrected(options, "right_forms")

@@ -136,9 +136,7 @@ class Row(Part):
 
     def regions(self) -> Regions:
         """Find where the sentences differ: behind the prefix, by a form; else ValueError."""
-        capitalised = (
-            capitalised_like(self.swap_head, "A", keeps_case) for keeps_case in (True, False)
-        )
+        capitalised = (capitalised_like(self.swap_head, "A", lower) for lower in (True, False))
         forms = dict.fromkeys((self.swap_head, *capitalised))
         # A prefix that pandas reads as a missing cell is empty in the release.
         prefixes = [self.prefix] if self.prefix else ["", *READ_AS_MISSING]

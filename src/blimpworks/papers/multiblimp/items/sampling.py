@@ -33,9 +33,7 @@ def conditions(items: Iterable[Item]) -> list[Condition]:
         for i in items
         if "|" not in i["grammatical"] and "|" not in i["ungrammatical"]
     }
-    return sorted(
-        (p, g, u, order, swap_kind) for p, g, u, swap_kind in swaps for order in ("SV", "VS")
-    )
+    return sorted((p, g, u, order, k) for p, g, u, k in swaps for order in ("SV", "VS"))
 
 
 def members(items: Iterable[Item], condition: Condition, exact: bool = False) -> list[Item]:
@@ -68,9 +66,7 @@ def weights(items: Sequence[Item], published: bool) -> list[float]:
     """Weigh each pair by one over the product of its traits' relative frequencies."""
     traits = [_traits(item, published) for item in items]
     counts = Counter(trait for pair_traits in traits for trait in pair_traits)
-    return [
-        math.prod(len(items) / counts[trait] for trait in pair_traits) for pair_traits in traits
-    ]
+    return [math.prod(len(items) / counts[trait] for trait in of_pair) for of_pair in traits]
 
 
 def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions) -> list[Item]:
