@@ -5,7 +5,6 @@ Every decision has one small language, or one call, whose outcome it alone chang
 
 import re
 from functools import partial
-from importlib import resources
 
 import pytest
 
@@ -14,6 +13,7 @@ from blimpworks.papers.multiblimp.items.agreement import label_of
 from blimpworks.papers.multiblimp.paper import STAGES
 from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions, variant_of
 from blimpworks.tables import COMPARISONS, ITEMS, JUDGEMENTS, read_table, write_rows
+from support.paths import PACKAGE
 from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, UNIMORPH
 
 LOWER = DOGS_SING.replace("Dogs", "dogs")
@@ -263,9 +263,7 @@ BY_THE_BENCHMARK = {"mcnemar"}
 
 def decisions_read(stage):
     texts = [
-        resources.files("blimpworks.papers.multiblimp.items")
-        .joinpath(f"{name}.py")
-        .read_text("utf-8")
+        (PACKAGE / f"papers/multiblimp/items/{name}.py").read_text("utf-8")
         for name in MODULES[stage]
     ]
     return {name for text in texts for name in re.findall(r'corrected\([\w.]+, "(\w+)"\)', text)}

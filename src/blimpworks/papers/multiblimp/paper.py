@@ -185,7 +185,7 @@ def caption(campaign: Campaign, catalogue: Catalogue, kinds: Collection[str]) ->
     return f"released (jumelet/multiblimp at {', '.join(versions)})"
 
 
-_FROM_TREEBANKS = partial(
+_OF_TREEBANKS = partial(
     TableKind,
     absent=is_released,
     why_absent="is made from treebanks and their statistics, which a campaign with "
@@ -193,12 +193,10 @@ _FROM_TREEBANKS = partial(
     "config/regeneration.yaml.",
 )
 TABLES = {
-    "agreement": _FROM_TREEBANKS(template="{results}/agreement/{paper}/{lang}.parquet"),
-    "agreement_counts": _FROM_TREEBANKS(
-        template="{results}/agreement_counts/{paper}/{lang}.parquet"
-    ),
-    "sentences": _FROM_TREEBANKS(template="{results}/sentences/{lang}.parquet"),
-    "funnel": _FROM_TREEBANKS(
+    "agreement": _OF_TREEBANKS(template="{results}/agreement/{paper}/{lang}.parquet"),
+    "agreement_counts": _OF_TREEBANKS(template="{results}/agreement_counts/{paper}/{lang}.parquet"),
+    "sentences": _OF_TREEBANKS(template="{results}/sentences/{lang}.parquet"),
+    "funnel": _OF_TREEBANKS(
         paths=lambda layout, paper: [
             path
             for stage in ("candidates", "pairs", "sampling")

@@ -159,30 +159,28 @@ def find_candidates(
 ) -> dict[str, int]:
     """Write the ``candidates`` of a language and their funnel; return the funnel's counts."""
     table = read_tokens(tokens, TOKEN_COLUMNS, special, options)
-    token_words = load_words(table)
-    counts = {"sentences": len(np.unique(token_words.sentence)), "words": len(token_words.word)}
+    nodes = load_words(table)
+    counts = {"sentences": len(np.unique(nodes.sentence)), "words": len(nodes.word)}
     too_long = np.asarray(pc.greater(table["word"], treebanks.max_words).fill_null(False))
     reasons = {**unwanted_rows(table, options), "too long": too_long}
     sentence = table["sentence"].to_numpy()
     unwanted = {reason: set(sentence[rows].tolist()) for reason, rows in reasons.items()}
-    subjects = np.flatnonzero((token_words.deprel == "nsubj") & (token_words.head >= 0))
+    subjects = np.flatnonzero((nodes.deprel == "nsubj") & (nodes.head >= 0))
     counts["subjects"] = len(subjects)
     for reason, sentences in unwanted.items():
-        keep = ~np.isin(token_words.sentence[subjects], [*sentences])
+        keep = ~np.isin(nodes.sentence[subjects], [*sentences])
         counts[f"- {reason}"] = int((~keep).sum())
         subjects = subjects[keep]
-    conjoined = _heads_of(token_words, token_words.deprel == "conj")
+    conjoined = _heads_of(nodes, nodes.deprel == "conj")
     odd = check_each(
-        token_words.deprel, lambda d: "expl" in d or "csubj:outer" in d or "nsubj:outer" in d
+        nodes.deprel, lambda d: "expl" in d or "csubj:outer" in d or "nsubj:outer" in d
     )
-    heads = token_words.head[subjects]
+    heads = nodes.head[subjects]
     drops = {
         "conjoined subject": conjoined[subjects],
-        "expletive or outer subject": _heads_of(token_words, odd)[heads],
-        "subject is not a noun or pronoun": ~np.isin(
-            token_words.upos[subjects], [*SUBJECT_CLASSES]
-        ),
-        "head is not a verb": ~np.isin(token_words.upos[heads], [*VERB_CLASSES]),
+        "expletive or outer subject": _heads_of(nodes, odd)[heads],
+        "subject is not a noun or pronoun": ~np.isin(nodes.upos[subjects], [*SUBJECT_CLASSES]),
+        "head is not a verb": ~np.isin(nodes.upos[heads], [*VERB_CLASSES]),
     }
     keep = np.ones(len(subjects), bool)
     for reason, drop in drops.items():
@@ -190,35 +188,35 @@ def find_candidates(
         keep &= ~drop
     subjects, heads = subjects[keep], heads[keep]
     # Subject and finite verb or auxiliary: the word that agrees is the auxiliary, if any.
-    finite = check_each(token_words.feats, _is_finite)
-    all_words = np.ones(len(token_words.head), bool)
+    finite = check_each(nodes.feats, _is_finite)
+    all_words = np.ones(len(nodes.head), bool)
     only_finite = corrected(options, "finiteness")
-    auxiliaries = _auxiliary(token_words, finite if only_finite else all_words)[heads]
+    auxiliaries = _auxiliary(nodes, finite if only_finite else all_words)[heads]
     has_auxiliary = auxiliaries >= 0
     inflected = np.where(has_auxiliary, auxiliaries, heads)
-    first = has_auxiliary & (token_words.word[inflected] == 1)
+    first = has_auxiliary & (nodes.word[inflected] == 1)
     # As published, the verb is replaced where the auxiliary begins the sentence.
     misplaced = first & (not corrected(options, "first_word_auxiliary"))
     replaced = np.where(misplaced, heads, inflected)
     verb_kind = np.where(has_auxiliary, "aux", "verb").astype(object)
     kept = finite[inflected] if only_finite else np.ones(len(subjects), bool)
     verbal = _table(
-        token_words, "sv", subjects[kept], inflected[kept], replaced[kept], verb_kind[kept], options
+        nodes, "sv", subjects[kept], inflected[kept], replaced[kept], verb_kind[kept], options
     )
     # Subject and participle, except one whose auxiliary leaves it uninflected.
     auxiliaries_count = corrected(options, "participle_auxiliaries")
-    is_participle = (token_words.upos[heads] == "VERB") & check_each(
-        token_words.feats, lambda feats: parse_feats(feats).get("VerbForm") == "Part"
+    is_participle = (nodes.upos[heads] == "VERB") & check_each(
+        nodes.feats, lambda feats: parse_feats(feats).get("VerbForm") == "Part"
     )[heads]
     uninflected = np.zeros(len(heads), bool)
     if auxiliaries_count:
         rows = read_cells(Path(__file__).with_name("participle_auxiliaries.tsv"))
         lemmas = [row["lemma"] for row in rows if row["lang"] == lang]
-        last = _auxiliary(token_words, all_words, last=True)[heads]
-        uninflected = is_participle & (last >= 0) & np.isin(token_words.lemma, lemmas)[last]
+        last = _auxiliary(nodes, all_words, last=True)[heads]
+        uninflected = is_participle & (last >= 0) & np.isin(nodes.lemma, lemmas)[last]
     chosen, verbs = subjects[is_participle & ~uninflected], heads[is_participle & ~uninflected]
     verb_kind = np.full(len(chosen), PARTICIPLE, object)
-    participial = _table(token_words, "sp", chosen, verbs, verbs, verb_kind, options)
+    participial = _table(nodes, "sp", chosen, verbs, verbs, verb_kind, options)
     counts["- not finite"] = len(subjects) - len(verbal)
     if auxiliaries_count:
         counts["- participle beside an auxiliary that has no agreement"] = int(uninflected.sum())

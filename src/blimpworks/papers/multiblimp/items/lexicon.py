@@ -44,9 +44,7 @@ from blimpworks.tables import LEXICON, write_table
 Entry = tuple[str, str, str, str]
 """Lemma, form, part of speech, rendered features."""
 
-POS_OF_UPOS = {"VERB": "V", "AUX": "V", "NOUN": "N"} | {
-    name: name for name in ("PRON", "ADJ", "DET", "ADV")
-}
+POS_OF_UPOS = {"VERB": "V", "AUX": "V", "NOUN": "N"} | {n: n for n in ("PRON", "ADJ", "DET", "ADV")}
 
 WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")
 
@@ -212,9 +210,7 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
         ]
         entry = (lemma.lower(), form.lower(), pos, render(features))
         counts[entry] += count
-        spelt[entry] = ";".join(
-            [pos, *(f"{name}_{value}" for name, value in sorted(ud_features.items()))]
-        )
+        spelt[entry] = ";".join([pos, *(f"{n}_{v}" for n, v in sorted(ud_features.items()))])
     dropped = _rare_forms(counts, options.lexicon.form_ratio)
     if not corrected(options, "rare_readings"):
         dropped |= _rare_bundles(counts, options.lexicon.bundle_ratio)

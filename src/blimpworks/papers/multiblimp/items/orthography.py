@@ -23,7 +23,8 @@ from blimpworks.tables import TOKENS, read_table
 
 WORDS = ("form", "lemma")
 CANTILLATION = "\u0591-\u05af"
-MAQAF, PASEQ, SOF_PASUQ = "\u05be", "\u05c0", "\u05c3"
+PUNCTUATION = "\u05be\u05c0\u05c3"
+"""Maqaf, paseq and sof pasuq."""
 PERSIAN_MARKS = "\u064b-\u0655\u0670"
 """Vowel signs, nunation, doubling, and the hamza above that writes the ezafe."""
 UYGHUR_LATIN = str.maketrans(
@@ -68,9 +69,7 @@ TREATMENTS = {
     ),
     "iast_devanagari": Treatment(_to_devanagari),
     "strip_cantillation": Treatment(_delete(CANTILLATION)),
-    "strip_cantillation_and_punctuation": Treatment(
-        _delete(CANTILLATION + MAQAF + PASEQ + SOF_PASUQ)
-    ),
+    "strip_cantillation_and_punctuation": Treatment(_delete(CANTILLATION + PUNCTUATION)),
     "strip_colons": Treatment(lambda text: re.sub(r"(?<=\w):(?=\w)", "", text)),
     # Relations lose theirs as well, so that no nsubj:outer is recognised any more.
     "strip_colons_everywhere": Treatment(_delete(":"), tokens=(*WORDS, "deprel")),

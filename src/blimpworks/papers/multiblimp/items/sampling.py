@@ -112,10 +112,8 @@ def sample(
         standing.update(map(id, inside))
         labels = (
             labelled
-            for item in inside
-            for labelled in zip(
-                item["grammatical"].split("|"), item["label"].split("|"), strict=True
-            )
+            for i in inside
+            for labelled in zip(i["grammatical"].split("|"), i["label"].split("|"), strict=True)
         )
         label = next((str(label) for value, label in labels if value == condition[1]), "?")
         label = "?" if condition[0][:2] in untested else label
@@ -134,12 +132,8 @@ def sample(
                 "label": label,
             }
             inside = [
-                {
-                    **item,
-                    **seen,
-                    "congruent_attractors": item["attractor_values"].count(grammatical),
-                }
-                for item in inside
+                {**i, **seen, "congruent_attractors": i["attractor_values"].count(grammatical)}
+                for i in inside
             ]
             drawn = draw(inside, condition, options)
             counts[ABOVE_LIMIT] += len(inside) - len(drawn)
