@@ -70,7 +70,13 @@ def fetch_archive(
     unpacks without end, and a full disk.
     """
     outcome, expected = Taken(), dict[str, Pin]()
-    new_mirror(mirror)
+    try:
+        with disk_errors(mirror):
+            mirror.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise UserError(
+            f"{mirror} is no directory, expected one for the mirror's files; name another."
+        ) from error
     for pin in pins:
         if pin.mirror.startswith(f"{row.mirror}/"):
             if in_mirror(pin, mirror):
@@ -85,17 +91,6 @@ def fetch_archive(
         _unpack(archive or partial, expected, mirror, outcome)
         partial.unlink(missing_ok=True)
     return outcome
-
-
-def new_mirror(mirror: Path) -> None:
-    """Create the directory of a mirror. Raises UserError when that is impossible."""
-    try:
-        with disk_errors(mirror):
-            mirror.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise UserError(
-            f"{mirror} is no directory, expected one for the mirror's files; name another."
-        ) from error
 
 
 def _unpack(archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: Taken) -> None:

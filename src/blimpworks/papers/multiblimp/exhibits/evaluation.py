@@ -95,9 +95,9 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     for model, (key, (phenomenon, languages)) in product(models, columns.items()):
         judged = select_rows(rows, {"model": model, "phenomenon": phenomenon, "lang": languages})
         if len(judged):
-            cell_key, more = (labels.models[model], NAMES[key]), {"stands_for": (model, key)}
+            cell_key, stands_for = (labels.models[model], NAMES[key]), (model, key)
             computed += [
-                accuracy_cell(judged, cell_key, labels, mean=key != "eng", **more),
+                accuracy_cell(judged, cell_key, labels, mean=key != "eng", stands_for=stands_for),
                 unweighted_cell(judged, (labels.models[model], f"{NAMES[key]}, mean")),
             ]
     heads = {NAMES[key]: head for key, head in HEADS.items()}
@@ -194,7 +194,8 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     sizes: dict[str, int] = {}
     if published:
-        sizes = rows.groupby("lang", sort=False)["n"].max().to_dict()
+        most = rows.groupby("lang", sort=False)["n"].max().items()
+        sizes = {str(lang): int(n) for lang, n in most}
         for _, row in read_printed(tables, exhibit="table5", column="n").iterrows():
             if row["row"] in sizes:
                 cell = printed_cell(row, (labels.languages[row["row"]], "n"))
