@@ -13,15 +13,8 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.latex import latex_text
 from blimpworks.exhibits.render import csv_text, markdown_text
 from blimpworks.exhibits.shared import read_printed
-from blimpworks.papers.multiblimp.exhibits.data import ALL, regeneration, table1, table2, table4
+from blimpworks.papers.multiblimp.exhibits import data, languages
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS, REASONS
-from blimpworks.papers.multiblimp.exhibits.languages import (
-    choose_languages,
-    fig3,
-    fig4,
-    fig8,
-    figb1,
-)
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, ITEM_SCHEMA
 from blimpworks.tables import FUNNEL, SENTENCES, write_rows
 from support.paths import REPOSITORY
@@ -101,7 +94,7 @@ DUTCH = [
 
 def test_table1_gives_each_verb_value_its_share_of_a_subject_value_and_order(write):
     tables = agreement(write, cym=DUTCH)
-    exhibit = table1(tables, LABELS)
+    exhibit = data.table1(tables, LABELS)
     assert csv_text(exhibit).splitlines() == [
         "Values,Subject,Verb,Order,Welsh",
         "PL PL SV,PL,PL,SV,1.0",
@@ -115,23 +108,23 @@ def test_table1_gives_each_verb_value_its_share_of_a_subject_value_and_order(wri
 
 @pytest.mark.parametrize(("label", "bold"), [("+", True), ("~", False), ("?", False)])
 def test_table1_sets_agreement_in_bold_where_the_test_is_significant(write, label, bold):
-    text = markdown_text(table1(agreement(write, label, cym=DUTCH), LABELS))
+    text = markdown_text(data.table1(agreement(write, label, cym=DUTCH), LABELS))
     assert ("**0.980**" in text) is bold
     assert "**0.020**" not in text
 
 
 def test_table1_shows_its_own_languages_with_several_values_if_it_has_none_of_those_wanted(write):
     tables = agreement(write, heb=DUTCH, wol=DUTCH[2:3], eng=DUTCH)
-    assert list(values(table1(tables, LABELS), "SG SG SV")) == ["English", "Hebrew"]
+    assert list(values(data.table1(tables, LABELS), "SG SG SV")) == ["English", "Hebrew"]
     only = agreement(write, wol=DUTCH[2:3])
-    assert list(values(table1(only, LABELS), "PL PL SV")) == ["Wolof"]
+    assert list(values(data.table1(only, LABELS), "PL PL SV")) == ["Wolof"]
 
 
 def test_table1_can_show_another_phenomenon_with_its_own_values(write):
     choice = {"languages": ["cym"], "phenomenon": "spG"}
     labels = replace(LABELS, facts={"table1": choice})
     rows = [("spG", "SV", "FEM", "MASC", 1), ("spG", "SV", "FEM", "FEM", 3)]
-    exhibit = table1(agreement(write, cym=rows), labels)
+    exhibit = data.table1(agreement(write, cym=rows), labels)
     assert values(exhibit, "FEM MASC SV") == {"Welsh": 0.25}
     assert exhibit.title.endswith("subject–participle gender agreement")
 
@@ -147,7 +140,7 @@ CONDITIONS = [
 
 def test_table2_has_a_part_for_each_feature_with_the_papers_values(write):
     tables = items(write, *CONDITIONS)
-    exhibit = table2(tables, LABELS)
+    exhibit = data.table2(tables, LABELS)
     lines = markdown_text(exhibit).splitlines()
     rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in lines if "|" in line]
     total = ["Total SV", "Total VS", "Total BOTH"]
@@ -163,7 +156,7 @@ def test_table2_has_a_part_for_each_feature_with_the_papers_values(write):
 
 
 def test_table2_in_latex_spans_its_values_and_repeats_headings_for_each_feature(write):
-    lines = latex_text(table2(items(write, *CONDITIONS), LABELS)).splitlines()
+    lines = latex_text(data.table2(items(write, *CONDITIONS), LABELS)).splitlines()
     at = lines.index(r"NUMBER & SV & VS & SV & VS & SV & VS & SV & VS & BOTH \\")
     assert lines[at - 2].startswith(r" & \multicolumn{2}{c}{SG} & \multicolumn{2}{c}{PL} & ")
     assert lines[at - 1].startswith(r"\cmidrule(lr){2-3}\cmidrule(lr){4-5}")
@@ -181,7 +174,7 @@ def sentences(write, **treebanks):
 
 def test_table4_lists_treebanks_with_reasons_and_the_sentences_read_of_them(write):
     tables = sentences(write, cym=["UD_Welsh-CCG"], eng=["UD_English-GUM", "UD_English-EWT"])
-    exhibit = table4(tables, LABELS)
+    exhibit = data.table4(tables, LABELS)
     assert exhibit.layout().iloc[:, 1:].to_numpy().tolist() == [
         ["English", "Atis", "flights", "0"],
         ["English", "GUM", "spoken", "1"],
@@ -191,7 +184,7 @@ def test_table4_lists_treebanks_with_reasons_and_the_sentences_read_of_them(writ
 def test_fig3_breaks_many_languages_into_panels_of_equal_width(write):
     many = {f"a{chr(97 + i // 26)}{chr(97 + i % 26)}": f"L{i}" for i in range(70)}
     tables = items(write, *((i + 1, lang, "sv#", "SG", "SV", "+") for i, lang in enumerate(many)))
-    figure = fig3(tables, Labels(many)).figure
+    figure = languages.fig3(tables, Labels(many)).figure
     names = [[t.get_text() for t in axes.get_xticklabels()] for axes in figure.axes]
     assert [len(panel) for panel in names] == [35, 35]
     assert (names[0][0], names[1][-1]) == ("L69", "L0")
@@ -207,7 +200,7 @@ FAMILY_PAIRS = [
 
 def test_fig4_counts_languages_and_pairs_of_families_the_largest_first(write):
     tables = items(write, *FAMILY_PAIRS)
-    exhibit = fig4(tables, LABELS)
+    exhibit = languages.fig4(tables, LABELS)
     assert exhibit.layout("value").to_numpy().tolist() == [
         ["Indo-European", 2, 3],
         ["Afro-Asiatic", 1, 9],
@@ -216,12 +209,12 @@ def test_fig4_counts_languages_and_pairs_of_families_the_largest_first(write):
 
 def test_figb1_lists_languages_under_their_families_most_pairs_first(write):
     tables = items(write, *FAMILY_PAIRS)
-    exhibit = figb1(tables, LABELS)
+    exhibit = languages.figb1(tables, LABELS)
     names = [t.get_text() for t in exhibit.figure.axes[0].get_yticklabels()]
     assert names == ["Indo-European (2)", "English", "Welsh", "Afro-Asiatic (1)", "Hebrew"]
 
 
-@pytest.mark.parametrize("build", [fig3, fig4, figb1, fig8])
+@pytest.mark.parametrize("build", [languages.fig3, languages.fig4, languages.figb1, languages.fig8])
 def test_exhibits_of_a_campaign_without_pairs_are_empty_but_there(write, build):
     [path] = write(ITEM_SCHEMA, {"cym": []})
     exhibit = build({"items": [path]}, LABELS)
@@ -231,7 +224,7 @@ def test_exhibits_of_a_campaign_without_pairs_are_empty_but_there(write, build):
 
 def test_fig8_marks_the_agreeing_word_and_names_the_item_that_is_shown(write):
     tables = items(write, (3, "cym", "sv#", "SG", "SV", "+"), (2, "heb", "spG", "FEM", "SV", "?"))
-    exhibit = fig8(tables, LABELS)
+    exhibit = languages.fig8(tables, LABELS)
     assert exhibit.layout().to_numpy().tolist() == [
         ["Welsh", "SV-N", "He [walks/*walk]."],
         ["Hebrew", "SP-G", "He [walks/*walk]."],
@@ -246,19 +239,19 @@ def test_fig8_prefers_certain_short_pairs_of_phenomena_not_shown_yet(write):
         (1, "wol", "sv#", "SG", "SV", "?"),
         (1, "wol", "svG", "FEM", "SV", "+"),
     )
-    exhibit = fig8(tables, LABELS)
+    exhibit = languages.fig8(tables, LABELS)
     assert [stub["Type"] for stub in exhibit.stub.values()] == ["SV-P", "SV-G"]
 
 
 def test_ten_languages_at_most_are_shown_as_unlike_as_can_be():
-    languages = [f"l{i:02}" for i in range(30)]
-    traits = {lang: ["Latn", "Uralic" if int(lang[1:]) < 25 else lang] for lang in languages}
+    codes = [f"l{i:02}" for i in range(30)]
+    traits = {lang: ["Latn", "Uralic" if int(lang[1:]) < 25 else lang] for lang in codes}
     traits["l07"] = ["Grek", "Uralic"]
-    chosen = choose_languages(languages, traits)
+    chosen = languages.choose_languages(codes, traits)
     assert len(chosen) == 10
-    assert {"l07", *languages[25:]} <= {*chosen}
+    assert {"l07", *codes[25:]} <= {*chosen}
     assert chosen == sorted(chosen)
-    assert chosen == choose_languages(languages, traits)
+    assert chosen == languages.choose_languages(codes, traits)
 
 
 def funnels(write, **languages):
@@ -282,7 +275,7 @@ def funnels(write, **languages):
 
 def test_regeneration_sets_items_against_the_release_and_tells_why_they_differ(write):
     tables = funnels(write, cym=(3, 2, 4), wol=(20, 10, 5), eng=(1, 0, 1), heb=(0, 0, 0))
-    exhibit = regeneration(tables, LABELS)
+    exhibit = data.regeneration(tables, LABELS)
     assert list(exhibit.layout().columns) == [
         *("Language", "ISO", "Paper", "Pairs", "Items", "Ratio", "Sources missing", "Reason")
     ]
@@ -291,21 +284,21 @@ def test_regeneration_sets_items_against_the_release_and_tells_why_they_differ(w
     remarks = ["1 of 2 treebank files", "for something"]
     assert rows[1] == ["Wolof", "wol", "10", "30", "5", "0.500", *remarks]
     assert rows[2] == ["English", "eng", "", "1", "1", "", "none", ""]
-    assert rows[4] == [ALL, "", "14", "36", "10", "0.714", "", ""]
+    assert rows[4] == [data.ALL, "", "14", "36", "10", "0.714", "", ""]
     assert "1 of 2 languages have exactly as many" in exhibit.caption
 
 
 def test_regeneration_refuses_a_funnel_without_the_stage_it_counts(write):
     rows = [{"lang": "cym", "stage": "sampling", "reason": "items", "n": 1}]
     with pytest.raises(UserError, match="no stage 'pairs' with 'pairs'; it has sampling"):
-        regeneration({"funnel": write(FUNNEL, {"cym": rows})}, LABELS)
+        data.regeneration({"funnel": write(FUNNEL, {"cym": rows})}, LABELS)
 
 
 def test_a_table_longer_than_a_page_comes_in_parts_with_headings_on_each(write):
     many = {f"a{chr(97 + i // 26)}{chr(97 + i % 26)}": f"L{i}" for i in range(60)}
     facts = {"published_n": {}, "completeness": dict.fromkeys(many, "none"), "reasons": {}}
     tables = funnels(write, **dict.fromkeys(many, (1, 1, 1)))
-    text = latex_text(regeneration(tables, Labels(many, facts=facts)))
+    text = latex_text(data.regeneration(tables, Labels(many, facts=facts)))
     first, second, _ = text.split("\n\\end{table*}\n")
     headings = [part.split("\\toprule")[1].split("\\midrule")[0] for part in (first, second)]
     assert headings[0] == headings[1]
@@ -318,18 +311,18 @@ def test_a_table_longer_than_a_page_comes_in_parts_with_headings_on_each(write):
 
 def test_the_papers_own_tables_are_built_from_its_numbers():
     labels = replace(PUBLISHED, languages={"nld": "Dutch", "tur": "Turkish"})
-    first = table1(PRINTED, labels)
+    first = data.table1(PRINTED, labels)
     printed = {cell.column: cell.value for cell in first.cells if cell.row == "PL PL SV"}
     assert (printed["Dutch"], printed["Turkish"]) == (0.989, 0.161)
     again = {name.split(",")[0]: value for name, value in printed.items() if "," in name}
     assert again == pytest.approx({"Dutch": 0.989, "Turkish": 0.161})
     assert first.bold >= {("PL PL SV", "Dutch"), ("SG SG VS", "Turkish")}
     assert ("PL PL SV", "Turkish") not in first.bold
-    second = table2(PRINTED, labels).layout()
+    second = data.table2(PRINTED, labels).layout()
     assert second[second["Agreement"] == "TOTAL"]["Total BOTH"].item() == "101 (87)"
-    titles = [section.title for section in table2(PRINTED, labels).sections]
+    titles = [section.title for section in data.table2(PRINTED, labels).sections]
     assert titles == ["NUMBER", "GENDER", "PERSON", ""]
-    fourth = table4(PRINTED, labels).layout()
+    fourth = data.table4(PRINTED, labels).layout()
     assert len(fourth) == 25
     assert fourth.iloc[-1, 1:].tolist() == ["Classical Chinese", "TueCL", "Comparatively small"]
 
