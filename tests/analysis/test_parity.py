@@ -7,13 +7,8 @@ from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 from typer.testing import CliRunner
 
+from blimpworks.analysis import parity
 from blimpworks.analysis import scoring_variants as variants
-from blimpworks.analysis.parity import (
-    Compared,
-    decision_differences,
-    sample_items,
-    score_differences,
-)
 from blimpworks.analysis.scoring_variants import parse_variant
 from blimpworks.audit.check import audit
 from blimpworks.campaign.engines import architectures, comparison_of
@@ -43,8 +38,8 @@ def test_a_sample_is_the_items_of_lowest_digest_whatever_else_there_is(tmp_path)
     samples = {}
     for name in ("all", "backwards"):
         for count in (5, 8, 100):
-            output = tmp_path / f"{name}{count}.parquet"
-            samples[name, count] = sample_items([tmp_path / f"{name}.parquet"], count, output)
+            table, output = tmp_path / f"{name}.parquet", tmp_path / f"{name}{count}.parquet"
+            samples[name, count] = parity.sample_items([table], count, output)
             assert ids(output) == sorted(digests, key=digests.__getitem__)[:count]
     assert samples["all", 5] == samples["backwards", 5] != samples["all", 8]
     assert len(ids(tmp_path / "all100.parquet")) == 20
@@ -54,11 +49,11 @@ def test_a_sample_is_drawn_from_several_tables_and_holds_an_item_once(tmp_path):
     twice = {"item_id": ["x", "x"], "paradigm": ["SG", "PL"]}
     first = tiny.write_items(tmp_path / "a.parquet", [("a b", "a c")] * 2, **twice)
     second = tiny.write_items(tmp_path / "b.parquet", [("d e", "d f")])
-    sample_items([first, second], 10, tmp_path / "s.parquet")
+    parity.sample_items([first, second], 10, tmp_path / "s.parquet")
     assert sorted(ids(tmp_path / "s.parquet")) == ["i0", "x"]
     other = tiny.write_items(tmp_path / "c.parquet", [("d e", "d g")])
     with pytest.raises(UserError, match="item i0 is another pair elsewhere"):
-        sample_items([second, other], 10, tmp_path / "s.parquet")
+        parity.sample_items([second, other], 10, tmp_path / "s.parquet")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +112,7 @@ def compared(path, rows, dtype="float32", **more):
     scores = read_table(SCORES, write_scores(path, rows, **more))
     variant = parse_variant(f"transformers:{dtype}")
     items = read_table(ITEMS, items)
-    return Compared(variant, dtype, "bos", items, scores, "key", None)
+    return parity.Compared(variant, dtype, "bos", items, scores, "key", None)
 
 
 def tokens(*values):
@@ -133,12 +128,12 @@ def test_differences_of_scores_by_hand(tmp_path):
         # An unscored first token, and a sentence of another number of tokens.
         [(tokens(math.nan, -2.5), tokens(-1, -4)), (tokens(-3, -1.25), tokens(-5, -1))],
     )
-    differences = score_differences(other, reference)
+    differences = parity.score_differences(other, reference)
     assert (differences["tokens"], differences["unmatched"]) == (7, 3)
     assert differences["token_max"] == 0.5
     assert differences["token_mean"] == pytest.approx((0.5 + 0.25) / 5)
     assert differences["sentence_max"] == 0.25
-    same = score_differences(reference, reference)
+    same = parity.score_differences(reference, reference)
     assert same["token_max"] == same["sentence_mean"] == same["unmatched"] == 0
     assert same["tokens"] == 9
 
@@ -151,7 +146,7 @@ def test_differences_of_decisions_by_hand(tmp_path):
     margins = [(3, 3), (3, -3), (0.25, -3), (3, -1), (-3, 1), (-3, -3), (0, 0), (1, math.nan)]
     reference = compared(tmp_path / "r", [pair(r) for r, _ in margins])
     other = compared(tmp_path / "o", [pair(o) for _, o in margins], dtype="bfloat16")
-    differences = decision_differences(METHOD, other, reference, NEAR)
+    differences = parity.decision_differences(METHOD, other, reference, NEAR)
     assert {key: differences[key] for key in ("n", "skipped", "ties", "near_ties", "near_tie")} == {
         "n": 7,
         "skipped": 1,
@@ -173,7 +168,7 @@ def test_differences_of_decisions_by_hand(tmp_path):
 
 def test_nothing_in_common_is_no_rate(tmp_path):
     nothing = compared(tmp_path / "n", [(tokens(math.nan), tokens(-1))], statuses={0: "empty"})
-    differences = decision_differences(METHOD, nothing, nothing, NEAR)
+    differences = parity.decision_differences(METHOD, nothing, nothing, NEAR)
     assert (differences["n"], differences["skipped"], differences["margin_max"]) == (0, 1, None)
     assert "accuracy" not in differences
 

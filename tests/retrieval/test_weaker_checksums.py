@@ -15,16 +15,8 @@ from blimpworks.campaign.addresses import statement_of
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
-from blimpworks.retrieval import pinning
+from blimpworks.retrieval import pinning, sources
 from blimpworks.retrieval.preflight import obstacles
-from blimpworks.retrieval.sources import (
-    LockedFile,
-    Pin,
-    git_blob_of,
-    locked_file,
-    record_file,
-    retrieve,
-)
 from support.loopback import COMMIT, DATA
 from support.paths import REPOSITORY
 
@@ -36,7 +28,7 @@ COLUMNS = "name\tverified\turl\tsha256\tbytes\n"
 
 @pytest.fixture
 def pin(server):
-    return Pin("x.txt", server.url, "", None, "x.txt", "config/sources.tsv", BLOB)
+    return sources.Pin("x.txt", server.url, "", None, "x.txt", "config/sources.tsv", BLOB)
 
 
 TABLE, OUTPUT = Path("config/sources.tsv"), Path("out/x.txt")
@@ -45,12 +37,12 @@ LOCK = TABLE.with_name("sources.lock.tsv")
 
 def locked(name, verified, url, digest, size):
     """A row of a lock file."""
-    return LockedFile(name=name, verified=verified, url=url, sha256=digest, bytes=size)
+    return sources.LockedFile(name=name, verified=verified, url=url, sha256=digest, bytes=size)
 
 
 def refuse(pin, mirror=None):
     with pytest.raises(UserError) as caught:
-        retrieve(pin, OUTPUT, mirror)
+        sources.retrieve(pin, OUTPUT, mirror)
     assert not OUTPUT.exists()
     return str(caught.value)
 
@@ -66,7 +58,7 @@ def states_on_zenodo(server, **changed):
     answer = {"id": 7, "files": [{"key": "other", "size": 1, "checksum": "md5:" + "0" * 32}, file]}
     server.pages["/api/records/7"] = json.dumps(answer).encode()
     url = at(server, "/record/7/files/x%20y.txt?download=1")
-    return Pin("x.txt", url, "", None, "x.txt", "config/sources.tsv")
+    return sources.Pin("x.txt", url, "", None, "x.txt", "config/sources.tsv")
 
 
 def states_on_the_hub(server, **changed):
@@ -75,7 +67,7 @@ def states_on_the_hub(server, **changed):
     files += [{"type": "file", "path": "abk/x.tsv", "size": len(DATA), "oid": BLOB} | changed]
     server.pages[f"/api/datasets/lab/set/tree/{COMMIT}/abk"] = json.dumps(files).encode()
     url = at(server, f"/datasets/lab/set/resolve/{COMMIT}/abk/x.tsv")
-    return Pin("x.txt", url, "", None, "x.txt", "config/sources.tsv")
+    return sources.Pin("x.txt", url, "", None, "x.txt", "config/sources.tsv")
 
 
 # --- git blob ids
@@ -85,11 +77,11 @@ def test_a_blob_id_is_what_git_says(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(DATA)
     said = subprocess.run(["git", "hash-object", path], capture_output=True, text=True, check=True)
-    assert git_blob_of(path) == said.stdout.strip() == BLOB
+    assert sources.git_blob_of(path) == said.stdout.strip() == BLOB
 
 
 def test_a_file_is_verified_by_its_blob_id_and_its_sha256_recorded(pin, server):
-    assert retrieve(pin, OUTPUT, None) == server.url
+    assert sources.retrieve(pin, OUTPUT, None) == server.url
     assert OUTPUT.read_bytes() == DATA
     row = f"x.txt\tgit blob id {BLOB}\t{server.url}\t{DIGEST}\t{len(DATA)}\n"
     assert LOCK.read_text() == COLUMNS + row
@@ -101,8 +93,8 @@ def test_so_is_a_file_of_a_mirror_without_network(pin, tmp_path, monkeypatch, su
     mirror = tmp_path / "mirror"
     mirror.mkdir()
     (mirror / f"x.txt{suffix}").write_bytes(pack(DATA))
-    assert retrieve(pin, OUTPUT, mirror) == f"x.txt{suffix}"
-    assert locked_file(TABLE, "x.txt", pin.url).sha256 == DIGEST
+    assert sources.retrieve(pin, OUTPUT, mirror) == f"x.txt{suffix}"
+    assert sources.locked_file(TABLE, "x.txt", pin.url).sha256 == DIGEST
 
 
 def test_another_file_is_refused_and_not_recorded(pin, server):
@@ -121,10 +113,10 @@ def test_a_file_with_the_blob_id_and_another_sha256_than_recorded_is_refused(pin
 
 
 def test_a_new_version_in_the_catalogue_is_recorded_beside_the_old(pin, server):
-    retrieve(replace(pin, git_blob=BLOB), OUTPUT, None)
+    sources.retrieve(replace(pin, git_blob=BLOB), OUTPUT, None)
     server.body = b"newer"
     newer = hashlib.sha1(b"blob 5\0newer", usedforsecurity=False).hexdigest()
-    retrieve(replace(pin, git_blob=newer), OUTPUT, None)
+    sources.retrieve(replace(pin, git_blob=newer), OUTPUT, None)
     assert OUTPUT.read_bytes() == b"newer"
     assert [line.split("\t")[1] for line in LOCK.read_text().splitlines()[1:]] == sorted(
         f"git blob id {each}" for each in (BLOB, newer)
@@ -134,33 +126,33 @@ def test_a_new_version_in_the_catalogue_is_recorded_beside_the_old(pin, server):
 def test_jobs_that_record_at_once_lose_nothing(tmp_path):
     rows = [locked(f"file{n:02}", "git blob id 0", "", f"{n:064x}", n) for n in range(40)]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(record_file, rows, [TABLE] * len(rows)))
+        list(pool.map(sources.record_file, rows, [TABLE] * len(rows)))
     lines = LOCK.read_text().splitlines()
     assert lines[1:] == [f"file{n:02}\tgit blob id 0\t\t{n:064x}\t{n}" for n in range(40)]
 
 
 def test_two_jobs_that_received_different_files_are_not_both_believed():
-    record_file(locked("x", "MD5 0", "u", "a" * 64, 1), TABLE)
+    sources.record_file(locked("x", "MD5 0", "u", "a" * 64, 1), TABLE)
     with pytest.raises(UserError, match="both with MD5 0; one of them is not the file"):
-        record_file(locked("x", "MD5 0", "u", "b" * 64, 1), TABLE)
+        sources.record_file(locked("x", "MD5 0", "u", "b" * 64, 1), TABLE)
 
 
 def test_beside_a_catalogue_of_another_directory_nothing_is_written(pin, server, tmp_path):
     other = tmp_path.with_name(f"{tmp_path.name}-repository") / "config"
     other.mkdir(parents=True)
-    retrieve(replace(pin, catalogue=str(other / "sources.tsv")), OUTPUT, None)
+    sources.retrieve(replace(pin, catalogue=str(other / "sources.tsv")), OUTPUT, None)
     assert list(other.iterdir()) == []
     assert DIGEST in LOCK.read_text()
     # What was recorded there counts.
     LOCK.replace(other / LOCK.name)
     server.body = b"x"
-    known = locked_file(other / "sources.tsv", "x.txt", pin.url)
+    known = sources.locked_file(other / "sources.tsv", "x.txt", pin.url)
     assert known.sha256 == DIGEST
 
 
 def test_a_record_that_cannot_be_written_stops_no_retrieval(pin, caplog):
     LOCK.parent.write_text("where a directory should be")
-    retrieve(pin, OUTPUT, None)
+    sources.retrieve(pin, OUTPUT, None)
     assert OUTPUT.read_bytes() == DATA
     assert f"not recorded that x.txt has SHA-256 {DIGEST}" in caplog.text
 
@@ -189,22 +181,22 @@ def test_pinning_checks_the_blob_id(server, tmp_path):
 
 def test_zenodo_states_the_md5_of_a_record_s_files(server):
     pin = states_on_zenodo(server)
-    retrieve(pin, OUTPUT, None)
+    sources.retrieve(pin, OUTPUT, None)
     assert OUTPUT.read_bytes() == DATA
     assert f"\tMD5 {MD5}\t{pin.url}\t{DIGEST}\t" in LOCK.read_text()
     # From then on nobody is asked.
     server.pages.clear()
     OUTPUT.unlink()
-    retrieve(pin, OUTPUT, None)
+    sources.retrieve(pin, OUTPUT, None)
 
 
 def test_the_hub_states_the_blob_id_of_a_small_file_and_the_sha256_of_a_large_one(server):
     small = states_on_the_hub(server)
-    retrieve(small, OUTPUT, None)
+    sources.retrieve(small, OUTPUT, None)
     assert f"\tgit blob id {BLOB}\t" in LOCK.read_text()
     LOCK.unlink()
     lfs = {"oid": DIGEST, "size": len(DATA), "pointerSize": 130}
-    retrieve(states_on_the_hub(server, oid="1" * 40, lfs=lfs), OUTPUT, None)
+    sources.retrieve(states_on_the_hub(server, oid="1" * 40, lfs=lfs), OUTPUT, None)
     assert f"\tSHA-256 {DIGEST}\t" in LOCK.read_text()
 
 
@@ -274,7 +266,7 @@ def test_offline_a_file_of_a_mirror_lacks_its_archives_statement(server, tmp_pat
     monkeypatch.setenv("BLIMPWORKS_OFFLINE", "1")
     [said] = obstacles([pin], [], mirror, tmp_path)
     assert "forbids the network, and only their archives state the checksums of x.txt;" in said
-    record_file(locked("x.txt", f"MD5 {MD5}", pin.url, DIGEST, len(DATA)), TABLE)
+    sources.record_file(locked("x.txt", f"MD5 {MD5}", pin.url, DIGEST, len(DATA)), TABLE)
     assert obstacles([pin], [], mirror, tmp_path) == []
     LOCK.write_text("name\n")
     [said] = obstacles([pin], [], mirror, tmp_path)
