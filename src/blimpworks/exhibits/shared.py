@@ -67,12 +67,7 @@ def formula_cell(
 
 
 def row_cell(
-    source: str,
-    row: pd.Series,
-    keys: Sequence[str],
-    column: str,
-    place: tuple[str, str],
-    text: str,
+    source: str, row: pd.Series, keys: Sequence[str], column: str, place: tuple[str, str], text: str
 ) -> Cell:
     """Make a cell of one row's value in a ``column``; ``keys`` identify the row."""
     where = {key: row[key] for key in keys}

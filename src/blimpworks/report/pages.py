@@ -26,12 +26,7 @@ from blimpworks.report.names import Names, exhibit_label
 from blimpworks.report.ranking import ranking
 from blimpworks.report.read import Campaign, Exhibit, Form, Inputs, PaperInputs, Trees, read_inputs
 from blimpworks.report.together import together_view
-from blimpworks.report.views import (
-    measured_view,
-    plain_view,
-    printed_view,
-    recomputed_view,
-)
+from blimpworks.report.views import measured_view, plain_view, printed_view, recomputed_view
 from blimpworks.yaml_files import read_yaml
 
 HERE = Path(__file__).parent

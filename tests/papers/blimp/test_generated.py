@@ -93,7 +93,7 @@ def test_only_the_good_verb_has_the_number_of_its_subject(uid):
         numbers = [{n for _, n in phrase_at(words(s.prefix))[0]} for s in (pair.good, pair.bad)]
         assert finite(pair.good.word) == numbers[0], pair.record
         assert finite(pair.bad.word).isdisjoint(numbers[1]), pair.record
-        assert pair.bad.word != pair.drawn["verb"].entry.form("past"), pair.record
+        assert pair.bad.word != pair.drawn["verb"].form("past"), pair.record
 
 
 @pytest.mark.parametrize("uid", VERBS)
@@ -177,7 +177,7 @@ def has_no_object(verb):
 def test_only_the_good_verb_allows_the_arguments_of_its_sentence(uid, tag, unfit, final):
     frame = "intransitive" if uid == "intransitive" else "transitive"
     for pair in pairs(uid, 400):
-        good, bad = pair.drawn["verb"].entry, pair.drawn["other"].entry
+        good, bad = pair.drawn["verb"], pair.drawn["other"]
         assert frame in entries()[good.lexeme], pair.record
         assert tag is None or tag in entries()[good.lexeme][frame].tags, pair.record
         assert unfit(bad), pair.record
@@ -198,8 +198,8 @@ def test_only_the_good_verb_allows_the_arguments_of_its_sentence(uid, tag, unfit
 )
 def test_only_the_good_word_has_the_frame_that_its_sentence_needs(uid, right, wrong):
     for pair in pairs(uid, 400):
-        name = "verb" if hasattr(pair.drawn["other"].entry, "lexeme") else "adjective"
-        drawn = [pair.drawn[key].entry for key in (name, "other")]
+        name = "verb" if hasattr(pair.drawn["other"], "lexeme") else "adjective"
+        drawn = [pair.drawn[key] for key in (name, "other")]
         keys = [e.lexeme if name == "verb" else (e.adjective, name) for e in drawn]
         good, bad = (entries()[key] for key in keys)
         assert right in good, pair.record
@@ -245,7 +245,7 @@ def test_the_question_word_fits_what_it_asks_about(uid):
     for pair in pairs(uid):
         gap = pair.drawn.get("thing") or pair.drawn["object"]
         wh = "who" if "person" in gap.entry.classes else "what"
-        assert (wh,) == pair.drawn["what"].part(), pair.record
+        assert (wh,) == pair.drawn["what"], pair.record
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_the_question_word_fits_what_it_asks_about(uid):
 )
 def test_verbs_before_a_gap_never_go_without_an_object(uid, name):
     for pair in pairs(uid):
-        known = entries()[pair.drawn[name].entry.lexeme]
+        known = entries()[pair.drawn[name].lexeme]
         assert not known.keys() & {"intransitive", "clause", "control"}, pair.record
         assert not any(each.tags & {"drops", "bare", "alternates"} for each in known.values())
 

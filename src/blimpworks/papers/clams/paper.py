@@ -34,10 +34,7 @@ def check(campaign: Campaign, _catalogue: Catalogue) -> None:
 def method_settings(campaign: Campaign) -> dict[str, Sequence[str]]:
     """Return the methods that the settings name."""
     options = _options(campaign)
-    return {
-        "clams.methods": options.methods or (),
-        "clams.masked_methods": options.masked_methods,
-    }
+    return {"clams.methods": options.methods or (), "clams.masked_methods": options.masked_methods}
 
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:

@@ -124,24 +124,9 @@ Frame = Literal[
 ]
 AdjectiveFrame = Literal["", "tough", "raising", "control", "clause"]
 VerbTag = Literal[
-    "drops",
-    "passive",
-    "alternates",
-    "psych",
-    "reflexive",
-    "double",
-    "stative",
-    "common",
-    "agentive",
-    "nonagentive",
-    "becoming",
-    "objects",
-    "bare",
-    "animate",
-    "role",
-    "timeless",
-    "zero",
-]
+    "drops", "passive", "alternates", "psych", "reflexive", "double", "stative", "common",
+    "agentive", "nonagentive", "becoming", "objects", "bare", "animate", "role", "timeless", "zero",
+]  # fmt: skip
 VerbForm = Literal["base", "third", "past", "participle", "gerund"]
 
 
@@ -177,6 +162,9 @@ class Verb(Strict):
             "participle": self.participle or self.past or regular_past,
             "gerund": self.gerund or gerund(self.verb),
         }[form]
+
+    def with_particle(self, form: VerbForm) -> str:
+        return f"{self.form(form)} {self.particle}".strip()
 
     @property
     def irregular(self) -> bool:
@@ -250,10 +238,9 @@ EXCLUDED = "!"
 
 
 class Classes:
-    """A hierarchy of classes."""
+    """A hierarchy of classes: ``wider`` has for each all that it falls under, itself included."""
 
     def __init__(self, wider: Mapping[str, frozenset[str]]) -> None:
-        """``wider``: for each class all that it falls under, itself included."""
         self.wider = wider
         self.accepts = lru_cache(maxsize=None)(self._accepts)
         """Tells whether nouns of some classes satisfy a restriction.
@@ -291,14 +278,8 @@ def read_classes(path: Path) -> Classes:
 
 
 FILES = (
-    "classes.yaml",
-    "sounds.yaml",
-    "nouns.tsv",
-    "names.tsv",
-    "verbs.tsv",
-    "adjectives.tsv",
-    "determiners.tsv",
-    "auxiliaries.tsv",
+    *("classes.yaml", "sounds.yaml", "nouns.tsv", "names.tsv"),
+    *("verbs.tsv", "adjectives.tsv", "determiners.tsv", "auxiliaries.tsv"),
 )
 
 

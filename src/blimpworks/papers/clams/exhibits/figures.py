@@ -59,12 +59,7 @@ from blimpworks.papers.clams.exhibits.formulas import (
     rho,
     sd_over,
 )
-from blimpworks.papers.clams.items.sets import (
-    AGREEMENT,
-    CAPITALS,
-    CONSTRUCTIONS,
-    LANGUAGES,
-)
+from blimpworks.papers.clams.items.sets import AGREEMENT, CAPITALS, CONSTRUCTIONS, LANGUAGES
 from blimpworks.strict import Strict
 from blimpworks.tables import MORPHOLOGY
 

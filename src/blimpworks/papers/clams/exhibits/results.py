@@ -92,9 +92,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         )
         caption = "As printed; the CSV file has the same English numbers from Table 3. "
     return table_of(
-        describe("table2", caption=caption, none="" if cells else NO_MASKED),
-        cells,
-        [grid],
+        describe("table2", caption=caption, none="" if cells else NO_MASKED), cells, [grid]
     )
 
 

@@ -29,12 +29,7 @@ from blimpworks.papers.clams.exhibits.common import (
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT
 from blimpworks.papers.clams.exhibits.formulas import part as share_of
 from blimpworks.papers.clams.exhibits.results import ENG, ENGLISH_PARTS, NO_MASKED
-from blimpworks.papers.clams.items.sets import (
-    AGREEMENT,
-    CONSTRUCTIONS,
-    construction_of,
-    paradigms,
-)
+from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, construction_of, paradigms
 from blimpworks.tables import EVALUATION_SETS, ITEMS, read_table
 
 SIMPLE = "simple_agrmt"

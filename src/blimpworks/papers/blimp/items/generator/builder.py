@@ -6,7 +6,7 @@ restrictions allow.
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -14,34 +14,23 @@ from typing import Any, TypeVar
 from blimpworks.papers.blimp.items.generator import declarations as declared
 from blimpworks.papers.blimp.items.generator.constituents import (
     CASES,
-    NOTHING,
     OTHER,
-    AdjectiveEntry,
     Constituent,
-    DeterminerForm,
     NounForm,
+    Part,
     Predicate,
     Pronoun,
     Realisation,
-    VerbEntry,
-    Words,
 )
-from blimpworks.papers.blimp.items.lexicon import (
-    SAME,
-    Adjective,
-    Auxiliary,
-    Determiner,
-    Lexicon,
-    Number,
-    Verb,
-    VerbForm,
-)
+from blimpworks.papers.blimp.items.lexicon import SAME, Adjective, Determiner, Lexicon, Number, Verb
+from blimpworks.papers.blimp.items.lexicon import VerbForm as Form
 
 NounGroups = dict[tuple[tuple[str, ...], Number], list[NounForm]]
+PRESENT: dict[Number, Form] = {"sg": "third", "pl": "base"}
 
 
 class Pools:
-    """Entries of the lexicon that a draw allows, whatever else is drawn."""
+    """Entries of the lexicon, and realisations of predicates, that a draw allows by itself."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon, self.accepts = lexicon, lexicon.classes.accepts
@@ -52,6 +41,8 @@ class Pools:
         for adjective in lexicon.adjectives:
             self.adjective_frames[adjective.adjective].add(adjective.frame)
         self.noun_classes = {noun.classes for noun in lexicon.nouns}
+        self.auxiliaries = {entry.auxiliary: entry for entry in lexicon.auxiliaries}
+        self.realisations = lru_cache(maxsize=None)(self._realisations)
 
     def nouns(self, draw: declared.NominalDraw) -> NounGroups:
         """Group the nouns in the numbers that a draw allows."""
@@ -77,35 +68,31 @@ class Pools:
         return groups
 
     def verbs(self, draw: declared.VerbDraw) -> list[Verb]:
-        """List the verbs that a draw allows."""
         accepts, within, complement = self.accepts, draw.subject_within, draw.complement
         complements = {complement} if isinstance(complement, str) else {*complement}
 
         def subjects_of(verb: Verb) -> list[tuple[str, ...]]:
             return [classes for classes in self.noun_classes if accepts(verb.subject, classes)]
 
-        def fits(verb: Verb) -> bool:
-            frames = self.verb_frames[verb.lexeme]
-            return (
-                verb.frame in draw.frames
-                and verb.tags.issuperset(draw.tags)
-                and not verb.tags & {*draw.without}
-                and (not draw.words or verb.lexeme in draw.words)
-                and verb.lexeme not in draw.other_than
-                and complements <= {*verb.complement.split()}
-                and not frames & {*draw.never}
-                and draw.irregular in (None, verb.irregular)
-                and not (draw.distinct_past and verb.form("past") == verb.verb)
-                and not (draw.distinct_participle and verb.form("participle") == verb.verb)
-                and draw.particle in (None, bool(verb.particle))
-                and (not within or all(accepts(within, c) for c in subjects_of(verb)))
-                and all(accepts(verb.subject, (c,)) for c in draw.subject_accepts.split())
-            )
-
-        return [verb for verb in self.lexicon.verbs if fits(verb)]
+        return [
+            verb
+            for verb in self.lexicon.verbs
+            if verb.frame in draw.frames
+            and verb.tags.issuperset(draw.tags)
+            and not verb.tags & {*draw.without}
+            and (not draw.words or verb.lexeme in draw.words)
+            and verb.lexeme not in draw.other_than
+            and complements <= {*verb.complement.split()}
+            and not self.verb_frames[verb.lexeme] & {*draw.never}
+            and draw.irregular in (None, verb.irregular)
+            and not (draw.distinct_past and verb.form("past") == verb.verb)
+            and not (draw.distinct_participle and verb.form("participle") == verb.verb)
+            and draw.particle in (None, bool(verb.particle))
+            and (not within or all(accepts(within, c) for c in subjects_of(verb)))
+            and all(accepts(verb.subject, (c,)) for c in draw.subject_accepts.split())
+        ]
 
     def adjectives(self, draw: declared.AdjectiveDraw) -> list[Adjective]:
-        """List the adjectives that a draw allows."""
         return [
             entry
             for entry in self.lexicon.adjectives
@@ -124,23 +111,13 @@ class Pools:
             if (among in entry.sets if isinstance(among, str) else entry.determiner in among)
         ]
 
-
-PRESENT: dict[Number, VerbForm] = {"sg": "third", "pl": "base"}
-
-
-class Realisations:
-    """Forms of a predicate: with an auxiliary, or finite."""
-
-    def __init__(self, auxiliaries: Sequence[Auxiliary]) -> None:
-        self.auxiliaries = {entry.auxiliary: entry for entry in auxiliaries}
-        self._pools = lru_cache(maxsize=None)(self._list)
-
-    def _list(
+    def _realisations(
         self, draw: declared.PredicateDraw, number: Number, stative: bool
     ) -> list[list[Realisation]]:
+        """List finite forms, and forms with an auxiliary; a ``stative`` verb has no progressive."""
         finite, with_auxiliary = [], []
         if draw.verb and draw.use == "statement" and draw.auxiliary != "always":
-            forms: dict[declared.Realised, VerbForm] = {"present": PRESENT[number], "past": "past"}
+            forms: dict[declared.Realised, Form] = {"present": PRESENT[number], "past": "past"}
             if draw.negated != "yes":
                 finite = [Realisation(None, False, f) for n, f in forms.items() if n in draw.forms]
         for entry in self.auxiliaries.values() if draw.auxiliary != "none" else ():
@@ -173,25 +150,11 @@ class Realisations:
         number = next((n for n, form in PRESENT.items() if form == chosen.form), None)
         return Realisation(None, False, PRESENT[OTHER[number]]) if number else None
 
-    def draw(
-        self, draw: declared.PredicateDraw, number: Number, *, stative: bool, source: random.Random
-    ) -> Realisation | None:
-        """Draw one that ``draw`` allows; finite verbs as often as all auxiliaries together.
-
-        A ``stative`` verb has no progressive. Returns None if there is none.
-        """
-        pools = self._pools(draw, number, stative)
-        return source.choice(source.choice(pools)) if pools else None
-
     def agree(self, draw: declared.PredicateDraw) -> bool:
         """Return whether all that ``draw`` allows have a counterpart of the other number."""
         numbers: tuple[Number, ...] = (draw.number,) if draw.number else ("sg", "pl")
-        return all(
-            self.counterpart(realisation)
-            for number in numbers
-            for pool in self._pools(draw, number, False)
-            for realisation in pool
-        )
+        groups = (group for n in numbers for group in self.realisations(draw, n, False))
+        return all(self.counterpart(realisation) for group in groups for realisation in group)
 
 
 # Drawing
@@ -212,35 +175,22 @@ class Redraw(Exception):
 class Builder:
     """Draws the constituents of pairs of one scheme.
 
-    ``read_declaration`` has checked that names refer to constituents of suitable kinds.
+    ``read_declaration`` has checked that names refer to constituents of suitable kinds. A draw of
+    a kind is made by the method of its name.
     """
 
     def __init__(self, lexicon: Lexicon, scheme: declared.Scheme, source: random.Random) -> None:
-        self.scheme, self.source = scheme, source
+        self.scheme, self.source, self.pools = scheme, source, Pools(lexicon)
         self.accepts = lexicon.classes.accepts
-        self.pools, self.realisations = Pools(lexicon), Realisations(lexicon.auxiliaries)
         self._computed: dict[Any, Any] = {}
         # Constituents of the pair that is being drawn. Of which kind each is, the scheme says.
         self._drawn: dict[str, Any] = {}
-        self._makers: Mapping[str, Callable[[str, Any], Constituent]] = {
-            "verb": self._verb,
-            "noun": self._noun,
-            "phrase": self._phrase,
-            "determiner": lambda name, draw: self._determined(
-                name, draw.among, self._drawn[draw.for_]
-            ),
-            "predicate": self._predicate,
-            "adjective": self._adjective,
-            "pronoun": self._pronoun,
-            "wh": self._wh,
-            "choice": self._choice,
-        }
 
     def draw(self) -> dict[str, Constituent]:
         """Draw all constituents of a pair, by name. Raises Redraw when one cannot be drawn."""
         self._drawn = {}
         for name, draw in self.scheme.draw.items():
-            self._drawn[name] = self._makers[draw.kind](name, draw)
+            self._drawn[name] = getattr(self, f"_{draw.kind}")(name, draw)
         return self._drawn
 
     def _pool(self, key: Any, make: Callable[[], Member]) -> Member:
@@ -250,42 +200,41 @@ class Builder:
         return pool
 
     def _pick(
-        self, name: str, pool: Sequence[Member], fits: Callable[[Member], bool] | None = None
+        self, name: str, pool: Sequence[Member], fits: Callable[[Member], bool] = lambda _: True
     ) -> Member:
         for _ in range(TRIES if pool else 0):
             candidate = self.source.choice(pool)
-            if fits is None or fits(candidate):
+            if fits(candidate):
                 return candidate
         raise Redraw(f"nothing in the lexicon fits {name!r}")
 
-    def _entries(self, names: Sequence[str]) -> list[Any]:
-        return [self._drawn[name].entry for name in names]
+    def _all(self, names: Sequence[str]) -> list[Any]:
+        return [self._drawn[name] for name in names]
 
-    def _verb(self, name: str, draw: declared.VerbDraw) -> VerbEntry:
+    def _verb(self, name: str, draw: declared.VerbDraw) -> Verb:
         subjects, objects = (
-            tuple(noun.classes for noun in self._entries(names))
+            tuple(noun.entry.classes for noun in self._all(names))
             for names in (draw.subject, draw.object)
         )
-
-        def fitting() -> Sequence[VerbEntry]:
-            return [
-                VerbEntry(verb)
+        pool = self._pool(
+            (name, subjects, objects),
+            lambda: [
+                verb
                 for verb in self._pool(name, lambda: self.pools.verbs(draw))
                 if all(self.accepts(verb.subject, classes) for classes in subjects)
                 and all(self.accepts(verb.object, classes) for classes in objects)
-            ]
-
-        taken = {verb.lexeme for verb in self._entries(draw.unlike)}
-        pool = self._pool((name, subjects, objects), fitting)
-        return self._pick(name, pool, lambda verb: verb.entry.lexeme not in taken)
+            ],
+        )
+        taken = {verb.lexeme for verb in self._all(draw.unlike)}
+        return self._pick(name, pool, lambda verb: verb.lexeme not in taken)
 
     def _noun(
         self, name: str, draw: declared.NominalDraw, further: frozenset[str] = frozenset()
     ) -> NounForm:
         """Draw a noun; ``further`` are restrictions beyond those that the draw names."""
-        restrictions = {verb.subject for verb in self._entries(draw.subject_of)}
-        restrictions |= {verb.object for verb in self._entries(draw.object_of)}
-        restrictions |= {adjective.noun for adjective in self._entries(draw.said_of)}
+        restrictions = {verb.subject for verb in self._all(draw.subject_of)}
+        restrictions |= {verb.object for verb in self._all(draw.object_of)}
+        restrictions |= {adjective.noun for adjective in self._all(draw.said_of)}
         if draw.of:
             restrictions.add(self._drawn[draw.of].entry.of)
         restricting = frozenset(restrictions - {""}) | further
@@ -294,87 +243,84 @@ class Builder:
             number = self._drawn[draw.number_of].number
         elif draw.number_unlike:
             number = OTHER[self._drawn[draw.number_unlike].number]
-
-        def fitting() -> Sequence[NounForm]:
-            groups = self._pool(name, lambda: self.pools.nouns(draw))
-            return [
+        pool = self._pool(
+            (name, restricting, number),
+            lambda: [
                 form
-                for (classes, of_group), group in groups.items()
+                for (classes, of_group), group in self._pool(
+                    name, lambda: self.pools.nouns(draw)
+                ).items()
                 if number in (None, of_group)
                 and all(self.accepts(restriction, classes) for restriction in restricting)
                 for form in group
-            ]
-
-        taken = {*self._entries(draw.unlike)}
-        pronouns = {
-            form for mismatched in draw.mismatch for form in self._drawn[mismatched].reflexives
-        }
-        pool = self._pool((name, restricting, number), fitting)
+            ],
+        )
+        taken = {noun.entry for noun in self._all(draw.unlike)}
+        pronouns = {form for drawn in self._all(draw.mismatch) for form in drawn.reflexives}
         return self._pick(
             name,
             pool,
             lambda form: form.entry not in taken and pronouns.isdisjoint(form.reflexives),
         )
 
-    def _phrase(self, name: str, draw: declared.PhraseDraw) -> Constituent:
+    def _phrase(self, name: str, draw: declared.PhraseDraw) -> NounForm | None:
         further: frozenset[str] = frozenset()
         if draw.complement_of:
-            verb = self._drawn[draw.complement_of].entry
+            verb = self._drawn[draw.complement_of]
             if verb.frame == "intransitive":
-                return NOTHING
+                return None
             further = frozenset({verb.object} - {""})
         noun = self._noun(name, draw, further)
         if "name" in noun.entry.tags:
             return noun
         return replace(noun, determiner=self._determined(name, draw.determiner, noun))
 
-    def _determined(
-        self, name: str, among: str | tuple[str, ...], noun: NounForm
-    ) -> DeterminerForm:
-        countability = noun.countability
+    def _determiner(self, name: str, draw: declared.DeterminerDraw) -> Determiner:
+        return self._determined(name, draw.among, self._drawn[draw.for_])
+
+    def _determined(self, name: str, among: str | tuple[str, ...], noun: NounForm) -> Determiner:
+        countability = "mass" if noun.entry.mass else noun.number
         pool = self._pool(
             (name, "determiner", countability),
-            lambda: [
-                DeterminerForm(entry)
-                for entry in self.pools.determiners(among)
-                if countability in entry.numbers
-            ],
+            lambda: [d for d in self.pools.determiners(among) if countability in d.numbers],
         )
         return self._pick(f"the determiner of {name}", pool)
 
     def _predicate(self, name: str, draw: declared.PredicateDraw) -> Predicate:
-        verb = self._drawn[draw.verb].entry if draw.verb else None
+        verb: Verb | None = self._drawn[draw.verb] if draw.verb else None
         number = draw.number or "pl"
         if len(draw.subject) == 1:
             number = self._drawn[draw.subject[0]].number
         stative = verb is not None and "stative" in verb.tags
+        chosen: Realisation | None = None
         if draw.like:
             liked: Realisation = self._drawn[draw.like].chosen
             if liked.auxiliary is not None:
                 fits = number in liked.auxiliary.numbers
             else:
                 fits = liked.form in ("past", PRESENT[number])
-            chosen = liked if fits else self.realisations.counterpart(liked)
+            chosen = liked if fits else self.pools.counterpart(liked)
             if chosen and stative and chosen.form == "gerund":
                 chosen = None
-        else:
-            chosen = self.realisations.draw(draw, number, stative=stative, source=self.source)
+        elif groups := self.pools.realisations(draw, number, stative):
+            # Finite verbs are drawn as often as all auxiliaries together.
+            chosen = self.source.choice(self.source.choice(groups))
         if chosen is None:
             raise Redraw(f"{name!r} has no form that is allowed")
-        return Predicate(verb, chosen, self.realisations.counterpart(chosen))
+        return Predicate(verb, chosen, self.pools.counterpart(chosen))
 
-    def _adjective(self, name: str, draw: declared.AdjectiveDraw) -> AdjectiveEntry:
-        nouns = tuple(noun.classes for noun in self._entries(draw.of))
+    def _adjective(self, name: str, draw: declared.AdjectiveDraw) -> Adjective:
+        nouns = tuple(noun.entry.classes for noun in self._all(draw.of))
         pool = self._pool(
             (name, nouns),
             lambda: [
-                AdjectiveEntry(entry)
+                entry
                 for entry in self.pools.adjectives(draw)
                 if all(self.accepts(entry.noun, classes) for classes in nouns)
             ],
         )
-        taken = {entry.adjective for entry in self._entries(draw.unlike)}
-        return self._pick(name, pool, lambda adjective: adjective.entry.adjective not in taken)
+        taken = {adjective.adjective for adjective in self._all(draw.unlike)}
+        return self._pick(name, pool, lambda adjective: adjective.adjective not in taken)
 
     def _pronoun(self, name: str, draw: declared.PronounDraw) -> Pronoun:
         number = draw.number
@@ -386,7 +332,7 @@ class Builder:
             if number and isinstance(noun, NounForm):
                 noun = replace(noun, number=number)
             allowed = noun.reflexives
-        taken = {form for name in draw.mismatch for form in self._drawn[name].reflexives}
+        taken = {form for drawn in self._all(draw.mismatch) for form in drawn.reflexives}
         pool = [
             Pronoun(form if draw.case == "reflexive" else CASES[form][draw.case], form)
             for form in allowed
@@ -394,12 +340,12 @@ class Builder:
         ]
         return self._pick(name, [pronoun for pronoun in pool if number in (None, pronoun.number)])
 
-    def _wh(self, name: str, draw: declared.WhDraw) -> Words:
+    def _wh(self, name: str, draw: declared.WhDraw) -> Part:
         person = "person" in self._drawn[draw.for_].entry.classes
-        return Words((self._pick(name, (RELATIVES if draw.relative else INTERROGATIVES)[person]),))
+        return (self._pick(name, (RELATIVES if draw.relative else INTERROGATIVES)[person]),)
 
-    def _choice(self, name: str, draw: declared.ChoiceDraw) -> Words:
+    def _choice(self, name: str, draw: declared.ChoiceDraw) -> Part:
         among = draw.among
         if draw.of:
             among = draw.by_number.get(self._drawn[draw.of].number, among)
-        return self._pick(name, [Words((row,) if isinstance(row, str) else row) for row in among])
+        return self._pick(name, [(row,) if isinstance(row, str) else row for row in among])

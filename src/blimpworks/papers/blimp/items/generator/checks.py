@@ -9,10 +9,10 @@ from pydantic import ValidationError
 
 from blimpworks.campaign.settings.parsing import complaints, read_settings
 from blimpworks.errors import UserError
+from blimpworks.papers.blimp.items import lexicon as entries
 from blimpworks.papers.blimp.items.generator import constituents
 from blimpworks.papers.blimp.items.generator import declarations as draws
-from blimpworks.papers.blimp.items.generator.builder import Pools, Realisations
-from blimpworks.papers.blimp.items.generator.constituents import OTHER
+from blimpworks.papers.blimp.items.generator.builder import Pools
 from blimpworks.papers.blimp.items.generator.declarations import AnyDraw, Declaration, Scheme
 from blimpworks.papers.blimp.items.lexicon import EXCLUDED, Lexicon
 
@@ -21,14 +21,14 @@ SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
 OPTIONAL = "phrase that can be nothing"
 """Kind of the object of a verb that may take none; other draws cannot refer to it."""
 PARTS: Mapping[str, Collection[str]] = {
-    "verb": constituents.VerbEntry.PARTS,
+    "verb": constituents.PARTS[entries.Verb],
     "noun": ("", "swapped", "possessive"),
-    "phrase": constituents.NounForm.PARTS,
-    "determiner": constituents.DeterminerForm.PARTS,
-    "predicate": constituents.Predicate.PARTS,
-    "adjective": constituents.AdjectiveEntry.PARTS,
-    "pronoun": constituents.Pronoun.PARTS,
-    "wh": constituents.Words.PARTS,
+    "phrase": constituents.PARTS[constituents.NounForm],
+    "determiner": constituents.PARTS[entries.Determiner],
+    "predicate": constituents.PARTS[constituents.Predicate],
+    "adjective": constituents.PARTS[entries.Adjective],
+    "pronoun": constituents.PARTS[constituents.Pronoun],
+    "wh": ("",),
 }
 """Parts by kind of draw; the part "" is the draw itself, {name}. Parts of choices are numbers."""
 SETS = "determiners.tsv (column sets)"
@@ -155,12 +155,12 @@ def _references(
                     yield key, word.removeprefix(EXCLUDED), words[file], file
 
 
-def _lacking(draw: AnyDraw, scheme: Scheme, pools: Pools, realisations: Realisations) -> list[str]:
+def _lacking(draw: AnyDraw, scheme: Scheme, pools: Pools) -> list[str]:
     """Say which entry has no singular or plural ("'x' has not"), and how to exclude it, if one."""
     if isinstance(draw, draws.NominalDraw):
         for group in pools.nouns(draw).values():
             for form in group:
-                if OTHER[form.number] not in form.entry.forms:
+                if constituents.OTHER[form.number] not in form.entry.forms:
                     return [f"{form.text!r} has not", "ask for a plural, no names, no mass nouns"]
     elif isinstance(draw, draws.DeterminerDraw):
         for entry in pools.determiners(draw.among):
@@ -169,14 +169,14 @@ def _lacking(draw: AnyDraw, scheme: Scheme, pools: Pools, realisations: Realisat
     elif isinstance(draw, draws.PredicateDraw):
         while draw.like and isinstance(liked := scheme.draw[draw.like], draws.PredicateDraw):
             draw = liked
-        if not realisations.agree(draw):
+        if not pools.agree(draw):
             return ["not every form has", "set 'agreeing: true'"]
     return []
 
 
 def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> None:
     """Check the declaration in a file against a lexicon. Raises UserError."""
-    pools, realisations = Pools(lexicon), Realisations(lexicon.auxiliaries)
+    pools = Pools(lexicon)
     vocabulary: dict[str, Collection[str]] = {
         "verbs.tsv": {verb.lexeme for verb in lexicon.verbs},
         "nouns.tsv or names.tsv": {noun.noun for noun in lexicon.nouns},
@@ -198,10 +198,9 @@ def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> 
                     wrong.append(f"{where}draw.{name}.{key}' {complaint}")
         for key, text in scheme.templates.items():
             for slot in SLOT.finditer(text):
-                if slot[2].startswith(".swapped"):
-                    lacking = _lacking(scheme.draw[slot[1]], scheme, pools, realisations)
-                    if lacking:
-                        complaint = f"has {slot[0]}, the other number, which {'; '.join(lacking)}."
-                        wrong.append(f"{where}{key}' {complaint}")
+                swapped = slot[2].startswith(".swapped")
+                if swapped and (lacking := _lacking(scheme.draw[slot[1]], scheme, pools)):
+                    complaint = f"has {slot[0]}, the other number, which {'; '.join(lacking)}."
+                    wrong.append(f"{where}{key}' {complaint}")
     if wrong:
         raise UserError("\n".join(wrong))

@@ -7,21 +7,12 @@ whatever number of words a form has.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import methodcaller
-from typing import Any, ClassVar, get_args
+from typing import Any, get_args
 
-from blimpworks.papers.blimp.items.lexicon import (
-    Adjective,
-    Auxiliary,
-    Determiner,
-    Noun,
-    Number,
-    Verb,
-    VerbForm,
-    possessive,
-)
+from blimpworks.papers.blimp.items import lexicon
+from blimpworks.papers.blimp.items.lexicon import Number, VerbForm
 
 Part = tuple[str, ...]
-Parts = Mapping[str, Callable[[Any], Part]]
 OTHER: dict[Number, Number] = {"sg": "pl", "pl": "sg"}
 THEMSELVES = "themselves"
 REFLEXIVES = {"m": ("himself",), "f": ("herself",), "n": ("itself",)}
@@ -37,51 +28,21 @@ CASES = {
 """Other cases of the pronouns, by the reflexive."""
 
 
-class Constituent:
-    """Anything that can be drawn."""
-
-    __slots__ = ()
-    PARTS: ClassVar[Parts]
-    """Parts by the name in ``{name.part}``; "" is ``{name}`` itself."""
-
-    def part(self, name: str = "") -> Part:
-        """Return the forms in place of ``{name.part}`` in a sentence."""
-        return self.PARTS[name](self)
-
-
 def _some(*forms: str) -> Part:
     return tuple(filter(None, forms))
 
 
 @dataclass(frozen=True, slots=True)
-class DeterminerForm(Constituent):
-    """A determiner; its part ``swapped`` is the counterpart of the other number."""
-
-    entry: Determiner
-
-    PARTS: ClassVar[Parts] = {
-        "": lambda determiner: (determiner.entry.determiner,),
-        "swapped": lambda determiner: (determiner.entry.swapped,),
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class NounForm(Constituent):
+class NounForm:
     """A noun in one of its numbers; as a phrase, with the determiner that it may have."""
 
-    entry: Noun
+    entry: lexicon.Noun
     number: Number
-    determiner: DeterminerForm | None = None
+    determiner: lexicon.Determiner | None = None
 
     @property
     def text(self) -> str:
-        """The noun's form in this number."""
         return self.entry.forms[self.number]
-
-    @property
-    def countability(self) -> str:
-        """The determiner's number: sg, pl or mass."""
-        return "mass" if self.entry.mass else self.number
 
     @property
     def reflexives(self) -> Part:
@@ -95,52 +56,18 @@ class NounForm(Constituent):
     @property
     def det(self) -> Part:
         """The determiner, or nothing."""
-        return self.determiner.part() if self.determiner else ()
+        return (self.determiner.determiner,) if self.determiner else ()
 
     def words(self) -> list[str]:
         """Split the phrase: determiners and names can have several words."""
-        return " ".join(self.part()).split(" ")
-
-    PARTS: ClassVar[Parts] = {
-        "": lambda noun: (*noun.det, noun.text),
-        "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER[noun.number]]),
-        "possessive": lambda noun: (*noun.det, possessive(noun.text, plural=noun.number == "pl")),
-        "det": lambda noun: noun.det,
-        "noun": lambda noun: (noun.text,),
-        "first": lambda noun: (noun.words()[0],),
-        "rest": lambda noun: _some(*noun.words()[1:]),
-    }
-
-
-class Nothing(Constituent):
-    """The object of a verb that takes none: all its parts are empty."""
-
-    PARTS: ClassVar[Parts] = dict.fromkeys(NounForm.PARTS, lambda _: ())
-
-
-NOTHING = Nothing()
-
-
-@dataclass(frozen=True, slots=True)
-class VerbEntry(Constituent):
-    """A verb; its parts are its forms, each with its particle."""
-
-    entry: Verb
-
-    PARTS: ClassVar[Parts] = {
-        form: methodcaller("form_with_particle", form) for form in get_args(VerbForm)
-    }
-
-    def form_with_particle(self, form: VerbForm) -> Part:
-        """Return one of the verb's forms, with its particle."""
-        return (f"{self.entry.form(form)} {self.entry.particle}".strip(),)
+        return " ".join((*self.det, self.text)).split(" ")
 
 
 @dataclass(frozen=True, slots=True)
 class Realisation:
     """A predicate's auxiliary, if any, and the form of its verb."""
 
-    auxiliary: Auxiliary | None
+    auxiliary: lexicon.Auxiliary | None
     negated: bool
     form: VerbForm
 
@@ -153,10 +80,10 @@ class Realisation:
 
 
 @dataclass(frozen=True, slots=True)
-class Predicate(Constituent):
+class Predicate:
     """A verb inflected for its subject, or a copula."""
 
-    verb: Verb | None
+    verb: lexicon.Verb | None
     chosen: Realisation
     counterpart: Realisation | None
     """The same in the other number, if that differs."""
@@ -168,7 +95,7 @@ class Predicate(Constituent):
         after it.
         """
         chosen = self.counterpart if swapped and self.counterpart else self.chosen
-        verb = VerbEntry(self.verb).form_with_particle(chosen.form) if self.verb else ()
+        verb = (self.verb.with_particle(chosen.form),) if self.verb else ()
         if part == "aux":
             return chosen.aux
         if part == "verb":
@@ -179,24 +106,9 @@ class Predicate(Constituent):
             return verb if chosen.aux else _some(self.verb.particle if self.verb else "")
         return chosen.aux + verb
 
-    PARTS: ClassVar[Parts] = {
-        f"{'swapped.' * swapped}{part}".rstrip("."): methodcaller("realised", part, swapped)
-        for swapped in (False, True)
-        for part in ("", "aux", "verb", "finite", "rest")
-    }
-
 
 @dataclass(frozen=True, slots=True)
-class AdjectiveEntry(Constituent):
-    """An adjective."""
-
-    entry: Adjective
-
-    PARTS: ClassVar[Parts] = {"": lambda adjective: (adjective.entry.adjective,)}
-
-
-@dataclass(frozen=True, slots=True)
-class Pronoun(Constituent):
+class Pronoun:
     """A pronoun, with its reflexive."""
 
     text: str
@@ -204,25 +116,53 @@ class Pronoun(Constituent):
 
     @property
     def number(self) -> Number:
-        """Plural if its reflexive is "themselves"."""
         return "pl" if self.reflexive == THEMSELVES else "sg"
 
     @property
     def reflexives(self) -> Part:
-        """The only reflexive pronoun that goes with this one."""
         return (self.reflexive,)
 
-    PARTS: ClassVar[Parts] = {"": lambda pronoun: (pronoun.text,)}
+
+Entry = lexicon.Verb | lexicon.Determiner | lexicon.Adjective
+Constituent = Entry | NounForm | Predicate | Pronoun | Part | None
+"""Anything drawn; a tuple is a row of words, None the object of a verb that takes none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words(Constituent):
-    """A word, or row of words, chosen from several."""
+def _form(form: VerbForm) -> Callable[[lexicon.Verb], Part]:
+    return lambda verb: (verb.with_particle(form),)
 
-    row: Part
 
-    PARTS: ClassVar[Parts] = {"": lambda words: _some(words.row[0])}
+PARTS: Mapping[type, Mapping[str, Callable[[Any], Part]]] = {
+    lexicon.Verb: {form: _form(form) for form in get_args(VerbForm)},
+    lexicon.Determiner: {"": lambda d: (d.determiner,), "swapped": lambda d: (d.swapped,)},
+    lexicon.Adjective: {"": lambda adjective: (adjective.adjective,)},
+    NounForm: {
+        "": lambda noun: (*noun.det, noun.text),
+        "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER[noun.number]]),
+        "possessive": lambda noun: (
+            *noun.det,
+            lexicon.possessive(noun.text, plural=noun.number == "pl"),
+        ),
+        "det": lambda noun: noun.det,
+        "noun": lambda noun: (noun.text,),
+        "first": lambda noun: (noun.words()[0],),
+        "rest": lambda noun: _some(*noun.words()[1:]),
+    },
+    Predicate: {
+        f"{'swapped.' * swapped}{part}".rstrip("."): methodcaller("realised", part, swapped)
+        for swapped in (False, True)
+        for part in ("", "aux", "verb", "finite", "rest")
+    },
+    Pronoun: {"": lambda pronoun: (pronoun.text,)},
+}
+"""Parts of constituents by the name in ``{name.part}``; "" is ``{name}`` itself."""
 
-    def part(self, name: str = "") -> Part:
-        """Return the word at an index in the row (default: the first); an empty one is nothing."""
-        return _some(self.row[int(name or 0)])
+
+def part_of(constituent: Constituent, name: str = "") -> Part:
+    """Return the forms in place of ``{name.part}`` in a sentence.
+
+    Parts of a row of words are its indices (default: the first); an empty word is nothing.
+    """
+    if isinstance(constituent, tuple):
+        return _some(constituent[int(name or 0)])
+    return () if constituent is None else PARTS[type(constituent)][name](constituent)

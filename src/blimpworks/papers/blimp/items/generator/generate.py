@@ -13,7 +13,7 @@ from blimpworks.files import atomic
 from blimpworks.papers.blimp.items.build import Record
 from blimpworks.papers.blimp.items.generator.builder import Builder, Redraw
 from blimpworks.papers.blimp.items.generator.checks import SLOT, check_vocabulary, read_declaration
-from blimpworks.papers.blimp.items.generator.constituents import Constituent, Part
+from blimpworks.papers.blimp.items.generator.constituents import Constituent, Part, part_of
 from blimpworks.papers.blimp.items.generator.declarations import Declaration
 from blimpworks.papers.blimp.items.lexicon import Lexicon, Sounds, read_lexicon
 
@@ -49,7 +49,7 @@ def _filled(template: str, drawn: Draws) -> tuple[str, Part]:
     text, entries, end = "", [], 0
     for slot in SLOT.finditer(template):
         literal = template[end : slot.start()]
-        constituent = drawn[slot[1]].part(slot[2].removeprefix("."))
+        constituent = part_of(drawn[slot[1]], slot[2].removeprefix("."))
         text += literal + " ".join(constituent)
         entries += [*re.findall(r"[\w'-]+", literal), *constituent]
         end = slot.end()

@@ -12,12 +12,7 @@ from blimpworks.exhibits import shared
 from blimpworks.files import read_cells, text_of
 from blimpworks.papers.clams.items.grammar.generator import count_template, generate_template
 from blimpworks.papers.clams.items.grammar.model import Grammar, Place, Reference
-from blimpworks.papers.clams.items.sets import (
-    CONSTRUCTIONS,
-    ENGLISH,
-    is_paradigm,
-    phenomenon_of,
-)
+from blimpworks.papers.clams.items.sets import CONSTRUCTIONS, ENGLISH, is_paradigm, phenomenon_of
 
 counted = partial(shared.counted, form=",")
 REMARKS = {
