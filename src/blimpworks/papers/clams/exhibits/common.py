@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -14,13 +15,8 @@ from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import Tables, by_place, printed_cell, read_plain, read_printed
 from blimpworks.papers.clams.exhibits.facts import BENCHMARK, BERT, MBERT, MONO, MULTI, PRINTED
 from blimpworks.papers.clams.exhibits.formulas import CONSTRUCTION, CORRECT, mean_over, with_more
-from blimpworks.papers.clams.items.sets import (
-    AGREEMENT,
-    CONSTRUCTIONS,
-    LANGUAGES,
-    construction_of,
-    paradigms,
-)
+from blimpworks.papers.clams.items import sets as clams
+from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, construction_of
 from blimpworks.tables import ACCURACIES
 
 MASKED = "masked_critical_word"
@@ -30,19 +26,14 @@ AVERAGE, AGAIN = "Average accuracy", "Average accuracy, from the rows above"
 AVERAGE_KEY = "average"
 
 
-def plain_or_list(values: Sequence[str]) -> str | list[str]:
-    """Return values as a filter has them: a single one plainly, several as a list."""
-    return values[0] if len(values) == 1 else [*values]
-
-
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
     """Drop the values of a filter that no row has; a list of which none would remain stays."""
-    present = {
-        column: [value for value in values if (rows[column] == value).any()]
-        for column, values in where.items()
-        if isinstance(values, list)
-    }
-    return {**where, **{column: plain_or_list(kept) for column, kept in present.items() if kept}}
+    narrow = dict(where)
+    for column, values in where.items():
+        kept = [v for v in values if (rows[column] == v).any()] if isinstance(values, list) else ()
+        if kept:
+            narrow[column] = kept[0] if len(kept) == 1 else kept
+    return narrow
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +83,9 @@ class Accuracies:
             "model": [*self.models[part]],
             "lang": [langs] if isinstance(langs, str) else [*langs],
             "phenomenon": [phenomenon] if isinstance(phenomenon, str) else [*phenomenon],
-            "paradigm": [name for key in selected for name in paradigms(key, inanimate=masked)],
+            "paradigm": [
+                name for key in selected for name in clams.paradigms(key, inanimate=masked)
+            ],
             "method": MASKED if masked and measured else self.labels.method,
         }
         rows = select_rows(self.rows, where)
@@ -243,6 +236,12 @@ class Grid:
         return Section(self.title, {name: name for name in names}, columns)
 
 
+def columns_of(languages: Mapping[str, str], parts: Iterable[str]) -> list[Column]:
+    """Make the columns of parts of models under the names of languages, by code."""
+    heads = product(languages.items(), parts)
+    return [Column(lang, part, (name, HEADINGS[part])) for (lang, name), part in heads]
+
+
 def grid_cells(
     grids: Sequence[Grid], exhibit: str, tables: Tables, labels: Labels, measure: Measure
 ) -> list[Cell]:
@@ -259,9 +258,8 @@ def by_phenomenon(
     """Make a grid for each phenomenon; names of columns end in it, except for agreement."""
     grids = []
     for phenomenon, title, rows in parts:
-        suffix = "" if phenomenon == AGREEMENT else f", {phenomenon}"
-        named = [replace(column, suffix=suffix or column.suffix) for column in columns]
-        grids.append(Grid(named, rows, phenomenon, title))
+        suffix = {} if phenomenon == AGREEMENT else {"suffix": f", {phenomenon}"}
+        grids.append(Grid([replace(c, **suffix) for c in columns], rows, phenomenon, title))
     return grids
 
 
@@ -279,6 +277,6 @@ def table_of(
 
 def shown_languages(labels: Labels) -> dict[str, str]:
     """Return names of the languages that have a label, the paper's first."""
-    order = [lang for lang in LANGUAGES if lang in labels.languages]
-    further_languages = [] if labels.source == "published" else [*labels.languages]
-    return {lang: labels.languages[lang] for lang in dict.fromkeys([*order, *further_languages])}
+    further = () if labels.source == "published" else labels.languages
+    order = dict.fromkeys([*clams.LANGUAGES, *further])
+    return {lang: labels.languages[lang] for lang in order if lang in labels.languages}

@@ -19,46 +19,15 @@ from pydantic import ValidationInfo, field_validator
 
 from blimpworks.campaign.catalogue import Names
 from blimpworks.campaign.table_files import read_rows
+from blimpworks.exhibits import statements, style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import KINDS, LARGEST, select_rows
 from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
-from blimpworks.exhibits.statements import (
-    AGAIN,
-    PRINTED,
-    VALUE,
-    Place,
-    Recomputation,
-    printed_statements,
-)
-from blimpworks.exhibits.style import (
-    BARS,
-    BLUE,
-    COLUMN_INCHES,
-    GREY,
-    ORANGE,
-    VERMILION,
-    frame_of,
-    mark_chance,
-    new_figure,
-    say,
-    with_ends,
-)
-from blimpworks.papers.clams.exhibits import describe
+from blimpworks.exhibits.statements import AGAIN, PRINTED, VALUE, Place, Recomputation
+from blimpworks.papers.clams.exhibits import describe, formulas
 from blimpworks.papers.clams.exhibits.common import read_accuracies, shown_languages
 from blimpworks.papers.clams.exhibits.facts import MBERT, MONO, MULTI
-from blimpworks.papers.clams.exhibits.formulas import (
-    COMPLEXITY,
-    CONSTRUCTION,
-    FEWEST,
-    LANGUAGE,
-    LEAD,
-    LEAST,
-    MOST,
-    MOST_FEATURES,
-    mean_over,
-    rho,
-    sd_over,
-)
+from blimpworks.papers.clams.exhibits.formulas import CONSTRUCTION, LANGUAGE, mean_over, rho
 from blimpworks.papers.clams.items.sets import AGREEMENT, CAPITALS, CONSTRUCTIONS, LANGUAGES
 from blimpworks.strict import Strict
 from blimpworks.tables import MORPHOLOGY
@@ -83,8 +52,8 @@ def in_order(complexity: Mapping[str, float]) -> list[list[str]]:
 
 
 CHANCE = 0.5
-LSTMS = {MONO: ("monolingual", BLUE), MULTI: ("multilingual", ORANGE)}
-SERIES = {MONO: ("LSTM", BLUE, "o"), MBERT: ("mBERT", VERMILION, "s")}
+LSTMS = {MONO: ("monolingual", style.BLUE), MULTI: ("multilingual", style.ORANGE)}
+SERIES = {MONO: ("LSTM", style.BLUE, "o"), MBERT: ("mBERT", style.VERMILION, "s")}
 """Name, colour and marker, by part."""
 COLUMN = "complexity"
 MEAN, SD = "mean", "SD"
@@ -99,33 +68,34 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         selection = accuracies.of(series_key, languages, key)
         if not selection.rows.empty:
             cells.append(selection.cell((row, f"{series} {MEAN}"), mean_over(LANGUAGE)))
-            cells.append(selection.cell((row, f"{series} {SD}"), sd_over(LANGUAGE)))
-    figure = new_figure(COLUMN_INCHES, 2.9)
+            cells.append(selection.cell((row, f"{series} {SD}"), formulas.sd_over(LANGUAGE)))
+    figure = style.new_figure(style.COLUMN_INCHES, 2.9)
     axes = figure.add_subplot()
     if cells:
-        rows = frame_of(cells)
+        rows = style.frame_of(cells)
         rows[["series", "kind"]] = rows["column"].str.split(" ", expand=True)
         wide = rows.pivot(index=["row", "series"], columns="kind", values="value").reset_index()
         low, high = wide[MEAN] - wide[SD], wide[MEAN] + wide[SD]
         wide = wide.assign(low=low.clip(lower=0), high=high.clip(upper=1))
         sns.barplot(
-            with_ends(wide, MEAN), x=MEAN, y="row", hue="series", order=CONSTRUCTIONS.values(),
-            palette=dict(LSTMS.values()), capsize=0.2, ax=axes, **BARS,
+            style.with_ends(wide, MEAN), x=MEAN, y="row", hue="series",
+            order=CONSTRUCTIONS.values(), palette=dict(LSTMS.values()), capsize=0.2, ax=axes,
+            **style.BARS,
         )  # fmt: skip
-        mark_chance(axes, CHANCE, upright=True)
+        style.mark_chance(axes, CHANCE, upright=True)
         axes.set(xlabel="mean accuracy (whiskers: standard deviation)", ylabel=None, xlim=(0, 1.02))
         axes.set_xticks(np.linspace(0, 1, 6))
         axes.grid(visible=False, axis="y")
         sns.move_legend(axes, "lower center", bbox_to_anchor=(0.3, 1.04), ncol=2, title=None)
     else:
-        say(axes, "No LSTM has judged any of the constructions.")
+        style.say(axes, "No LSTM has judged any of the constructions.")
     of = "Table 1's numbers" if labels.source == "published" else "the campaign's numbers"
     return Exhibit(**describe("fig2", of=of), cells=cells, figure=figure)
 
 
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
     x = {cell.row: cell.value for cell in cells if cell.column == COLUMN}
-    points = frame_of(cell for cell in cells if cell.row in x and cell.column != COLUMN)
+    points = style.frame_of(cell for cell in cells if cell.row in x and cell.column != COLUMN)
     sns.scatterplot(
         points.assign(x=points["row"].map(x)), x="x", y="value", hue="column", style="column",
         palette={name: colour for name, colour, _ in SERIES.values()},
@@ -139,7 +109,7 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
             axes.annotate(
                 row, (x[row], end), (0, offset), textcoords="offset points", ha="center", va=side
             )
-            axes.plot([x[row]] * 2, [min(values), max(values)], color=GREY, lw=0.5, zorder=1)
+            axes.plot([x[row]] * 2, [min(values), max(values)], color=style.GREY, lw=0.5, zorder=1)
     axes.set(xlabel="morphological complexity (CWALS)", ylabel="average accuracy")
     axes.margins(0.12, 0.15)
     # Without a least span, models that all guess would look far apart.
@@ -157,7 +127,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     cells = []
     for lang in [lang for lang in languages if lang in placed]:
         where, cell_key = {"lang": lang}, (languages[lang], COLUMN)
-        cell = formula_cell(morphology, cell_key, COMPLEXITY, "morphology", where, ".3f")
+        cell = formula_cell(morphology, cell_key, formulas.COMPLEXITY, "morphology", where, ".3f")
         n = int(select_rows(morphology, where)["value"].notna().sum())
         cells.append(replace(cell, n=n))
     # Averages are over the constructions that all of a series' languages have.
@@ -170,10 +140,10 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         for lang in langs:
             selection = accuracies.of(series_key, lang, shared.constructions)
             cells.append(selection.cell((languages[lang], name), mean_over(CONSTRUCTION)))
-    figure = new_figure(COLUMN_INCHES, 2.5)
+    figure = style.new_figure(style.COLUMN_INCHES, 2.5)
     axes = figure.add_subplot()
     if morphology.empty:
-        say(axes, "There are no WALS features to place languages by.")
+        style.say(axes, "There are no WALS features to place languages by.")
     else:
         _draw_points(axes, cells)
     values = []
@@ -188,8 +158,8 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
 
 ENOUGH = 3
 """Fewest languages of a rank correlation."""
-RECOMPUTATION = Recomputation({LEAD: "{:.0f}", LARGEST: "{:.2f}"})
-FORMATS = {KINDS: ".0f", LEAST: ".2f", MOST: ".2f"}
+RECOMPUTATION = Recomputation({formulas.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
+FORMATS = {KINDS: ".0f", formulas.LEAST: ".2f", formulas.MOST: ".2f"}
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
 EXPECTED = {
     "formula": ("", *FORMULAS),
@@ -230,10 +200,7 @@ class Claim(Strict):
 
 
 CLAIMS = read_rows(Claim, Path(__file__).with_name("claims.tsv"))
-CWALS = {
-    ("CWALS", "fewest features"): ("Morphological features of a language: fewest", FEWEST),
-    ("CWALS", "most features"): ("Morphological features of a language: most", MOST_FEATURES),
-}
+CWALS = {"fewest": formulas.FEWEST, "most": formulas.MOST_FEATURES}
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
@@ -263,17 +230,16 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
                 if not math.isnan(cell.value):
                     correlations.append(replace(cell, text=cell.text.replace("-", "−")))
     where = {"lang": sorted({*morphology["lang"]})}
-    for key, (title, formula) in CWALS.items() if where["lang"] else ():
-        cell_key, source = (title, column), "morphology"
-        cells.append(
-            formula_cell(morphology, cell_key, formula, source, where, ".0f", stands_for=key)
-        )
+    for which, formula in CWALS.items() if where["lang"] else ():
+        cell_key = (f"Morphological features of a language: {which}", column)
+        cell = formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")
+        cells.append(replace(cell, stands_for=("CWALS", f"{which} features")))
     cells += correlations
     without = "" if not morphology.empty else " Without WALS there are no correlations."
     description = describe("text", without=without)
     if labels.source == "published":
-        stated, faults = printed_statements(read_printed(tables), RECOMPUTATION)
-        recomputed = [cell for cell in stated if cell.column == AGAIN]
-        cells = [*(cell for cell in stated if cell.column == PRINTED), *cells, *recomputed]
+        stated, faults = statements.printed_statements(read_printed(tables), RECOMPUTATION)
+        shown, recomputed = ([c for c in stated if c.column == name] for name in (PRINTED, AGAIN))
+        cells = [*shown, *cells, *recomputed]
         description = describe("text_published", faults=faults, without=without)
     return Exhibit(**description, cells=cells)

@@ -1,8 +1,7 @@
 """CLAMS's tables of accuracies: LSTMs (Tables 1, 4 and 5), BERT (Tables 2 and 3), and more.
 
-Exhibits beyond the paper: pairs that LSTMs could judge, all English sets, and effects of the
-authors' ways of scoring. The English release also has Marvin and Linzen's (2018) reflexive
-anaphora, negative polarity items, and sets with inanimate nouns.
+Beyond the paper: pairs that LSTMs could judge, all English sets (Marvin and Linzen 2018), and
+effects of the authors' ways of scoring.
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 5.2 on scoring, and the
 authors' counting script (docs/clams.md).
@@ -10,90 +9,48 @@ authors' counting script (docs/clams.md).
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 
 from blimpworks.campaign.registry import TIES
-from blimpworks.exhibits.accuracies import Place
+from blimpworks.exhibits.accuracies import Place, where_of
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import PERPLEXITY, select_rows
 from blimpworks.exhibits.shared import Tables, best_of_each, formula_cell, read_plain, read_printed
-from blimpworks.papers.clams.exhibits import describe
-from blimpworks.papers.clams.exhibits.common import (
-    AGAIN,
-    AVERAGE,
-    AVERAGE_KEY,
-    HEADINGS,
-    Accuracies,
-    Column,
-    Grid,
-    Selection,
-    accuracy,
-    average,
-    by_phenomenon,
-    grid_cells,
-    measure_by,
-    plain_or_list,
-    read_accuracies,
-    shown_languages,
-    table_of,
-)
+from blimpworks.papers.clams.exhibits import common, describe, formulas
+from blimpworks.papers.clams.exhibits.common import AGAIN, AVERAGE, AVERAGE_KEY, Column, Grid
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED
-from blimpworks.papers.clams.exhibits.formulas import (
-    GAIN,
-    JUDGED,
-    MODEL,
-    PRINTED_GAIN,
-    counted,
-    sd_over,
-)
-from blimpworks.papers.clams.items.sets import (
-    AGREEMENT,
-    ANIMATE,
-    CAPITALISED,
-    CAPITALS,
-    CONSTRUCTIONS,
-    ENGLISH,
-    ENGLISH_NPIS,
-    ENGLISH_REFLEXIVES,
-    INANIMATE,
-    NPIS,
-    REFLEXIVES,
-)
+from blimpworks.papers.clams.items import sets as clams
+from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, ENGLISH_SETS
 from blimpworks.tables import PERPLEXITIES
 
 ENG = "eng"
-NO_MASKED = " No masked model of the campaign has judged any of it."
-ENGLISH_PARTS = (
-    (AGREEMENT, "Subject-verb agreement", ENGLISH),
-    (REFLEXIVES, "Reflexive anaphora", ENGLISH_REFLEXIVES),
+NO_MASKED, NO_LSTM = (
+    f" No {kind} of the campaign has judged any of it." for kind in ("masked model", "LSTM")
 )
-"""Phenomena of English: code, title, constructions."""
+ENGLISH_PARTS = ENGLISH_SETS[:2]
+"""Phenomena of Tables 3 and 7."""
 
 
 def _printed_elsewhere(
     tables: Tables, exhibit: str, grid: Grid, column: str, name: str, stands_for: str
 ) -> list[Cell]:
-    """Return the numbers of a grid's rows that a ``column`` of another exhibit prints."""
+    # The numbers of a grid's rows that a column of another exhibit prints.
     cells = grid.printed(tables, exhibit, columns={column: name})
-    return [
-        replace(cell, printed=False, stands_for=(cell.where["row"], stands_for)) for cell in cells
-    ]
+    return [replace(c, printed=False, stands_for=(c.where["row"], stands_for)) for c in cells]
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Table 2: accuracy of the multilingual masked model by construction and language."""
-    languages = shown_languages(labels)
+    languages = common.shown_languages(labels)
     grid = Grid([Column(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
-    cells, caption = grid_cells([grid], "table2", tables, labels, accuracy), ""
+    cells, caption = common.grid_cells([grid], "table2", tables, labels, common.accuracy), ""
     if labels.source == "published":
         cells += _printed_elsewhere(
             tables, "table3", grid, PRINTED[MBERT], "English, Table 3", stands_for=ENG
         )
         caption = "As printed; the CSV file has the same English numbers from Table 3. "
-    return table_of(
-        describe("table2", caption=caption, none="" if cells else NO_MASKED), cells, [grid]
-    )
+    description = describe("table2", caption=caption, none="" if cells else NO_MASKED)
+    return common.table_of(description, cells, [grid])
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
@@ -101,13 +58,11 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
     The published form adds the same numbers from Table 2, and averages of the rows.
     """
-    accuracies = read_accuracies(tables, labels)
+    accuracies = common.read_accuracies(tables, labels)
     published = labels.source == "published"
-    columns = [
-        Column(ENG, model_key, ("", HEADINGS[model_key]), PRINTED[model_key])
-        for model_key in (BERT, MBERT)
-    ]
-    grids = by_phenomenon(columns, ENGLISH_PARTS)
+    columns = common.columns_of({ENG: ""}, (BERT, MBERT))
+    columns = [replace(column, printed_key=PRINTED[column.part]) for column in columns]
+    grids = common.by_phenomenon(columns, ENGLISH_PARTS)
     cells: list[Cell] = []
     for grid in grids:
         key = f"{grid.phenomenon} average"
@@ -115,38 +70,29 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             cells += grid.printed(tables, "table3", {**grid.rows, key: AVERAGE})
             multilingual_column = (ENG, "Multi, Table 2", PRINTED[MBERT])
             cells += _printed_elsewhere(tables, "table2", grid, *multilingual_column)
-            cells += grid.cells(accuracies, average, {key: AGAIN})
+            cells += grid.cells(accuracies, common.average, {key: AGAIN})
             continue
         for column in grid.columns:
-            one_column_grid = replace(grid, columns=[column])
-            cells += one_column_grid.cells(accuracies, accuracy)
-            cells += one_column_grid.cells(accuracies, average, {key: AVERAGE})
-    return table_of(
-        describe("table3_published" if published else "table3", none="" if cells else NO_MASKED),
-        cells,
-        grids,
-        [grid.section(AVERAGE, *[AGAIN] * published) for grid in grids],
-    )
+            single = replace(grid, columns=[column])
+            cells += single.cells(accuracies, common.accuracy)
+            cells += single.cells(accuracies, common.average, {key: AVERAGE})
+    key, none = "table3_published" if published else "table3", "" if cells else NO_MASKED
+    sections = [grid.section(AVERAGE, *[AGAIN] * published) for grid in grids]
+    return common.table_of(describe(key, none=none), cells, grids, sections)
 
 
 PARTS = (MONO, MULTI)
 PERPLEXITY_KEY, PERPLEXITY_NAME = "perplexity", "Test perplexity"
 PERPLEXITY_ROW = {PERPLEXITY_KEY: PERPLEXITY_NAME}
 AVERAGE_ROW, AGAIN_ROW = {AVERAGE_KEY: AVERAGE}, {AVERAGE_KEY: AGAIN}
-NO_LSTM = " No LSTM of the campaign has judged any of it."
 SEEDS = 2
 
 
 def lstm_grid(labels: Labels, only: Collection[str] | None = None) -> Grid:
     """Make the grid by language and part, of all languages shown or ``only`` some."""
-    return Grid(
-        [
-            Column(lang, model_key, (name, HEADINGS[model_key]))
-            for lang, name in shown_languages(labels).items()
-            if only is None or lang in only
-            for model_key in PARTS
-        ]
-    )
+    shown = common.shown_languages(labels).items()
+    languages = {lang: name for lang, name in shown if only is None or lang in only}
+    return Grid(common.columns_of(languages, PARTS))
 
 
 def lstm_table(
@@ -158,7 +104,7 @@ def lstm_table(
     kept = kept if present else [CONSTRUCTIONS]
     description["caption"] += "" if present else NO_LSTM
     sections = [replace(grid, rows=group).section() for group in kept if group]
-    return table_of(description, cells, [grid], sections)
+    return common.table_of(description, cells, [grid], sections)
 
 
 def trained(labels: Labels) -> str:
@@ -175,11 +121,11 @@ def scored(labels: Labels) -> str:
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
     """Table 1: accuracy of the LSTMs by construction and language, with averages."""
-    accuracies, grid = read_accuracies(tables, labels), lstm_grid(labels)
+    accuracies, grid = common.read_accuracies(tables, labels), lstm_grid(labels)
     last = AVERAGE_ROW
     if labels.source == "published":
         cells = grid.printed(tables, "table1", PERPLEXITY_ROW | CONSTRUCTIONS | AVERAGE_ROW)
-        cells += grid.cells(accuracies, average, AGAIN_ROW)
+        cells += grid.cells(accuracies, common.average, AGAIN_ROW)
         last = last | {"again": AGAIN}
         caption = "As printed; the last row is the mean of the seven printed accuracies above. "
     else:
@@ -190,30 +136,24 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
             where = {"lang": column.lang, "model": [*accuracies.models[column.part]]}
             rows = select_rows(perplexities, where)
             if not rows.empty:
-                where["model"] = plain_or_list([*rows["model"]])
+                where |= where_of(rows, ["model"])
                 cell_key, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
                 cell = formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, ".2f")
                 cells.append(replace(cell, stands_for=key))
-        cells += grid.cells(accuracies, accuracy)
-        cells += grid.cells(accuracies, average, AVERAGE_ROW)
-    exhibit = lstm_table(
-        grid,
-        describe("table1", caption=caption, scored=scored(labels)),
-        cells,
-        PERPLEXITY_ROW,
-        CONSTRUCTIONS,
-        last,
-    )
+        cells += grid.cells(accuracies, common.accuracy)
+        cells += grid.cells(accuracies, common.average, AVERAGE_ROW)
+    description = describe("table1", caption=caption, scored=scored(labels))
+    exhibit = lstm_table(grid, description, cells, PERPLEXITY_ROW, CONSTRUCTIONS, last)
     comparable = [cell for cell in cells if cell.row in CONSTRUCTIONS.values()]
     exhibit.bold = best_of_each(comparable, {column.name for column in grid.columns}, digits=2)
     return exhibit
 
 
-def gain(both: Selection, place: Place, stands_for: Place) -> Cell | None:
+def gain(both: common.Selection, place: Place, stands_for: Place) -> Cell | None:
     """Measure accuracy with a capital first letter less that without; None if one is missing."""
     if both.rows["phenomenon"].nunique() < 2 or not both.complete:
         return None
-    return signed(both.cell(place, GAIN, stands_for=stands_for))
+    return signed(both.cell(place, formulas.GAIN, stands_for=stands_for))
 
 
 def signed(cell: Cell) -> Cell:
@@ -226,11 +166,11 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     """Table 4: gain in the LSTMs' accuracy from a capital first letter."""
     if labels.source == "measured":
         grid, last = lstm_grid(labels), AVERAGE_ROW
-        both = replace(grid, phenomenon=(AGREEMENT, CAPITALS))
-        accuracies = read_accuracies(tables, labels)
+        both = replace(grid, phenomenon=(AGREEMENT, clams.CAPITALS))
+        accuracies = common.read_accuracies(tables, labels)
         cells = both.cells(accuracies, gain) + both.cells(accuracies, gain, AVERAGE_ROW)
         return lstm_table(grid, describe("table4"), cells, CONSTRUCTIONS, last)
-    grid, last = lstm_grid(labels, CAPITALISED), AVERAGE_ROW | {"again": AGAIN}
+    grid, last = lstm_grid(labels, clams.CAPITALISED), AVERAGE_ROW | {"again": AGAIN}
     cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
     # The paper gives average gains relative to the averages of Table 1.
     printed = read_printed(tables)
@@ -241,76 +181,58 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         of_table4 = numbers["exhibit"] == "table4"
         gains = numbers[of_table4 & (numbers["row"] != AVERAGE_KEY)]
         if (~of_table4).sum() == len(keys) and len(gains) == len(CONSTRUCTIONS):
-            cell_key = (AGAIN, column.name)
-            cell = formula_cell(numbers, cell_key, PRINTED_GAIN, "published", where, ".2f")
+            formula = formulas.PRINTED_GAIN
+            cell = formula_cell(numbers, (AGAIN, column.name), formula, "published", where, ".2f")
             cells.append(signed(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
     return lstm_table(grid, describe("table4_published"), cells, CONSTRUCTIONS, last)
 
 
-spread = measure_by(
-    sd_over(MODEL), applies=lambda selection: selection.rows["model"].nunique() >= SEEDS
+spread = common.measure_by(
+    formulas.sd_over(formulas.MODEL),
+    applies=lambda selection: selection.rows["model"].nunique() >= SEEDS,
 )
 
 
 def table5(tables: Tables, labels: Labels) -> Exhibit:
     """Table 5: standard deviation of the LSTMs' accuracy over seeds."""
     grid = lstm_grid(labels)
-    cells = grid_cells([grid], "table5", tables, labels, spread)
+    cells = common.grid_cells([grid], "table5", tables, labels, spread)
     none = "" if cells else " No model was trained from several seeds."
     return lstm_table(grid, describe("table5", none=none), cells, CONSTRUCTIONS)
 
 
-ENGLISH_SETS = (*ENGLISH_PARTS, (NPIS, "Negative polarity items", ENGLISH_NPIS))
-
-
 def lstm_sets(tables: Tables, labels: Labels) -> Exhibit:
     """Minimal sets whose words the LSTMs know, in the form of Table 7."""
-    grid = lstm_grid(labels)
-    return lstm_table(
-        grid,
-        describe("lstm_sets", trained=trained(labels)),
-        grid.cells(read_accuracies(tables, labels), measure_by(JUDGED, ".0f")),
-        CONSTRUCTIONS,
-    )
-
-
-def _paradigms(accuracies: Accuracies, phenomenon: str, names: Mapping[str, str]) -> dict[str, str]:
-    """Name a phenomenon's English sets by paradigm, by kind of noun where both exist."""
-    rows = accuracies.rows
-    rows = rows[(rows["lang"] == ENG) & (rows["phenomenon"] == phenomenon)]
-    scored_sets = {*rows["paradigm"]}
-    nouns = {"": "", ANIMATE: ", animate", INANIMATE: ", inanimate"}
-    named: dict[str, str] = {}
-    for construction, name in names.items():
-        endings = [ending for ending in nouns if construction + ending in scored_sets]
-        has_several = len(endings) > 1
-        named |= {construction + e: name + (nouns[e] if has_several else "") for e in endings}
-    return named
+    grid, measure = lstm_grid(labels), common.measure_by(formulas.JUDGED, ".0f")
+    cells = grid.cells(common.read_accuracies(tables, labels), measure)
+    return lstm_table(grid, describe("lstm_sets", trained=trained(labels)), cells, CONSTRUCTIONS)
 
 
 def english(tables: Tables, labels: Labels) -> Exhibit:
     """Accuracy of the LSTMs on each English set: agreement, reflexives, polarity items."""
-    accuracies = read_accuracies(tables, labels)
-    columns = [
-        Column(ENG, model_key, ("", HEADINGS[model_key]), suffix=f", {AGREEMENT}")
-        for model_key in PARTS
-    ]
-    sets = [
-        (phenomenon, title, _paradigms(accuracies, phenomenon, names))
-        for phenomenon, title, names in ENGLISH_SETS
-    ]
-    grids = by_phenomenon(columns, sets)
-    cells_of_grid = {grid.title: grid.cells(accuracies, accuracy) for grid in grids}
-    cells = [cell for model_key in cells_of_grid.values() for cell in model_key]
-    return table_of(
-        describe(
-            "english", trained=trained(labels), scored=scored(labels), none="" if cells else NO_LSTM
-        ),
-        cells,
-        grids,
-        [grid.section() for grid in grids if cells_of_grid[grid.title]]
-        or [Section("", CONSTRUCTIONS, [])],
+    accuracies = common.read_accuracies(tables, labels)
+    of_english = accuracies.rows[accuracies.rows["lang"] == ENG]
+    nouns = {"": "", clams.ANIMATE: ", animate", clams.INANIMATE: ", inanimate"}
+    parts = []
+    for phenomenon, title, names in ENGLISH_SETS:
+        scored_sets = {*of_english["paradigm"][of_english["phenomenon"] == phenomenon]}
+        # Sets by paradigm, by kind of noun where there are both.
+        named: dict[str, str] = {}
+        for construction, name in names.items():
+            endings = [ending for ending in nouns if construction + ending in scored_sets]
+            has_several = len(endings) > 1
+            named |= {construction + e: name + (nouns[e] if has_several else "") for e in endings}
+        parts.append((phenomenon, title, named))
+    columns = common.columns_of({ENG: ""}, PARTS)
+    suffix = f", {AGREEMENT}"
+    grids = common.by_phenomenon([replace(c, suffix=suffix) for c in columns], parts)
+    cells_of_grid = {grid.title: grid.cells(accuracies, common.accuracy) for grid in grids}
+    cells = [cell for of_grid in cells_of_grid.values() for cell in of_grid]
+    sections = [grid.section() for grid in grids if cells_of_grid[grid.title]]
+    description = describe(
+        "english", trained=trained(labels), scored=scored(labels), none="" if cells else NO_LSTM
     )
+    return common.table_of(description, cells, grids, sections or [Section("", CONSTRUCTIONS, [])])
 
 
 WAYS = (
@@ -327,18 +249,16 @@ Each differs from the one before in one point; the last is ``variant: corrected`
 def variants(tables: Tables, labels: Labels) -> Exhibit:
     """Average accuracies of Table 1 by the authors' way of scoring and its corrections."""
     policies: Mapping[str, str] = labels.facts["clams_ties"]
-    languages = shown_languages(labels)
     cells: list[Cell] = []
     for name, method, ties, more in WAYS:
         if method not in policies:
             continue
-        accuracies = read_accuracies(tables, replace(labels, method=method))
-        formula = counted(TIES[ties] - TIES[policies[method]], more)
-        for (lang, language), model_key in product(languages.items(), PARTS):
-            selection = accuracies.of(model_key, lang, CONSTRUCTIONS)
+        accuracies = common.read_accuracies(tables, replace(labels, method=method))
+        formula = formulas.counted(TIES[ties] - TIES[policies[method]], more)
+        for column in lstm_grid(labels).columns:
+            selection = accuracies.of(column.part, column.lang, CONSTRUCTIONS)
             if selection.complete:
-                cell_key = (f"{language}, {HEADINGS[model_key]}", name)
-                cells.append(selection.cell(cell_key, formula, ".3f"))
+                cells.append(selection.cell((", ".join(column.head), name), formula, ".3f"))
     rows = dict.fromkeys(cell.row for cell in cells)
     return Exhibit(
         **describe("variants", trained=trained(labels), none="" if cells else NO_LSTM),

@@ -3,31 +3,21 @@
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, TOTAL, select_rows
+from blimpworks.exhibits.formulas import COUNT, TOTAL, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, formula_cell, marked, read_plain, read_printed
-from blimpworks.papers.clams.exhibits import describe
-from blimpworks.papers.clams.exhibits.common import (
-    HEADINGS,
-    Column,
-    Grid,
-    by_phenomenon,
-    grid_cells,
-    measure_by,
-    narrowed,
-    shown_languages,
-    table_of,
-)
+from blimpworks.papers.clams.exhibits import common, describe, formulas
+from blimpworks.papers.clams.exhibits.common import Column
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT
-from blimpworks.papers.clams.exhibits.formulas import part as share_of
 from blimpworks.papers.clams.exhibits.results import ENG, ENGLISH_PARTS, NO_MASKED
 from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, construction_of, paradigms
 from blimpworks.tables import EVALUATION_SETS, ITEMS, read_table
@@ -42,13 +32,14 @@ MARKED = (
     *("good_start", "good_end", "bad_start", "bad_end"),
 )
 """Columns of items that an example needs."""
+SETS = "evaluation_sets"
 WORDS_AT_MOST = 22
 """Most focus words of a language, because all their subsets are tried."""
 
 
 def read_sets(tables: Tables) -> pd.DataFrame:
     """Read the released evaluation sets with their constructions; no rows without the table."""
-    sets = read_plain(EVALUATION_SETS, tables.get("evaluation_sets"))
+    sets = read_plain(EVALUATION_SETS, tables.get(SETS))
     return sets.assign(construction=sets["paradigm"].map(construction_of))
 
 
@@ -59,8 +50,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     cells = []
     for key, name in CONSTRUCTIONS.items():
         names = paradigms(key, inanimate=False)
-        item = next((item for item in items if item["paradigm"] in names), None)
-        if item:
+        if item := next((item for item in items if item["paradigm"] in names), None):
             where = {column: item[column] for column in ("lang", "item_id", "paradigm")}
             cells.append(Cell(name, "Set", 1, marked(item), COUNT, "items", where, n=1))
     return Exhibit(
@@ -76,8 +66,8 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
 
     The published form has hidden cells of the released sets' sizes.
     """
-    languages = shown_languages(labels)
-    grid = Grid([Column(lang, "", ("", name), lang) for lang, name in languages.items()])
+    languages = common.shown_languages(labels).items()
+    grid = common.Grid([Column(lang, "", ("", name), lang) for lang, name in languages])
     cells: list[Cell] = []
     if labels.source == "published":
         cells, caption = grid.printed(tables, "table6"), "As printed."
@@ -86,13 +76,13 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
             sizes = {}
             for (key, row), column in product(grid.rows.items(), grid.columns):
                 where = {"lang": column.lang, "paradigm": paradigms(key, inanimate=False)}
-                cell_key, stands_for = (row, f"{column.name}, released"), (key, column.key)
-                size = formula_cell(sets, cell_key, TOTAL, "evaluation_sets", where, ".0f")
-                sizes[stands_for] = replace(size, stands_for=stands_for, printed=False)
+                cell_key, number = (row, f"{column.name}, released"), (key, column.key)
+                more = {"stands_for": number, "printed": False}
+                sizes[number] = formula_cell(sets, cell_key, TOTAL, SETS, where, ".0f", **more)
             same = sum(sizes[c.stands_for].value == c.value for c in cells if c.stands_for in sizes)
             caption += f" Of the released evaluation sets {same} of {len(cells)} have this size."
             cells += sizes.values()
-        return table_of(describe("table6", caption=caption), cells, [grid])
+        return common.table_of(describe("table6", caption=caption), cells, [grid])
     for path in tables["items"]:
         items = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
         for column, (key, row) in product(grid.columns, grid.rows.items()):
@@ -100,74 +90,74 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
             where |= {"paradigm": paradigms(key, inanimate=False)}
             rows = select_rows(items, where)
             if not rows.empty:
-                cell_key, n, number = (row, column.name), len(rows), (key, column.key)
-                where = narrowed(rows, where)
-                cells.append(
-                    Cell(*cell_key, n, str(n), COUNT, "items", where, n, stands_for=number)
-                )
-    return table_of(describe("table6", caption="Of the campaign's pairs."), cells, [grid])
+                n, number, where = len(rows), (key, column.key), common.narrowed(rows, where)
+                numbers = (n, str(n), COUNT, "items", where, n)
+                cells.append(Cell(row, column.name, *numbers, stands_for=number))
+    return common.table_of(describe("table6", caption="Of the campaign's pairs."), cells, [grid])
 
 
 def table7(tables: Tables, labels: Labels) -> Exhibit:
     """Table 7: minimal sets that masked models could score; recomputed in the published form."""
     # Both models have columns in English, one in the other languages.
-    columns = []
-    for lang, name in shown_languages(labels).items():
-        if lang == ENG:
-            columns += [
-                Column(lang, model_key, (name, HEADINGS[model_key])) for model_key in (BERT, MBERT)
-            ]
-        else:
-            columns.append(Column(lang, MBERT, ("", name)))
-    agreement, reflexives = by_phenomenon(columns, ENGLISH_PARTS)
+    columns: list[Column] = []
+    for lang, name in common.shown_languages(labels).items():
+        english = lang == ENG and common.columns_of({lang: name}, (BERT, MBERT))
+        columns += english or [Column(lang, MBERT, ("", name))]
+    agreement, reflexives = common.by_phenomenon(columns, ENGLISH_PARTS)
     names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
     grids = [replace(agreement, rows=names), reflexives]
-    cells = grid_cells(grids, "table7", tables, labels, measure_by(TOTAL, ".0f"))
-    if labels.source == "published":
-        printed = read_printed(tables)
-        printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
-        row_names = {key: name for grid in grids for key, name in grid.rows.items()}
-        sets = read_sets(tables)
-        for column in grids[0].columns:
-            if sets.empty:
-                cells += _from_share(printed, column, row_names)
-            else:
-                cells += _from_words(printed, sets[sets["lang"] == column.lang], column, row_names)
-        description = describe("table7_published")
-    else:
+    measure = common.measure_by(TOTAL, ".0f")
+    cells = common.grid_cells(grids, "table7", tables, labels, measure)
+    if labels.source == "measured":
         description = describe("table7", none="" if cells else NO_MASKED)
-    return table_of(description, cells, grids)
+        return common.table_of(description, cells, grids)
+    printed = read_printed(tables)
+    printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
+    row_names = {key: name for grid in grids for key, name in grid.rows.items()}
+    sets = read_sets(tables)
+    for column in grids[0].columns:
+        of_lang = sets[sets["lang"] == column.lang]
+        computed = (
+            _from_share(printed, column) if sets.empty else _from_words(printed, of_lang, column)
+        )
+        for key, (rows, formula, source, where) in computed.items():
+            cell_key = (row_names[key], f"{column.name}, from the vocabulary")
+            more = {"stands_for": (key, column.key), "printed": False}
+            cells.append(formula_cell(rows, cell_key, formula, source, where, ".0f", **more))
+    return common.table_of(describe("table7_published"), cells, grids)
 
 
-def _from_words(
-    printed: pd.DataFrame, sets: pd.DataFrame, column: Column, names: Mapping[str, str]
-) -> Iterator[Cell]:
+Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]
+"""Rows, formula, source and filter of a column's numbers, by construction."""
+
+
+def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: Column) -> Computed:
     """Count the sets of the focus words that account for most of a column."""
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
-    focus = infer_vocabulary(sets, sizes)
-    for key in sizes:
-        where = {"lang": column.lang, "paradigm": paradigms(key, inanimate=True), "focus": focus}
-        cell_key = (names[key], f"{column.name}, from the vocabulary")
-        cell = formula_cell(sets, cell_key, TOTAL, "evaluation_sets", where, ".0f")
-        yield replace(cell, stands_for=(key, column.key), printed=False)
+    of_lang = {"lang": column.lang}
+    focus = {"focus": infer_vocabulary(sets, sizes)}
+    return {
+        key: (sets, TOTAL, SETS, of_lang | {"paradigm": paradigms(key, inanimate=True)} | focus)
+        for key in sizes
+    }
 
 
-def _from_share(printed: pd.DataFrame, column: Column, names: Mapping[str, str]) -> Iterator[Cell]:
+def _from_share(printed: pd.DataFrame, column: Column) -> Computed:
     """Apply the share left of simple agreement to Table 6's sets with the same predicates."""
     values = printed.set_index(["exhibit", "row", "column"])["value"]
     used = values.get(("table7", SIMPLE, column.key))
     size = values.get(("table6", SIMPLE, column.lang))
     if used is None or size is None:
-        return
+        return {}
     share = Fraction(int(used), int(size))
-    formula = share_of(share.numerator, share.denominator)
-    for key in ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES:
-        if ("table6", key, column.lang) in values.index:
-            where = {"exhibit": "table6", "row": key, "column": column.lang}
-            cell_key = (names[key], f"{column.name}, from the vocabulary")
-            cell = formula_cell(printed, cell_key, formula, "published", where, ".0f")
-            yield replace(cell, stands_for=(key, column.key), printed=False)
+    of_lang: dict[str, Any] = {"exhibit": "table6", "column": column.lang}
+    formula = formulas.part(share.numerator, share.denominator)
+    return {
+        key: (printed, formula, "published", of_lang | {"row": key})
+        for key in (ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES)
+        if ("table6", key, column.lang) in values.index
+    }
 
 
 def infer_vocabulary(sets: pd.DataFrame, left: Mapping[str, int]) -> list[str]:
