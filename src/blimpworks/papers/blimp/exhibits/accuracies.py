@@ -26,7 +26,7 @@ HALF_UP = 1e-9
 OVERALL = "overall"
 """Key of all paradigms together in printed tables."""
 OWN, RELEASED = "accuracies", "released"
-"""Tables that cells are computed from."""
+"""Tables that cells are computed from: the column ``source`` of the rows read here."""
 KEYS = ("benchmark", "lang", "model", "method", "paradigm")
 ENOUGH = 4
 """Paradigms that an interval of a correlation needs."""
@@ -34,16 +34,15 @@ ENOUGH = 4
 
 def read_own(tables: Tables, labels: Labels, methods: Sequence[str] = ()) -> pd.DataFrame:
     """Read measured or printed accuracies of models with a label. Raises UserError without any."""
-    names = {"model": [*labels.models, HUMAN], "paradigm": [*PHENOMENON_OF], "lang": LANG}
-    rows = select_rows(read_plain(ACCURACIES, tables[OWN][0]), names)
-    rows = rows[rows["method"].isin(methods or [labels.method])]
+    chosen = [*methods] or [labels.method]
+    where = {"model": [*labels.models, HUMAN], "paradigm": [*PHENOMENON_OF], "lang": LANG}
+    rows = select_rows(read_plain(ACCURACIES, tables[OWN][0]), where | {"method": chosen})
     if rows.empty:
         raise UserError(
             f"{tables[OWN][0]} has no accuracies of BLiMP's paradigms by method "
-            f"{', '.join(methods or [labels.method])} of the campaign's models; judge English with "
-            "that method."
+            f"{', '.join(chosen)} of the campaign's models; judge English with that method."
         )
-    return rows
+    return rows.assign(source=OWN)
 
 
 def read_released(
@@ -54,7 +53,7 @@ def read_released(
 ) -> pd.DataFrame:
     """Read the authors' released accuracies, those of ``rejected`` paradigms too if asked for."""
     rows = read_plain(ACCURACIES, tables.get(RELEASED))
-    rows = rows[rows["method"].isin(methods)]
+    rows = rows[rows["method"].isin(methods)].assign(source=RELEASED)
     return rows if rejected else rows[rows["paradigm"].isin(PHENOMENON_OF)]
 
 
@@ -68,7 +67,8 @@ def read_all(tables: Tables, labels: Labels) -> pd.DataFrame:
     """Read measured or printed accuracies, and humans'. Raises UserError without models."""
     frames = [read_own(tables, labels), read_humans(tables, labels)]
     # Columns without rows have no types that could be kept.
-    return pd.concat([frame for frame in frames if not frame.empty], ignore_index=True)
+    rows = pd.concat([frame for frame in frames if not frame.empty], ignore_index=True)
+    return rows.assign(source=OWN)
 
 
 def model_names(rows: pd.DataFrame, labels: Labels) -> dict[str, str]:
@@ -87,40 +87,34 @@ def of_phenomenon(phenomenon: str) -> tuple[str, ...]:
     return tuple(PHENOMENON_OF) if phenomenon in (ALL, OVERALL) else PARADIGMS[phenomenon]
 
 
-# Sentences of captions
-
-
-def pairs_sentence(sizes: Mapping[str, int]) -> str:
-    """State how many pairs each model judged; empty without models."""
-    if not sizes:
-        return ""
-    if len({*sizes.values()}) == 1:
-        suffix = " each" if len(sizes) > 1 else ""
-        return f"{', '.join(sizes)}: {next(iter(sizes.values())):,} pairs{suffix}. "
-    return "Pairs judged: " + ", ".join(f"{name} {n:,}" for name, n in sizes.items()) + ". "
-
-
-def training_sentence(labels: Labels) -> str:
-    """Name the models trained in this campaign; empty if there are none."""
-    trained = labels.facts.get(TRAINING, {}) if labels.source == "measured" else {}
-    texts = dict.fromkeys(trained[model] for model in labels.models if model in trained)
-    return f"Trained here on treebanks and plain text: {'; '.join(texts)}. " if texts else ""
-
-
 def models_sentences(
-    tables: Tables, labels: Labels, paradigms: Sequence[str] = tuple(PHENOMENON_OF)
+    tables: Tables,
+    labels: Labels,
+    paradigms: Sequence[str] = tuple(PHENOMENON_OF),
+    counts: pd.Series | None = None,
 ) -> str:
-    """Return both sentences for a measured exhibit of some paradigms, else ""."""
+    """State the pairs that each model judged, and the models trained here, if measured.
+
+    ``counts`` are the pairs by model, by default those of some paradigms.
+    """
     if labels.source == "published":
         return ""
-    rows = read_own(tables, labels)
-    counts = rows[rows["paradigm"].isin(paradigms)].groupby("model")["n"].sum()
+    if counts is None:
+        rows = read_own(tables, labels)
+        counts = rows[rows["paradigm"].isin(paradigms)].groupby("model")["n"].sum()
     names = model_names(counts.reset_index(), labels)
     sizes = {name: int(counts[model]) for model, name in names.items()}
-    return pairs_sentence(sizes) + training_sentence(labels)
-
-
-# Cells
+    sentences = []
+    if len({*sizes.values()}) == 1:
+        suffix = " each" if len(sizes) > 1 else ""
+        sentences.append(f"{', '.join(sizes)}: {next(iter(sizes.values())):,} pairs{suffix}. ")
+    elif sizes:
+        listed = ", ".join(f"{name} {n:,}" for name, n in sizes.items())
+        sentences.append(f"Pairs judged: {listed}. ")
+    trained = labels.facts.get(TRAINING, {})
+    if texts := dict.fromkeys(trained[model] for model in labels.models if model in trained):
+        sentences.append(f"Trained here on treebanks and plain text: {'; '.join(texts)}. ")
+    return "".join(sentences)
 
 
 def formula_cell(
@@ -149,15 +143,11 @@ def with_interval(cell: Cell, correct: float, n: int) -> Cell:
 
 
 def computed_cell(
-    rows: pd.DataFrame,
-    place: Place,
-    formula: Formula,
-    source: str = OWN,
-    form: str = "{:.1f}",
-    **fields: Any,
+    rows: pd.DataFrame, place: Place, formula: Formula, form: str = "{:.1f}", **fields: Any
 ) -> Cell:
     """Make a cell of a formula's value for some rows of accuracies."""
-    return formula_cell(rows, place, formula, source, where_of(rows, KEYS), form, **fields)
+    source, where = rows["source"].iloc[0], where_of(rows, KEYS)
+    return formula_cell(rows, place, formula, source, where, form, **fields)
 
 
 def percent_text(percent: float) -> str:
@@ -165,22 +155,15 @@ def percent_text(percent: float) -> str:
     return f"{percent + HALF_UP:.1f}"
 
 
-def mean_cell(rows: pd.DataFrame, place: Place, source: str = OWN, **fields: Any) -> Cell:
+def mean_cell(rows: pd.DataFrame, place: Place, **fields: Any) -> Cell:
     """Make a cell of the mean accuracy in percent, with the interval of all pairs."""
-    return accuracy_cell(
-        rows,
-        place,
-        interval="pooled",
-        text=percent_text,
-        source=source,
-        keys=KEYS,
-        ties=True,
-        **fields,
-    )
+    fields |= {"text": percent_text, "source": rows["source"].iloc[0], "keys": KEYS, "ties": True}
+    return accuracy_cell(rows, place, interval="pooled", **fields)
 
 
 def pearson_cell(rows: pd.DataFrame, place: Place, formula: Formula, by: str) -> Cell:
     """Make a cell of a correlation over paradigms between the two values of column ``by``."""
     low, high = pearson_interval(rows, by)
-    n = common(rows, by)
-    return computed_cell(rows, place, formula, form="{:.2f}", n=n, low=low, high=high)
+    return computed_cell(
+        rows, place, formula, form="{:.2f}", n=common(rows, by), low=low, high=high
+    )

@@ -6,7 +6,7 @@ Source: Warstadt et al. (2020), sections 5.3, 6.1, 6.2 and 6.4.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import chain, permutations
 
 import pandas as pd
 import seaborn as sns
@@ -77,18 +77,17 @@ def draw_groups(axes: Axes, groups: Sequence[str], series: Series) -> None:
 
 
 def _bar_cells(
-    bars: Mapping[str, pd.DataFrame], names: Mapping[str, str], title: str, source: str = acc.OWN
+    bars: Mapping[str, pd.DataFrame], names: Mapping[str, str], title: str
 ) -> dict[str, list[Cell]]:
     """Mean accuracies of each bar of a panel, one for each model that has any."""
-    series: dict[str, list[Cell]] = {}
-    for bar, rows in bars.items():
-        groups = ((name, rows[rows["model"] == model]) for model, name in names.items())
-        series[bar] = [
-            acc.mean_cell(inside, (name, f"{title}: {bar}"), source)
-            for name, inside in groups
-            if not inside.empty
+    return {
+        bar: [
+            acc.mean_cell(rows[rows["model"] == model], (name, f"{title}: {bar}"))
+            for model, name in names.items()
+            if model in {*rows["model"]}
         ]
-    return series
+        for bar, rows in bars.items()
+    }
 
 
 # Figure 1
@@ -175,8 +174,8 @@ def _panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Label
             loc="lower left", bbox_to_anchor=(-0.03, 0.98), ncols=len(panel),
             columnspacing=0.9, handlelength=1.3, handletextpad=0.4,
         )  # fmt: skip
-        cells += [cell for of_bar in series.values() for cell in of_bar]
-    uids = [uid for panel in panels.values() for bar in panel.values() for uid in bar]
+        cells += chain.from_iterable(series.values())
+    uids = [uid for panel in panels.values() for uid in chain.from_iterable(panel.values())]
     models = acc.models_sentences(tables, labels, uids)
     # The paper does not print how many judgements are behind some accuracies.
     unbounded = {cell.row: None for cell in cells if cell.low is None}
@@ -218,12 +217,12 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 6: accuracy by whole sentences, and by prefixes where a paradigm allows it."""
     models = acc.models_sentences(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])
     description = describe("fig6", models=models)
-    sentence, *prefixes = labels.method, "one_prefix", "two_prefix"
     if labels.source == "published":
         sentence, *prefixes = METHODS.values()
-        rows, source = acc.read_released(tables, [sentence, *prefixes]), acc.RELEASED
+        rows = acc.read_released(tables, [sentence, *prefixes])
     else:
-        rows, source = acc.read_own(tables, labels, [sentence, *prefixes]), acc.OWN
+        sentence, *prefixes = labels.method, "one_prefix", "two_prefix"
+        rows = acc.read_own(tables, labels, [sentence, *prefixes])
     if rows.empty:
         figure = style.empty_figure("not printed: it needs the released results")
         return Exhibit(**description, cells=[], figure=figure)
@@ -241,25 +240,22 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
     for phenomenon in PANELS:
         title, uids = NAMES[phenomenon], PARADIGMS[phenomenon]
         inside_bars = {bar: of_bar[of_bar["paradigm"].isin(uids)] for bar, of_bar in bars.items()}
-        series = _bar_cells(inside_bars, names, title, source)
+        series = _bar_cells(inside_bars, names, title)
         draw_groups(grid[phenomenon], groups, {b: [*map(_around, c)] for b, c in series.items()})
         grid[phenomenon].set_title(title, loc="left")
-        cells += [cell for of_bar in series.values() for cell in of_bar]
-    means = _bar_cells(bars, names, ALL_PHENOMENA, source)
+        cells += chain.from_iterable(series.values())
+    means = _bar_cells(bars, names, ALL_PHENOMENA)
     deviations = {
         bar: [
-            acc.computed_cell(
-                select_rows(bars[bar], mean.where), (mean.row, f"{mean.column}, SD"), SPREAD, source
-            )
-            for mean in of_bar
+            acc.computed_cell(select_rows(bars[bar], m.where), (m.row, f"{m.column}, SD"), SPREAD)
+            for m in of_bar
         ]
         for bar, of_bar in means.items()
     }
     drawn = {bar: [*map(_around, of_bar, deviations[bar])] for bar, of_bar in means.items()}
     draw_groups(grid[ALL_PHENOMENA], groups, drawn)
     grid[ALL_PHENOMENA].set_title(f"{ALL_PHENOMENA}, with standard deviations", loc="left")
-    for series in (means, deviations):
-        cells += [cell for of_bar in series.values() for cell in of_bar]
+    cells += chain.from_iterable([*means.values(), *deviations.values()])
     handles, texts = grid[PANELS[0]].get_legend_handles_labels()
     figure.legend(handles, texts, loc="outside upper center", ncols=len(texts))
     return Exhibit(**description, cells=cells, figure=figure)

@@ -54,7 +54,7 @@ def _agreements(
     for method, column in columns.items():
         rows = summary[summary["method"] == method]
         if not rows.empty:
-            yield acc.mean_cell(rows, (row, column), acc.RELEASED)
+            yield acc.mean_cell(rows, (row, column))
     for variant, name in VARIANTS.items():
         where: dict[str, Any] = {"paradigm": [*uids], variant: True}
         rows = select_rows(ratings, where)

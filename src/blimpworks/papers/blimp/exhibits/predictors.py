@@ -12,18 +12,11 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
+from blimpworks.exhibits import style
 from blimpworks.exhibits.accuracies import row_accuracy_cell
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import Tables, read_plain, row_cell
-from blimpworks.exhibits.style import (
-    BLUE,
-    GREY,
-    ORANGE,
-    PAGE_INCHES,
-    PALETTE,
-    empty_figure,
-    new_figure,
-)
 from blimpworks.papers.blimp.analysis.bins import CONFIDENCE, LENGTH, PERPLEXITY, PROBABILITY
 from blimpworks.papers.blimp.exhibits import accuracies as acc
 from blimpworks.papers.blimp.exhibits import describe
@@ -50,15 +43,11 @@ KEYS = ("model", "lang", "method", "factor", "bin")
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 2: accuracy by bins of length, perplexity, probability and confidence."""
     if labels.source == "published":
-        figure = empty_figure("not printed: it needs the scores of single sentences")
+        figure = style.empty_figure("not printed: it needs the scores of single sentences")
         return Exhibit(**describe("fig2_published"), cells=[], figure=figure)
     path = tables[BINNED][0]
-    rows = read_plain(BINS, path)
-    rows = rows[
-        rows["model"].isin([*labels.models])
-        & (rows["lang"] == LANG)
-        & (rows["method"] == labels.method)
-    ]
+    where = {"model": [*labels.models], "lang": LANG, "method": labels.method}
+    rows = select_rows(read_plain(BINS, path), where)
     if rows.empty:
         raise UserError(
             f"{path} has no bins by method {labels.method} of the campaign's models on English; "
@@ -80,19 +69,22 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         mean = row_cell(BINNED, row, KEYS, "mean", (line, f"{column}, mean"), text)
         cells.append(replace(mean, n=int(row["n"])))
 
-    figure = new_figure(PAGE_INCHES, 4.4)
+    figure = style.new_figure(style.PAGE_INCHES, 4.4)
     grid = figure.subplots(2, 2, sharey=True)
     for axes, factor in zip(grid.flat, AXES, strict=True):
         of_factor = rows[rows["factor"] == factor]
         for number, (model, name) in enumerate(names.items()):
             points = of_factor[of_factor["model"] == model]
-            colour, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
+            colour, marker = (
+                style.PALETTE[number % len(style.PALETTE)],
+                MARKERS[number % len(MARKERS)],
+            )
             low, high, accuracies = (100 * points[key] for key in ("low", "high", "accuracy"))
             axes.fill_between(points["mean"], low, high, color=colour, alpha=0.2, lw=0)
             axes.plot(
                 points["mean"], accuracies, color=colour, marker=marker, ms=3, lw=1, label=name
             )
-        axes.axhline(CHANCE, color=GREY, lw=0.8, ls="--")
+        axes.axhline(CHANCE, color=style.GREY, lw=0.8, ls="--")
         means = of_factor["mean"]
         if factor == PERPLEXITY and means.max() > SPREAD * means.min():
             axes.set_xscale("log")
@@ -103,8 +95,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     figure.legend(handles, texts, loc="outside upper center", ncols=min(len(texts), 4))
 
     judged = rows[rows["factor"] == LENGTH].groupby("model")["n"].sum()
-    sizes = {name: int(judged[model]) for model, name in names.items()}
-    models = acc.pairs_sentence(sizes) + acc.training_sentence(labels)
+    models = acc.models_sentences(tables, labels, counts=judged)
     description = describe("fig2", bins=int(rows["bin"].max()) + 1, models=models)
     return Exhibit(**description, cells=cells, figure=figure)
 
@@ -144,20 +135,18 @@ def _cells(rows: pd.DataFrame, model: str) -> list[Cell]:
 
 def generated(tables: Tables, labels: Labels) -> Exhibit:
     """Draw accuracy on generated pairs against that on released ones, a panel per model."""
-    rows = read_plain(ACCURACIES, tables["data_sets"])
-    rows = rows[
-        (rows["method"] == labels.method) & (rows["lang"] == LANG) & (rows["paradigm"] != ALL)
-    ]
+    rows = read_plain(ACCURACIES, tables["data_sets"]).assign(source=acc.OWN)
+    rows = select_rows(rows[rows["paradigm"] != ALL], {"method": labels.method, "lang": LANG})
     rows = _in_both_sets(rows, "model")
     names = acc.model_names(rows, labels)
     method = labels.method.replace("_", " ")
     description = describe("generated", method=method, numbered=NAMED)
     if not names:
-        figure = empty_figure("no model has judged both sets", height=2.7)
+        figure = style.empty_figure("no model has judged both sets", height=2.7)
         return Exhibit(**description, cells=[], figure=figure)
     cells: list[Cell] = []
     lines = -(-len(names) // ACROSS)
-    figure = new_figure(PAGE_INCHES, 0.3 + 2.4 * lines)
+    figure = style.new_figure(style.PAGE_INCHES, 0.3 + 2.4 * lines)
     grid = figure.subplots(lines, min(ACROSS, len(names)), squeeze=False)
     for axes in grid.flat[len(names) :]:
         axes.set_visible(False)
@@ -171,12 +160,14 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
         ).pivot(index="row", columns="set", values="value")
         wide = every.dropna()
         beside: dict[str, Any] = {"textcoords": "offset points", "ha": "left", "fontsize": 4.5}
-        axes.plot([0, 100], [0, 100], color=GREY, lw=0.8)
-        axes.axhline(50, color=GREY, lw=0.6, ls="--")
-        axes.axvline(50, color=GREY, lw=0.6, ls="--")
-        axes.plot(wide["released"], wide["generated"], "o", ms=2.6, color=BLUE, alpha=0.8, mew=0)
+        axes.plot([0, 100], [0, 100], color=style.GREY, lw=0.8)
+        axes.axhline(50, color=style.GREY, lw=0.6, ls="--")
+        axes.axvline(50, color=style.GREY, lw=0.6, ls="--")
+        axes.plot(
+            wide["released"], wide["generated"], "o", ms=2.6, color=style.BLUE, alpha=0.8, mew=0
+        )
         for uid, value in every["generated"][every["released"].isna()].items():
-            axes.plot(0, value, ">", ms=4, color=ORANGE, mew=0, clip_on=False, zorder=3)
+            axes.plot(0, value, ">", ms=4, color=style.ORANGE, mew=0, clip_on=False, zorder=3)
             axes.annotate(str(uid), (0, value), (5, -1.5), **beside)
         far = (wide["released"] - wide["generated"]).abs().nlargest(NAMED).index
         for number, uid in enumerate(far, start=1):

@@ -86,7 +86,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _table3_cells(
-    rows: pd.DataFrame, source: str, labels: Labels, suffix: str = "", *, stand: bool = True
+    rows: pd.DataFrame, labels: Labels, suffix: str = "", *, stand: bool = True
 ) -> Iterator[Cell]:
     for model, name in acc.model_names(rows, labels).items():
         for key, heading in HEADINGS.items():
@@ -94,7 +94,7 @@ def _table3_cells(
             if not inside.empty:
                 stands_for = (model, key) if stand else None
                 cell_key = (f"{name}{suffix}", heading)
-                yield acc.mean_cell(inside, cell_key, source, stands_for=stands_for)
+                yield acc.mean_cell(inside, cell_key, stands_for=stands_for)
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
@@ -109,7 +109,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
         phenomena = {heading: key for key, heading in HEADINGS.items()}
         phenomena[HEADINGS[acc.OVERALL]] = ALL
         cells: list[Cell] = []
-        for cell in _table3_cells(rows, acc.OWN, labels):
+        for cell in _table3_cells(rows, labels):
             cells.append(cell)
             chosen = {"model": cell.where["model"], "phenomenon": phenomena[cell.column]}
             for _, row in select_rows(pooled, chosen).iterrows():
@@ -118,7 +118,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
                 by_pair = row_accuracy_cell(row, place, by, text=acc.percent_text)
                 cells.append(replace(by_pair, printed=by_pair.column == BY_PAIR))
         best = best_of_each(cells, {*labels.models.values()}, by="column")
-        cells += _table3_cells(acc.read_humans(tables, labels), acc.RELEASED, labels)
+        cells += _table3_cells(acc.read_humans(tables, labels), labels)
         description = describe("table3", models=acc.models_sentences(tables, labels))
         return Exhibit(**description, cells=cells, heads=HEADS, bold=best)
     printed = read_printed(tables, exhibit="table3")
@@ -128,10 +128,9 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     for model, name in acc.model_names(rows, labels).items():
         for _, row in printed[printed["row"] == model].iterrows():
             cells.append(printed_cell(row, (name, HEADINGS[row["column"]])))
-        of_model = rows[rows["model"] == model]
-        cells += _table3_cells(of_model, acc.OWN, labels, ", Table 4", stand=not exact)
-        of_model = released[released["model"] == model]
-        cells += _table3_cells(of_model, acc.RELEASED, labels, ", released")
+        of_model, of_release = (frame[frame["model"] == model] for frame in (rows, released))
+        cells += _table3_cells(of_model, labels, ", Table 4", stand=not exact)
+        cells += _table3_cells(of_release, labels, ", released")
     source = "and of the released results " if exact else ""
     return Exhibit(**describe("table3_published", source=source), cells=cells, heads=HEADS)
 
@@ -139,14 +138,12 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 # Table 4
 
 
-def _table4_cells(
-    rows: pd.DataFrame, source: str, labels: Labels, suffix: str = ""
-) -> Iterator[Cell]:
+def _table4_cells(rows: pd.DataFrame, labels: Labels, suffix: str = "") -> Iterator[Cell]:
     for uid, (model, name) in product(PHENOMENON_OF, acc.model_names(rows, labels).items()):
         inside = acc.rows_of_model(rows, model, [uid])
         if not inside.empty:
             place = (uid, f"{name}{suffix}")
-            cell = acc.mean_cell(inside, place, source, stands_for=(uid, model))
+            cell = acc.mean_cell(inside, place, stands_for=(uid, model))
             yield replace(cell, text=f"{cell.value + acc.HALF_UP:.0f}")
 
 
@@ -156,16 +153,15 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     heads: dict[str, tuple[str, str]] = {}
     if labels.source == "measured":
         description = describe("table4", models=acc.models_sentences(tables, labels))
-        cells = [*_table4_cells(acc.read_own(tables, labels), acc.OWN, labels)]
-        cells += _table4_cells(acc.read_humans(tables, labels), acc.RELEASED, labels)
+        cells = [*_table4_cells(acc.read_own(tables, labels), labels)]
+        cells += _table4_cells(acc.read_humans(tables, labels), labels)
     else:
         description = describe("table4_published")
         printed = read_printed(tables, exhibit="table4")
         names = {**labels.models, HUMAN: "Human"}
         cells = [printed_cell(r, (r["row"], names[r["column"]])) for _, r in printed.iterrows()]
-        released = acc.read_released(tables)
-        for cell in _table4_cells(released, acc.RELEASED, labels, ", released"):
-            cells.append(replace(cell, printed=False))
+        further = _table4_cells(acc.read_released(tables), labels, ", released")
+        cells += [replace(cell, printed=False) for cell in further]
         columns = {m: f"{SHOULD_READ}, {names[m]}" for m in dict.fromkeys(printed["column"])}
         heads = {column: (SHOULD_READ, names[model]) for model, column in columns.items()}
         remarks = {str(uid): dict.fromkeys(heads, "") for uid in printed["row"]}
@@ -195,11 +191,11 @@ MOST = 15
 
 def _compare_runs(rows: pd.DataFrame, *places: tuple[str, str]) -> list[Cell]:
     published, rerun, change = places
-    cell = acc.computed_cell(rows, change, CHANGE, acc.RELEASED)
+    cell = acc.computed_cell(rows, change, CHANGE)
     signed = f"{cell.value:+.1f}".replace("-", "−")
     return [
-        acc.mean_cell(rows[rows["method"] == PUBLISHED_RUN], published, acc.RELEASED),
-        acc.mean_cell(rows[rows["method"] == RERUN], rerun, acc.RELEASED),
+        acc.mean_cell(rows[rows["method"] == PUBLISHED_RUN], published),
+        acc.mean_cell(rows[rows["method"] == RERUN], rerun),
         replace(cell, text=signed if abs(cell.value) >= LEAST else "0.0"),
     ]
 

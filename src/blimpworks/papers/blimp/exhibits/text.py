@@ -79,7 +79,7 @@ STATEMENTS: dict[Place, Statement] = {
 
 
 def _stated(
-    place: Place, column: str, rows: pd.DataFrame, source: str, tables: Tables, labels: Labels
+    place: Place, column: str, rows: pd.DataFrame, tables: Tables, labels: Labels
 ) -> Cell | None:
     """The cell of a statement, if all its models have all its paradigms."""
     statement = STATEMENTS.get(place) or _contrast(place[1], place[0])
@@ -91,14 +91,13 @@ def _stated(
         released = acc.read_released(tables, [MAJORITY], rejected=not statement.paradigms)
         if released.empty:
             return None
-        return acc.computed_cell(
-            released, titled, statement.formula, acc.RELEASED, statement.form, stands_for=place
-        )
+        formula, form = statement.formula, statement.form
+        return acc.computed_cell(released, titled, formula, form, stands_for=place)
     rows = rows[rows["model"].isin(statement.models) & rows["paradigm"].isin(statement.paradigms)]
     if len(rows) < len(statement.models) * len(statement.paradigms):
         return None
     if statement.formula == UNWEIGHTED:
-        return acc.mean_cell(rows, titled, source, stands_for=place)
+        return acc.mean_cell(rows, titled, stands_for=place)
     # The interval of a contrast is Newcombe's, that of a correlation by Fisher's z.
     low = high = None
     contrast = statement.formula.arguments.get("contrast")
@@ -111,7 +110,7 @@ def _stated(
             counts += [float(total["correct"]), float(total["n"])]
         bounds = confint_proportions_2indep(*counts, method="newcomb")
         low, high = (100 * float(bound) for bound in bounds)
-    cell = acc.computed_cell(rows, titled, statement.formula, source, statement.form)
+    cell = acc.computed_cell(rows, titled, statement.formula, statement.form)
     return replace(cell, stands_for=place, low=low, high=high)
 
 
@@ -125,16 +124,15 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
         places = [place for place in single if not STATEMENTS[place].majority]
         places += product(acc.model_names(rows, labels), contrasts)
         places += [place for place in single if STATEMENTS[place].majority]
-        cells = [_stated(place, VALUE, rows, acc.OWN, tables, labels) for place in places]
+        cells = [_stated(place, VALUE, rows, tables, labels) for place in places]
         return Exhibit(**describe("text", **contrasts), cells=[*filter(None, cells)])
 
     released = acc.read_released(tables)
     rows = acc.read_own(tables, labels) if released.empty else released
-    source = acc.RELEASED if rows["rounding"].isna().all() else acc.OWN
 
     def recomputed(place: Place, _title: str) -> Cell | None:
-        known = place in STATEMENTS
-        return _stated(place, AGAIN, rows, source, tables, labels) if known else None
+        stated = place in STATEMENTS
+        return _stated(place, AGAIN, rows, tables, labels) if stated else None
 
     stated, faults = printed_statements(read_printed(tables), RECOMPUTATION, recomputed)
     of = "Table 4" if released.empty else "the released results"
