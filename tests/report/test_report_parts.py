@@ -15,8 +15,13 @@ from blimpworks.report.data import Products
 from blimpworks.report.evidence import Number, read_comparison
 from blimpworks.report.names import Names
 from blimpworks.report.read import Cell, Form
-from blimpworks.report.together import Labels, lines_of, together_view
-from blimpworks.report.views import numbers_of, without
+from blimpworks.report.views import (
+    Labels,
+    lines_of,
+    numbers_of,
+    together_view,
+    without,
+)
 
 NAMES = Names({"lang": {"eng": "English"}, "model": {"gemma": "Gemma 27B"}, "phenomenon": {}})
 

@@ -14,18 +14,11 @@ from itables import to_html_datatable
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
-from blimpworks.reproduction.measured import AGREES, NOT_COMPARABLE, NOT_RUN
-from blimpworks.reproduction.measured import DEVIATES as MEASURED_DEVIATES
 from blimpworks.reproduction.printed import PLACE, Place
-from blimpworks.reproduction.published import (
-    COMPLEMENT,
-    DEVIATES,
-    ERRATUM,
-    EXACT,
-    GARBLED,
-    NOT_RECOMPUTABLE,
-    ROUNDING,
-)
+from blimpworks.yaml_files import read_yaml
+
+TEXTS: dict[str, Any] = read_yaml(Path(__file__).parent / "assets/texts.yaml", "texts of pages")
+"""Statuses and verdicts with their signs and meanings, and texts of pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +70,7 @@ Evidence = dict[Place, Number]
 """The printed numbers of one paper, in the order of its files."""
 
 
-TEXTS = (*PLACE, "reading", "rule", "status", "verdict", "differs", "note")
+WORDS = (*PLACE, "reading", "rule", "status", "verdict", "differs", "note")
 """Columns of the comparisons that hold no numbers."""
 
 
@@ -85,11 +78,11 @@ def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
     """Read one of the comparisons. Raises UserError when it is missing or no such table."""
     with reading(path, "a comparison with print", "Build it: snakemake reproduction"):
         frame = pd.read_csv(
-            path, dtype=dict.fromkeys(TEXTS, str), keep_default_na=False, na_values={}
+            path, dtype=dict.fromkeys(WORDS, str), keep_default_na=False, na_values={}
         )
         if not isinstance(frame.index, pd.RangeIndex):
             raise ValueError("a row has more cells than there are headings")
-        for name in [name for name in frame if name not in TEXTS]:
+        for name in [name for name in frame if name not in WORDS]:
             frame[name] = pd.to_numeric(frame[name])
     missing = [name for name in columns if name not in frame]
     if missing:
@@ -121,62 +114,11 @@ def gather(
     return evidence
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """A status or verdict: its sign, its short name in CSS, and its meaning."""
-
-    name: str
-    sign: str
-    css: str
-    meaning: str
-
-
-STATUSES = (
-    State(
-        EXACT,
-        "✓",
-        "exact",
-        "computed from other printed numbers, it rounds to this or keeps the bound; "
-        "a text: as released",
-    ),
-    State(ROUNDING, "≈", "rounding", "it differs by no more than rounding explains"),
-    State(COMPLEMENT, "¬", "complement", "1 less another printed number, so no evidence"),
-    State(ERRATUM, "!", "erratum", "the paper contradicts itself or its data; the note says how"),
-    State(GARBLED, "~", "garbled", "our copy of the paper's text cannot be read here"),
-    State(NOT_RECOMPUTABLE, "·", "absent", "no other printed number determines it"),
-    State(DEVIATES, "≠", "deviates", "it differs, and nothing explains why"),
-)
-VERDICTS = (
-    State(
-        AGREES,
-        "✓",
-        "exact",
-        "the printed number lies in the 95 % interval of the measured one; a text: the same",
-    ),
-    State(MEASURED_DEVIATES, "≠", "deviates", "it lies outside, though both are about the same"),
-    State(
-        NOT_COMPARABLE,
-        "∥",
-        "other",
-        "the measured one is of another model, language or items; the panel says which",
-    ),
-    State(NOT_RUN, "·", "absent", "this campaign has no such number"),
-)
-
-
 _PRINTED_NUMBER = PLACE[:-1]
 """Columns of both listings that identify a number."""
 COLUMNS = {
     "published": (*_PRINTED_NUMBER, "status", "recomputed", "reading", "rule", "note"),
     "measured": (*_PRINTED_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs"),
-}
-INTRODUCTION = {
-    "published": "Each printed number, beside its value computed from the other numbers in "
-    "print, with the rule and the reason; beside a text, what the authors released in its place. "
-    "The same as <code>reproduction/published.csv</code>.",
-    "measured": "Each printed number or text, beside the campaign's own where there "
-    "is one. Both are compared where they are about the same model, languages and items; else the "
-    "last column says what differs. The same as <code>reproduction/measured.csv</code>.",
 }
 LISTED = ("paper", "exhibit", "status", "verdict")
 """Columns with few values, filtered by a list of choices."""
@@ -216,7 +158,7 @@ def listing_html(name: str, frame: pd.DataFrame) -> str:
         columnDefs=[{"targets": listed, "columnControl": [["searchList"]]}],
     )
     return (
-        f"<p>{INTRODUCTION[name]}</p>\n"
+        f"<p>{TEXTS['introductions'][name]}</p>\n"
         '<script src="_static/datatables.js"></script>\n'
         f'<div class="bw-scroll">{table}</div>\n'
     )

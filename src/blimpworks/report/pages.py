@@ -19,36 +19,17 @@ from blimpworks.campaign.registry import find_paper, paper_of
 from blimpworks.errors import UserError
 from blimpworks.files import scratch, whole_directory, write_text
 from blimpworks.records.places import relative_texts
+from blimpworks.report import views
 from blimpworks.report.data import Products, paper_script, script
-from blimpworks.report.evidence import STATUSES, VERDICTS, listing_html
+from blimpworks.report.evidence import TEXTS, listing_html
 from blimpworks.report.items import item_scripts, sets_from
 from blimpworks.report.names import Names, exhibit_label
 from blimpworks.report.ranking import ranking
 from blimpworks.report.read import Campaign, Exhibit, Form, Inputs, PaperInputs, Trees, read_inputs
-from blimpworks.report.together import together_view
-from blimpworks.report.views import measured_view, plain_view, printed_view, recomputed_view
 from blimpworks.yaml_files import read_yaml
 
 HERE = Path(__file__).parent
-VIEWS = {
-    "together": "Side by side",
-    "printed": "Printed",
-    "recomputed": "Recomputed",
-    "measured": "Measured",
-}
-WHY = {
-    "printed": "the paper prints none of its numbers",
-    "recomputed": "the printed numbers determine none of it",
-    "measured": "this campaign does not build it",
-}
-TOGETHER = (
-    '<p class="bw-caption">Each number as printed, as computed from other printed numbers and as '
-    "this campaign measured it; and how far the measured number is from the printed one, with its "
-    "95 % interval, and what else differs where they are not comparable.</p>"
-)
 ITEMS = "items"
-LISTINGS = {"published": "Every printed number", "measured": "Measured beside printed"}
-"""Titles of the pages with whole comparisons."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +120,8 @@ def shown(form: Form, paper: str, title: str, table: str) -> str:
 
 def _printed(exhibit: Exhibit, paper: PaperInputs) -> str:
     form, title = exhibit.forms.get("published"), exhibit.title
-    table = printed_view(form, paper.names) if form else ""
-    further = plain_view(form, exhibit.name, paper.evidence, paper.names)
+    table = views.printed_view(form, paper.names) if form else ""
+    further = views.plain_view(form, exhibit.name, paper.evidence, paper.names)
     content = _with_caption(_scroll(table, title), form) if table else ""
     if further and content:
         content += (
@@ -154,7 +135,7 @@ def _printed(exhibit: Exhibit, paper: PaperInputs) -> str:
 def _measured(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[str, str]) -> str:
     """Return both variants of the measured numbers; the page shows one at a time."""
     variants = {
-        variant: shown(form, paper.name, exhibit.title, measured_view(form, paper.names))
+        variant: shown(form, paper.name, exhibit.title, views.measured_view(form, paper.names))
         for tree, variant in (("measured", main), ("corrected", "corrected"))
         if (form := exhibit.forms.get(tree))
     }
@@ -170,11 +151,12 @@ def _measured(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[s
 
 def _section(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[str, str]) -> Section:
     """Return an exhibit with all its views; ``advice`` tells by variant how to get its numbers."""
-    together = together_view(exhibit.name, exhibit.forms, paper.evidence, paper.names)
+    together = views.together_view(exhibit.name, exhibit.forms, paper.evidence, paper.names)
     form = exhibit.forms.get("published")
-    table = recomputed_view(form, paper.names) if form else ""
-    views = {
-        "together": TOGETHER + _scroll(together, exhibit.title) if together else "",
+    table = views.recomputed_view(form, paper.names) if form else ""
+    head = f'<p class="bw-caption">{TEXTS["together"]}</p>'
+    contents = {
+        "together": head + _scroll(together, exhibit.title) if together else "",
         "printed": _printed(exhibit, paper),
         "recomputed": shown(form, paper.name, exhibit.title, table) if form else "",
         "measured": _measured(exhibit, paper, main, advice),
@@ -183,7 +165,7 @@ def _section(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[st
     return Section(
         paper.name,
         exhibit,
-        {view: content for view, content in views.items() if content},
+        {view: content for view, content in contents.items() if content},
         Counter(number.status for number in numbers if number.status),
         Counter(number.verdict for number in numbers if number.verdict),
     )
@@ -192,7 +174,8 @@ def _section(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[st
 def missing(shown: Section) -> str:
     """Return a sentence on the views that a section lacks; empty when it has all."""
     # What is in one form alone has nothing beside it, which needs no saying.
-    reasons = [f"{VIEWS[view]}: {why}" for view, why in WHY.items() if view not in shown.views]
+    titles, why_not = TEXTS["views"], TEXTS["why_not"].items()
+    reasons = [f"{titles[view]}: {why}" for view, why in why_not if view not in shown.views]
     return f"{'; '.join(reasons)}." if reasons else ""
 
 
@@ -234,15 +217,14 @@ def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
         page=page,
         citation=citation,
         licence=licence,
-        statuses=STATUSES,
-        verdicts=VERDICTS,
+        texts=TEXTS,
         series=[{"title": t, "members": [*members.items()]} for t, members in series.items()],
     )
     yield f"{pieces}/head.html", head
     for section in page.sections:
         for view, content in section.views.items():
             yield f"{pieces}/{section.name}.{view}.html", content
-    body = _render("exhibits.rst", page=page, plain=_plain, views=VIEWS, missing=missing)
+    body = _render("exhibits.rst", page=page, plain=_plain, views=TEXTS["views"], missing=missing)
     yield f"{page.paper}.rst", _titled(citation.label, _raw(f"{pieces}/head.html"), body)
 
 
@@ -278,8 +260,7 @@ def _index_texts(
             compared=bool(inputs.comparisons),
             lines=lines,
             printed=sum(bool(paper.evidence) for paper in inputs.papers),
-            statuses=STATUSES,
-            verdicts=VERDICTS,
+            texts=TEXTS,
         ),
     )
     documents = [*campaign.papers, *inputs.comparisons, *more]
@@ -328,7 +309,7 @@ def assemble(inputs: Inputs) -> dict[str, str]:
     texts |= items | dict(_index_texts(inputs, pages, [ITEMS] if items else []))
     for name, comparison in inputs.comparisons.items():
         texts[f"_pieces/{name}.html"] = listing_html(name, comparison)
-        texts[f"{name}.rst"] = _titled(LISTINGS[name], _raw(f"_pieces/{name}.html"))
+        texts[f"{name}.rst"] = _titled(TEXTS["listings"][name], _raw(f"_pieces/{name}.html"))
     products = Products()
     for paper in inputs.papers:
         texts[f"_static/data/{paper.name}.js"] = paper_script(paper, products)

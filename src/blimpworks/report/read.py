@@ -130,27 +130,6 @@ class Form:
         return index_of_place
 
 
-def read_form(
-    spec: ExhibitSpec,
-    tree: str,
-    files: Path,
-    paper: Paper,
-    evidence: Evidence,
-    missing: Sequence[str],
-) -> Form:
-    """Read one form of an exhibit. Raises UserError when a file is missing or broken."""
-    document = read_document(files.with_name(f"{files.name}.json"))
-    cells = []
-    for row in read_table(CELLS, files.with_name(f"{files.name}.cells.parquet")).to_pylist():
-        origins = [*filter(None, origins_of(row, paper))] if tree == "published" else []
-        cell_key = (spec.name, row["printed_row"], row["printed_column"])
-        number = evidence.get(cell_key)
-        facts = row | {"filter": json.loads(row["filter"])}
-        cells.append(Cell(facts, origins, cell_key if number else None, number))
-    figure = spec.kind == "figure"
-    return Form(spec.name, tree, document, cells, files, figure, tuple(missing))
-
-
 @dataclass(frozen=True, slots=True)
 class Exhibit:
     """An exhibit of a paper, with its forms by tree."""
@@ -210,9 +189,19 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
             forms = {}
             for tree in trees.forms_of(spec):
                 lacks = campaign.missing.get("measured" if tree == "corrected" else tree, {})
-                files = trees.files(tree, spec.key)
-                lack = lacks.get(spec.key, ())
-                forms[tree] = read_form(spec, tree, files, printed, evidence, lack)
+                files, figure = trees.files(tree, spec.key), spec.kind == "figure"
+                document = read_document(files.with_name(f"{files.name}.json"))
+                cells = []
+                table = read_table(CELLS, files.with_name(f"{files.name}.cells.parquet"))
+                for row in table.to_pylist():
+                    origins = origins_of(row, printed) if tree == "published" else ()
+                    cell_key = (name, row["printed_row"], row["printed_column"])
+                    number = evidence.get(cell_key)
+                    facts = row | {"filter": json.loads(row["filter"])}
+                    key = cell_key if number else None
+                    cells.append(Cell(facts, [*filter(None, origins)], key, number))
+                lack = tuple(lacks.get(spec.key, ()))
+                forms[tree] = Form(name, tree, document, cells, files, figure, lack)
             shown_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
         papers.append(PaperInputs(paper, evidence, names, shown_exhibits))
     return Inputs(campaign, trees, comparisons, papers, results_hash(trees.results))
