@@ -5,14 +5,7 @@ import pytest
 import seaborn as sns
 
 from blimpworks.exhibits.exhibit import Cell
-from blimpworks.exhibits.style import (
-    BARS,
-    POINTS,
-    frame_of,
-    house_style,
-    new_figure,
-    with_ends,
-)
+from blimpworks.exhibits.style import BARS, POINTS, frame_of, house_style, new_figure, with_ends
 from blimpworks.papers.blimp.exhibits.figures import draw_groups
 
 
@@ -21,11 +14,7 @@ def cell(row, column, value, low=None, high=None):
 
 
 # The interval of a mean over paradigms is that of all pairs, and need not hold the mean.
-CELLS = [
-    cell("a", "m", 60.0, 55.0, 70.0),
-    cell("b", "m", 80.0, 81.0, 90.0),
-    cell("c", "m", 40.0),
-]
+CELLS = [cell("a", "m", 60.0, 55.0, 70.0), cell("b", "m", 80.0, 81.0, 90.0), cell("c", "m", 40.0)]
 
 
 def intervals(lines):

@@ -7,11 +7,7 @@ from typer.testing import CliRunner
 
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.cli import app
-from blimpworks.report.inventory import (
-    read_inventory,
-    spec_of,
-    unlisted,
-)
+from blimpworks.report.inventory import read_inventory, spec_of, unlisted
 from support.paths import REPOSITORY
 
 LIST = REPOSITORY / "config/published/exhibits.tsv"

@@ -15,13 +15,7 @@ from blimpworks.report.data import Products
 from blimpworks.report.evidence import Number, read_comparison
 from blimpworks.report.names import Names
 from blimpworks.report.read import Cell, Form
-from blimpworks.report.views import (
-    Labels,
-    lines_of,
-    numbers_of,
-    together_view,
-    without,
-)
+from blimpworks.report.views import Labels, lines_of, numbers_of, together_view, without
 
 NAMES = Names({"lang": {"eng": "English"}, "model": {"gemma": "Gemma 27B"}, "phenomenon": {}})
 

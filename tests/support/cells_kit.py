@@ -10,7 +10,12 @@ from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import read_printed
 
-SOURCES = {"margins": "regressions", "people": "accuracies", "model_perplexities": "perplexities"}
+SOURCES = {
+    "margins": "regressions",
+    "curves": "regressions",
+    "people": "accuracies",
+    "model_perplexities": "perplexities",
+}
 """Sources that cells name, by kind of table, where the two differ."""
 
 

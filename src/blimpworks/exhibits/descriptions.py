@@ -28,7 +28,6 @@ class Descriptions:
         return entries
 
     def __call__(self, key: str, **values: object) -> Description:
-        """Return the description of an exhibit, with ``values`` filled in."""
         entry = self.entries[key]
         return Description(
             title=entry["title"].format_map(values),

@@ -98,7 +98,6 @@ class Exhibit:
     """Languages (BCP 47) of texts by row and column, remarks and stub included."""
 
     def table(self) -> pa.Table:
-        """Return the cells as a ``cells`` table."""
         names = ("row", "column", "value", "low", "high", "text", "n", "source")
         columns = {name: [getattr(cell, name) for cell in self.cells] for name in names}
         for axis, name in enumerate(("printed_row", "printed_column")):

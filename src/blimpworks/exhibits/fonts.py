@@ -17,21 +17,16 @@ log = logging.getLogger(__name__)
 
 PREFERRED = {
     "ARABIC": (
-        "Noto Naskh Arabic",
-        "Noto Nastaliq Urdu",
-        "Amiri",
-        "Scheherazade New",
-        "Scheherazade",
+        *("Noto Naskh Arabic", "Noto Nastaliq Urdu", "Amiri"),
+        *("Scheherazade New", "Scheherazade"),
     ),
     "DEVANAGARI": ("Noto Sans Devanagari", "Lohit Devanagari"),
 }
 """Families to try first, by the first word of the letters' Unicode names."""
 CJK = ("CJK", "HANGUL", "HIRAGANA", "KATAKANA", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH")
 """First words of the Unicode names of Chinese, Japanese and Korean letters."""
-PACKAGES = {
-    **{"ARABIC": "fonts-hosny-amiri", "DEVANAGARI": "fonts-lohit-deva"},
-    **dict.fromkeys(CJK, "fonts-noto-cjk"),
-}
+PACKAGES = dict.fromkeys(CJK, "fonts-noto-cjk")
+PACKAGES |= {"ARABIC": "fonts-hosny-amiri", "DEVANAGARI": "fonts-lohit-deva"}
 """Debian packages of fonts (small ones), by the same words."""
 OTHERWISE = "fonts-noto-core"
 """Debian package of fonts for all other scripts, such as Khmer, Tamil and Thai."""

@@ -29,7 +29,6 @@ class Formula:
     """True if rounded rows are its subject, so that rounding adds no doubt."""
 
     def __call__(self, rows: pd.DataFrame) -> float:
-        """Return the number that ``rows`` give."""
         return float(self.function(rows, **self.arguments))
 
     def __str__(self) -> str:

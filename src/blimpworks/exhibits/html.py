@@ -3,24 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
+from pathlib import Path
 
 from blimpworks.exhibits.exhibit import Exhibit
 from blimpworks.exhibits.sheets import Column, Entry, Sheet, sheets
 from blimpworks.exhibits.texts import is_rtl
 
-STYLE = """
-body { font: 15px/1.4 system-ui, sans-serif; margin: 1rem; color: #1b1b1b; background: #fff; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; border-block: 2px solid #1b1b1b; }
-th, td { padding: .2em .6em; text-align: start; vertical-align: top; }
-td.n { text-align: end; font-variant-numeric: tabular-nums; }
-tr:has(> th[scope="col"]) > * { border-bottom: 1px solid #767676; }
-tbody + tbody { border-top: 1px solid #767676; }
-th[colspan] { text-align: center; }
-:lang(ko) { font-family: "Noto Sans KR", "Noto Sans CJK KR", "Malgun Gothic", sans-serif; }
-:lang(ur) { font-family: "Noto Naskh Arabic", "Noto Nastaliq Urdu", Amiri; font-size: 1.1em; }
-figure { margin: 0; } img { max-width: 100%; } figcaption { max-width: 60em; margin-top: .8em; }
-""".strip()
+STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8").strip()
 
 
 def element(name: str, content: str, attributes: Mapping[str, object]) -> str:

@@ -18,21 +18,14 @@ SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that ha
 # Rows of a LaTeX table that a page holds; columns that it holds in small type, and that one of two
 # columns of a page holds.
 LONG, WIDE, NARROW = 50, 7, 4
+TEXT_COMMANDS = {
+    **{"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "|": "bar"},
+    **{"<": "less", ">": "greater", "␣": "visiblespace"},
+}
 LATEX_ESCAPES = (
     {c: f"\\{c}" for c in "&%$#_{}"}
-    | {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "|": r"\textbar{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "−": "$-$",
-        "²": r"\textsuperscript{2}",
-        "β": r"$\beta$",
-        "␣": r"\textvisiblespace{}",
-        ABSENT: "--",
-    }
+    | {sign: rf"\text{name}{{}}" for sign, name in TEXT_COMMANDS.items()}
+    | {"−": "$-$", "²": r"\textsuperscript{2}", "β": r"$\beta$", ABSENT: "--"}
     | {chr(ord("₀") + digit): f"$_{digit}$" for digit in range(10)}
 )
 DECIMAL = re.compile(
@@ -68,10 +61,8 @@ def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
             # A column aligned at the point; what is no number stands in braces.
             cell = text and f"{{{text}}}"
             if number := DECIMAL.fullmatch(text):
-                weight, minus = (
-                    r"\bfseries " if number["bold"] else "",
-                    "-" if number["minus"] else "",
-                )
+                weight = r"\bfseries " if number["bold"] else ""
+                minus = "-" if number["minus"] else ""
                 point = f".{number['decimals']}" if number["decimals"] else ""
                 cell = f"{weight}{minus}{number['whole']}{point}"
         elif alignment.startswith(">"):
@@ -143,10 +134,8 @@ def latex_text(exhibit: Exhibit) -> str:
     for number, sheet_group in enumerate(sheet_groups, start=1):
         lines += [rf"\begin{{{name}}}", r"\centering" + size, *decimals]
         lines += [rf"\begin{{adjustbox}}{{max width={width},max totalheight=0.8\textheight}}"]
-        lines += [
-            rf"\begin{{tabular}}{{{''.join(alignments)}}}",
-            *_latex_body(sheet_group, alignments),
-        ]
+        lines += [rf"\begin{{tabular}}{{{''.join(alignments)}}}"]
+        lines += _latex_body(sheet_group, alignments)
         lines += [r"\end{tabular}", r"\end{adjustbox}"]
         continued = rf"\par\smallskip (continued: part {number} of {len(sheet_groups)})"
         lines += [rf"\caption{{{caption}}}" if number == 1 else continued, rf"\end{{{name}}}"]
@@ -161,9 +150,8 @@ def _parts(printed_sheets: Sequence[Sheet]) -> Iterator[list[Sheet]]:
         rows = sheet.body
         while len(rows) > room:
             if room:
-                sheet_group.append(
-                    replace(sheet, body=rows[:room], headed=sheet.headed or not sheet_group)
-                )
+                headed = sheet.headed or not sheet_group
+                sheet_group.append(replace(sheet, body=rows[:room], headed=headed))
             yield sheet_group
             sheet_group, rows, room = [], rows[room:], LONG
         sheet_group.append(replace(sheet, body=rows, headed=sheet.headed or not sheet_group))

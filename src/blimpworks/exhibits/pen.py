@@ -67,7 +67,6 @@ class Run:
 
     @property
     def width(self) -> float:
-        """Width of the text, in points."""
         return self.measures[0]
 
     def fitted(self, width: float) -> "Run":
@@ -158,18 +157,9 @@ class Pen:
     def text(self, x: float, y: float, run: Run, align: str = "left") -> float:
         """Write a run with its baseline at ``y``; return its width."""
         if self.axes is not None and run.text:
-            self.axes.text(
-                x,
-                y,
-                run.text,
-                size=run.size,
-                color=run.colour,
-                weight="bold" if run.bold else "normal",
-                family=[*run.families],
-                ha=align,
-                va="baseline",
-                parse_math=False,
-            )
+            look: Look = {"size": run.size, "color": run.colour, "family": [*run.families]}
+            look |= {"weight": "bold" if run.bold else "normal", "parse_math": False}
+            self.axes.text(x, y, run.text, ha=align, va="baseline", **look)
         return run.width
 
     def line(self, x: float, y: float, runs: Sequence[Run], space: float = 2.2) -> None:

@@ -36,7 +36,6 @@ class Column:
 
     @property
     def heading(self) -> str:
-        """Both lines of the heading as one."""
         return f"{self.upper} {self.lower}".strip()
 
 
@@ -93,22 +92,18 @@ def in_notation(
     printed_sheets: Sequence[Sheet], escape: Callable[[str], str], bold: Callable[[str], str]
 ) -> list[Sheet]:
     """Return the sheets with escaped texts, in bold where marked."""
-    return [
-        replace(
-            sheet,
-            columns=tuple(
-                replace(c, upper=escape(c.upper), lower=escape(c.lower)) for c in sheet.columns
-            ),
-            body=[
-                [
-                    replace(e, text=bold(escape(e.text)) if e.bold else escape(e.text))
-                    for e in entries
-                ]
-                for entries in sheet.body
-            ],
-        )
-        for sheet in printed_sheets
-    ]
+
+    def written(entry: Entry) -> Entry:
+        text = escape(entry.text)
+        return replace(entry, text=bold(text) if entry.bold else text)
+
+    made = []
+    for sheet in printed_sheets:
+        heads = ((c, escape(c.upper), escape(c.lower)) for c in sheet.columns)
+        columns = tuple(replace(c, upper=upper, lower=lower) for c, upper, lower in heads)
+        body = [[*map(written, entries)] for entries in sheet.body]
+        made.append(replace(sheet, columns=columns, body=body))
+    return made
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ Seaborn estimates intervals from observations, but pictures must show those of t
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -17,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from blimpworks.exhibits.exhibit import Cell
+from blimpworks.yaml_files import read_yaml
 
 COLUMN_INCHES = 3.3
 PAGE_INCHES = 6.9
@@ -26,48 +28,14 @@ VERMILION, GREEN, PINK, SKY, GREY = "#D55E00", "#009E73", "#CC79A7", "#56B4E9", 
 PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PINK, SKY, GREY)
 MARKERS = "osD^vP*X<"
 FAMILIES = (
-    "Llama3",
-    "Gemma3",
-    "Qwen3",
-    "OLMo2",
-    "EuroLLM",
-    "Aya",
-    "Goldfish",
-    "Tülu3",
-    "Llama (ours)",
-    "n-gram",
-    "LSTM",
-    "BERT",
+    *("Llama3", "Gemma3", "Qwen3", "OLMo2", "EuroLLM", "Aya", "Goldfish", "Tülu3"),
+    *("Llama (ours)", "n-gram", "LSTM", "BERT"),
 )
 """Families of models with a fixed colour and marker in all figures."""
 SMALL = 6
-INK = ".15"
 SETTINGS: dict[Any, Any] = {
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "lines.solid_capstyle": "round",
-    "patch.edgecolor": "w",
-    "patch.force_edgecolor": True,
+    **read_yaml(Path(__file__).with_name("house.yaml"), "settings of matplotlib"),
     "axes.prop_cycle": cycler(color=PALETTE),
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 8,
-    "axes.titlesize": 8,
-    "axes.labelsize": 8,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "legend.fontsize": 7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.linewidth": 0.4,
-    "grid.color": "#DDDDDD",
-    "legend.frameon": False,
-    "text.parse_math": False,
 }
 
 

@@ -69,16 +69,8 @@ class Products:
                 note = notes.get(name)
                 inner = note.items() if isinstance(note, dict) else [(name, note)]
                 noted |= {str(key): str(value) for key, value in inner if value}
-            self.jobs.append(
-                [
-                    record["verb"],
-                    record["code"],
-                    record["ended"][:10],
-                    (git["commit"] or "")[:12],
-                    git["clean"],
-                    noted,
-                ]
-            )
+            made = [record["verb"], record["code"], record["ended"][:10]]
+            self.jobs.append([*made, (git["commit"] or "")[:12], git["clean"], noted])
         return self._jobs[key]
 
 

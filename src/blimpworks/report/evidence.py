@@ -142,21 +142,9 @@ def listing_html(name: str, frame: pd.DataFrame) -> str:
     shown = frame.map(_text).assign(printed=links)
     # These columns are filtered by a list of choices, others by a search.
     listed = [index for index, name in enumerate(shown.columns) if name in LISTED]
-    table = to_html_datatable(
-        shown,
-        connected=False,
-        table_id=f"bw-{name}",
-        showIndex=False,
-        allow_html=True,
-        maxBytes=0,
-        maxRows=0,
-        classes="display compact bw-listing",
-        pageLength=25,
-        lengthMenu=[25, 100, 500],
-        layout={"topStart": "pageLength", "topEnd": "search"},
-        columnControl=[["search"]],
-        columnDefs=[{"targets": listed, "columnControl": [["searchList"]]}],
-    )
+    by_list = [{"targets": listed, "columnControl": [["searchList"]]}]
+    options = TEXTS["listing_options"] | {"table_id": f"bw-{name}", "columnDefs": by_list}
+    table = to_html_datatable(shown, **options)
     return (
         f"<p>{TEXTS['introductions'][name]}</p>\n"
         '<script src="_static/datatables.js"></script>\n'

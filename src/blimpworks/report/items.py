@@ -94,9 +94,8 @@ def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list
     """Return the words' log-probabilities, and the words if spaces do not divide them."""
     if row[side] is None:
         return [[]]
-    word_scores = words_of(
-        row[side], scores[f"{side}_ends"] or [], scores[f"{side}_logprobs"] or []
-    )
+    ends, logprobs = (scores[f"{side}_{name}"] or [] for name in ("ends", "logprobs"))
+    word_scores = words_of(row[side], ends, logprobs)
     numbers = [word["logprob"] for word in word_scores]
     values = [None if number is None else round(number, 2) for number in numbers]
     texts = [word["text"] for word in word_scores]
@@ -134,18 +133,13 @@ def item_scripts(
             pairs, words_of_pairs = [], []
             for row in rows[start : start + CHUNK]:
                 item = row["item_id"]
-                paradigm = paradigms.setdefault(
-                    (row["phenomenon"], row["paradigm"]), len(paradigms)
-                )
+                labelled = (row["phenomenon"], row["paradigm"])
+                paradigm = paradigms.setdefault(labelled, len(paradigms))
                 letters = "".join(each.get(item, ABSENT) for each in verdicts)
                 pairs.append([item, paradigm, row["good"], row["bad"], letters])
+                scored = (scores.get(item) for scores in scores_by_model)
                 words_of_pairs.append(
-                    [
-                        [_words(row, scores[item], side) for side in SIDES]
-                        if item in scores
-                        else None
-                        for scores in scores_by_model
-                    ]
+                    [s and [_words(row, s, side) for side in SIDES] for s in scored]
                 )
             name = f"{pair_set.benchmark}.{pair_set.lang}.{number}"
             yield name, _script(name, pairs)
@@ -164,7 +158,5 @@ def item_scripts(
             }
         )
     if entries:
-        yield (
-            "index",
-            _script("index", {"sets": entries, "labels": labels, "omitted": [*omitted.items()]}),
-        )
+        content = {"sets": entries, "labels": labels, "omitted": [*omitted.items()]}
+        yield "index", _script("index", content)

@@ -44,7 +44,6 @@ class Section:
 
     @property
     def name(self) -> str:
-        """Name of the exhibit."""
         return self.exhibit.name
 
     @property
@@ -55,7 +54,6 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """Fragment of the section's address."""
         return f"{self.paper}-{self.name}".replace("_", "-")
 
 
@@ -254,12 +252,9 @@ def _index_texts(
             columns=columns,
             models=models,
             citations={paper: find_paper(paper).citation for paper in campaign.papers},
-            results=inputs.trees.results,
-            results_hash=inputs.results_hash,
+            inputs=inputs,
             whole=_line("All printed numbers", "published.html", every),
-            compared=bool(inputs.comparisons),
             lines=lines,
-            printed=sum(bool(paper.evidence) for paper in inputs.papers),
             texts=TEXTS,
         ),
     )
@@ -334,12 +329,8 @@ SETTINGS = "assets/sphinx.yaml"
 STATIC = ("assets/report.css", "assets/panel.js", "assets/report.js", "assets/items.js")
 # What no page of ours needs, a third of the site.
 SUPERFLUOUS = (
-    "**/*.map",
-    "**/*.LICENSE.txt",
-    "_sources",
-    "objects.inv",
-    ".buildinfo",
-    "genindex.html",
+    *("**/*.map", "**/*.LICENSE.txt"),
+    *("_sources", "objects.inv", ".buildinfo", "genindex.html"),
 )
 
 
@@ -365,17 +356,8 @@ def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, in
         settings: dict[str, Any] = read_yaml(HERE / SETTINGS, "settings of Sphinx")
         settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
         complaints = io.StringIO()
-        app = Sphinx(
-            source,
-            None,
-            site,
-            work / "doctrees",
-            "html",
-            confoverrides=settings,
-            status=None,
-            warning=complaints,
-            freshenv=True,
-        )
+        options = {"confoverrides": settings, "warning": complaints, "freshenv": True}
+        app = Sphinx(source, None, site, work / "doctrees", "html", status=None, **options)
         app.build(force_all=True)
         if app.statuscode or complaints.getvalue():
             raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")

@@ -43,7 +43,6 @@ class Campaign:
 
     @property
     def title(self) -> str:
-        """Title of the site."""
         return f"{'Report' if self.declared else 'Reproduction report'}: {self.name}"
 
     @property
@@ -72,7 +71,6 @@ class Trees:
         return results / "exhibits" / key
 
     def forms_of(self, spec: ExhibitSpec) -> list[str]:
-        """Return the trees that have a form of an exhibit."""
         available = {
             "published": spec.key in self.published,
             "measured": spec.key in self.measured,

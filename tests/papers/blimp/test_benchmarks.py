@@ -57,11 +57,7 @@ GERMAN = ("deu", "heb")
             for name in ("blimp", "blimp_generated")
         ),
         (DEMO, {"models": ("ngram-5",)}, NO_SOURCES),
-        (
-            {"blimp": Path("tests")},
-            {},
-            r"paradigms has no declaration, expected one \.yaml file",
-        ),
+        ({"blimp": Path("tests")}, {}, r"paradigms has no declaration, expected one \.yaml file"),
     ],
 )
 def test_what_a_benchmark_needs_and_lacks_is_one_sentence(files, changes, message):

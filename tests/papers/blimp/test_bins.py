@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
-from blimpworks.papers.blimp.analysis.bins import (
+from blimpworks.papers.blimp.analysis import (
     CONFIDENCE,
     FACTORS,
     LENGTH,

@@ -28,13 +28,7 @@ from blimpworks.models.corpus import (
 from blimpworks.models.tokenizer import word_tokenizer
 from blimpworks.models.transformer import train_transformer
 from blimpworks.models.words import split_words
-from blimpworks.papers.blimp.analysis.curves import (
-    DOUBLING,
-    TO_HUMAN,
-    fit_curve,
-    fit_curves,
-    tokens_to_reach,
-)
+from blimpworks.papers.blimp.analysis import DOUBLING, TO_HUMAN, fit_curve, fit_curves
 from blimpworks.papers.blimp.exhibits.curves import fig5, slopes
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_release
@@ -61,9 +55,7 @@ def train_text(corpus):
 
 
 @given(
-    st.lists(st.integers(1, 30), min_size=1, max_size=60),
-    st.integers(1, 500),
-    st.integers(0, 5),
+    st.lists(st.integers(1, 30), min_size=1, max_size=60), st.integers(1, 500), st.integers(0, 5)
 )
 def test_a_sample_has_the_tokens_asked_for_and_at_most_a_sentence_more(lengths, tokens, seed):
     drawn = draw_sentences(lengths, tokens, seed)
@@ -205,7 +197,6 @@ def test_what_cannot_be_fitted_or_extrapolated_has_no_row():
     assert fit_curve(pd.Series({"a": 0.5, "b": 0.6, "c": 0.7}), tokens, 0.9) == []
     falling = fit_curve(pd.Series({"a": 0.7, "b": 0.6, "c": 0.5}), tokens * [1, 2, 4], 0.9)
     assert [row["term"] for row in falling] == ["intercept", DOUBLING]
-    assert tokens_to_reach(0.9, 0.5, 0.0) is None
 
 
 # Exhibits

@@ -10,11 +10,7 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.build import read_records
 from blimpworks.papers.blimp.items.generator.checks import read_declaration
-from blimpworks.papers.blimp.items.generator.generate import (
-    Generator,
-    generate_paradigms,
-    preview,
-)
+from blimpworks.papers.blimp.items.generator.generate import Generator, generate_paradigms, preview
 from support.generator_kit import BLIMP, PATHS, lexicon
 
 HEAD = "term: t\nfield: syntax\nlexically_identical: false\n"
@@ -109,11 +105,7 @@ def test_a_mistake_is_named_with_file_and_key(tmp_path, text, said):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (
-            "frame: transitive",
-            "words: [imagin]",
-            "verb.words' names 'imagin', which is not in",
-        ),
+        ("frame: transitive", "words: [imagin]", "verb.words' names 'imagin', which is not in"),
         ("frame: transitive", "frame: intransitive, words: [abandon]", "(frame intransitive)"),
         ("frame: transitive", "other_than: [abandn]", "'draw.verb.other_than' names 'abandn'"),
         ("frame: transitive", "subject_within: persn", "'draw.verb.subject_within' names 'persn'"),

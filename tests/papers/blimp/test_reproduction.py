@@ -48,12 +48,7 @@ def counts(statuses_by_place):
 
 
 @pytest.fixture(scope="module")
-def paper(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("print"))
-
-
-@pytest.fixture(scope="module")
-def whole_paper(mirror, tmp_path_factory):
+def paper(mirror, tmp_path_factory):
     root = tmp_path_factory.mktemp("release")
     return published(root, released=release(mirror, root))
 
@@ -63,28 +58,9 @@ def cells_of(paper, exhibit):
     return frame.set_index(["row", "column"])["value"]
 
 
-@pytest.mark.slow
-def test_from_print_alone_every_number_has_the_status_that_it_should(paper):
-    status = statuses(paper)
-    assert counts(status) == {
-        ("table2", "exact"): 12,
-        ("table3", "exact"): 15,
-        ("table3", "rounding"): 37,
-        ("table3", "erratum"): 13,
-        ("table4", "not recomputable"): 272,
-        ("table4", "erratum"): 63,
-        ("text", "exact"): 17,
-        ("text", "rounding"): 2,
-        ("text", "not recomputable"): 55,
-        ("text", "erratum"): 3,
-        ("text", "garbled"): 1,
-    }
-    assert {place: s for place, s in status.items() if s not in FINE} == FAULTS
-
-
 @pytest.mark.mirror
-def test_with_the_release_every_number_has_the_status_that_it_should(whole_paper):
-    status = statuses(whole_paper)
+def test_with_the_release_every_number_has_the_status_that_it_should(paper):
+    status = statuses(paper)
     assert counts(status) == {
         ("table2", "exact"): 12,
         ("table3", "exact"): 51,
@@ -103,12 +79,12 @@ def test_with_the_release_every_number_has_the_status_that_it_should(whole_paper
 
 
 @pytest.mark.mirror
-def test_the_release_gives_the_correlation_agreement_and_prefix_results_of_the_text(whole_paper):
-    text = cells_of(whole_paper, "text")
+def test_the_release_gives_the_correlation_agreement_and_prefix_results_of_the_text(paper):
+    text = cells_of(paper, "text")
     assert text["TXL: r with LSTM", "Recomputed"] == pytest.approx(0.8993, abs=5e-5)
     assert text["Humans: aggregate", "Recomputed"] == pytest.approx(100 * 323 / 335)
     assert text["Humans: individual", "Recomputed"] == pytest.approx(88.5546, abs=5e-5)
-    prefixes = cells_of(whole_paper, "fig6")
+    prefixes = cells_of(paper, "fig6")
     assert prefixes["TXL", "All phenomena: 2-prefix"] == pytest.approx(73.47)
     assert prefixes["TXL", "All phenomena: sentence (2-prefix paradigms)"] == pytest.approx(70.475)
 

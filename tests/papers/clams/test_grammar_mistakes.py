@@ -51,11 +51,7 @@ MISTAKES = [
     ),
     (GOOD + "S[] the N[s]\n", "6:5", "a template in which nothing varies"),
     (GOOD.replace("V[]", "N[]"), "2:9", "N[s], which is varied but has nothing to vary with"),
-    (
-        GOOD + "V[3,s] is\n",
-        "5:1",
-        "1 alternative of V[3,p]; expected 2, as many as V[3,s] has at ",
-    ),
+    (GOOD + "V[3,s] is\n", "5:1", "1 alternative of V[3,p]; expected 2, as many as V[3,s] has at "),
 ]
 
 

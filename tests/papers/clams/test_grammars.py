@@ -5,10 +5,7 @@ import time
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.papers.clams.items.grammar.generator import (
-    count_template,
-    generate_sets,
-)
+from blimpworks.papers.clams.items.grammar.generator import count_template, generate_sets
 from blimpworks.papers.clams.items.grammar.model import read_grammar
 from support import grammar_kit as kit
 from support.grammar_kit import flagged

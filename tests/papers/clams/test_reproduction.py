@@ -12,13 +12,7 @@ from blimpworks.papers.clams.analysis.wals import build_morphology
 from blimpworks.papers.clams.exhibits.facts import PRINTED
 from blimpworks.papers.clams.items.build import count_sets
 from blimpworks.reproduction.printed import read_published
-from blimpworks.reproduction.published import (
-    DEVIATES,
-    Paper,
-    compare,
-    recomputations,
-    status_of,
-)
+from blimpworks.reproduction.published import DEVIATES, Paper, compare, recomputations, status_of
 from support.cells_kit import check_cells, sources_of
 from support.mirror_kit import fetch, rows_of
 from support.paths import REPOSITORY

@@ -84,7 +84,7 @@ def read_blimp_ratings(
 
 
 @command(
-    calls=f"{PAPER}.analysis.bins:bin_accuracies",
+    calls=f"{PAPER}.analysis:bin_accuracies",
     packages=shared.STATISTICS,
     notes="rows",
     cheap=True,
@@ -109,7 +109,7 @@ def _and_of_people(method: str, _: Mapping[str, Any]) -> tuple[str, str]:
 
 
 @command(
-    calls=f"{PAPER}.analysis.curves:fit_curves",
+    calls=f"{PAPER}.analysis:fit_curves",
     packages=shared.MODELLING,
     notes="terms",
     cheap=True,

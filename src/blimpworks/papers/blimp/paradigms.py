@@ -17,19 +17,9 @@ GENERATED = "blimp_generated"
 RELEASED_DATA = "blimp_data"
 RELEASED_PAIRS = 1000
 """Number of released pairs of each paradigm."""
-PHENOMENA: dict[str, tuple[str, str]] = {
-    "anaphor_agreement": ("Anaphor", "agr."),
-    "argument_structure": ("Argument", "structure"),
-    "binding": ("", "Binding"),
-    "control_raising": ("Control/", "raising"),
-    "determiner_noun_agreement": ("Det.-noun", "agr."),
-    "ellipsis": ("", "Ellipsis"),
-    "filler_gap_dependency": ("Filler", "gap"),
-    "irregular_forms": ("Irregular", "forms"),
-    "island_effects": ("Island", "effects"),
-    "npi_licensing": ("NPI", "licensing"),
-    "quantifiers": ("", "Quantifiers"),
-    "subject_verb_agreement": ("Subj.-verb", "agr."),
+PHENOMENA = {
+    row["phenomenon"]: (row["upper"], row["lower"])
+    for row in read_cells(Path(__file__).with_name("phenomena.tsv"))
 }
 """Two-line headings of phenomena by their names in the released data."""
 NAMES = {

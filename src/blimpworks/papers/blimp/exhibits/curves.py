@@ -16,7 +16,7 @@ from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import PERPLEXITY, UNWEIGHTED, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed, row_cell
-from blimpworks.papers.blimp.analysis.curves import DOUBLING, TO_HUMAN, phenomena_accuracies
+from blimpworks.papers.blimp.analysis import DOUBLING, TO_HUMAN, phenomena_accuracies
 from blimpworks.papers.blimp.exhibits import accuracies as acc
 from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.formulas import EXTRAPOLATED

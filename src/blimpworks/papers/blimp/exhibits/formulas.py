@@ -32,7 +32,6 @@ class Contrast:
 
     @property
     def paradigms(self) -> tuple[str, ...]:
-        """Both groups."""
         return (*self.higher, *self.lower)
 
 

@@ -17,7 +17,7 @@ from blimpworks.exhibits.accuracies import row_accuracy_cell
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import Tables, read_plain, row_cell
-from blimpworks.papers.blimp.analysis.bins import CONFIDENCE, LENGTH, PERPLEXITY, PROBABILITY
+from blimpworks.papers.blimp.analysis import CONFIDENCE, LENGTH, PERPLEXITY, PROBABILITY
 from blimpworks.papers.blimp.exhibits import accuracies as acc
 from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.figures import CHANCE

@@ -73,6 +73,8 @@ Word = Annotated[str, Field(pattern=r"^\S+( \S+)*$")]
 Form = Annotated[str, Field(pattern=r"^(\S+( \S+)*)?$")]
 """A form, or nothing where it is the regular one."""
 Restriction = Annotated[str, Field(pattern=r"^(!?[a-z]+( !?[a-z]+)*)?$")]
+Value = TypeVar("Value")
+Several = Annotated[frozenset[Value], BeforeValidator(_words)]
 ClassNames = Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
 Number = Literal["sg", "pl"]
 Gender = Literal["m", "f", "c", "n"]
@@ -91,9 +93,7 @@ class Noun(Strict):
     classes: ClassNames
     of: Restriction = ""
     """Classes of the noun after its "of"."""
-    tags: Annotated[
-        frozenset[Literal["common", "clause", "relational", "name"]], BeforeValidator(_words)
-    ] = frozenset()
+    tags: Several[Literal["common", "clause", "relational", "name"]] = frozenset()
 
     @property
     def mass(self) -> bool:
@@ -102,7 +102,6 @@ class Noun(Strict):
 
     @property
     def forms(self) -> dict[Number, str]:
-        """Forms by number."""
         if self.plural == NOTHING:
             return {"sg": self.noun}
         other_form = self.noun if self.plural == SAME else self.plural or plural(self.noun)
@@ -110,7 +109,6 @@ class Noun(Strict):
 
     @property
     def marked(self) -> bool:
-        """True if singular and plural differ."""
         return len({*self.forms.values()}) == 2
 
     @property
@@ -145,11 +143,10 @@ class Verb(Strict):
     object: Restriction
     complement: Literal["", "that", "that wh", "wh"]
     """Kinds of finite clauses that it takes."""
-    tags: Annotated[frozenset[VerbTag], BeforeValidator(_words)]
+    tags: Several[VerbTag]
 
     @property
     def lexeme(self) -> str:
-        """Verb and particle."""
         return f"{self.verb} {self.particle}".strip()
 
     def form(self, form: VerbForm) -> str:
@@ -179,18 +176,16 @@ class Adjective(Strict):
     noun: Restriction
     """Classes of nouns that it is said of."""
     frame: AdjectiveFrame
-    tags: Annotated[
-        frozenset[Literal["attributive", "predicative", "common"]], BeforeValidator(_words)
-    ]
+    tags: Several[Literal["attributive", "predicative", "common"]]
 
 
 class Determiner(Strict):
     """A determiner."""
 
     determiner: Word
-    numbers: Annotated[frozenset[Literal["sg", "pl", "mass"]], BeforeValidator(_words)]
+    numbers: Several[Literal["sg", "pl", "mass"]]
     """Nouns that may follow it: singular count nouns, plurals, mass nouns."""
-    sets: Annotated[frozenset[str], BeforeValidator(_words)]
+    sets: Several[str]
     """Names of sets that paradigms ask for."""
     swapped: Form
     """Its counterpart of the other number."""
@@ -202,14 +197,12 @@ class Auxiliary(Strict):
     auxiliary: Word
     negated: Form
     """Contracted with "not"."""
-    numbers: Annotated[frozenset[Number], BeforeValidator(_words)]
+    numbers: Several[Number]
     takes: Literal["base", "participle", "gerund"]
     tense: Literal["present", "past", "modal"]
     swapped: Form
     """Its counterpart of the other number."""
-    use: Annotated[
-        frozenset[Literal["statement", "question", "negation", "copula"]], BeforeValidator(_words)
-    ]
+    use: Several[Literal["statement", "question", "negation", "copula"]]
     """Uses without emphasis (do only in questions and before "not").
 
     copula: it serves alone before adjectives and participles.

@@ -127,19 +127,9 @@ def accuracy(selection: Selection, place: Place, stands_for: Place) -> Cell | No
     low, high = wilson(correct, n) if rows["model"].nunique() == 1 else (None, None)
     more = len(rows) if selection.one_more else 0
     value = float((correct + more) / (n + more))
-    return Cell(
-        *place,
-        value,
-        f"{value:.2f}",
-        with_more(more) if more else CORRECT,
-        "judgements",
-        selection.where,
-        n,
-        low,
-        high,
-        stands_for=stands_for,
-        ties=int(rows["ties"].sum()),
-    )
+    formula, ties = with_more(more) if more else CORRECT, int(rows["ties"].sum())
+    cell = Cell(*place, value, f"{value:.2f}", formula, "judgements", selection.where, n, low, high)
+    return replace(cell, stands_for=stands_for, ties=ties)
 
 
 def measure_by(
@@ -199,17 +189,11 @@ class Grid:
         self, accuracies: Accuracies, measure: Measure, overall: Mapping[str, str] | None = None
     ) -> list[Cell]:
         """Measure each construction and column; ``overall`` rows take all constructions."""
-        cells = [
-            measure(
-                accuracies.of(
-                    column.part, column.lang, self.rows if overall else key, self.phenomenon
-                ),
-                (name, column.name),
-                (key, column.key),
-            )
-            for key, name in (overall or self.rows).items()
-            for column in self.columns
-        ]
+        cells = []
+        for (key, name), column in product((overall or self.rows).items(), self.columns):
+            constructions = self.rows if overall else key
+            inside = accuracies.of(column.part, column.lang, constructions, self.phenomenon)
+            cells.append(measure(inside, (name, column.name), (key, column.key)))
         return [cell for cell in cells if cell]
 
     def printed(

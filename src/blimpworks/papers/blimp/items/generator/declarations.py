@@ -83,7 +83,6 @@ class VerbDraw(Drawn):
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        """The frames that it may have."""
         return (self.frame,) if isinstance(self.frame, str) else self.frame
 
 
@@ -225,18 +224,8 @@ class ChoiceDraw(Drawn):
     of: Name | None = _names(*PRONOMINAL, default=None)
 
 
-AnyDraw = Annotated[
-    VerbDraw
-    | NounDraw
-    | PhraseDraw
-    | DeterminerDraw
-    | PredicateDraw
-    | AdjectiveDraw
-    | PronounDraw
-    | WhDraw
-    | ChoiceDraw,
-    Field(discriminator="kind"),
-]
+Lexical = VerbDraw | NounDraw | PhraseDraw | DeterminerDraw | PredicateDraw | AdjectiveDraw
+AnyDraw = Annotated[Lexical | PronounDraw | WhDraw | ChoiceDraw, Field(discriminator="kind")]
 
 
 class Scheme(Strict):

@@ -99,7 +99,6 @@ class Template:
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """References, from left to right."""
         return tuple(element for element in self.parts if isinstance(element, Reference))
 
     def __str__(self) -> str:
@@ -123,7 +122,6 @@ class Grammar:
 
     @cached_property
     def by_preterminal(self) -> dict[Preterminal, Rule]:
-        """Rules by preterminal."""
         return {rule.defined: rule for rule in self.rules}
 
     def named(self, name: str) -> list[Rule]:

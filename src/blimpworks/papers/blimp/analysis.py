@@ -1,0 +1,181 @@
+"""Statistics of BLiMP alone: accuracy in bins of single pairs, and learning curves.
+
+Source: Warstadt et al. (2020), section 5.2 and Figure 2 on bins; section 6.3 on curves: ordinary
+least squares of accuracy on the binary logarithm of tokens, extrapolated to human accuracy. The
+paper's log-probability is the acceptable sentence's; here length and perplexity are, too. It does
+not say how it bins: here by quantiles of each model's own values over all pairs that it judged.
+"""
+
+import logging
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks import tables
+from blimpworks.analysis.accuracy import ALL, wilson
+from blimpworks.analysis.linear import INTERCEPT, ordinary_least_squares
+from blimpworks.errors import UserError
+from blimpworks.judging.judge import align_scores
+from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENON_OF
+from blimpworks.papers.blimp.tables import BINS
+from blimpworks.tables import read_table
+
+log = logging.getLogger(__name__)
+
+LENGTH, PERPLEXITY = "length", "perplexity"
+PROBABILITY, CONFIDENCE = "log-probability", "confidence"
+FACTORS = (LENGTH, PERPLEXITY, PROBABILITY, CONFIDENCE)
+SCORED = ["item_id", "logprob_good", "logprob_bad", "tokens_good"]
+JUDGED = ["item_id", "method", "correct"]
+
+
+def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
+    """Return the factors of each pair; rows of ``items`` and ``scores`` correspond.
+
+    Length (words between spaces), perplexity per scored token and log-probability [nats] are the
+    grammatical sentence's. Confidence is the absolute difference of both log-probabilities. NaN
+    without a score.
+    """
+    good, bad = (scores[f"logprob_{side}"].to_numpy() for side in ("good", "bad"))
+    tokens = scores["tokens_good"].to_numpy().astype(float)
+    return pd.DataFrame(
+        {
+            LENGTH: pc.list_value_length(pc.utf8_split_whitespace(items["good"])).to_numpy(),
+            PERPLEXITY: np.exp(-good / np.where(tokens > 0, tokens, np.nan)),
+            PROBABILITY: good,
+            CONFIDENCE: np.abs(good - bad),
+        }
+    )
+
+
+def bins_of(values: pd.Series, most: int) -> pd.Series:
+    """Return the bin of each value, from 0, by quantiles; equal values share one."""
+    ordered = np.sort(values.to_numpy())
+    # Positions of the quantiles as whole numbers and parts of `most`: a float such as 0.6 * 10
+    # lies a little above the value that it stands for, which would then change its bin.
+    quotients, remainders = np.divmod(np.arange(most + 1) * (len(ordered) - 1), most)
+    after = ordered[np.minimum(quotients + 1, len(ordered) - 1)]
+    edges = np.unique(ordered[quotients] + remainders / most * (after - ordered[quotients]))
+    numbers = np.searchsorted(edges[1:-1], values.to_numpy(), side="right")
+    return pd.Series(pd.factorize(numbers, sort=True)[0], index=values.index)
+
+
+def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
+    """Yield accuracy in each bin of each factor, with Wilson's interval.
+
+    ``rows`` have the factors and ``correct``; those without a factor's value are left out.
+    """
+    for factor in FACTORS:
+        measured = rows[np.isfinite(rows[factor].astype(float)) & rows["correct"].notna()]
+        if measured.empty:
+            continue
+        for number, inside in measured.groupby(bins_of(measured[factor], most)):
+            values, correct, n = inside[factor], float(inside["correct"].sum()), len(inside)
+            low, high = wilson(correct, n)
+            yield {
+                "factor": factor,
+                "bin": int(str(number)),
+                **{"least": values.min(), "most": values.max(), "mean": values.mean()},
+                **{"correct": correct, "n": n, "accuracy": correct / n, "low": low, "high": high},
+            }
+
+
+def bin_accuracies(
+    results: Sequence[tables.Evaluation], method: str, bins: int, output: Path
+) -> int:
+    """Write the accuracy of each model by factor in at most ``bins``; return the number of rows."""
+    if not results:
+        raise UserError(f"{output}: no judgements are given; name at least one model.")
+    frames = []
+    for evaluation in results:
+        items = read_table(tables.ITEMS, evaluation.items, ["item_id", "good"])
+        scores = read_table(tables.SCORES, evaluation.outputs, SCORED)
+        rows = factors(items, align_scores(items, scores, evaluation.outputs))
+        judged = read_table(tables.JUDGEMENTS, evaluation.judgements, JUDGED).to_pandas()
+        correct = judged[judged["method"] == method].set_index("item_id")["correct"]
+        if correct.empty:
+            raise UserError(
+                f"{evaluation.judgements} has no judgements by method {method}; expected the "
+                "method that the exhibits show. Judge by it."
+            )
+        rows = rows.assign(correct=correct.reindex(items["item_id"].to_pylist()).to_numpy())
+        keys = {"model": evaluation.model, "lang": evaluation.lang, "method": method}
+        frames.append(pd.DataFrame(binned(rows, bins)).assign(**keys))
+    frame = pd.concat(frames)
+    log.info("%s: %d rows of %d models", output, len(frame), len(results))
+    tables.write_frame(frame, BINS, output)
+    return len(frame)
+
+
+# Learning curves
+
+DOUBLING, TO_HUMAN = "log2 tokens", "log10 tokens at human accuracy"
+"""Terms: the slope per doubling of the text, and the text that human accuracy needs."""
+Curves = Mapping[str, Mapping[str, int]]
+"""Tokens of each model trained on a sample, by row of the table of models."""
+Rows = list[dict[str, Any]]
+
+
+def phenomena_accuracies(accuracies: pd.DataFrame) -> pd.DataFrame:
+    """Return accuracies [models, phenomena and all], shares of 1: means over paradigms.
+
+    ``accuracies`` are rows by paradigm, of one method.
+    """
+    rows = accuracies[accuracies["paradigm"].isin(PHENOMENON_OF)].astype({"model": object})
+    phenomena = rows["paradigm"].astype(object).map(PHENOMENON_OF)
+    means = rows.groupby(["model", phenomena])["accuracy"].mean().unstack()
+    return means.assign(**{ALL: rows.groupby("model")["accuracy"].mean()})
+
+
+def fit_curve(accuracies: pd.Series, tokens: pd.Series, human: float | None = None) -> Rows:
+    """Return the terms of a curve: intercept, slope per doubling, tokens to reach ``human``.
+
+    ``accuracies`` and ``tokens`` are [models]. No rows for fewer than two sizes or three models.
+    """
+    logarithms = pd.DataFrame({DOUBLING: np.log2(tokens.astype(float))})
+    rows: Rows = ordinary_least_squares(accuracies, logarithms)
+    if rows and human is not None:
+        line = {row["term"]: row["coefficient"] for row in rows}
+        # A line that falls never reaches human accuracy.
+        if line[DOUBLING] > 0:
+            reached = (human - line[INTERCEPT]) / line[DOUBLING] * math.log10(2)
+            fit = {name: rows[0][name] for name in ("n", "r2")}
+            rows.append({"term": TO_HUMAN, "coefficient": reached, **fit})
+    return rows
+
+
+def _read(path: Path, models: set[str], method: str) -> pd.DataFrame:
+    rows: pd.DataFrame = read_table(tables.ACCURACIES, path).to_pandas()
+    return rows[rows["model"].isin(models) & (rows["method"] == method)]
+
+
+def fit_curves(
+    accuracies: Path, humans: Path | None, curves: Curves, method: tuple[str, str], output: Path
+) -> int:
+    """Write a table of regressions by phenomenon and over all; return the number of rows.
+
+    ``humans`` is a table with human accuracies; without it nothing is extrapolated. ``method``
+    names the methods of the models' and the humans' accuracies. A model of the result is a row of
+    the table of models. Raises UserError for a missing table or another schema.
+    """
+    models = {model for sizes in curves.values() for model in sizes}
+    measured = phenomena_accuracies(_read(accuracies, models, method[0]))
+    human = pd.Series(dtype=float)
+    if humans is not None:
+        released = phenomena_accuracies(_read(humans, {HUMAN}, method[1]))
+        human = released.iloc[0] if len(released) else human
+    rows: Rows = []
+    for row, sizes in curves.items():
+        tokens = pd.Series(sizes)
+        for phenomenon in measured:
+            values = measured[phenomenon].reindex(tokens.index).dropna()
+            terms = fit_curve(values, tokens[values.index], human.get(phenomenon))
+            rows += [{"analysis": phenomenon, "model": row, **term} for term in terms]
+    tables.write_rows(rows, tables.REGRESSIONS, output)
+    return len(rows)
