@@ -7,8 +7,7 @@ import pytest
 
 from blimpworks.exhibits.sheets import Column, Document, Entry, Sheet
 from blimpworks.report.names import Names
-from blimpworks.report.pages import assemble
-from blimpworks.report.ranking import ranking
+from blimpworks.report.pages import assemble, ranking
 from blimpworks.report.read import Campaign, Cell, Exhibit, Form, Inputs, PaperInputs, Trees
 
 SHEET = Sheet((Column("", "", names=True), Column("", "")), [[Entry("A"), Entry("90.0", 0)]])

@@ -29,7 +29,7 @@ from blimpworks.models.tokenizer import word_tokenizer
 from blimpworks.models.transformer import train_transformer
 from blimpworks.models.words import split_words
 from blimpworks.papers.blimp.analysis import DOUBLING, TO_HUMAN, fit_curve, fit_curves
-from blimpworks.papers.blimp.exhibits.curves import fig5, slopes
+from blimpworks.papers.blimp.exhibits.predictors import fig5, slopes
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_release
 from blimpworks.scoring.transformers_engine import TransformersEngine

@@ -9,8 +9,12 @@ from typer.testing import CliRunner
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.build import read_records
-from blimpworks.papers.blimp.items.generator.checks import read_declaration
-from blimpworks.papers.blimp.items.generator.generate import Generator, generate_paradigms, preview
+from blimpworks.papers.blimp.items.generator.generate import (
+    Generator,
+    generate_paradigms,
+    preview,
+    read_declaration,
+)
 from support.generator_kit import BLIMP, PATHS, lexicon
 
 HEAD = "term: t\nfield: syntax\nlexically_identical: false\n"

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from blimpworks.papers.blimp.items.generator.builder import Builder
-from blimpworks.papers.blimp.items.generator.checks import PARTS
 from blimpworks.papers.blimp.items.generator.constituents import PARTS as PARTS_OF
 from blimpworks.papers.blimp.items.generator.declarations import Scheme
+from blimpworks.papers.blimp.items.generator.generate import PARTS
 from support.generator_kit import lexicon
 
 

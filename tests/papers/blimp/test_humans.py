@@ -9,7 +9,7 @@ import pytest
 from blimpworks.errors import UserError
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.blimp.exhibits import SPECS
-from blimpworks.papers.blimp.exhibits.humans import humans
+from blimpworks.papers.blimp.exhibits.judgements import humans
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import (
     ATTENTION,

@@ -8,7 +8,7 @@ from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.items import regions_of
-from blimpworks.papers.clams.exhibits.sets import table6
+from blimpworks.papers.clams.exhibits.results import table6
 from blimpworks.papers.clams.items.build import build_items
 from blimpworks.papers.clams.items.sets import CAPITALS, CONSTRUCTIONS, LANGUAGES
 from blimpworks.papers.clams.settings import ClamsDecisions, ClamsOptions

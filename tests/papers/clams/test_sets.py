@@ -7,7 +7,7 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.papers.clams.analysis.wals import build_morphology, value_of
-from blimpworks.papers.clams.exhibits.sets import infer_vocabulary
+from blimpworks.papers.clams.exhibits.results import infer_vocabulary
 from blimpworks.papers.clams.items.build import count_sets, focus_of, read_pairs
 from blimpworks.tables import EVALUATION_SETS, MORPHOLOGY, read_table
 

@@ -1,37 +1,42 @@
-"""Show accuracy by properties of pairs (Figure 2 of BLiMP), and on generated pairs.
+"""Show accuracy by properties of pairs (Figure 2 of BLiMP), on generated pairs, by size of text.
 
-Source: Warstadt et al. (2020), section 5.2. The figure of generated pairs is not the paper's. Pairs
-of one paradigm by two generators test the same knowledge with other words, so different accuracies
-show the influence of words.
+Source: Warstadt et al. (2020), section 5.2; Figure 5, section 6.3 and footnote 16 on curves and
+their slopes. The figure of generated pairs is not the paper's. Pairs of one paradigm by two
+generators test the same knowledge with other words, so different accuracies show the influence of
+words.
 """
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
+from matplotlib.lines import Line2D
 
 from blimpworks.analysis.accuracy import ALL
+from blimpworks.campaign.seeds import size_name
 from blimpworks.errors import UserError
 from blimpworks.exhibits import style
 from blimpworks.exhibits.accuracies import row_accuracy_cell
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import select_rows
-from blimpworks.exhibits.shared import Tables, read_plain, row_cell
-from blimpworks.papers.blimp.analysis import CONFIDENCE, LENGTH, PERPLEXITY, PROBABILITY
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.formulas import PERPLEXITY, UNWEIGHTED, select_rows
+from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed, row_cell
+from blimpworks.papers.blimp import analysis
+from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import accuracies as acc
 from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.figures import CHANCE
-from blimpworks.papers.blimp.exhibits.formulas import SETS_PEARSON, common
-from blimpworks.papers.blimp.paradigms import BENCHMARK, GENERATED, LANG, PHENOMENON_OF
+from blimpworks.papers.blimp.exhibits.formulas import EXTRAPOLATED, SETS_PEARSON, common
+from blimpworks.papers.blimp.paradigms import HUMAN, LANG, NAMES
 from blimpworks.papers.blimp.tables import BINS
-from blimpworks.tables import ACCURACIES
+from blimpworks.tables import ACCURACIES, PERPLEXITIES, REGRESSIONS
 
 BINNED = "bins"
 AXES = {
-    LENGTH: "sentence length (words)",
-    PERPLEXITY: "perplexity per token",
-    PROBABILITY: "log P(good) (nats)",
-    CONFIDENCE: "|log P(good) − log P(bad)| (nats)",
+    analysis.LENGTH: "sentence length (words)",
+    analysis.PERPLEXITY: "perplexity per token",
+    analysis.PROBABILITY: "log P(good) (nats)",
+    analysis.CONFIDENCE: "|log P(good) − log P(bad)| (nats)",
 }
 """Labels of axes by factor; their order is the paper's."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -86,7 +91,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
             )
         axes.axhline(CHANCE, color=style.GREY, lw=0.8, ls="--")
         means = of_factor["mean"]
-        if factor == PERPLEXITY and means.max() > SPREAD * means.min():
+        if factor == analysis.PERPLEXITY and means.max() > SPREAD * means.min():
             axes.set_xscale("log")
         axes.set(xlabel=AXES[factor], ylim=(0, 100), yticks=range(0, 101, 25))
     for axes in grid[:, 0]:
@@ -94,7 +99,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     handles, texts = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, texts, loc="outside upper center", ncols=min(len(texts), 4))
 
-    judged = rows[rows["factor"] == LENGTH].groupby("model")["n"].sum()
+    judged = rows[rows["factor"] == analysis.LENGTH].groupby("model")["n"].sum()
     models = acc.models_sentences(tables, labels, counts=judged)
     description = describe("fig2", bins=int(rows["bin"].max()) + 1, models=models)
     return Exhibit(**description, cells=cells, figure=figure)
@@ -102,7 +107,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
 
 # Generated pairs
 
-SETS = {BENCHMARK: "released", GENERATED: "generated"}
+SETS = {blimp.BENCHMARK: "released", blimp.GENERATED: "generated"}
 OVERALL = "Overall"
 ACROSS = 3
 NAMED = 3
@@ -122,8 +127,8 @@ def _cells(rows: pd.DataFrame, model: str) -> list[Cell]:
         of_set = rows[rows["benchmark"] == benchmark]
         column = f"{model}: {name}"
         present = {*of_set["paradigm"]}
-        further = sorted(present - PHENOMENON_OF.keys())
-        for uid in [*(uid for uid in PHENOMENON_OF if uid in present), *further]:
+        further = sorted(present - blimp.PHENOMENON_OF.keys())
+        for uid in [*(uid for uid in blimp.PHENOMENON_OF if uid in present), *further]:
             cells.append(acc.mean_cell(of_set[of_set["paradigm"] == uid], (uid, column)))
         if not both.empty:
             cells.append(acc.mean_cell(both[both["benchmark"] == benchmark], (OVERALL, column)))
@@ -184,3 +189,185 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
     figure.supxlabel("accuracy on released pairs (%)", fontsize="medium")
     figure.supylabel("accuracy on generated pairs (%)", fontsize="medium")
     return Exhibit(**description, cells=cells, figure=figure)
+
+
+# Learning curves
+
+ROWS = {**NAMES, ALL: "Average"}
+COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PINK, style.SKY)
+LINES: tuple[dict[str, Any], ...] = (
+    {"marker": "o", "linestyle": "-"},
+    {"marker": "^", "linestyle": (0, (4, 1.5))},
+)
+"""Looks of the first six phenomena, and of the other six."""
+STYLES: dict[str, dict[str, Any]] = {
+    key: {
+        "color": COLOURS[number % len(COLOURS)],
+        "linewidth": 1,
+        "markersize": 3.5,
+        **LINES[number // len(COLOURS)],
+    }
+    for number, key in enumerate(NAMES)
+}
+STYLES[ALL] = {"color": style.GREY, "linewidth": 3.5, "alpha": 0.7, "zorder": 1}
+PRINTED_AT = {125_000: "0.125M", 1_000_000: "1M", 8_000_000: "8M", 64_000_000: "64M"}
+"""Sizes with a printed perplexity (footnote 16), and their printed names."""
+PRINTED = {"blimp-txl-curve": "TXL", "blimp-lstm-curve": "LSTM"}
+"""Models with printed slopes, and their printed names."""
+WHOLE = {"blimp-txl-curve": "transformer-xl-wt103", "blimp-lstm-curve": "lstm-gulordava"}
+"""The same models trained on all of their text, with printed accuracies."""
+SLOPE, TOKENS, PERPLEXITIES_AT = "slope", "log10 tokens", "perplexity"
+ASIDE = 0.015
+"""Distance of the lines' points of one size, in doublings."""
+NONE = "no model is trained on samples"
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Models of one ``row`` of the table of models, with the ``tokens`` of each."""
+
+    row: str
+    label: str
+    tokens: Mapping[str, int]
+
+    @property
+    def sizes(self) -> dict[int, list[str]]:
+        """Models by size, the smallest first."""
+        sizes = sorted({*self.tokens.values()})
+        return {size: [m for m, n in self.tokens.items() if n == size] for size in sizes}
+
+
+def _curves(labels: Labels) -> list[Curve]:
+    facts: Mapping[str, Any] = labels.facts.get("blimp_curves", {})
+    return [Curve(row, fact["label"], fact["models"]) for row, fact in facts.items()]
+
+
+def _with_spread(cell: Cell, values: pd.Series) -> Cell:
+    if len(values) < 2:
+        return replace(cell, n=len(values))
+    deviation = float(values.std())
+    low, high = cell.value - deviation, cell.value + deviation
+    return replace(cell, n=len(values), low=low, high=high)
+
+
+def fig5(tables: Tables, labels: Labels) -> Exhibit:
+    """Draw Figure 5: accuracy on each phenomenon by the tokens that models are trained on."""
+    curves = _curves(labels)
+    if not curves:
+        return Exhibit(**describe("fig5"), cells=[], figure=style.empty_figure(NONE, height=2.9))
+    rows = acc.read_own(tables, labels)
+    single = 100 * analysis.phenomena_accuracies(rows)
+    cells: list[Cell] = []
+    figure = style.new_figure(style.PAGE_INCHES, 2.9 * len(curves))
+    grid = figure.subplots(len(curves), 1, squeeze=False, sharey=True)
+    for axes, curve in zip(grid.flat, curves, strict=True):
+        # Mean accuracy of each size, by phenomenon.
+        points: dict[str, dict[int, Cell]] = {}
+        for size, models in curve.sizes.items():
+            evaluated = [model for model in models if model in single.index]
+            of_size = rows[rows["model"].isin(evaluated)]
+            for key, name in ROWS.items():
+                inside = of_size[of_size["paradigm"].isin(acc.of_phenomenon(key))]
+                if not inside.empty:
+                    place = (name, f"{curve.label}, {size_name(size)}")
+                    cell = acc.computed_cell(inside, place, UNWEIGHTED)
+                    spread = _with_spread(cell, single.loc[evaluated, key].dropna())
+                    points.setdefault(key, {})[size] = spread
+        for number, (key, line) in enumerate(points.items()):
+            # Side by side, so that bars of one size don't hide each other.
+            aside = 2 ** (ASIDE * (number - len(NAMES) / 2))
+            sizes = [size * aside for size in line]
+            values = [cell.value for cell in line.values()]
+            errors = [0.0 if c.high is None else c.high - c.value for c in line.values()]
+            axes.errorbar(sizes, values, errors, elinewidth=0.5, capsize=1.5, **STYLES[key])
+            cells += line.values()
+        axes.axhline(50, color="black", linewidth=0.6, linestyle=":")
+        axes.set_xscale("log", base=2)
+        axes.set_xticks([*curve.sizes], [size_name(size).upper() for size in curve.sizes])
+        axes.minorticks_off()
+        axes.set_title(curve.label, loc="left")
+        axes.set_ylabel("accuracy (%)")
+    grid.flat[-1].set_xlabel("tokens of training text")
+    handles = [Line2D([], [], label=ROWS[key], **look) for key, look in STYLES.items()]
+    figure.legend(handles=handles, loc="outside right center", handlelength=3)
+    return Exhibit(**describe("fig5"), cells=cells, figure=figure)
+
+
+# Slopes
+
+
+def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
+    cells = []
+    of_curves = printed[(printed["exhibit"] == "text") & printed["row"].isin(PRINTED)]
+    for _, row in of_curves[of_curves["column"].str.startswith("slope ")].iterrows():
+        key, name = row["column"].removeprefix("slope "), PRINTED[row["row"]]
+        cells.append(printed_cell(row, (NAMES[key], f"printed {name} {SLOPE}")))
+        if extrapolated:
+            where = {
+                "exhibit": ["table3", "text"],
+                "row": [row["row"], HUMAN, WHOLE[row["row"]]],
+                "column": [row["column"], key, "training tokens"],
+            }
+            place, rows = (NAMES[key], f"printed {name} {TOKENS}"), select_rows(printed, where)
+            cells.append(acc.formula_cell(rows, place, EXTRAPOLATED, "published", where, "{:.1f}"))
+    return cells
+
+
+def slopes(tables: Tables, labels: Labels) -> Exhibit:
+    """Tabulate slopes beside the printed ones, and perplexity by size."""
+    printed, measured = read_printed(tables), labels.source == "measured"
+    curves = _curves(labels) if measured else []
+    table = read_plain(REGRESSIONS, tables["curves"][0]) if measured else pd.DataFrame()
+    slope_cells: list[Cell] = []
+    for curve in curves:
+        for _, term in table[table["model"] == curve.row].iterrows():
+            column = {analysis.DOUBLING: SLOPE, analysis.TO_HUMAN: TOKENS}.get(term["term"])
+            if column is None or term["analysis"] not in ROWS:
+                continue
+            value, place = term["coefficient"], (ROWS[term["analysis"]], f"{curve.label} {column}")
+            fields, text = {}, f"{value:.1f}"
+            if column == SLOPE:
+                fields = {"n": int(term["n"]), "low": term["low"], "high": term["high"]}
+                text = f"{value:.4f} ± {term['high'] - value:.4f}".replace("-", "−")
+            keys = ("analysis", "model", "term")
+            cell = row_cell("regressions", term, keys, "coefficient", place, text)
+            slope_cells.append(replace(cell, **fields))
+    slope_cells += _printed_slopes(printed, extrapolated=not measured)
+    order = [*ROWS.values()]
+    slope_cells.sort(key=lambda cell: order.index(cell.row))
+
+    # Mean test perplexity of each size; of LSTMs alone there is a table.
+    perplexities = read_plain(PERPLEXITIES, tables.get("perplexities"))
+    sized: list[tuple[int, Cell]] = []
+    for curve in curves:
+        for size, models in curve.sizes.items():
+            where = {"lang": LANG, "model": models}
+            rows = select_rows(perplexities, where)
+            if not rows.empty:
+                cell_key = (f"{size:,} tokens", f"{curve.label} {PERPLEXITIES_AT}")
+                cell = acc.formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, "{:.1f}")
+                sized.append((size, _with_spread(cell, rows["perplexity"])))
+    for size, name in PRINTED_AT.items():
+        where = {"exhibit": "text", "row": "curve", "column": f"perplexity at {name}"}
+        for _, row in select_rows(printed, where).iterrows():
+            cell_key = (f"{size:,} tokens", f"printed {PERPLEXITIES_AT}")
+            sized.append((size, printed_cell(row, cell_key)))
+    sized.sort(key=lambda sized_cell: sized_cell[0])
+
+    cells_of = {"Phenomenon": slope_cells, "Training text": [cell for _, cell in sized]}
+    sections = []
+    heads: dict[str, tuple[str, str]] = {}
+    for title, cells in cells_of.items():
+        columns = list(dict.fromkeys(cell.column for cell in cells))
+        sections.append(Section(title, {cell.row: cell.row for cell in cells}, columns))
+        for column in columns:
+            # In two lines: the model, and the number.
+            end = next(e for e in (SLOPE, TOKENS, PERPLEXITIES_AT) if column.endswith(e))
+            heads[column] = (column.removesuffix(end).strip(), end)
+    key, none = "slopes" if measured else "slopes_published", f"In this campaign {NONE}. "
+    return Exhibit(
+        **describe(key, none="" if curves else none),
+        cells=[cell for cells in cells_of.values() for cell in cells],
+        heads=heads,
+        sections=sections,
+    )

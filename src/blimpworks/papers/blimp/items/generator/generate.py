@@ -1,21 +1,219 @@
-"""Generate distinct pairs of declared paradigms: fill slots, correct articles, read brackets."""
+"""Read declarations of paradigms, check them, also against a lexicon, and generate their pairs."""
 
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from blimpworks.campaign.settings.parsing import complaints, read_settings
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
+from blimpworks.papers.blimp.items import lexicon as entries
 from blimpworks.papers.blimp.items.build import Record
-from blimpworks.papers.blimp.items.generator.builder import Builder, Redraw
-from blimpworks.papers.blimp.items.generator.checks import SLOT, check_vocabulary, read_declaration
+from blimpworks.papers.blimp.items.generator import constituents
+from blimpworks.papers.blimp.items.generator import declarations as draws
+from blimpworks.papers.blimp.items.generator.builder import Builder, Pools, Redraw
 from blimpworks.papers.blimp.items.generator.constituents import Constituent, Part, part_of
-from blimpworks.papers.blimp.items.generator.declarations import Declaration
-from blimpworks.papers.blimp.items.lexicon import Lexicon, Sounds, read_lexicon
+from blimpworks.papers.blimp.items.generator.declarations import AnyDraw, Declaration, Scheme
+from blimpworks.papers.blimp.items.lexicon import EXCLUDED, Lexicon, Sounds, read_lexicon
+
+SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
+"""{name} or {name.part}."""
+OPTIONAL = "phrase that can be nothing"
+"""Kind of the object of a verb that may take none; other draws cannot refer to it."""
+PARTS: Mapping[str, Collection[str]] = {
+    "verb": constituents.PARTS[entries.Verb],
+    "noun": ("", "swapped", "possessive"),
+    "phrase": constituents.PARTS[constituents.NounForm],
+    "determiner": constituents.PARTS[entries.Determiner],
+    "predicate": constituents.PARTS[constituents.Predicate],
+    "adjective": constituents.PARTS[entries.Adjective],
+    "pronoun": constituents.PARTS[constituents.Pronoun],
+    "wh": ("",),
+}
+"""Parts by kind of draw; the part "" is the draw itself, {name}. Parts of choices are numbers."""
+SETS = "determiners.tsv (column sets)"
+LEXICON_KEYS: tuple[tuple[type[draws.Drawn], str, str], ...] = (
+    (draws.VerbDraw, "other_than", "verbs.tsv"),
+    (draws.VerbDraw, "subject_within", "classes.yaml"),
+    (draws.VerbDraw, "subject_accepts", "classes.yaml"),
+    (draws.NominalDraw, "classes", "classes.yaml"),
+    (draws.NominalDraw, "other_than", "nouns.tsv or names.tsv"),
+    (draws.AdjectiveDraw, "other_than", "adjectives.tsv"),
+    (draws.PhraseDraw, "determiner", "determiners.tsv"),
+    (draws.DeterminerDraw, "among", "determiners.tsv"),
+    (draws.PredicateDraw, "among", "auxiliaries.tsv"),
+)
+"""Keys of draws that name words or classes of the lexicon, and the lexicon's file."""
+Complaint = tuple[str, str]
+
+
+def _above(schemes: Sequence[Scheme], number: int) -> str:
+    # Before the keys of a scheme; nothing where it is the only one.
+    return f"one_of.{number}." if len(schemes) > 1 else ""
+
+
+def read_declaration(path: Path) -> Declaration:
+    """Read a paradigm's declaration, a YAML file called after it.
+
+    A single scheme's keys may be at the top. Raises UserError, naming file and key, for missing,
+    unknown or malformed ones, and for names of nothing drawn or of another kind than expected.
+    """
+    settings = read_settings(path, "declaration of a paradigm")
+    gathered = settings
+    if "one_of" not in settings:
+        scheme = {key: value for key, value in settings.items() if key in Scheme.model_fields}
+        gathered = {key: value for key, value in settings.items() if key not in scheme}
+        gathered["one_of"] = [scheme]
+    try:
+        declaration = Declaration.model_validate(gathered)
+    except ValidationError as error:
+        errors = error.errors()
+        for problem in errors:
+            if "one_of" not in settings and problem["loc"][:2] == ("one_of", 0):
+                problem["loc"] = problem["loc"][2:]
+        raise UserError(complaints(errors, settings, str(path))) from error
+    wrong = [
+        f"{path}: key '{_above(declaration.one_of, number)}{key}' {complaint}."
+        for number, scheme in enumerate(declaration.one_of)
+        for key, complaint in _wrong(scheme, declaration.method)
+    ]
+    if wrong:
+        raise UserError("\n".join(wrong))
+    return declaration
+
+
+def _some(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+def _wrong(scheme: Scheme, method: str | None) -> Iterator[Complaint]:
+    """Complain of names and slots that nothing, or nothing suitable, is drawn for."""
+    slot_kinds: dict[str, str] = {}
+    for name, draw in scheme.draw.items():
+        for key, used, allowed in draw.names():
+            if used not in slot_kinds:
+                yield f"draw.{name}.{key}", f"names {used!r}, which is not drawn before"
+            elif slot_kinds[used] not in allowed:
+                expected = " or ".join(map(_some, allowed))
+                complaint = f"names {used!r}, {_some(slot_kinds[used])}; expected {expected}"
+                yield f"draw.{name}.{key}", complaint
+        slot_kinds[name] = draw.kind
+        if draw.kind == "phrase" and draw.complement_of:
+            verb = scheme.draw.get(draw.complement_of)
+            if verb and verb.kind == "verb" and "intransitive" in verb.frames:
+                slot_kinds[name] = OPTIONAL
+    for key, text in scheme.templates.items():
+        for slot in SLOT.finditer(text):
+            slot_draw, slot_part = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
+            if slot_draw is None:
+                yield key, f"names {slot[1]!r}, which is not drawn"
+            elif slot_part not in (slot_parts := _parts(slot_draw)):
+                has = ", ".join(f"{{{slot[1]}{'.' * bool(name)}{name}}}" for name in slot_parts)
+                yield key, f"has {slot[0]}, no part of {_some(slot_draw.kind)}; expected {has}"
+        if stray := re.search(r"[{}]", SLOT.sub("", text)):
+            yield key, f"has a stray {stray[0]!r}; expected {{name}} or {{name.part}}"
+    for key, text in {"good": scheme.good, "bad": scheme.bad}.items():
+        marked = re.findall(r"\[[^][]*\]", text)
+        if len(marked) != bool(method):
+            expected = "one critical word" if method else "none, because there is no method"
+            yield key, f"marks {len(marked)} critical words by brackets; expected {expected}"
+
+
+def _parts(draw: AnyDraw) -> Collection[str]:
+    if draw.kind != "choice":
+        return PARTS[draw.kind]
+    groups = (draw.among, *draw.by_number.values())
+    lengths = [1 if isinstance(row, str) else len(row) for group in groups for row in group]
+    shortest = min(lengths, default=0)
+    return ("", *map(str, range(shortest))) if shortest else ()
+
+
+# Beside a lexicon
+
+
+def _references(
+    draw: AnyDraw, lexicon: Lexicon, words: Mapping[str, Collection[str]]
+) -> Iterator[tuple[str, str, Collection[str], str]]:
+    """Yield keys that name words, each with a word, the words allowed for it, and their file."""
+    if isinstance(draw, draws.VerbDraw | draws.AdjectiveDraw):
+        # The words that a draw is limited to must have its frame.
+        if isinstance(draw, draws.VerbDraw):
+            fitting = {verb.lexeme for verb in lexicon.verbs if verb.frame in draw.frames}
+            file = f"verbs.tsv (frame {' or '.join(draw.frames)})"
+        else:
+            fitting = {a.adjective for a in lexicon.adjectives if a.frame == draw.frame}
+            file = f"adjectives.tsv ({f'frame {draw.frame}' if draw.frame else 'no frame'})"
+        for word in draw.words:
+            yield "words", word, fitting, file
+    for word_kind, key, file in LEXICON_KEYS:
+        if isinstance(draw, word_kind):
+            value = getattr(draw, key)
+            if isinstance(value, str) and file == "determiners.tsv":
+                yield key, value, words[SETS], SETS
+            else:
+                for word in value.split() if isinstance(value, str) else value:
+                    yield key, word.removeprefix(EXCLUDED), words[file], file
+
+
+def _lacking(draw: AnyDraw, scheme: Scheme, pools: Pools) -> list[str]:
+    """Say which entry has no singular or plural ("'x' has not"), and how to exclude it, if one."""
+    if isinstance(draw, draws.NominalDraw):
+        for group in pools.nouns(draw).values():
+            for form in group:
+                if constituents.OTHER[form.number] not in form.entry.forms:
+                    return [f"{form.text!r} has not", "ask for a plural, no names, no mass nouns"]
+    elif isinstance(draw, draws.DeterminerDraw):
+        for entry in pools.determiners(draw.among):
+            if not entry.swapped:
+                return [f"{entry.determiner!r} has not", "leave it out of 'among'"]
+    elif isinstance(draw, draws.PredicateDraw):
+        while draw.like and isinstance(liked := scheme.draw[draw.like], draws.PredicateDraw):
+            draw = liked
+        if not pools.agree(draw):
+            return ["not every form has", "set 'agreeing: true'"]
+    return []
+
+
+def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> None:
+    """Check the declaration in a file against a lexicon. Raises UserError."""
+    pools = Pools(lexicon)
+    vocabulary: dict[str, Collection[str]] = {
+        "verbs.tsv": {verb.lexeme for verb in lexicon.verbs},
+        "nouns.tsv or names.tsv": {noun.noun for noun in lexicon.nouns},
+        "adjectives.tsv": {entry.adjective for entry in lexicon.adjectives},
+        "auxiliaries.tsv": {entry.auxiliary for entry in lexicon.auxiliaries},
+        "determiners.tsv": {entry.determiner for entry in lexicon.determiners},
+        SETS: {name for entry in lexicon.determiners for name in entry.sets},
+        "classes.yaml": lexicon.classes.wider,
+    }
+    wrong = []
+    for number, scheme in enumerate(declaration.one_of):
+        where = f"{path}: key '{_above(declaration.one_of, number)}"
+        for name, draw in scheme.draw.items():
+            for key, word, present, file in _references(draw, lexicon, vocabulary):
+                if word not in present:
+                    close = get_close_matches(word, present, n=1)
+                    hint = f"did you mean {close[0]!r}?" if close else "correct it, or add it."
+                    complaint = f"names {word!r}, which is not in {file}; {hint}"
+                    wrong.append(f"{where}draw.{name}.{key}' {complaint}")
+        for key, text in scheme.templates.items():
+            for slot in SLOT.finditer(text):
+                swapped = slot[2].startswith(".swapped")
+                if swapped and (lacking := _lacking(scheme.draw[slot[1]], scheme, pools)):
+                    complaint = f"has {slot[0]}, the other number, which {'; '.join(lacking)}."
+                    wrong.append(f"{where}{key}' {complaint}")
+    if wrong:
+        raise UserError("\n".join(wrong))
+
+
+# Pairs
 
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
 PATIENCE = 2000
@@ -168,8 +366,8 @@ def generate_paradigms(
     that others can be left out or added. Raises UserError for a mistake in the lexicon or a
     declaration, and for a paradigm that the lexicon has too few pairs for.
     """
-    entries = read_lexicon(lexicon)
-    generators = [Generator(path, read_declaration(path), entries, seed) for path in declarations]
+    read = read_lexicon(lexicon)
+    generators = [Generator(path, read_declaration(path), read, seed) for path in declarations]
     for generator, output in zip(generators, outputs, strict=True):
         with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as handle:
             for pair in generator.pairs(pairs):

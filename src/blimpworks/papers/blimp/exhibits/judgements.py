@@ -1,24 +1,28 @@
-"""Compare human agreement with BLiMP's labels: printed, summarised, from single ratings.
+"""Compare human agreement with BLiMP's labels, and accuracies with ties wrong or half right.
 
-Source: Warstadt et al. (2020), section 3.4, the human columns of Tables 3 and 4, and the responses
-and their summary that the authors released.
+Source: Warstadt et al. (2020), section 3.4, the human columns of Tables 3 and 4, the responses and
+their summary that the authors released; section 4.1: the grammatical sentence must be the more
+probable. Seven of the released pairs are twice the same sentence, so no model gets those right.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from blimpworks.campaign.reference import PublishedRow
+from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
 from blimpworks.papers.blimp import released_results as release
 from blimpworks.papers.blimp.exhibits import accuracies as acc
 from blimpworks.papers.blimp.exhibits import describe, formulas
-from blimpworks.papers.blimp.paradigms import HUMAN, NAMES, PARADIGMS, PHENOMENON_OF
+from blimpworks.papers.blimp.paradigms import HUMAN, LANG, NAMES, PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.published import paradigm_of
 from blimpworks.papers.blimp.tables import RATINGS
+from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 
 RATED = "ratings"
 PRINTED, SUMMARY = "Printed", "Summary"
@@ -167,3 +171,79 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
         heads=HEADS,
         widths={DIFFERS: 0.25},
     )
+
+
+# Ties
+
+PAIRS, TIED, SAME = "Pairs", "Ties", "Same sentence twice"
+WRONG, HALF = "Ties wrong (published)", "Ties half (corrected)"
+TIE_HEADS = {
+    SAME: ("Same sentence", "twice"),
+    WRONG: ("Ties wrong", "(published)"),
+    HALF: ("Ties half", "(corrected)"),
+}
+MOST = 3
+"""Paradigms shown of each model: those with the most ties."""
+
+
+def _cells(
+    judgements: pd.DataFrame,
+    items: pd.DataFrame,
+    row: str,
+    model: str,
+    method: str,
+    paradigm: str | None,
+) -> Iterator[Cell]:
+    chosen: dict[str, Any] = {"paradigm": paradigm} if paradigm else {}
+    where = {"model": model, "lang": LANG, "method": method} | chosen
+    rows = select_rows(judgements, where)
+    yield acc.formula_cell(rows, (row, PAIRS), formulas.JUDGED, "judgements", where)
+    tied = where | {"margin": 0.0}
+    yield acc.formula_cell(select_rows(rows, tied), (row, TIED), COUNT, "judgements", tied)
+    every = [uid for uid in PHENOMENON_OF if uid in {*rows["paradigm"]}]
+    same = (chosen or {"paradigm": every}) | {"identical": True}
+    yield acc.formula_cell(select_rows(items, same), (row, SAME), COUNT, "items", same)
+    n = int(formulas.JUDGED(rows))
+    for column, formula in {WRONG: formulas.TIES_WRONG, HALF: formulas.TIES_HALF}.items():
+        cell = acc.formula_cell(rows, (row, column), formula, "judgements", where, "{:.2f}")
+        yield acc.with_interval(cell, cell.value * n / 100, n)
+
+
+def ties(tables: Tables, labels: Labels) -> Exhibit:
+    """Tabulate ties of the campaign's models, and accuracies with ties wrong or half."""
+    for path in tables["items"]:
+        table = read_table(ITEMS, path)
+        if path.stem == LANG and "identical" in table.column_names:
+            items = table.select(["paradigm", "identical"]).to_pandas().astype({"paradigm": object})
+            break
+    else:
+        raise UserError(
+            f"{', '.join(map(str, tables['items'])) or 'nothing'} has no column 'identical'; "
+            "expected the items of BLiMP, which say what pairs are twice the same sentence. Build "
+            "them again."
+        )
+    identical = {*select_rows(items, {"identical": True})["paradigm"]}
+    paths = {path.parent.name: path for path in tables["judgements"] if path.stem == LANG}
+    cells: list[Cell] = []
+    for model, name in labels.models.items():
+        if model not in paths:
+            continue
+        rows = read_plain(JUDGEMENTS, paths[model])
+        rows = rows[rows["paradigm"].isin(PHENOMENON_OF)]
+        methods = sorted({*rows["method"]}, key=lambda m: (m != labels.method, m))
+        for method in methods:
+            row = f"{name}: all paradigms, {method.replace('_', ' ')}"
+            cells += _cells(rows, items, row, model, method, None)
+        tied = select_rows(rows, {"method": labels.method, "margin": 0.0})
+        counts = tied["paradigm"].value_counts().to_dict()
+        having = [uid for uid in PHENOMENON_OF if uid in counts or uid in identical]
+        having.sort(key=lambda uid: -counts.get(uid, 0))
+        for number, uid in enumerate(having):
+            for cell in _cells(rows, items, f"{name}: {uid}", model, labels.method, uid):
+                cells.append(replace(cell, printed=number < MOST))
+    if not cells:
+        raise UserError(
+            "there are no judgements of English by the campaign's models; judge BLiMP's items."
+        )
+    description = describe("ties", most=MOST, method=labels.method.replace("_", " "))
+    return Exhibit(**description, cells=cells, heads=TIE_HEADS)
