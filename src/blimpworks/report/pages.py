@@ -420,7 +420,11 @@ def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, in
         settings: dict[str, Any] = read_yaml(HERE / SETTINGS, "settings of Sphinx")
         settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
         complaints = io.StringIO()
-        options = {"confoverrides": settings, "warning": complaints, "freshenv": True}
+        options: dict[str, Any] = {
+            "confoverrides": settings,
+            "warning": complaints,
+            "freshenv": True,
+        }
         app = Sphinx(source, None, site, work / "doctrees", "html", status=None, **options)
         app.build(force_all=True)
         if app.statuscode or complaints.getvalue():

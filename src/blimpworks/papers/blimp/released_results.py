@@ -30,11 +30,8 @@ from blimpworks.tables import ACCURACIES, write_rows
 
 PREFIX = "released_"
 """Prefix of the names of methods: the campaign may have judged by the same."""
-METHODS = {
-    "sentence": f"{PREFIX}full_sentence",
-    "one-prefix": f"{PREFIX}one_prefix",
-    "two-prefix": f"{PREFIX}two_prefix",
-}
+KINDS = {"sentence": "full_sentence", "one-prefix": "one_prefix", "two-prefix": "two_prefix"}
+METHODS = {kind: f"{PREFIX}{name}" for kind, name in KINDS.items()}
 INDIVIDUAL, MAJORITY = "individual", "majority"
 """Methods of humans: single ratings, and the majority on each pair."""
 VALIDATED = 5
@@ -42,10 +39,8 @@ VALIDATED = 5
 REJECTED = "rejected"
 """Phenomenon of paradigms that the validation rejected."""
 MODELS = {
-    "N-Gram": "blimp-5gram",
-    "LSTM": "lstm-gulordava",
-    "TXL": "transformer-xl-wt103",
-    "GPT2": "gpt2-large",
+    **{"N-Gram": "blimp-5gram", "LSTM": "lstm-gulordava"},
+    **{"TXL": "transformer-xl-wt103", "GPT2": "gpt2-large"},
 }
 """Columns of the results, and the models in our catalogue."""
 RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), MODELS.values(), strict=True))
@@ -80,19 +75,10 @@ def _row(model: str, paradigm: str, method: str, accuracy: float, n: int) -> dic
     """Make a row of the table; the number of right answers is rounded."""
     correct = round(accuracy * n)
     low, high = wilson(correct, n)
-    return dict.fromkeys(ACCURACIES.names) | {
-        "benchmark": BENCHMARK,
-        "model": model,
-        "lang": LANG,
-        "phenomenon": PHENOMENON_OF.get(paradigm, REJECTED),
-        "paradigm": paradigm,
-        "method": method,
-        "correct": correct,
-        "n": n,
-        "accuracy": accuracy,
-        "low": low,
-        "high": high,
-    }
+    keys = {"benchmark": BENCHMARK, "model": model, "lang": LANG, "method": method}
+    keys |= {"phenomenon": PHENOMENON_OF.get(paradigm, REJECTED), "paradigm": paradigm}
+    numbers = {"correct": correct, "n": n, "accuracy": accuracy, "low": low, "high": high}
+    return dict.fromkeys(ACCURACIES.names) | keys | numbers
 
 
 def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
@@ -166,32 +152,24 @@ REASONS = (REFUSED, UNANSWERED, NO_SPEAKER, NO_ENGLISH)
 # The form misspells the name of its field for the answer "native".
 FIELDS = ("AssignmentId", "AssignmentStatus", "anonCode", "Answer.english", "Answer.navtive")
 SIDES = ("1", "2")
-Row = Mapping[str, str]
+AGAIN = "Retrieve BLiMP's released responses again."
+CHOICE = ("Input.item_{}_condition", "Input.field_{}_1", "Input.field_{}_2", "Answer.Choice{}")
+"""Columns of a choice by slot: its condition, the two sentences, and the answer."""
 
 
-def _fields(slot: int) -> tuple[str, str, str, str]:
-    # The condition of a choice, the two sentences shown, and the answer.
-    return (
-        f"Input.item_{slot}_condition",
-        f"Input.field_{slot}_1",
-        f"Input.field_{slot}_2",
-        f"Answer.Choice{slot}",
-    )
-
-
-def _rating(row: Row, slot: int, where: str) -> dict[str, object]:
-    condition, first, second, choice = (row[name] for name in _fields(slot))
+def _rating(row: Mapping[str, str], slot: int, where: str) -> dict[str, object]:
+    condition, first, second, choice = (row[name.format(slot)] for name in CHOICE)
     uid, separator, right = condition.rpartition("ans")
     if not separator or right not in SIDES or uid not in {**PHENOMENON_OF, **OTHERS}:
         raise UserError(
             f"{where}: the condition of item {slot} is {condition!r}; expected a paradigm, or "
-            f"attnchk, and ans1 or ans2. Retrieve BLiMP's released responses again."
+            f"attnchk, and ans1 or ans2. {AGAIN}"
         )
     answer = choice[:1]
     if answer not in SIDES and choice not in ("", "NA"):
         raise UserError(
             f"{where}: choice {slot} is {choice!r}; expected 1. or 2. and a sentence, or nothing. "
-            "Retrieve BLiMP's released responses again."
+            f"{AGAIN}"
         )
     good, bad = (first, second) if right == "1" else (second, first)
     # The released summary leaves out the first three kinds. Section 3.4 takes self-reported
@@ -225,7 +203,7 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     ``published`` ratings are behind the released summary, ``corrected`` ones meet the text's
     criterion. A paradigm's pairs are numbered in order of appearance.
     """
-    needed = (*FIELDS, *(name for slot in SLOTS for name in _fields(slot)))
+    needed = (*FIELDS, *(name.format(slot) for slot in SLOTS for name in CHOICE))
     with reading(responses, "BLiMP's released responses", "Retrieve them again."):
         lines = [*table_rows(responses, needed)]
     rows = [

@@ -1,35 +1,18 @@
 """Accuracies that CLAMS prints in Tables 1 to 3, and in Table 4 with capitals."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from blimpworks.campaign.reference import PublishedRow
-from blimpworks.papers.clams.items.sets import (
-    AGREEMENT,
-    CAPITALS,
-    CONSTRUCTIONS,
-    ENGLISH_REFLEXIVES,
-    REFLEXIVES,
-)
+from blimpworks.papers.clams.items import sets as clams
 from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 ENGLISH, MULTILINGUAL = "eng", "bert-base-multilingual-cased"
 ALTERED = {"perplexity", "average", "agreement average", "reflexives average"}
 """Rows that are no accuracies, or are means of them."""
-
-
-def _accuracy(
-    row: PublishedRow, model: str, lang: str, n: int | None, phenomenon: str = AGREEMENT
-) -> PrintedAccuracy:
-    return printed_accuracy(
-        row,
-        "an accuracy from 0 to 1",
-        most=1,
-        model=model,
-        lang=lang,
-        n=n,
-        phenomenon=phenomenon,
-        paradigm=row.row,
-    )
+_accuracy = partial(
+    printed_accuracy, expected="an accuracy from 0 to 1", most=1, phenomenon=clams.AGREEMENT
+)
 
 
 def _numbers_of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[PublishedRow]:
@@ -48,16 +31,18 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     }
     for row in _numbers_of(printed, "table1"):
         lang, _, model = row.column.partition(" ")
-        yield _accuracy(row, model, lang, None)
+        yield _accuracy(row, model=model, lang=lang, n=None, paradigm=row.row)
     for row in _numbers_of(printed, "table2"):
         n = sizes.get((row.row, f"{row.column} {MULTILINGUAL}"))
-        yield _accuracy(row, MULTILINGUAL, row.column, n)
+        model = MULTILINGUAL
+        yield _accuracy(row, model=model, lang=row.column, n=n, paradigm=row.row)
     for row in _numbers_of(printed, "table3"):
-        if row.column == MULTILINGUAL and row.row in CONSTRUCTIONS:
+        if row.column == MULTILINGUAL and row.row in clams.CONSTRUCTIONS:
             continue
         n = sizes.get((row.row, f"{ENGLISH} {row.column}"))
-        phenomenon = REFLEXIVES if row.row in ENGLISH_REFLEXIVES else AGREEMENT
-        yield _accuracy(row, row.column, ENGLISH, n, phenomenon)
+        phenomenon = clams.REFLEXIVES if row.row in clams.ENGLISH_REFLEXIVES else clams.AGREEMENT
+        keys = {"lang": ENGLISH, "phenomenon": phenomenon, "paradigm": row.row}
+        yield _accuracy(row, model=row.column, n=n, **keys)
     numbers = {(row.row, row.column): row for row in _numbers_of(printed, "table1")}
     for gain in _numbers_of(printed, "table4"):
         before = numbers.get((gain.row, gain.column))
@@ -71,6 +56,6 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             rounding=before.half_unit + gain.half_unit,
             origin=gain.place,
             n=None,
-            phenomenon=CAPITALS,
+            phenomenon=clams.CAPITALS,
             paradigm=gain.row,
         )

@@ -6,8 +6,8 @@ generators test the same knowledge with other words, so different accuracies sho
 words.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -201,13 +201,8 @@ LINES: tuple[dict[str, Any], ...] = (
 )
 """Looks of the first six phenomena, and of the other six."""
 STYLES: dict[str, dict[str, Any]] = {
-    key: {
-        "color": COLOURS[number % len(COLOURS)],
-        "linewidth": 1,
-        "markersize": 3.5,
-        **LINES[number // len(COLOURS)],
-    }
-    for number, key in enumerate(NAMES)
+    key: {"color": colour, "linewidth": 1, "markersize": 3.5, **look}
+    for key, (look, colour) in zip(NAMES, product(LINES, COLOURS), strict=True)
 }
 STYLES[ALL] = {"color": style.GREY, "linewidth": 3.5, "alpha": 0.7, "zorder": 1}
 PRINTED_AT = {125_000: "0.125M", 1_000_000: "1M", 8_000_000: "8M", 64_000_000: "64M"}
@@ -222,24 +217,18 @@ ASIDE = 0.015
 NONE = "no model is trained on samples"
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """Models of one ``row`` of the table of models, with the ``tokens`` of each."""
-
-    row: str
-    label: str
-    tokens: Mapping[str, int]
-
-    @property
-    def sizes(self) -> dict[int, list[str]]:
-        """Models by size, the smallest first."""
-        sizes = sorted({*self.tokens.values()})
-        return {size: [m for m, n in self.tokens.items() if n == size] for size in sizes}
+Curves = dict[str, tuple[str, dict[int, list[str]]]]
+"""Label and models by size, the smallest first, of each row of models trained on samples."""
 
 
-def _curves(labels: Labels) -> list[Curve]:
-    facts: Mapping[str, Any] = labels.facts.get("blimp_curves", {})
-    return [Curve(row, fact["label"], fact["models"]) for row, fact in facts.items()]
+def _curves(labels: Labels) -> Curves:
+    curves: Curves = {}
+    for row, fact in labels.facts.get("blimp_curves", {}).items():
+        sizes: dict[int, list[str]] = {size: [] for size in sorted({*fact["models"].values()})}
+        for model, size in fact["models"].items():
+            sizes[size].append(model)
+        curves[row] = fact["label"], sizes
+    return curves
 
 
 def _with_spread(cell: Cell, values: pd.Series) -> Cell:
@@ -260,16 +249,16 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     figure = style.new_figure(style.PAGE_INCHES, 2.9 * len(curves))
     grid = figure.subplots(len(curves), 1, squeeze=False, sharey=True)
-    for axes, curve in zip(grid.flat, curves, strict=True):
+    for axes, (label, models_by_size) in zip(grid.flat, curves.values(), strict=True):
         # Mean accuracy of each size, by phenomenon.
         points: dict[str, dict[int, Cell]] = {}
-        for size, models in curve.sizes.items():
+        for size, models in models_by_size.items():
             evaluated = [model for model in models if model in single.index]
             of_size = rows[rows["model"].isin(evaluated)]
             for key, name in ROWS.items():
                 inside = of_size[of_size["paradigm"].isin(acc.of_phenomenon(key))]
                 if not inside.empty:
-                    place = (name, f"{curve.label}, {size_name(size)}")
+                    place = (name, f"{label}, {size_name(size)}")
                     cell = acc.computed_cell(inside, place, UNWEIGHTED)
                     spread = _with_spread(cell, single.loc[evaluated, key].dropna())
                     points.setdefault(key, {})[size] = spread
@@ -283,9 +272,10 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
             cells += line.values()
         axes.axhline(50, color="black", linewidth=0.6, linestyle=":")
         axes.set_xscale("log", base=2)
-        axes.set_xticks([*curve.sizes], [size_name(size).upper() for size in curve.sizes])
+        names = [size_name(size).upper() for size in models_by_size]
+        axes.set_xticks([*models_by_size], names)
         axes.minorticks_off()
-        axes.set_title(curve.label, loc="left")
+        axes.set_title(label, loc="left")
         axes.set_ylabel("accuracy (%)")
     grid.flat[-1].set_xlabel("tokens of training text")
     handles = [Line2D([], [], label=ROWS[key], **look) for key, look in STYLES.items()]
@@ -316,15 +306,15 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
 def slopes(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate slopes beside the printed ones, and perplexity by size."""
     printed, measured = read_printed(tables), labels.source == "measured"
-    curves = _curves(labels) if measured else []
+    curves = _curves(labels) if measured else {}
     table = read_plain(REGRESSIONS, tables["curves"][0]) if measured else pd.DataFrame()
     slope_cells: list[Cell] = []
-    for curve in curves:
-        for _, term in table[table["model"] == curve.row].iterrows():
+    for model, (label, _) in curves.items():
+        for _, term in table[table["model"] == model].iterrows():
             column = {analysis.DOUBLING: SLOPE, analysis.TO_HUMAN: TOKENS}.get(term["term"])
             if column is None or term["analysis"] not in ROWS:
                 continue
-            value, place = term["coefficient"], (ROWS[term["analysis"]], f"{curve.label} {column}")
+            value, place = term["coefficient"], (ROWS[term["analysis"]], f"{label} {column}")
             fields, text = {}, f"{value:.1f}"
             if column == SLOPE:
                 fields = {"n": int(term["n"]), "low": term["low"], "high": term["high"]}
@@ -339,12 +329,12 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
     # Mean test perplexity of each size; of LSTMs alone there is a table.
     perplexities = read_plain(PERPLEXITIES, tables.get("perplexities"))
     sized: list[tuple[int, Cell]] = []
-    for curve in curves:
-        for size, models in curve.sizes.items():
+    for label, sizes in curves.values():
+        for size, models in sizes.items():
             where = {"lang": LANG, "model": models}
             rows = select_rows(perplexities, where)
             if not rows.empty:
-                cell_key = (f"{size:,} tokens", f"{curve.label} {PERPLEXITIES_AT}")
+                cell_key = (f"{size:,} tokens", f"{label} {PERPLEXITIES_AT}")
                 cell = acc.formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, "{:.1f}")
                 sized.append((size, _with_spread(cell, rows["perplexity"])))
     for size, name in PRINTED_AT.items():

@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 FIELDS = {"syntax/semantics": "syntax_semantics"}
 """The one deviating spelling, and that of the other files."""
 Text = Annotated[str, Field(min_length=1)]
+Spans = tuple[tuple[int | None, int | None], tuple[int | None, int | None]]
 Flag = Annotated[bool, Field(strict=True)]
 
 
@@ -62,31 +63,30 @@ class Record(BaseModel):
         allowed = (self.one_prefix_method, self.two_prefix_method)
         return next((m for m, yes in zip(PREFIXES, allowed, strict=True) if yes), None)
 
-    def critical(self) -> tuple[tuple[str, str], tuple[str, str]] | None:
-        """Return prefix and critical word of the good and the bad sentence; None without a method.
+    def spans(self) -> Spans:
+        """Return the half-open spans of both critical words, in characters; None without a method.
 
-        Parts that the record lacks are empty. Words of ``animate_subject_trans`` and others begin
-        with a space too many.
+        Words of ``animate_subject_trans`` and others begin with a space too many. Raises ValueError
+        for a sentence that does not begin with its prefix and word.
         """
+        words, prefixes = (self.two_prefix_word,) * 2, (self.one_prefix_prefix,) * 2
+        if self.method is None:
+            return (None, None), (None, None)
         if self.method == "one_prefix":
-            good = (self.one_prefix_prefix, self.one_prefix_word_good)
-            bad = (self.one_prefix_prefix, self.one_prefix_word_bad)
-        elif self.method == "two_prefix":
-            good = (self.two_prefix_prefix_good, self.two_prefix_word)
-            bad = (self.two_prefix_prefix_bad, self.two_prefix_word)
+            words = self.one_prefix_word_good, self.one_prefix_word_bad
         else:
-            return None
-        return (good[0] or "", (good[1] or "").strip()), (bad[0] or "", (bad[1] or "").strip())
-
-
-def span_of(sentence: str, prefix: str, word: str) -> tuple[int, int]:
-    """Return the half-open span of the critical word, in characters. Raises ValueError."""
-    start = len(prefix) + 1
-    if not (prefix and word and f"{sentence} ".startswith((f"{prefix} {word}",))):
-        raise ValueError(f"{sentence!r} does not begin with {prefix!r} and {word!r}")
-    if sentence[start + len(word) : start + len(word) + 1] not in ("", " ", ".", ",", "?"):
-        raise ValueError(f"{word!r} ends inside a word of {sentence!r}")
-    return start, start + len(word)
+            prefixes = self.two_prefix_prefix_good, self.two_prefix_prefix_bad
+        spans = []
+        sentences = (self.sentence_good, self.sentence_bad)
+        for sentence, before, written in zip(sentences, prefixes, words, strict=True):
+            prefix, word = before or "", (written or "").strip()
+            start, end = len(prefix) + 1, len(prefix) + 1 + len(word)
+            if not (prefix and word and sentence.startswith(f"{prefix} {word}")):
+                raise ValueError(f"{sentence!r} does not begin with {prefix!r} and {word!r}")
+            if sentence[end : end + 1] not in ("", " ", ".", ",", "?"):
+                raise ValueError(f"{word!r} ends inside a word of {sentence!r}")
+            spans.append((start, end))
+        return spans[0], spans[1]
 
 
 def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
@@ -98,8 +98,7 @@ def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
         where = f"{path}:{number + 1}"
         try:
             record = Record.model_validate(load_json(text))
-            for side, critical in zip(("good", "bad"), record.critical() or (), strict=False):
-                span_of(getattr(record, f"sentence_{side}"), *critical)
+            record.spans()
             if (record.UID, record.pairID) != (path.stem, str(number)):
                 raise ValueError(f"UID and pairID are {record.UID!r} and {record.pairID!r}")
         except (ValueError, RecursionError) as error:
@@ -135,29 +134,17 @@ def build_items(files: Sequence[Path], output: Path, pairs: int, most: int | Non
     for path in files:
         for record in evenly(list(read_records(path, pairs)), most):
             good, bad = record.sentence_good, record.sentence_bad
-            row: dict[str, Any] = {
-                "item_id": item_id("blimp", record.UID, good, bad),
-                "lang": LANG,
-                "phenomenon": PHENOMENON_OF.get(record.UID, record.linguistics_term),
-                "paradigm": record.UID,
-                "good": good,
-                "bad": bad,
-                "treebank": None,
-                "file": path.name,
-                "sent_id": record.pairID,
-                "prefix_methods": [record.method] if record.method else [],
-                "field": FIELDS.get(record.field, record.field),
-                "linguistics_term": record.linguistics_term,
-                "lexically_identical": record.lexically_identical,
-                "identical": good == bad,
-                "line": int(record.pairID) + 1,
-            }
-            # Critical regions; null where no prefix method is allowed.
-            for side, critical in zip(
-                ("good", "bad"), record.critical() or (None, None), strict=True
-            ):
-                span = span_of(row[side], *critical) if critical else (None, None)
-                row[f"{side}_start"], row[f"{side}_end"] = span
+            row: dict[str, Any] = {"item_id": item_id("blimp", record.UID, good, bad), "lang": LANG}
+            phenomenon = PHENOMENON_OF.get(record.UID, record.linguistics_term)
+            row |= {"phenomenon": phenomenon, "paradigm": record.UID, "good": good, "bad": bad}
+            row |= {"treebank": None, "file": path.name, "sent_id": record.pairID}
+            row |= {"prefix_methods": [record.method] if record.method else []}
+            row |= {"field": FIELDS.get(record.field, record.field), "identical": good == bad}
+            row |= {"linguistics_term": record.linguistics_term, "line": int(record.pairID) + 1}
+            row |= {"lexically_identical": record.lexically_identical}
+            # Null where no prefix method is allowed.
+            for side, (start, end) in zip(("good", "bad"), record.spans(), strict=True):
+                row |= {f"{side}_start": start, f"{side}_end": end}
             rows.append(row)
     same = sum(row["identical"] for row in rows)
     if same:

@@ -242,7 +242,7 @@ def by_phenomenon(
     """Make a grid for each phenomenon; names of columns end in it, except for agreement."""
     grids = []
     for phenomenon, title, rows in parts:
-        suffix = {} if phenomenon == AGREEMENT else {"suffix": f", {phenomenon}"}
+        suffix: dict[str, Any] = {} if phenomenon == AGREEMENT else {"suffix": f", {phenomenon}"}
         grids.append(Grid([replace(c, **suffix) for c in columns], rows, phenomenon, title))
     return grids
 

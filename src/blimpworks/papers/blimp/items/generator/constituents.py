@@ -95,7 +95,7 @@ class Predicate:
         after it.
         """
         chosen = self.counterpart if swapped and self.counterpart else self.chosen
-        verb = (self.verb.with_particle(chosen.form),) if self.verb else ()
+        verb: Part = (self.verb.with_particle(chosen.form),) if self.verb else ()
         if part == "aux":
             return chosen.aux
         if part == "verb":

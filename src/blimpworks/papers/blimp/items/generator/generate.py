@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from blimpworks.campaign.methods import PREFIXES
 from blimpworks.campaign.settings.parsing import complaints, read_settings
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
@@ -303,19 +304,12 @@ class Generator:
             fields["crucial_item"] = item.text.lower()
         if scheme.dependency_length is not None:
             fields["dependency_length"] = len(_filled(scheme.dependency_length, drawn)[0].split())
-        record = Record(
-            sentence_good=good.text,
-            sentence_bad=bad.text,
-            **fields,
-            field=declaration.field,
-            linguistics_term=declaration.term,
-            UID=self.uid,
-            simple_LM_method=True,
-            one_prefix_method=method == "one_prefix",
-            two_prefix_method=method == "two_prefix",
-            lexically_identical=declaration.lexically_identical,
-            pairID=str(number),
-        )
+        fields |= {"sentence_good": good.text, "sentence_bad": bad.text, "pairID": str(number)}
+        fields |= {"UID": self.uid, "field": declaration.field}
+        fields |= {"linguistics_term": declaration.term, "simple_LM_method": True}
+        fields |= {f"{name}_method": method == name for name in PREFIXES}
+        fields["lexically_identical"] = declaration.lexically_identical
+        record = Record.model_validate(fields)
         return Pair(record, good, bad, drawn)
 
     def pairs(self, count: int) -> Iterator[Pair]:
