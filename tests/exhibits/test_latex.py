@@ -56,9 +56,3 @@ def test_tables_of_many_columns_of_many_rows_and_of_texts_in_urdu_and_hindi_fit_
     exhibits = {"broad": numbers(3, 25), "long": numbers(120, 12), "narrow": numbers(4, 2)}
     exhibits["texts"] = texts(60)
     assert wide(**{name: latex_text(exhibit) for name, exhibit in exhibits.items()}) == {}
-
-
-def test_a_table_that_is_not_made_to_fit_is_noticed(wide):
-    lines = latex_text(numbers(3, 25)).splitlines()
-    bare = "\n".join(line for line in lines if "{adjustbox}" not in line)
-    assert wide(bare=bare)["bare.tex"] > 100

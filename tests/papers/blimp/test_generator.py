@@ -1,11 +1,14 @@
-"""The generator: what holds of the pairs of every declared paradigm."""
+"""The generator: pairs of every declared paradigm, and what a draw excludes."""
 
 import hashlib
+import random
 import re
 from collections import Counter
 
 import pytest
 
+from blimpworks.papers.blimp.items.generator.builder import Builder
+from blimpworks.papers.blimp.items.generator.declarations import Scheme
 from support.generator_kit import PATHS, lexicon, pairs
 
 MARKS = (".", "?")
@@ -33,8 +36,9 @@ DIFFERENCES = {
 }
 """What sentences of a pair differ in, where that is not one entry in its place."""
 DIGEST = "9935e1b6d17cbc22"
-"""Of all pairs; when it was written down, each paradigm's had been found to differ in what the
-paradigm is about, by tests of its own (numbers, genders, frames, gaps, licensors)."""
+"""Of all pairs. When it was written down, each paradigm's had been found to differ in what the
+paradigm is about, by text and lexicon: numbers, genders, frames, binders, gaps, licensors.
+Examine the pairs of a paradigm that changes so before another digest is written down."""
 VOWEL_SOUND = re.compile(
     r"(?!eu|one\b|u[bks][aeiu]|uga|ukr|uni(?![dmn])|unanim|ur[aeiou]|ut[aeio])[aeiou]|heir|hon(or|est)|hour"
 )
@@ -91,3 +95,48 @@ def test_critical_words_follow_their_prefixes(paradigm):
 def test_the_pairs_are_those_whose_grammar_was_examined():
     texts_of_all = "\n".join(text for uid in sorted(PATHS) for text in texts(uid))
     assert hashlib.sha256(texts_of_all.encode()).hexdigest()[:16] == DIGEST
+
+
+# Draws
+
+
+def pronouns(classes, gender, number):
+    """Reflexives of the other number than that of nouns that are drawn so."""
+    noun = {"is": "noun", "classes": classes, "gender": [gender], "number": number}
+    other = {"is": "pronoun", "case": "reflexive", "like": "n", "number_unlike": "n"}
+    return {each.text for each in drawn("other", n=noun, other=other)}
+
+
+def test_a_pronoun_of_the_other_number_keeps_the_gender():
+    assert pronouns("person", "f", "pl") == {"herself"}
+    assert pronouns("person", "c", "pl") == {"himself", "herself"}
+    assert pronouns("clothing", "n", "pl") == {"itself"}
+    assert pronouns("person", "m", "sg") == {"themselves"}
+
+
+DRAWS = 60
+
+
+def drawn(name, **draw):
+    """What a scheme of some draws gives for one of them, many times."""
+    scheme = Scheme.model_validate({"draw": draw, "good": "", "bad": ""})
+    builder = Builder(lexicon(), scheme, random.Random(0))
+    return [builder.draw()[name] for _ in range(DRAWS)]
+
+
+ADJECTIVES = {adjective.adjective for adjective in lexicon().adjectives}
+WOMEN = {noun.noun for noun in lexicon().nouns if noun.gender == "f"}
+
+
+@pytest.mark.parametrize(
+    ("draw", "allowed", "kept"),
+    [
+        ({"is": "verb", "words": ["give up", "cough", "sneeze"]}, {"give up", "cough"}, {"sneeze"}),
+        ({"is": "noun", "gender": ["f"]}, WOMEN, {"actress", "queen"}),
+        ({"is": "adjective"}, ADJECTIVES, {"old", "new"}),
+    ],
+)
+def test_words_are_other_than_those_that_are_excluded(draw, allowed, kept):
+    words = drawn("word", word=draw | {"other_than": sorted(allowed - kept)})
+    names = {"verb": "lexeme", "noun": "noun", "adjective": "adjective"}
+    assert {getattr(getattr(each, "entry", each), names[draw["is"]]) for each in words} == kept
