@@ -1,20 +1,37 @@
-"""BLiMP's exhibits on accuracies of a made-up campaign, and as files."""
+"""BLiMP's exhibits on accuracies of a made-up campaign, in bins, and of generated pairs."""
 
 import importlib
+import math
 import re
 from dataclasses import replace
 
+import pandas as pd
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import build_exhibit
+from blimpworks.papers.blimp.analysis import (
+    CONFIDENCE,
+    FACTORS,
+    LENGTH,
+    PERPLEXITY,
+    PROBABILITY,
+    bin_accuracies,
+    binned,
+    bins_of,
+    factors,
+)
 from blimpworks.papers.blimp.exhibits import SPECS
+from blimpworks.papers.blimp.exhibits.predictors import generated
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import read_blimp_release
-from blimpworks.tables import ACCURACIES, ITEMS, read_table, write_table
+from blimpworks.tables import ACCURACIES, ITEMS, Evaluation, read_table, write_table
 from support.blimp_kit import by_place, campaign, check_cells, evaluate, published, write_release
 
 MODELS = {"lstm-gulordava": "LSTM", "transformer-xl-wt103": "TXL", "gpt2-large": "GPT-2"}
@@ -158,3 +175,123 @@ def test_items_that_do_not_say_what_is_identical_are_refused(tables, tmp_path):
 def test_bins_by_another_method_are_refused(tables):
     with pytest.raises(UserError, match="no bins by method one_prefix"):
         make("fig2", tables, replace(LABELS, method="one_prefix"))
+
+
+# Bins
+
+numbers = st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=80)
+
+
+@given(numbers, st.integers(2, 12))
+def test_bins_are_few_without_gaps_and_in_the_order_of_their_values(values, most):
+    bins = bins_of(pd.Series(values), most)
+    assert sorted(set(bins)) == list(range(bins.max() + 1))
+    assert bins.max() < most
+    by_value = sorted(zip(values, bins, strict=True))
+    assert [number for _, number in by_value] == sorted(bins)
+
+
+@given(numbers, st.integers(2, 12))
+def test_equal_values_share_a_bin(values, most):
+    frame = pd.DataFrame({"value": values, "bin": bins_of(pd.Series(values), most)})
+    assert (frame.groupby("value")["bin"].nunique() == 1).all()
+
+
+def test_factors_are_those_of_the_good_sentence_and_of_both():
+    items = pa.table({"good": ["The cats often sleep."]})
+    scores = pa.table({"logprob_good": [-12.0], "logprob_bad": [-10.5], "tokens_good": [6]})
+    assert factors(items, scores).iloc[0].to_dict() == {
+        LENGTH: 4,
+        PERPLEXITY: pytest.approx(math.exp(2)),
+        PROBABILITY: -12,
+        CONFIDENCE: 1.5,
+    }
+
+
+def test_a_bin_has_the_accuracy_of_its_pairs_and_pairs_without_a_value_are_in_none():
+    rows = pd.DataFrame({name: [1.0, 2.0, 3.0, 4.0, math.nan] for name in FACTORS})
+    rows["correct"] = [1.0, 0.0, 1.0, 1.0, 0.0]
+    bins = [row for row in binned(rows, 2) if row["factor"] == LENGTH]
+    assert [(row["n"], row["accuracy"], row["mean"]) for row in bins] == [
+        (2, 0.5, 1.5),
+        (2, 1.0, 3.5),
+    ]
+    assert [(row["least"], row["most"]) for row in bins] == [(1, 2), (3, 4)]
+    assert all(row["low"] < row["accuracy"] <= row["high"] for row in bins)
+
+
+def test_a_method_that_nothing_is_judged_by_and_no_model_at_all_are_refused(tmp_path):
+    evaluate(tmp_path, ["lstm"])
+    paths = [tmp_path / "items" / "blimp" / "eng.parquet"]
+    paths += [tmp_path / kind / "blimp/lstm/eng.parquet" for kind in ("scores", "judgements")]
+    with pytest.raises(UserError, match="no judgements by method other; expected the method"):
+        bin_accuracies([Evaluation("lstm", "eng", *paths)], "other", 10, tmp_path / "bins.parquet")
+    with pytest.raises(UserError, match="no judgements are given; name at least one model"):
+        bin_accuracies([], "full_sentence", 10, tmp_path / "bins.parquet")
+
+
+# Generated pairs
+
+ONE_MODEL = Labels({"eng": "English"}, {"a": "A"}, "full_sentence")
+
+
+def rows_of(root, name):
+    return read_table(ACCURACIES, campaign(root / name, {"a": 0.6})).to_pylist()
+
+
+def sets_of(root, released, own):
+    paths = []
+    for benchmark, rows in (("blimp", released), ("blimp_generated", own)):
+        paths.append(root / f"{benchmark}.parquet")
+        named = [row | {"benchmark": benchmark} for row in rows]
+        write_table(pa.Table.from_pylist(named, schema=ACCURACIES.arrow()), ACCURACIES, paths[-1])
+    return paths
+
+
+def of_paradigms(rows, *uids):
+    return [row for row in rows if row["paradigm"] in uids]
+
+
+def cells_of(paths):
+    return by_place(generated({"data_sets": paths}, ONE_MODEL))
+
+
+def test_overall_is_the_mean_of_the_paradigms_that_both_sets_have(tmp_path):
+    rows = rows_of(tmp_path, "a")
+    uids = ("causative", "passive_1", "passive_2", "transitive")
+    own = of_paradigms(rows, *uids, "wh_island")
+    cells = cells_of(sets_of(tmp_path, of_paradigms(rows, *uids, "causative", "inchoative"), own))
+    assert cells["Overall", "A: released"].value == cells["Overall", "A: generated"].value
+    assert cells["Overall", "A: released"].value == pytest.approx(
+        sum(cells[uid, "A: released"].value for uid in uids) / 4
+    )
+    assert ("wh_island", "A: generated") in cells
+    assert ("inchoative", "A: released") in cells
+    assert cells["Overall", "A: r"].n == 4
+
+
+@pytest.mark.slow
+def test_a_paradigm_of_ones_own_is_shown_behind_the_papers(tmp_path):
+    rows = rows_of(tmp_path, "a")
+    mine = [row | {"paradigm": "of_mine"} for row in of_paradigms(rows, "causative")]
+    paths = sets_of(tmp_path, rows, rows + mine)
+    cells = cells_of(paths)
+    assert cells["of_mine", "A: generated"].value == cells["causative", "A: generated"].value
+    assert ("of_mine", "A: released") not in cells
+    (axes,) = generated({"data_sets": paths}, ONE_MODEL).figure.axes
+    assert "of_mine" in {text.get_text() for text in axes.texts}
+
+
+def test_sets_without_a_common_paradigm_have_no_overall(tmp_path):
+    rows = rows_of(tmp_path, "a")
+    sets = of_paradigms(rows, "causative"), of_paradigms(rows, "passive_1")
+    assert {row for row, _ in cells_of(sets_of(tmp_path, *sets))} == {"causative", "passive_1"}
+
+
+def test_each_cell_can_be_computed_again_from_the_rows_it_selects(tmp_path):
+    rows = rows_of(tmp_path, "a")
+    uids = ("causative", "passive_1", "passive_2", "transitive", "wh_island", "all")
+    paths = sets_of(tmp_path, rows, of_paradigms(rows, *uids))
+    exhibit = generated({"data_sets": paths}, ONE_MODEL)
+    assert ("Overall", "A: r") in by_place(exhibit)
+    check_cells(exhibit, {"data_sets": paths})

@@ -1,17 +1,42 @@
-"""What BLiMP prints, against itself and against what its authors released."""
+"""What BLiMP prints, against itself and what its authors released, single human judgements too."""
 
+import csv
 import shutil
 from collections import Counter
+from math import isnan
 
 import pyarrow.parquet as pq
 import pytest
 
 from blimpworks.errors import UserError
+from blimpworks.exhibits.render import build_exhibit
+from blimpworks.papers.blimp.exhibits import SPECS
+from blimpworks.papers.blimp.exhibits.judgements import humans
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
 from blimpworks.papers.blimp.published import MISPLACED, accuracies
-from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_release
+from blimpworks.papers.blimp.released_results import (
+    ATTENTION,
+    INDIVIDUAL,
+    NO_ENGLISH,
+    NO_SPEAKER,
+    REFUSED,
+    SLOTS,
+    UNANSWERED,
+    read_blimp_release,
+    read_ratings,
+)
 from blimpworks.reproduction.printed import read_printed_numbers
-from support.blimp_kit import PRINTED, published, release, statuses, write_release
+from support.blimp_kit import (
+    PRINTED,
+    by_place,
+    labels_of_print,
+    published,
+    ratings,
+    release,
+    statuses,
+    write_release,
+)
+from support.blimp_kit import PRINTED as PRINT
 
 pytestmark = pytest.mark.xdist_group("blimp-print")  # they share what is made once
 
@@ -160,3 +185,198 @@ def test_a_malformed_release_is_refused(file, old, new, said, tmp_path):
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(UserError, match=said):
         read_blimp_release(*paths, tmp_path / "out.parquet")
+
+
+# Human judgements
+
+LABELS = labels_of_print()
+CAUSATIVE, ISLAND = "causative", "wh_island"
+
+
+def assignment(name, *choices, status="Approved", english="1", native="1"):
+    """A row of the file: of each choice the condition and the answer; the rest are checks."""
+    row = {"AssignmentId": name, "AssignmentStatus": status, "anonCode": f"rater of {name}"}
+    row |= {"Answer.english": english, "Answer.navtive": native}
+    filled = [*choices, *[("attnchkans1", "1. This.")] * (len(SLOTS) - len(choices))]
+    for slot, (condition, answer) in zip(SLOTS, filled, strict=True):
+        uid = condition[: condition.rindex("ans")]
+        sentences = [f"Good {uid}.", f"Bad {uid}."]
+        if condition.endswith("2"):
+            sentences.reverse()
+        row |= {f"Input.item_{slot}_condition": condition, f"Answer.Choice{slot}": answer}
+        row |= {f"Input.field_{slot}_1": sentences[0], f"Input.field_{slot}_2": sentences[1]}
+    return row
+
+
+def write(path, rows):
+    with path.open("w", newline="") as handle:
+        writer = csv.DictWriter(handle, [*rows[0]])
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def read(tmp_path, *rows):
+    output = tmp_path / "ratings" / "blimp.parquet"
+    read_ratings(write(tmp_path / "responses.csv", rows), output)
+    return pq.read_table(output).to_pandas().astype({"excluded": object})
+
+
+def test_a_rating_is_right_when_the_displayed_sentence_that_is_good_was_chosen(tmp_path):
+    table = read(
+        tmp_path,
+        assignment("a", (f"{CAUSATIVE}ans1", "1. Good"), (f"{ISLAND}ans2", "2. Good")),
+        assignment("b", (f"{CAUSATIVE}ans2", "1. Bad"), (f"{ISLAND}ans1", "2. Bad")),
+    )
+    pairs = table[table["phenomenon"] != ATTENTION].set_index(["assignment", "paradigm"])
+    assert pairs["correct"].to_dict() == {
+        ("a", CAUSATIVE): 1,
+        ("a", ISLAND): 1,
+        ("b", CAUSATIVE): 0,
+        ("b", ISLAND): 0,
+    }
+    # Shown in either order it is the same pair.
+    assert set(pairs["pair"]) == {1}
+    assert set(pairs["good"]) == {f"Good {CAUSATIVE}.", f"Good {ISLAND}."}
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason", "counting"),
+    [
+        ({}, None, (True, True)),
+        ({"status": "Rejected"}, REFUSED, (False, False)),
+        ({"english": "0"}, NO_ENGLISH, (True, False)),
+        ({"english": "NA"}, NO_ENGLISH, (True, False)),
+        ({"english": "0", "native": "NA"}, NO_SPEAKER, (False, False)),
+        ({"native": "NA"}, None, (True, True)),
+    ],
+    ids=["all right", "rejected", "English denied", "English not told", "neither", "not native"],
+)
+def test_who_is_left_out_by_which_rule(answers, reason, counting, tmp_path):
+    choices = (f"{CAUSATIVE}ans1", "1. Good"), (f"{ISLAND}ans1", "NA")
+    row, unanswered = read(tmp_path, assignment("a", *choices, **answers)).iloc[:2].iloc
+    assert (row["excluded"] if isinstance(row["excluded"], str) else None) == reason
+    assert (row["published"], row["corrected"]) == counting
+    assert unanswered["excluded"] == (REFUSED if reason == REFUSED else UNANSWERED)
+    assert isnan(unanswered["correct"])
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        (("causality_ans1", "1. Good"), r"responses.csv:2: the condition of item 1 is 'causality_"),
+        ((f"{CAUSATIVE}ans3", "1. Good"), r"the condition of item 1 is 'causativeans3'; expected"),
+        ((f"{CAUSATIVE}ans1", "3. Good"), r"responses.csv:2: choice 1 is '3. Good'; expected 1."),
+    ],
+)
+def test_a_malformed_response_is_refused(choice, said, tmp_path):
+    with pytest.raises(UserError, match=said):
+        read(tmp_path, assignment("a", choice))
+    row = assignment("a")
+    del row["anonCode"]
+    with pytest.raises(UserError, match=r"responses.csv:1: there is no column anonCode"):
+        read(tmp_path, row)
+
+
+def test_a_majority_is_more_than_half_of_a_pairs_ratings(tmp_path):
+    half = [(f"{CAUSATIVE}ans1", answer) for answer in ("1. Good", "2. Bad")]
+    more = [(f"{ISLAND}ans1", answer) for answer in ("1. Good", "2. Bad", "1. Good")]
+    read(tmp_path, assignment("a", *half, *more))
+    exhibit = make(tmp_path)
+    cells = by_place(exhibit)
+    assert cells[CAUSATIVE, "Ratings"].value == 50
+    assert cells[CAUSATIVE, "Majority, ratings"].value == 0
+    assert cells[ISLAND, "Ratings"].value == pytest.approx(100 * 2 / 3)
+    assert cells[ISLAND, "Majority, ratings"].value == 100
+    # Of both together: the mean of the paradigms, whatever the number of ratings.
+    assert cells["all paradigms", "Ratings"].value == pytest.approx((50 + 200 / 3) / 2)
+
+
+def make(root, released=None):
+    printed = sorted(PRINT.glob("*.csv"))
+    tables = {"printed": printed, "ratings": [root / "ratings" / "blimp.parquet"]}
+    return humans(tables | {"released": [released] if released else []}, LABELS)
+
+
+@pytest.mark.slow
+def test_a_summary_that_the_ratings_do_not_make_is_flagged(tmp_path):
+    read(tmp_path, assignment("a", (f"{CAUSATIVE}ans1", "1. Good")))
+    released = tmp_path / "released.parquet"
+    read_blimp_release(*write_release(tmp_path), released)
+    exhibit = make(tmp_path, released)
+    assert "Ratings from Summary" in exhibit.remarks[CAUSATIVE]["Differs"]
+    assert "Ratings from Summary" not in exhibit.remarks[ISLAND]["Differs"]
+    assert "The ratings make the summary of" in exhibit.caption
+
+
+@pytest.fixture(scope="module")
+def whole(mirror, tmp_path_factory):
+    root = tmp_path_factory.mktemp("humans")
+    return ratings(mirror, root), release(mirror, root)
+
+
+@pytest.mark.mirror
+def test_the_summary_follows_exactly_from_the_released_responses(whole):
+    exhibit = humans(
+        {"printed": sorted(PRINT.glob("*.csv")), "ratings": [whole[0]], "released": [whole[1]]},
+        LABELS,
+    )
+    assert "The ratings make the summary of 69 of 69 paradigms exactly." in exhibit.caption
+    cells = by_place(exhibit)
+    for column in ("Majority, summary", "Majority, ratings", "Majority, stated rule"):
+        assert cells["all paradigms", column].value == pytest.approx(100 * 323 / 335)
+    assert cells["all paradigms", "Ratings"].value == pytest.approx(88.5546, abs=5e-5)
+    assert cells["all paradigms", "Stated rule"].text == "88.6"
+    rejected = ("coordinate_structure_constraint_subject_extraction", 20)
+    assert cells[rejected[0], "Majority, ratings"].value == rejected[1]
+    assert cells["wh_questions_object_gap_long_distance", "Majority, ratings"].value == 40
+    assert not any("from print" in differences_of(exhibit, uid, "Ratings") for uid in PHENOMENON_OF)
+
+
+def differences_of(exhibit, row, column):
+    parts = exhibit.remarks[row]["Differs"].split("; ")
+    return "; ".join(part for part in parts if part.startswith(column))
+
+
+@pytest.mark.mirror
+def test_the_released_responses_are_counted(whole):
+    exhibit = humans({"printed": [], "ratings": [whole[0]]}, LABELS)
+    counts = {cell.row: cell.value for cell in exhibit.cells if cell.column == "Number"}
+    assert counts == {
+        "Assignments": 1744,
+        "Raters": 345,
+        "Ratings of pairs": 6915,
+        "left out: assignment rejected": 39,
+        "left out: not answered": 1,
+        "left out: neither English nor native confirmed": 4,
+        "left out: English not confirmed": 40,
+        "Counted by the summary": 6871,
+        "Counted by the stated rule": 6831,
+        "Ratings of subject_island, in no result": 61,
+        "Attention checks": 1744,
+        "failed": 9,
+        "failed, in counted assignments": 0,
+    }
+
+
+@pytest.mark.mirror
+def test_the_erratum_tells_the_printed_from_the_corrected_and_the_later_run(whole, tmp_path):
+    tables = {"printed": sorted(PRINT.glob("*.csv")), "released": [whole[1]]}
+    spec = next(spec for spec in SPECS if spec.name == "erratum")
+    files = [tmp_path / name for name in ("erratum.cells.parquet", "erratum.md")]
+    build_exhibit(spec, tables, LABELS, files[0], files[1:])
+    frame = pq.read_table(files[0]).to_pandas()
+    texts = frame.set_index(["row", "column"])["text"]
+    rows = ("printed", "corrected", "run of 2021", "change")
+    assert [texts[f"GPT-2, {row}", "Overall"] for row in rows] == ["80.1", "81.5", "83.0", "+1.5"]
+    assert [texts[f"TXL, {row}", "Argument structure"] for row in rows[:3]] == [
+        *("69.5", "72.2", "72.2")
+    ]
+    assert texts["LSTM, change", "Overall"] == "0.0"
+    moved = frame[frame["column"] == "Change"]
+    assert moved["row"].iloc[0] == "GPT-2: coordinate_structure_constraint_complex_left_branch"
+    assert moved["text"].iloc[0] == "+38.6"
+    assert len(moved) == 65 + 2
+    text = files[1].read_text()
+    assert "**58.1**" in text
+    assert "5-gram 0, LSTM 0, TXL 2, GPT-2 65" in text
