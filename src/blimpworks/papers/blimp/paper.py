@@ -1,6 +1,7 @@
 """BLiMP (Warstadt et al. 2020): 67 paradigms of English, released or generated here."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
@@ -35,8 +36,12 @@ def _options(campaign: Campaign) -> BlimpOptions:
     return campaign.section(BlimpOptions)
 
 
-def _pairs(campaign: Campaign, paradigms: int, available: int) -> int:
-    return paradigms * min(available, _options(campaign).per_paradigm or available)
+def _expected(name: str, campaign: Campaign, _catalogue: Catalogue, _lang: str) -> int:
+    options = _options(campaign)
+    paradigms, pairs = len(PHENOMENON_OF), RELEASED_PAIRS
+    if name == GENERATED:
+        paradigms, pairs = len(declared_paradigms(campaign)), options.pairs
+    return paradigms * min(pairs, options.per_paradigm or pairs)
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
@@ -88,7 +93,7 @@ PAPER = Paper(
             options=_options,
             languages=lambda _, catalogue: tuple({*catalogue.languages} & {LANG}),
             methods=lambda campaign, _: _options(campaign).methods,
-            expected_units=expected,
+            expected_units=partial(_expected, name),
             # 8.5 words with the stop, some of them cut in two.
             tokens=11.0,
             # Strictly greater, in text and code. Seven pairs are twice the same sentence (2 of
@@ -98,14 +103,7 @@ PAPER = Paper(
             in_text=False,
             own_words=name == GENERATED,
         )
-        for name, expected in {
-            BENCHMARK: lambda campaign, _, lang: _pairs(
-                campaign, len(PHENOMENON_OF), RELEASED_PAIRS
-            ),
-            GENERATED: lambda campaign, _, lang: _pairs(
-                campaign, len(declared_paradigms(campaign)), _options(campaign).pairs
-            ),
-        }.items()
+        for name in (BENCHMARK, GENERATED)
     ),
     method_settings=lambda campaign: {"blimp.methods": _options(campaign).methods},
     check=check,
