@@ -34,7 +34,7 @@ EXCEPTED = {
         papers.lmentry.items.dialogues papers.lmentry.exhibits.prompts
         papers.urblimp.items.patterns annotation.sheets records.digest
         benchmarks.predictions records.job cli.__init__ audit.check
-        cluster.images interop.hub.export json_files exhibits.html
+        cluster.images interop.hub.export json_files exhibits.html report.inventory
     """,
     MADE: """
         analysis.scoring_variants audit.causes audit.diff audit.evidence audit.explain

@@ -17,22 +17,7 @@ from blimpworks.strict import Strict
 
 LIST = "exhibits.tsv"
 """File name of the list, among the printed numbers."""
-INTRODUCTION = """\
-# Tables and figures
-
-Each table and figure of the five papers, appendices included, and the Snakemake target that
-rebuilds it: `snakemake --configfile FILE TARGET` makes the measured form, of the campaign's own
-results, and `TARGET_published` the published form, of what the paper prints. After those of the
-paper stand the statements of its text and the exhibits that are ours.
-
-A table comes as a page (`.html`), Markdown, LaTeX and CSV; a figure as a page, PDF, SVG and PNG;
-both as data (`.json`: title, caption, and sheets of texts, numbered as in `.cells.parquet`). A
-document that takes in the `.tex` needs the packages `booktabs`, `array`, `siunitx` and `adjustbox`;
-tables in Urdu, Hindi or Korean need XeLaTeX or LuaLaTeX.
-
-Made by `blimpworks list-exhibits > docs/exhibits.md` from `config/published/exhibits.tsv` and the
-catalogue of exhibits; a test compares them.
-"""
+INTRODUCTION = (Path(__file__).parent / "assets/inventory.md").read_text(encoding="utf-8")
 HEADINGS = ("In print", "Target", "Shows", "Measured", "Published", "Remarks")
 
 

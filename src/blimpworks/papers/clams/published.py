@@ -41,8 +41,8 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             continue
         n = sizes.get((row.row, f"{ENGLISH} {row.column}"))
         phenomenon = clams.REFLEXIVES if row.row in clams.ENGLISH_REFLEXIVES else clams.AGREEMENT
-        keys = {"lang": ENGLISH, "phenomenon": phenomenon, "paradigm": row.row}
-        yield _accuracy(row, model=row.column, n=n, **keys)
+        model, lang = row.column, ENGLISH
+        yield _accuracy(row, model=model, lang=lang, n=n, phenomenon=phenomenon, paradigm=row.row)
     numbers = {(row.row, row.column): row for row in _numbers_of(printed, "table1")}
     for gain in _numbers_of(printed, "table4"):
         before = numbers.get((gain.row, gain.column))
