@@ -125,13 +125,8 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
             for picture in pictures:
                 suffix = picture.suffix[1:]
                 with atomic(picture) as temporary:
-                    exhibit.figure.savefig(
-                        temporary,
-                        format=suffix,
-                        dpi=PNG_DPI,
-                        metadata=METADATA[suffix],
-                        bbox_inches=covered,
-                    )
+                    look = {"dpi": PNG_DPI, "metadata": METADATA[suffix], "bbox_inches": covered}
+                    exhibit.figure.savefig(temporary, format=suffix, **look)
 
 
 FEW = 30

@@ -176,12 +176,8 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
 
 # Side by side: printed, recomputed and measured numbers, and their difference
 
-LINES = {
-    "printed": "printed",
-    "recomputed": "recomputed",
-    "measured": "measured",
-    "difference": "measured − printed",
-}
+LINES = {name: name for name in ("printed", "recomputed", "measured")}
+LINES["difference"] = "measured − printed"
 DENSE = 0.4
 """Least share of filled places for a table to keep its rows and columns."""
 

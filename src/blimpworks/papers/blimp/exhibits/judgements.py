@@ -40,12 +40,7 @@ DIFFERS = "Differs"
 REJECTED = tuple(uid for uid, reason in release.OTHERS.items() if reason == release.REJECTED)
 EXACT = 1e-6
 """Points within which numbers are the same: the summary has all digits."""
-COLUMNS = (
-    *(PRINTED, SUMMARY, *VARIANTS.values()),
-    *(PRINTED_MAJORITY, *MAJORITIES.values()),
-    COUNTED,
-    DIFFERS,
-)
+COLUMNS = (*(n for name, same in FROM_PRINT.items() for n in (name, *same)), COUNTED, DIFFERS)
 HEADS = {name: ("Majority,", name.partition(", ")[2]) for name in COLUMNS if ", " in name}
 Row = dict[str, Cell]
 

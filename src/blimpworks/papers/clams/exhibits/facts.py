@@ -83,16 +83,14 @@ def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> str:
     options = campaign.section(ClamsOptions)
     method = find_method(methods_of(options, "lstm")[0])
     ties = clams_ties(campaign, catalogue)[method.name]
-    sentences = [
-        UNKNOWN[options.unknown_words],
-        "The end of the sentence is not among the words summed."
-        if method.name == "without_end"
-        else "",
-        {"right": "Ties count as right.", "half": "Ties count half."}.get(ties, ""),
-        "As in the authors' script one right pair too many is counted in each set."
-        if variant_of(options, "counting") == "published"
-        else "",
-    ]
+    sentences = [UNKNOWN[options.unknown_words]]
+    if method.name == "without_end":
+        sentences.append("The end of the sentence is not among the words summed.")
+    sentences.append({"right": "Ties count as right.", "half": "Ties count half."}.get(ties, ""))
+    if variant_of(options, "counting") == "published":
+        sentences.append(
+            "As in the authors' script one right pair too many is counted in each set."
+        )
     return " ".join(filter(None, sentences))
 
 

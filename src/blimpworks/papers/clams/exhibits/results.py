@@ -398,15 +398,9 @@ def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: Column) -> Co
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
     of_lang = {"lang": column.lang}
     focus = {"focus": infer_vocabulary(sets, sizes)}
-    return {
-        key: (
-            sets,
-            TOTAL,
-            SETS,
-            of_lang | {"paradigm": clams.paradigms(key, inanimate=True)} | focus,
-        )
-        for key in sizes
-    }
+    paradigms = {key: clams.paradigms(key, inanimate=True) for key in sizes}
+    filters = {key: of_lang | {"paradigm": names} | focus for key, names in paradigms.items()}
+    return {key: (sets, TOTAL, SETS, where) for key, where in filters.items()}
 
 
 def _from_share(printed: pd.DataFrame, column: Column) -> Computed:

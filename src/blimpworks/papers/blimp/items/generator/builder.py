@@ -216,11 +216,12 @@ class Builder:
             tuple(noun.entry.classes for noun in self._all(names))
             for names in (draw.subject, draw.object)
         )
+        allowed = self._pool(name, lambda: self.pools.verbs(draw))
         pool = self._pool(
             (name, subjects, objects),
             lambda: [
                 verb
-                for verb in self._pool(name, lambda: self.pools.verbs(draw))
+                for verb in allowed
                 if all(self.accepts(verb.subject, classes) for classes in subjects)
                 and all(self.accepts(verb.object, classes) for classes in objects)
             ],
@@ -243,13 +244,12 @@ class Builder:
             number = self._drawn[draw.number_of].number
         elif draw.number_unlike:
             number = OTHER[self._drawn[draw.number_unlike].number]
+        groups = self._pool(name, lambda: self.pools.nouns(draw))
         pool = self._pool(
             (name, restricting, number),
             lambda: [
                 form
-                for (classes, of_group), group in self._pool(
-                    name, lambda: self.pools.nouns(draw)
-                ).items()
+                for (classes, of_group), group in groups.items()
                 if number in (None, of_group)
                 and all(self.accepts(restriction, classes) for restriction in restricting)
                 for form in group

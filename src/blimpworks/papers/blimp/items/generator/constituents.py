@@ -10,9 +10,10 @@ from operator import methodcaller
 from typing import Any, get_args
 
 from blimpworks.papers.blimp.items import lexicon
-from blimpworks.papers.blimp.items.lexicon import Number, VerbForm
+from blimpworks.papers.blimp.items.lexicon import Number, VerbForm, possessive
 
 Part = tuple[str, ...]
+Parts = Mapping[str, Callable[[Any], Part]]
 OTHER: dict[Number, Number] = {"sg": "pl", "pl": "sg"}
 THEMSELVES = "themselves"
 REFLEXIVES = {"m": ("himself",), "f": ("herself",), "n": ("itself",)}
@@ -132,37 +133,39 @@ def _form(form: VerbForm) -> Callable[[lexicon.Verb], Part]:
     return lambda verb: (verb.with_particle(form),)
 
 
-PARTS: Mapping[type, Mapping[str, Callable[[Any], Part]]] = {
-    lexicon.Verb: {form: _form(form) for form in get_args(VerbForm)},
-    lexicon.Determiner: {"": lambda d: (d.determiner,), "swapped": lambda d: (d.swapped,)},
-    lexicon.Adjective: {"": lambda adjective: (adjective.adjective,)},
-    NounForm: {
-        "": lambda noun: (*noun.det, noun.text),
-        "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER[noun.number]]),
-        "possessive": lambda noun: (
-            *noun.det,
-            lexicon.possessive(noun.text, plural=noun.number == "pl"),
-        ),
+NOUN_PARTS: Parts = {
+    "": lambda noun: (*noun.det, noun.text),
+    "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER[noun.number]]),
+    "possessive": lambda noun: (*noun.det, possessive(noun.text, plural=noun.number == "pl")),
+}
+PARTS: Mapping[str, Parts] = {
+    "verb": {form: _form(form) for form in get_args(VerbForm)},
+    "noun": NOUN_PARTS,
+    "phrase": {
+        **NOUN_PARTS,
         "det": lambda noun: noun.det,
         "noun": lambda noun: (noun.text,),
         "first": lambda noun: (noun.words()[0],),
         "rest": lambda noun: _some(*noun.words()[1:]),
     },
-    Predicate: {
+    "determiner": {"": lambda d: (d.determiner,), "swapped": lambda d: (d.swapped,)},
+    "predicate": {
         f"{'swapped.' * swapped}{part}".rstrip("."): methodcaller("realised", part, swapped)
         for swapped in (False, True)
         for part in ("", "aux", "verb", "finite", "rest")
     },
-    Pronoun: {"": lambda pronoun: (pronoun.text,)},
+    "adjective": {"": lambda adjective: (adjective.adjective,)},
+    "pronoun": {"": lambda pronoun: (pronoun.text,)},
+    "wh": {"": lambda row: row},
 }
-"""Parts of constituents by the name in ``{name.part}``; "" is ``{name}`` itself."""
+"""Parts by kind of draw and the name in ``{name.part}``; "" is ``{name}`` itself."""
 
 
-def part_of(constituent: Constituent, name: str = "") -> Part:
+def part_of(constituent: Constituent, kind: str, name: str = "") -> Part:
     """Return the forms in place of ``{name.part}`` in a sentence.
 
-    Parts of a row of words are its indices (default: the first); an empty word is nothing.
+    Parts of a choice are indices of its row of words (default: the first). Empty words are nothing.
     """
     if isinstance(constituent, tuple):
         return _some(constituent[int(name or 0)])
-    return () if constituent is None else PARTS[type(constituent)][name](constituent)
+    return () if constituent is None else PARTS[kind][name](constituent)

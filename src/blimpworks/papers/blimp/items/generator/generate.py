@@ -15,12 +15,11 @@ from blimpworks.campaign.methods import PREFIXES
 from blimpworks.campaign.settings.parsing import complaints, read_settings
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
-from blimpworks.papers.blimp.items import lexicon as entries
 from blimpworks.papers.blimp.items.build import Record
 from blimpworks.papers.blimp.items.generator import constituents
 from blimpworks.papers.blimp.items.generator import declarations as draws
 from blimpworks.papers.blimp.items.generator.builder import Builder, Pools, Redraw
-from blimpworks.papers.blimp.items.generator.constituents import Constituent, Part, part_of
+from blimpworks.papers.blimp.items.generator.constituents import PARTS, Constituent, Part, part_of
 from blimpworks.papers.blimp.items.generator.declarations import AnyDraw, Declaration, Scheme
 from blimpworks.papers.blimp.items.lexicon import EXCLUDED, Lexicon, Sounds, read_lexicon
 
@@ -28,17 +27,6 @@ SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
 """{name} or {name.part}."""
 OPTIONAL = "phrase that can be nothing"
 """Kind of the object of a verb that may take none; other draws cannot refer to it."""
-PARTS: Mapping[str, Collection[str]] = {
-    "verb": constituents.PARTS[entries.Verb],
-    "noun": ("", "swapped", "possessive"),
-    "phrase": constituents.PARTS[constituents.NounForm],
-    "determiner": constituents.PARTS[entries.Determiner],
-    "predicate": constituents.PARTS[constituents.Predicate],
-    "adjective": constituents.PARTS[entries.Adjective],
-    "pronoun": constituents.PARTS[constituents.Pronoun],
-    "wh": ("",),
-}
-"""Parts by kind of draw; the part "" is the draw itself, {name}. Parts of choices are numbers."""
 SETS = "determiners.tsv (column sets)"
 LEXICON_KEYS: tuple[tuple[type[draws.Drawn], str, str], ...] = (
     (draws.VerbDraw, "other_than", "verbs.tsv"),
@@ -241,14 +229,14 @@ class Pair:
     record: Record
     good: Sentence
     bad: Sentence
-    drawn: dict[str, Constituent]
 
 
-def _filled(template: str, drawn: Draws) -> tuple[str, Part]:
+def _filled(template: str, drawn: Draws, scheme: Scheme) -> tuple[str, Part]:
     text, entries, end = "", [], 0
     for slot in SLOT.finditer(template):
         literal = template[end : slot.start()]
-        constituent = part_of(drawn[slot[1]], slot[2].removeprefix("."))
+        kind, part = scheme.draw[slot[1]].kind, slot[2].removeprefix(".")
+        constituent = part_of(drawn[slot[1]], kind, part)
         text += literal + " ".join(constituent)
         entries += [*re.findall(r"[\w'-]+", literal), *constituent]
         end = slot.end()
@@ -256,9 +244,9 @@ def _filled(template: str, drawn: Draws) -> tuple[str, Part]:
     return text + template[end:], tuple(entries)
 
 
-def make_sentence(template: str, drawn: Draws, sounds: Sounds) -> Sentence:
+def make_sentence(template: str, drawn: Draws, scheme: Scheme, sounds: Sounds) -> Sentence:
     """Make a sentence from a template, whose critical word may be in brackets."""
-    text, entries = _filled(template, drawn)
+    text, entries = _filled(template, drawn, scheme)
     # One space between words, none before marks; the right article; a capital first letter.
     text = " ".join(text.split()).replace("[ ", "[").replace(" ]", "]")
     text = re.sub(r" ([.,?])", r"\1", text)
@@ -284,7 +272,8 @@ class Generator:
         builder, declaration = self.source.choice(self.builders), self.declaration
         scheme, drawn = builder.scheme, builder.draw()
         sounds, method = self.lexicon.sounds, declaration.method
-        good, bad = (make_sentence(text, drawn, sounds) for text in (scheme.good, scheme.bad))
+        made = (make_sentence(t, drawn, scheme, sounds) for t in (scheme.good, scheme.bad))
+        good, bad = made
         if good.text == bad.text:
             raise Redraw("both sentences are the same")
         fields: dict[str, Any] = {}
@@ -300,17 +289,18 @@ class Generator:
         if differs:
             raise Redraw(f"what {method} wants to be the same differs")
         if scheme.crucial_item is not None:
-            item = make_sentence(scheme.crucial_item, drawn, sounds)
+            item = make_sentence(scheme.crucial_item, drawn, scheme, sounds)
             fields["crucial_item"] = item.text.lower()
         if scheme.dependency_length is not None:
-            fields["dependency_length"] = len(_filled(scheme.dependency_length, drawn)[0].split())
+            length = _filled(scheme.dependency_length, drawn, scheme)[0]
+            fields["dependency_length"] = len(length.split())
         fields |= {"sentence_good": good.text, "sentence_bad": bad.text, "pairID": str(number)}
         fields |= {"UID": self.uid, "field": declaration.field}
         fields |= {"linguistics_term": declaration.term, "simple_LM_method": True}
         fields |= {f"{name}_method": method == name for name in PREFIXES}
         fields["lexically_identical"] = declaration.lexically_identical
         record = Record.model_validate(fields)
-        return Pair(record, good, bad, drawn)
+        return Pair(record, good, bad)
 
     def pairs(self, count: int) -> Iterator[Pair]:
         """Draw ``count`` pairs whose acceptable sentences are distinct. Raises UserError."""
