@@ -25,12 +25,7 @@ from blimpworks.papers.blimp.released_results import (
 from blimpworks.papers.blimp.tables import ITEM_SCHEMA
 from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
-from blimpworks.tables import (
-    ACCURACIES,
-    SCORES,
-    Evaluation,
-    write_rows,
-)
+from blimpworks.tables import ACCURACIES, SCORES, Evaluation, write_rows
 from support import cells_kit
 from support.mirror_kit import CONFIG, fetch, rows_of
 

@@ -60,10 +60,6 @@ def generator(folder, text, seed=0):
     return Generator(path, read_declaration(path), lexicon(), seed)
 
 
-def sentences(folder, body, count=40):
-    return [pair.good.text for pair in generator(folder, HEAD + body).pairs(count)]
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -84,10 +84,7 @@ def read_blimp_ratings(
 
 
 @command(
-    calls=f"{PAPER}.analysis:bin_accuracies",
-    packages=shared.STATISTICS,
-    notes="rows",
-    cheap=True,
+    calls=f"{PAPER}.analysis:bin_accuracies", packages=shared.STATISTICS, notes="rows", cheap=True
 )
 def bin_accuracies(
     results: Path = shared.JUDGED,
@@ -108,12 +105,7 @@ def _and_of_people(method: str, _: Mapping[str, Any]) -> tuple[str, str]:
     return method, INDIVIDUAL
 
 
-@command(
-    calls=f"{PAPER}.analysis:fit_curves",
-    packages=shared.MODELLING,
-    notes="terms",
-    cheap=True,
-)
+@command(calls=f"{PAPER}.analysis:fit_curves", packages=shared.MODELLING, notes="terms", cheap=True)
 def fit_curves(
     accuracies: Path = argument("Accuracies table."),
     curves: dict[str, Any] = json_option("Tokens of models by row and model, as JSON."),
