@@ -178,14 +178,6 @@ def _section(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[st
     )
 
 
-def missing(shown: Section) -> str:
-    """Return a sentence on the views that a section lacks; empty when it has all."""
-    # What is in one form alone has nothing beside it, which needs no saying.
-    titles, why_not = TEXTS["views"], TEXTS["why_not"].items()
-    reasons = [f"{titles[view]}: {why}" for view, why in why_not if view not in shown.views]
-    return f"{'; '.join(reasons)}." if reasons else ""
-
-
 # The front page
 
 MODELS = "models"
@@ -274,19 +266,13 @@ def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
         if title := section.exhibit.series:
             members = series.setdefault(title, {}).setdefault(section.exhibit.member, [])
             members.append(section.anchor)
-    head = _render(
-        "paper.html",
-        page=page,
-        citation=citation,
-        licence=licence,
-        texts=TEXTS,
-        series=[{"title": t, "members": [*members.items()]} for t, members in series.items()],
-    )
-    yield f"{pieces}/head.html", head
+    listed = [{"title": t, "members": [*members.items()]} for t, members in series.items()]
+    about = {"citation": citation, "licence": licence, "series": listed, "texts": TEXTS}
+    yield f"{pieces}/head.html", _render("paper.html", page=page, **about)
     for section in page.sections:
         for view, content in section.views.items():
             yield f"{pieces}/{section.name}.{view}.html", content
-    body = _render("exhibits.rst", page=page, plain=_plain, views=TEXTS["views"], missing=missing)
+    body = _render("exhibits.rst", page=page, plain=_plain, texts=TEXTS)
     yield f"{page.paper}.rst", _titled(citation.label, _raw(f"{pieces}/head.html"), body)
 
 
@@ -308,20 +294,12 @@ def _index_texts(
     campaign = inputs.campaign
     every = [section for page in pages for section in page.sections]
     columns, models = ranking(inputs.papers if campaign.declared else [])
-    yield (
-        "_pieces/index.html",
-        _render(
-            "index.html",
-            campaign=campaign,
-            columns=columns,
-            models=models,
-            citations={paper: find_paper(paper).citation for paper in campaign.papers},
-            inputs=inputs,
-            whole=_line("All printed numbers", "published.html", every),
-            lines=lines,
-            texts=TEXTS,
-        ),
-    )
+    whole = _line("All printed numbers", "published.html", every)
+    citations = {paper: find_paper(paper).citation for paper in campaign.papers}
+    ranks = {"columns": columns, "models": models, "citations": citations}
+    counts = {"whole": whole, "lines": lines, "texts": TEXTS}
+    index = _render("index.html", campaign=campaign, inputs=inputs, **ranks, **counts)
+    yield "_pieces/index.html", index
     documents = [*campaign.papers, *inputs.comparisons, *more]
     tree = "\n".join([".. toctree::", "   :hidden:", "", *(f"   {name}" for name in documents)])
     yield "index.rst", _titled(campaign.title, _raw("_pieces/index.html"), tree)
