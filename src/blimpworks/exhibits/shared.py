@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,16 @@ def printed_cell(row: pd.Series, place: tuple[str, str]) -> Cell:
     keys = ("exhibit", "row", "column")
     cell = row_cell("published", row, keys, "value", place, row["text"])
     return replace(cell, stands_for=(row["row"], row["column"]))
+
+
+def printed_cells(
+    printed: pd.DataFrame, rows: Mapping[str, str], columns: Mapping[str, str]
+) -> list[Cell]:
+    """List the printed numbers of an exhibit in rows and columns, which map keys to names."""
+    numbers = by_place(printed)
+    keys = product(rows.items(), columns.items())
+    named = {(row, column): (name, heading) for (row, name), (column, heading) in keys}
+    return [printed_cell(numbers[key], named[key]) for key in named if key in numbers]
 
 
 def printed_text_cell(row: pd.Series, place: tuple[str, str]) -> Cell:

@@ -25,7 +25,7 @@ from blimpworks.exhibits.formulas import (
     Formula,
     select_rows,
 )
-from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, best_of_each, printed_cells, read_plain, read_printed
 from blimpworks.exhibits.statements import AGAIN, VALUE, Place, Recomputation, printed_statements
 from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import accuracies as acc
@@ -66,8 +66,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate the number of paradigms of each phenomenon, with a pair as an example."""
     if labels.source == "published":
         rows = acc.read_own(tables, labels)
-        printed = read_printed(tables, exhibit="table2")
-        cells = [printed_cell(row, (NAMES[row["row"]], "N")) for _, row in printed.iterrows()]
+        cells = printed_cells(read_printed(tables, exhibit="table2"), NAMES, {"N": "N"})
         for key, name in NAMES.items():
             inside = rows[rows["paradigm"].isin(PARADIGMS[key])]
             place = (name, "Rows of Table 4")
@@ -135,8 +134,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     exact = not released.empty
     cells = []
     for model, name in acc.model_names(rows, labels).items():
-        for _, row in printed[printed["row"] == model].iterrows():
-            cells.append(printed_cell(row, (name, HEADINGS[row["column"]])))
+        cells += printed_cells(printed, {model: name}, HEADINGS)
         of_model, of_release = (frame[frame["model"] == model] for frame in (rows, released))
         cells += _table3_cells(of_model, labels, ", Table 4", stand=not exact)
         cells += _table3_cells(of_release, labels, ", released")
@@ -168,7 +166,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         description = describe("table4_published")
         printed = read_printed(tables, exhibit="table4")
         names = {**labels.models, HUMAN: "Human"}
-        cells = [printed_cell(r, (r["row"], names[r["column"]])) for _, r in printed.iterrows()]
+        cells = printed_cells(printed, {uid: uid for uid in PHENOMENON_OF}, names)
         further = _table4_cells(acc.read_released(tables), labels, ", released")
         cells += [replace(cell, printed=False) for cell in further]
         columns = {m: f"{SHOULD_READ}, {names[m]}" for m in dict.fromkeys(printed["column"])}
@@ -220,10 +218,10 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     wrong = set[tuple[str, str]]()
     for model, name in names.items():
-        for _, row in printed[printed["row"] == model].iterrows():
-            cell_key = (f"{name}, {PRINTED}", HEADINGS[row["column"]])
-            cells.append(printed_cell(row, cell_key))
-            wrong |= {cell_key} if row["fault"] else set()
+        of_model, row_name = printed[printed["row"] == model], f"{name}, {PRINTED}"
+        cells += printed_cells(of_model, {model: row_name}, HEADINGS)
+        faulty = of_model["column"][of_model["fault"] != ""]
+        wrong |= {(row_name, HEADINGS[column]) for column in faulty}
         for key, heading in HEADINGS.items() if len(rows) else ():
             inside = acc.rows_of_model(rows, model, acc.of_phenomenon(key))
             places = [(f"{name}, {version}", heading) for version in versions[1:]]

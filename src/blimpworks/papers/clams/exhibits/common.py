@@ -12,7 +12,7 @@ from blimpworks.exhibits.accuracies import Place
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, select_rows
-from blimpworks.exhibits.shared import Tables, by_place, printed_cell, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, printed_cells, read_plain, read_printed
 from blimpworks.papers.clams.exhibits.facts import BENCHMARK, BERT, MBERT, MONO, MULTI, PRINTED
 from blimpworks.papers.clams.exhibits.formulas import CONSTRUCTION, CORRECT, mean_over, with_more
 from blimpworks.papers.clams.items import sets as clams
@@ -204,14 +204,8 @@ class Grid:
         columns: Mapping[str, str] | None = None,
     ) -> list[Cell]:
         """List an exhibit's printed numbers in rows and columns by key, or else in the grid's."""
-        numbers = by_place(read_printed(tables, exhibit=exhibit))
         columns = columns or {column.key: column.name for column in self.columns}
-        return [
-            printed_cell(numbers[row, column], (row_name, column_name))
-            for row, row_name in (rows or self.rows).items()
-            for column, column_name in columns.items()
-            if (row, column) in numbers
-        ]
+        return printed_cells(read_printed(tables, exhibit=exhibit), rows or self.rows, columns)
 
     def section(self, *more_rows: str) -> Section:
         """Lay out this part of a table, with further rows below."""
