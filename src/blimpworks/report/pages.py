@@ -20,21 +20,11 @@ from blimpworks.campaign.registry import find_paper, paper_of
 from blimpworks.errors import UserError
 from blimpworks.files import scratch, whole_directory, write_text
 from blimpworks.records.places import relative_texts
-from blimpworks.report import views
+from blimpworks.report import read, views
 from blimpworks.report.data import Products, paper_script, script
 from blimpworks.report.evidence import TEXTS, listing_html
 from blimpworks.report.items import item_scripts, sets_from
 from blimpworks.report.names import Names, exhibit_label
-from blimpworks.report.read import (
-    Campaign,
-    Cell,
-    Exhibit,
-    Form,
-    Inputs,
-    PaperInputs,
-    Trees,
-    read_inputs,
-)
 from blimpworks.yaml_files import read_yaml
 
 HERE = Path(__file__).parent
@@ -46,7 +36,7 @@ class Section:
     """One exhibit on its paper's page."""
 
     paper: str
-    exhibit: Exhibit
+    exhibit: read.Exhibit
     views: Mapping[str, str] = field(repr=False)
     statuses: Counter[str]
     verdicts: Counter[str]
@@ -84,12 +74,12 @@ def _scroll(table: str, title: str) -> str:
     return f'<div class="bw-scroll" role="region" aria-label="{label}" tabindex="0">{table}</div>'
 
 
-def picture_of(form: Form, paper: str) -> str:
+def picture_of(form: read.Form, paper: str) -> str:
     """Return the address of a figure's picture in the site."""
     return f"_static/figures/{paper}/{form.exhibit}.{form.tree}.svg"
 
 
-def _lack(form: Form) -> str:
+def _lack(form: read.Form) -> str:
     if not form.missing:
         return ""
     sentence, command = form.missing
@@ -97,7 +87,7 @@ def _lack(form: Form) -> str:
     return f'<p class="bw-caption">{escape(sentence)}{run}</p>'
 
 
-def _figure(form: Form, paper: str, title: str, table: str) -> str:
+def _figure(form: read.Form, paper: str, title: str, table: str) -> str:
     """Return a figure with its numbers under it; without numbers, the way to get them."""
     if not form.cells:
         lack = _lack(form) or '<p class="bw-caption">Its caption says why.</p>'
@@ -111,12 +101,12 @@ def _figure(form: Form, paper: str, title: str, table: str) -> str:
     return f'<div class="bw-drawn">{image}{numbers}{_lack(form)}</div>'
 
 
-def _with_caption(content: str, form: Form | None) -> str:
+def _with_caption(content: str, form: read.Form | None) -> str:
     caption = form.document.caption.strip() if form else ""
     return content + (f'<p class="bw-caption">{escape(caption)}</p>' if caption else "")
 
 
-def shown(form: Form, paper: str, title: str, table: str) -> str:
+def shown(form: read.Form, paper: str, title: str, table: str) -> str:
     """Return a form's table, or its figure with the numbers under it."""
     if form.figure:
         return _with_caption(_figure(form, paper, title, table), form)
@@ -125,7 +115,7 @@ def shown(form: Form, paper: str, title: str, table: str) -> str:
     return _with_caption(_scroll(table, title), form) + _lack(form)
 
 
-def _printed(exhibit: Exhibit, paper: PaperInputs) -> str:
+def _printed(exhibit: read.Exhibit, paper: read.PaperInputs) -> str:
     form, title = exhibit.forms.get("published"), exhibit.title
     table = views.printed_view(form, paper.names) if form else ""
     further = views.plain_view(form, exhibit.name, paper.evidence, paper.names)
@@ -139,7 +129,9 @@ def _printed(exhibit: Exhibit, paper: PaperInputs) -> str:
     return content
 
 
-def _measured(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[str, str]) -> str:
+def _measured(
+    exhibit: read.Exhibit, paper: read.PaperInputs, main: str, advice: Mapping[str, str]
+) -> str:
     """Return both variants of the measured numbers; the page shows one at a time."""
     variants = {
         variant: shown(form, paper.name, exhibit.title, views.measured_view(form, paper.names))
@@ -156,7 +148,9 @@ def _measured(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[s
     return "".join(measured_parts) if variants else ""
 
 
-def _section(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[str, str]) -> Section:
+def _section(
+    exhibit: read.Exhibit, paper: read.PaperInputs, main: str, advice: Mapping[str, str]
+) -> Section:
     """Return an exhibit with all its views; ``advice`` tells by variant how to get its numbers."""
     together = views.together_view(exhibit.name, exhibit.forms, paper.evidence, paper.names)
     form = exhibit.forms.get("published")
@@ -192,7 +186,7 @@ class Column:
 
     title: str
     address: str
-    cells: dict[str, Cell]
+    cells: dict[str, read.Cell]
     """Cells by the model's label."""
 
 
@@ -201,12 +195,12 @@ class Line:
     """A model with its accuracies, in the order of the columns."""
 
     model: str
-    cells: list[Cell | None]
+    cells: list[read.Cell | None]
     mean: float | None
     """Mean accuracy [%]; None for a model that lacks a column."""
 
 
-def ranking(papers: Sequence[PaperInputs]) -> tuple[list[Column], list[Line]]:
+def ranking(papers: Sequence[read.PaperInputs]) -> tuple[list[Column], list[Line]]:
     """Rank models by their mean over all columns; models that lack a column come last."""
     columns: list[Column] = []
     for paper in papers:
@@ -277,7 +271,7 @@ def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
 
 
 def _index_texts(
-    inputs: Inputs, pages: Sequence[Page], more: Sequence[str]
+    inputs: read.Inputs, pages: Sequence[Page], more: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the front page, with a tree of all other pages."""
     lines = [
@@ -305,7 +299,7 @@ def _index_texts(
     yield "index.rst", _titled(campaign.title, _raw("_pieces/index.html"), tree)
 
 
-def _item_texts(inputs: Inputs) -> Iterator[tuple[str, str]]:
+def _item_texts(inputs: read.Inputs) -> Iterator[tuple[str, str]]:
     """Yield the page of items and its scripts; nothing for a campaign without judged pairs."""
     campaign = inputs.campaign
     phenomena: dict[str, str] = {}
@@ -324,7 +318,7 @@ def _item_texts(inputs: Inputs) -> Iterator[tuple[str, str]]:
         yield f"{ITEMS}.rst", _titled("Items", _raw("_pieces/items.html"))
 
 
-def assemble(inputs: Inputs) -> dict[str, str]:
+def assemble(inputs: read.Inputs) -> dict[str, str]:
     """Return the text of every source of the site, by its path."""
     main, pages = inputs.trees.variant, []
     for paper in inputs.papers:
@@ -356,7 +350,7 @@ def assemble(inputs: Inputs) -> dict[str, str]:
     return texts
 
 
-def pictures(papers: Sequence[PaperInputs]) -> dict[str, Path]:
+def pictures(papers: Sequence[read.PaperInputs]) -> dict[str, Path]:
     """Return the file of every shown figure's picture, by its address in the site."""
     return {
         picture_of(form, paper.name): form.files.with_name(f"{form.files.name}.svg")
@@ -376,9 +370,9 @@ SUPERFLUOUS = (
 )
 
 
-def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, int]:
+def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> dict[str, int]:
     """Replace the site; return numbers of pages, numbers, bytes. Raises UserError for faults."""
-    inputs = read_inputs(campaign, trees)
+    inputs = read.read_inputs(campaign, trees)
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
         source = work / "source"
         roots = {"results": trees.results, "resources": trees.resources}

@@ -9,17 +9,10 @@ from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.retrieved import named_sources
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import SPECS
 from blimpworks.papers.blimp.exhibits.facts import FACTS
-from blimpworks.papers.blimp.paradigms import (
-    BENCHMARK,
-    GENERATED,
-    LANG,
-    PHENOMENON_OF,
-    RELEASED_DATA,
-    RELEASED_PAIRS,
-    declared_paradigms,
-)
+from blimpworks.papers.blimp.paradigms import BENCHMARK, GENERATED, LANG, PHENOMENON_OF
 from blimpworks.papers.blimp.settings import BlimpOptions
 
 _RAW = "blimp/raw_results"
@@ -38,9 +31,9 @@ def _options(campaign: Campaign) -> BlimpOptions:
 
 def _expected(name: str, campaign: Campaign, _catalogue: Catalogue, _lang: str) -> int:
     options = _options(campaign)
-    paradigms, pairs = len(PHENOMENON_OF), RELEASED_PAIRS
+    paradigms, pairs = len(PHENOMENON_OF), blimp.RELEASED_PAIRS
     if name == GENERATED:
-        paradigms, pairs = len(declared_paradigms(campaign)), options.pairs
+        paradigms, pairs = len(blimp.declared_paradigms(campaign)), options.pairs
     return paradigms * min(pairs, options.per_paradigm or pairs)
 
 
@@ -52,13 +45,14 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
             f"benchmark {requested[0]!r} has items in {LANG} alone; languages has "
             f"{', '.join(catalogue.languages)}: add {LANG}, or take it out of benchmarks."
         )
-    if BENCHMARK in requested and not catalogue.sources_of(RELEASED_DATA, LANG):
+    kind = blimp.RELEASED_DATA
+    if BENCHMARK in requested and not catalogue.sources_of(kind, LANG):
         raise UserError(
-            f"{campaign.catalogue.sources} has no row of kind {RELEASED_DATA!r} and lang {LANG!r}, "
+            f"{campaign.catalogue.sources} has no row of kind {kind!r} and lang {LANG!r}, "
             f"expected one for each released file of benchmark {BENCHMARK!r}; add those of "
             f"config/sources.tsv, or take {BENCHMARK!r} out of benchmarks."
         )
-    if GENERATED in requested and not declared_paradigms(campaign):
+    if GENERATED in requested and not blimp.declared_paradigms(campaign):
         raise UserError(
             f"{campaign.folder('blimp') / 'paradigms'} has no declaration, expected one .yaml file "
             f"for each paradigm of benchmark {GENERATED!r}; add one (docs/generator.md), or take "
@@ -108,7 +102,7 @@ PAPER = Paper(
     method_settings=lambda campaign: {"blimp.methods": _options(campaign).methods},
     check=check,
     sources=lambda campaign, catalogue: (
-        catalogue.sources_of(RELEASED_DATA, LANG) if BENCHMARK in campaign.benchmarks else ()
+        catalogue.sources_of(blimp.RELEASED_DATA, LANG) if BENCHMARK in campaign.benchmarks else ()
     ),
     exhibits=SPECS,
     facts=FACTS,

@@ -17,14 +17,8 @@ from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, table_rows, text_of
 from blimpworks.json_files import load_json
-from blimpworks.papers.blimp.paradigms import (
-    BENCHMARK,
-    HUMAN,
-    LANG,
-    PHENOMENON_OF,
-    RELEASED_PAIRS,
-    RERUN,
-)
+from blimpworks.papers.blimp import paradigms as blimp
+from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENON_OF
 from blimpworks.papers.blimp.tables import RATINGS
 from blimpworks.tables import ACCURACIES, write_rows
 
@@ -75,7 +69,7 @@ def _row(model: str, paradigm: str, method: str, accuracy: float, n: int) -> dic
     """Make a row of the table; the number of right answers is rounded."""
     correct = round(accuracy * n)
     low, high = wilson(correct, n)
-    keys = {"benchmark": BENCHMARK, "model": model, "lang": LANG, "method": method}
+    keys = {"benchmark": blimp.BENCHMARK, "model": model, "lang": blimp.LANG, "method": method}
     keys |= {"phenomenon": PHENOMENON_OF.get(paradigm, REJECTED), "paradigm": paradigm}
     numbers = {"correct": correct, "n": n, "accuracy": accuracy, "low": low, "high": high}
     return dict.fromkeys(ACCURACIES.names) | keys | numbers
@@ -106,7 +100,7 @@ def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
                     f"{path}:{number}: {key} is {share!r}; expected a number from 0 to 1. Retrieve "
                     "BLiMP's released results again."
                 )
-            yield _row(model, uid, RERUN, float(share), RELEASED_PAIRS)
+            yield _row(model, uid, blimp.RERUN, float(share), blimp.RELEASED_PAIRS)
 
 
 def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -> int:

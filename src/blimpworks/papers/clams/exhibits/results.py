@@ -19,18 +19,12 @@ import pandas as pd
 
 from blimpworks import tables as kinds
 from blimpworks.campaign.registry import TIES
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.accuracies import Place, where_of
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, Formula, select_rows
-from blimpworks.exhibits.shared import (
-    Tables,
-    best_of_each,
-    formula_cell,
-    marked,
-    read_plain,
-    read_printed,
-)
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
 from blimpworks.papers.clams.exhibits import common, describe, formulas
 from blimpworks.papers.clams.exhibits.common import AGAIN, AVERAGE, AVERAGE_KEY, Column, Grid
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED
@@ -159,7 +153,8 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     description = describe("table1", caption=caption, scored=scored(labels))
     exhibit = lstm_table(grid, description, cells, PERPLEXITY_ROW, CONSTRUCTIONS, last)
     comparable = [cell for cell in cells if cell.row in CONSTRUCTIONS.values()]
-    exhibit.bold = best_of_each(comparable, {column.name for column in grid.columns}, digits=2)
+    columns = {column.name for column in grid.columns}
+    exhibit.bold = shared.best_of_each(comparable, columns, digits=2)
     return exhibit
 
 
@@ -313,7 +308,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         names = clams.paradigms(key, inanimate=False)
         if item := next((item for item in items if item["paradigm"] in names), None):
             where = {column: item[column] for column in ("lang", "item_id", "paradigm")}
-            cells.append(Cell(name, "Set", 1, marked(item), COUNT, "items", where, n=1))
+            cells.append(Cell(name, "Set", 1, shared.marked(item), COUNT, "items", where, n=1))
     return Exhibit(
         **describe("fig1", none="" if cells else " The campaign has no English sets."),
         cells=cells,

@@ -15,14 +15,8 @@ from pathlib import Path
 from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
-from blimpworks.papers.clams.items.grammar.model import (
-    Grammar,
-    Reference,
-    Template,
-    common_beside,
-    fail,
-    read_grammar,
-)
+from blimpworks.papers.clams.items.grammar import model
+from blimpworks.papers.clams.items.grammar.model import Grammar, Reference, Template
 
 MinimalSet = tuple[str, ...]
 """A grammatical sentence, then its ungrammatical ones."""
@@ -127,7 +121,7 @@ def lines_of(sets: Iterable[MinimalSet]) -> Iterator[str]:
 
 def files_read(grammars: Sequence[Path], common: Path | None) -> list[Path]:
     """Return the files that ``generate_sets`` reads: common ones first, each once."""
-    shared = [common or common_beside(path) for path in grammars]
+    shared = [common or model.common_beside(path) for path in grammars]
     return [*dict.fromkeys(filter(None, shared)), *grammars]
 
 
@@ -152,12 +146,14 @@ def generate_sets(
                 f"{path} is an output and also another file of this command; expected a path "
                 "for each; correct --output."
             )
-    parsed = [read_grammar(path, common or common_beside(path), variant) for path in grammars]
+    parsed = [
+        model.read_grammar(path, common or model.common_beside(path), variant) for path in grammars
+    ]
     for grammar in parsed:
         lines = {t: count_template(grammar, t, variant)[1] for t in grammar.templates}
         largest = max(lines, key=lambda template: lines[template])
         if sum(lines.values()) > MOST_LINES:
-            fail(largest.place, "too many sentences", most=MOST_LINES)
+            model.fail(largest.place, "too many sentences", most=MOST_LINES)
     counts = [0] * len(parsed)
     for number, (grammar, output) in enumerate(zip(parsed, outputs, strict=True)):
         with atomic(output) as path, path.open("w", encoding="utf-8", newline="\n") as file:
