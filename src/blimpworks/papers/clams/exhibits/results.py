@@ -391,7 +391,7 @@ def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: Column) -> Co
     """Count the sets of the focus words that account for most of a column."""
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
-    of_lang = {"lang": column.lang}
+    of_lang: dict[str, Any] = {"lang": column.lang}
     focus = {"focus": infer_vocabulary(sets, sizes)}
     paradigms = {key: clams.paradigms(key, inanimate=True) for key in sizes}
     filters = {key: of_lang | {"paradigm": names} | focus for key, names in paradigms.items()}
