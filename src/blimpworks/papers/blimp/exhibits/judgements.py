@@ -181,22 +181,15 @@ MOST = 3
 """Paradigms shown of each model: those with the most ties."""
 
 
-def _cells(
-    judgements: pd.DataFrame,
-    items: pd.DataFrame,
-    row: str,
-    model: str,
-    method: str,
-    paradigm: str | None,
+def _tie_cells(
+    judgements: pd.DataFrame, items: pd.DataFrame, row: str, where: dict[str, Any]
 ) -> Iterator[Cell]:
-    chosen: dict[str, Any] = {"paradigm": paradigm} if paradigm else {}
-    where = {"model": model, "lang": LANG, "method": method} | chosen
     rows = select_rows(judgements, where)
     yield acc.formula_cell(rows, (row, PAIRS), formulas.JUDGED, "judgements", where)
     tied = where | {"margin": 0.0}
     yield acc.formula_cell(select_rows(rows, tied), (row, TIED), COUNT, "judgements", tied)
     every = [uid for uid in PHENOMENON_OF if uid in {*rows["paradigm"]}]
-    same = (chosen or {"paradigm": every}) | {"identical": True}
+    same = {"paradigm": where.get("paradigm", every), "identical": True}
     yield acc.formula_cell(select_rows(items, same), (row, SAME), COUNT, "items", same)
     n = int(formulas.JUDGED(rows))
     for column, formula in {WRONG: formulas.TIES_WRONG, HALF: formulas.TIES_HALF}.items():
@@ -228,14 +221,16 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
         methods = sorted({*rows["method"]}, key=lambda m: (m != labels.method, m))
         for method in methods:
             row = f"{name}: all paradigms, {method.replace('_', ' ')}"
-            cells += _cells(rows, items, row, model, method, None)
-        tied = select_rows(rows, {"method": labels.method, "margin": 0.0})
+            where = {"model": model, "lang": LANG, "method": method}
+            cells += _tie_cells(rows, items, row, where)
+        where = {"model": model, "lang": LANG, "method": labels.method}
+        tied = select_rows(rows, where | {"margin": 0.0})
         counts = tied["paradigm"].value_counts().to_dict()
         having = [uid for uid in PHENOMENON_OF if uid in counts or uid in identical]
         having.sort(key=lambda uid: -counts.get(uid, 0))
         for number, uid in enumerate(having):
-            for cell in _cells(rows, items, f"{name}: {uid}", model, labels.method, uid):
-                cells.append(replace(cell, printed=number < MOST))
+            of_paradigm = _tie_cells(rows, items, f"{name}: {uid}", where | {"paradigm": uid})
+            cells += [replace(cell, printed=number < MOST) for cell in of_paradigm]
     if not cells:
         raise UserError(
             "there are no judgements of English by the campaign's models; judge BLiMP's items."
