@@ -5,7 +5,7 @@ B to D; ``analysis.wals`` on morphological complexity.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -39,16 +39,9 @@ def read_morphology(tables: Tables, languages: Collection[str]) -> pd.DataFrame:
     return features[features["lang"].isin(languages)]
 
 
-def complexities(morphology: pd.DataFrame) -> dict[str, float]:
-    """Compute morphological complexity by language, from 0 to 1."""
-    means = morphology.groupby("lang")["value"].mean()
-    return {str(lang): float(value) for lang, value in means.items()}
-
-
-def in_order(complexity: Mapping[str, float]) -> list[list[str]]:
+def in_order(complexity: pd.Series) -> list[list[str]]:
     """Group languages of equal complexity, the least complex first."""
-    values = sorted({*complexity.values()})
-    return [sorted(x for x in complexity if complexity[x] == value) for value in values]
+    return [sorted(map(str, tied.index)) for _, tied in complexity.groupby(complexity)]
 
 
 CHANCE = 0.5
@@ -122,7 +115,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 3: average accuracy of the LSTMs and mBERT by morphological complexity."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages)
-    order = in_order(complexities(morphology))
+    order = in_order(morphology.groupby("lang")["value"].mean())
     placed = [lang for tied in order for lang in tied]
     cells = []
     for lang in [lang for lang in languages if lang in placed]:
@@ -208,7 +201,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     paper = [lang for lang in LANGUAGES if lang in languages]
     morphology = read_morphology(tables, paper)
-    complexity = complexities(morphology)
+    complexity = morphology.groupby("lang")["value"].mean()
     column = AGAIN if labels.source == "published" else VALUE
     cells: list[Cell] = []
     correlations: list[Cell] = []
@@ -220,10 +213,10 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
             if {*inside.rows["lang"]} == langs:
                 form = FORMATS[formula]
                 cells.append(inside.cell(cell_key, formula, form, stands_for=claim.place))
-        elif len(langs) >= ENOUGH and langs <= {*complexity}:
+        elif len(langs) >= ENOUGH and langs <= {*complexity.index}:
             shared = accuracies.shared(*selected)
             if shared and {*claim.phenomena} <= {*shared.rows["phenomenon"]}:
-                order = in_order({lang: complexity[lang] for lang in langs})
+                order = in_order(complexity[[*langs]])
                 formula = rho(order, mixed=len(claim.phenomena) > 1)
                 cell = shared.cell(cell_key, formula, ".1f", stands_for=claim.place)
                 # NaN: equal languages have no ranks.
