@@ -30,7 +30,7 @@ EXCEPTED = {
     OWN: """
         campaign.schemas commands.options commands.registry errors evaluation.build
         evaluation.session evaluation.run files interop.crate.export interop.crate.words
-        papers.blimp.items.generator.generate papers.clams.items.grammar.generator
+        papers.blimp.items.generator.generate
         papers.lmentry.items.dialogues papers.lmentry.exhibits.prompts
         papers.urblimp.items.patterns annotation.sheets records.digest
         benchmarks.predictions records.job cli.__init__ audit.check

@@ -45,8 +45,8 @@ from blimpworks.papers.blimp.items.lexicon import read_lexicon
 from blimpworks.papers.blimp.released_results import read_blimp_release
 from blimpworks.papers.clams.analysis.wals import choose_languages, read_categories
 from blimpworks.papers.clams.items.build import read_pairs
+from blimpworks.papers.clams.items.grammar.generator import read_vocabulary as read_word_list
 from blimpworks.papers.clams.items.grammar.model import read_grammar
-from blimpworks.papers.clams.items.grammar.preview import read_vocabulary as read_word_list
 from blimpworks.papers.lmentry.items.declarations import read_declarations
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.resources import read_resources
@@ -429,7 +429,7 @@ READERS = [
         "word list",
         text_file("words.txt", "the\nauthor\nlaughs\n"),
         read_word_list,
-        "papers.clams.items.grammar.preview",
+        "papers.clams.items.grammar.generator",
         LINES | WIDE | {"empty": FREE, "deep": FREE},
     ),
     Reader(

@@ -8,9 +8,13 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.papers.clams.items.build import focus_of
-from blimpworks.papers.clams.items.grammar.generator import count_template, generate, generate_sets
+from blimpworks.papers.clams.items.grammar.generator import (
+    count_template,
+    generate,
+    generate_sets,
+    remarks,
+)
 from blimpworks.papers.clams.items.grammar.model import common_beside, read_grammar
-from blimpworks.papers.clams.items.grammar.preview import remarks
 from support import grammar_kit as kit
 from support.grammar_kit import GOOD, flagged, mistake
 from support.paths import REPOSITORY

@@ -98,12 +98,12 @@ def try_grammar(
 
     A common.avg in the grammar's directory is read first, as the authors' program does it.
     """
-    from blimpworks.papers.clams.items.grammar import preview
+    from blimpworks.papers.clams.items.grammar import generator
     from blimpworks.papers.clams.items.grammar.model import common_beside, read_grammar
 
-    vocabulary_words = preview.read_vocabulary(vocabulary) if vocabulary else None
+    vocabulary_words = generator.read_vocabulary(vocabulary) if vocabulary else None
     common = common or common_beside(grammar)
     parsed = read_grammar(grammar, common, variant)
     typer.echo(f"{grammar}" + (f", after {common}" if common else ""))
-    for line in preview.preview(parsed, variant, show, vocabulary_words):
+    for line in generator.preview(parsed, variant, show, vocabulary_words):
         typer.echo(line)
