@@ -125,7 +125,11 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
             for picture in pictures:
                 suffix = picture.suffix[1:]
                 with atomic(picture) as temporary:
-                    look = {"dpi": PNG_DPI, "metadata": METADATA[suffix], "bbox_inches": covered}
+                    look: dict[str, Any] = {
+                        "dpi": PNG_DPI,
+                        "metadata": METADATA[suffix],
+                        "bbox_inches": covered,
+                    }
                     exhibit.figure.savefig(temporary, format=suffix, **look)
 
 
