@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from blimpworks.exhibits.texts import language_tag
 from blimpworks.judging.sample import CONDITIONS
@@ -80,14 +80,12 @@ def _conditions(table: pa.Table) -> int:
 
 
 def _verdicts(path: Path, method: str) -> dict[str, str]:
-    table = read_table(JUDGEMENTS, path, ["item_id", "method", "correct"])
-    table = table.filter(pc.equal(table["method"].cast(pa.string()), method))
-    verdicts = {}
-    for item, correct in zip(*(table[n].to_pylist() for n in ("item_id", "correct")), strict=True):
-        is_absent = correct is None or math.isnan(correct)
-        verdict = RIGHT if not is_absent and correct >= 1 else WRONG
-        verdicts[item] = ABSENT if is_absent else HALF if 0 < correct < 1 else verdict
-    return verdicts
+    rows = read_table(JUDGEMENTS, path, ["item_id", "method", "correct"]).to_pandas()
+    rows = rows[rows["method"] == method]
+    correct = rows["correct"].astype(float)
+    cases = [correct.isna(), correct >= 1, correct > 0]
+    letters = np.select(cases, [ABSENT, RIGHT, HALF], WRONG).tolist()
+    return dict(zip(rows["item_id"], letters, strict=True))
 
 
 def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:

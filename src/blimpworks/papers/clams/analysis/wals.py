@@ -79,7 +79,6 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
 
 def choose_languages(categories: Categories, languages: Path) -> dict[str, str]:
     """Choose the WALS language with most features for each ISO 639-3 code (ties by WALS's code)."""
-    chosen: dict[str, str] = {}
     rows = sorted(_read(languages, ("ID", "ISO639P3code")), key=lambda r: r[1]["ID"])
     lost = categories.keys() - {row["ID"] for _, row in rows}
     if lost:
@@ -87,14 +86,10 @@ def choose_languages(categories: Categories, languages: Path) -> dict[str, str]:
             f"{languages} has no row of {min(lost)!r}, nor of {len(lost) - 1} other languages that "
             "have values; expected all of WALS's. Take both from one release."
         )
-    for _, row in rows:
-        lang, name = row["ISO639P3code"], row["ID"]
-        if not lang or name not in categories:
-            continue
-        best = chosen.get(lang)
-        if best is None or len(categories[name]) > len(categories[best]):
-            chosen[lang] = name
-    return chosen
+    having = [(row["ISO639P3code"], row["ID"]) for _, row in reversed(rows)]
+    having = [(lang, name) for lang, name in having if lang and name in categories]
+    # Of a language's the last stays: that of most features, of several the first by WALS's code.
+    return dict(sorted(having, key=lambda entry: len(categories[entry[1]])))
 
 
 def build_morphology(values: Path, elements: Path, languages: Path, output: Path) -> int:

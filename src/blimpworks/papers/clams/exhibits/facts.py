@@ -28,14 +28,12 @@ PRINTED = {
 
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
     """Group models by part: the paper's own, else the campaign's first LSTM or masked model."""
+    parts = {("lstm", True): MONO, ("lstm", False): MULTI}
+    parts |= {("masked", True): BERT, ("masked", False): MBERT}
     models_of_series: dict[str, dict[str, list[str]]] = {series: {} for series in PRINTED}
     for name, row in catalogue.models.items():
-        if (not row.papers or BENCHMARK in row.papers) and row.architecture in ("lstm", "masked"):
-            monolingual = row.scope == "monolingual"
-            if row.architecture == "masked":
-                series = BERT if monolingual else MBERT
-            else:
-                series = MONO if monolingual else MULTI
+        series = parts.get((row.architecture, row.scope == "monolingual"))
+        if series and (not row.papers or BENCHMARK in row.papers):
             models_of_series[series].setdefault(catalogue.row_of(name), []).append(name)
     # Only the first of several rows of ours: models of two rows are no seeds of one model.
     return {
