@@ -19,25 +19,17 @@ from blimpworks.evaluation.card import (
     ALL,
     FORMAT,
     MEAN,
-    Accuracy,
     Benchmark,
     Card,
-    FirstToken,
-    Items,
     Model,
+    Record,
     Row,
     rerun_command,
     write_card,
 )
-from blimpworks.evaluation.facts import (
-    BenchmarkFacts,
-    Facts,
-    ModelFacts,
-    model_table,
-    sensitivity_table,
-)
+from blimpworks.evaluation.facts import Facts, ModelFacts, sensitivity_table
 from blimpworks.evaluation.judged import (
-    judgements_of,
+    Tables,
     paired_tests,
     skipped_items,
     with_holm,
@@ -46,14 +38,8 @@ from blimpworks.evaluation.judged import (
     wrong_answers,
 )
 from blimpworks.evaluation.lm_eval_results import model_results
-from blimpworks.evaluation.measured import (
-    accuracy_rows,
-    baselines_of,
-    item_counts,
-    main_accuracies,
-    unknown_words,
-)
-from blimpworks.evaluation.ranking import printed_accuracies, rankings, size_classes
+from blimpworks.evaluation.measured import accuracy_rows, item_counts, unknown_words
+from blimpworks.evaluation.ranking import rankings, size_classes
 from blimpworks.files import write_text
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import facts_of
@@ -66,7 +52,7 @@ FOLDER = Path(__file__).parent
 TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
 
 
-def _bar(accuracy: Accuracy, chance: float | None) -> str:
+def _bar(accuracy: Record, chance: float | None) -> str:
     shares = {"a": accuracy["accuracy"], "l": accuracy["low"], "h": accuracy["high"]}
     if chance is not None:
         shares["c"] = chance
@@ -102,7 +88,6 @@ def page_of(card: Card) -> str:
 
 def _model(facts: ModelFacts) -> Model:
     source = read_description(Path(facts["checkpoint"])).source
-    revision = getattr(source, "revision", "") or getattr(source, "sha256", "")
     checks = [read_manifest(Path(path), Manifest).checks for path in facts["manifests"]]
     starts, notes = (
         dict.fromkeys(filter(None, (check.get(name) for check in checks)))
@@ -111,7 +96,7 @@ def _model(facts: ModelFacts) -> Model:
     return {
         "label": facts["label"],
         "hf_id": facts["hf_id"],
-        "revision": revision,
+        "revision": getattr(source, "revision", "") or getattr(source, "sha256", ""),
         "parameters": facts["parameters"],
         "architecture": facts["architecture"],
         "engine": facts["engine"],
@@ -126,75 +111,59 @@ def _model(facts: ModelFacts) -> Model:
     }
 
 
-def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
+def _sensitivity(tables: Tables, model: str) -> list[Record]:
+    """Return a model's accuracies by first token, its languages' own first tokens first."""
+    rows: list[Record] = []
+    for lang in tables.benchmark["sensitivity"][model]:
+        path = sensitivity_table(tables.facts["results"], tables.name, lang, model)
+        possible = [
+            row
+            for row in read_table(PARITY, Path(path)).to_pylist()
+            if row["method"] == tables.methods[model] and row["impossible"] is None
+        ]
+        distinct = {row["first_token"]: row for row in reversed(possible)}
+        for row in reversed(distinct.values()):
+            first_token = row["start"] or str(row["first_token"])
+            named = {"lang": lang, "first_token": first_token, "own": row is possible[0]}
+            keys = ("n", "skipped", "accuracy", "low", "high", "flips", "flips_beyond")
+            rows.append(named | {key: row[key] for key in keys})
+    return rows
+
+
+def _benchmark(tables: Tables) -> Benchmark:
     """Return the card's entry of a benchmark; its p-values are not corrected yet."""
-    accuracies, printed = main_accuracies(benchmark), printed_accuracies(benchmark)
-    results, count = facts["results"], facts["worst"]
-    models = [*benchmark["languages"]]
-    prompted, scored = (models, []) if benchmark["unit"] == "prompt" else ([], models)
-    items: list[Items] = []
+    facts, benchmark = tables.facts, tables.benchmark
+    models = benchmark["languages"]
+    prompted, scored = (models, {}) if benchmark["unit"] == "prompt" else ({}, models)
+    items = []
     for lang, path in benchmark["items"].items():
-        n = item_counts(Path(path))[ALL]
-        total = benchmark["whole"].get(lang)
-        items.append({"lang": lang, "n": n, "of": item_counts(Path(total))[ALL] if total else n})
-    judgements = judgements_of(name, benchmark, results)
-    skipped = skipped_items(name, benchmark, judgements, results)
-    rows = accuracy_rows(benchmark, accuracies, skipped, baselines_of(benchmark))
-    sensitivity: dict[str, list[FirstToken]] = {}
-    for model, languages in benchmark["sensitivity"].items():
-        sensitivity[model] = []
-        for lang in languages:
-            table = read_table(PARITY, Path(sensitivity_table(results, name, lang, model)))
-            method = benchmark["methods"][model][0]
-            possible = [
-                row
-                for row in table.to_pylist()
-                if row["method"] == method and row["impossible"] is None
-            ]
-            # One per first token, the evaluation's own first.
-            distinct = {row["first_token"]: row for row in reversed(possible)}
-            for row in reversed(distinct.values()):
-                sensitivity[model].append(
-                    {
-                        "lang": lang,
-                        "first_token": row["start"] or str(row["first_token"]),
-                        "own": row is possible[0],
-                        "n": int(row["n"]),
-                        "skipped": int(row["skipped"]),
-                        "accuracy": row["accuracy"],
-                        "low": row["low"],
-                        "high": row["high"],
-                        "flips": int(row["flips"]),
-                        "flips_beyond": int(row["flips_beyond"]),
-                    }
-                )
-    unknown = {}
-    for model, languages in benchmark["languages"].items():
-        if find_engine(facts["models"][model]["engine"]).whole_words:
-            tables = (model_table(results, "scores", name, lang, model) for lang in languages)
-            unknown[model] = unknown_words(map(Path, tables))
+        total = benchmark["whole"].get(lang, path)
+        items.append({"lang": lang, "n": item_counts(path)[ALL], "of": item_counts(total)[ALL]})
+    rows = accuracy_rows(tables, skipped_items(tables))
     return {
-        "name": name,
+        "name": tables.name,
         "label": benchmark["label"],
         "citation": benchmark["citation"],
         "address": benchmark["address"],
         "unit": benchmark["noun"],
         "data": benchmark["data"].rstrip("."),
         "phenomena": {row["phenomenon"]: row["label"] for row in rows if row["phenomenon"] != ALL},
-        "methods": {model: each[0] for model, each in benchmark["methods"].items()},
+        "methods": tables.methods,
         "chance": benchmark["chance"],
         "items": items,
         "rows": rows,
-        "rankings": rankings(benchmark, facts, accuracies, printed),
-        "size_classes": size_classes(benchmark, facts, accuracies, printed),
-        "tests": paired_tests(benchmark, judgements),
-        "worst": {m: worst_items(m, name, benchmark, judgements, results, count) for m in scored},
-        "wrong": {
-            m: wrong_answers(m, name, benchmark, judgements, results, count) for m in prompted
+        "rankings": rankings(tables),
+        "size_classes": size_classes(tables),
+        "tests": paired_tests(tables),
+        "worst": {model: worst_items(tables, model) for model in scored},
+        "wrong": {model: wrong_answers(tables, model) for model in prompted},
+        "written": {model: written_answers(tables, model) for model in prompted},
+        "sensitivity": {model: _sensitivity(tables, model) for model in benchmark["sensitivity"]},
+        "unknown": {
+            model: unknown_words(tables.path("scores", lang, model) for lang in languages)
+            for model, languages in models.items()
+            if find_engine(facts["models"][model]["engine"]).whole_words
         },
-        "written": {model: written_answers(model, name, benchmark, results) for model in prompted},
-        "sensitivity": sensitivity,
-        "unknown": unknown,
     }
 
 
@@ -210,7 +179,7 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
         # Of a model whose row has no size, the parameters are counted.
         counted = facts_of(Path(model["checkpoint"]).parent).parameters
         model["parameters"] = model["parameters"] or (counted / 1e9 if counted else None)
-    benchmarks = [_benchmark(name, of, facts) for name, of in facts["benchmarks"].items()]
+    benchmarks = [_benchmark(Tables(name, facts)) for name in facts["benchmarks"]]
     tests = iter(with_holm([test for each in benchmarks for test in each["tests"]]))
     for benchmark in benchmarks:
         benchmark["tests"] = [next(tests) for _ in benchmark["tests"]]

@@ -6,22 +6,22 @@ phenomenon means all of them together.
 """
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
-from typing import Literal, TypedDict, cast
+from typing import Any, Literal, TypedDict, cast
 
 from blimpworks.errors import UserError, reading
 from blimpworks.evaluation.facts import Described
 from blimpworks.files import write_text
 from blimpworks.json_files import load_json
-from blimpworks.scoring.words import Column
 
 ALL = "all"
 FORMAT: Literal[2] = 2
 """Version of the file; it changes with the meaning of a field."""
 MEAN = "mean"
 """Name, as a language, of the unweighted mean over languages."""
+Record = dict[str, Any]
+"""A row of one of the card's tables; the table's field names the keys."""
 
 
 class Model(Described):
@@ -37,174 +37,20 @@ class Model(Described):
     """Findings by check."""
 
 
-class Accuracy(TypedDict):
-    """Accuracy of a model on some items, with Wilson's interval."""
-
-    accuracy: float
-    low: float
-    high: float
-    n: int
-    skipped: int
-    ties: int
-    near_ties: int
-    """Items, ties included, whose margin rounding can change."""
-
-
-class Skipped(TypedDict):
-    """Items on which a model has no verdict."""
-
-    n: int
-    of: int
-    reasons: dict[str, int]
-    """Numbers of items."""
-
-
 class Row(TypedDict):
     """Accuracies of the models on a phenomenon of a language."""
 
     lang: str
     phenomenon: str
     label: str
-    models: dict[str, Accuracy]
-    """Accuracies by model, without models that skipped every item."""
-    skipped: dict[str, Skipped]
-    """Numbers of skipped items by model, without models that skipped no item."""
-    baselines: Mapping[str, float]
+    models: dict[str, Record]
+    """By model, without models that skipped every item: accuracy, its Wilson interval from low to
+    high, n, skipped, ties, and near_ties (ties included), whose margin rounding can change."""
+    skipped: dict[str, Record]
+    """By model, without models that skipped no item: n skipped of all (of), and the reasons, each
+    with its number of items."""
+    baselines: dict[str, float]
     """Share that length, frequency of words, labels or chance alone get right, by name."""
-
-
-class Items(TypedDict):
-    """Number of a language's items that models were run on, and of all items."""
-
-    lang: str
-    n: int
-    of: int
-
-
-class Ranked(TypedDict):
-    """A place in a ranking."""
-
-    rank: int
-    model: str
-    label: str
-    ours: bool
-    """Measured by this evaluation; else printed."""
-    accuracy: float
-    low: float | None
-    high: float | None
-    n: int | None
-    parameters: float | None
-
-
-class Ranking(TypedDict):
-    """The models with printed accuracies and ours, the best first."""
-
-    lang: str
-    places: list[Ranked]
-    notes: list[str]
-    """Differences between the printed numbers' items and ours."""
-
-
-class Gap(TypedDict):
-    """Difference between a model and the printed models of its size."""
-
-    label: str
-    """Phenomenon, or language where print has no phenomena."""
-    accuracy: float
-    printed: float
-    """Mean accuracy of the printed models of its size."""
-    difference: float
-
-
-class SizeClass(TypedDict):
-    """The printed models of a model's size, and the largest gaps to them."""
-
-    models: list[str]
-    gaps: list[Gap]
-    note: str
-
-
-class PairedTest(TypedDict):
-    """McNemar's test between two models on the items of a language that both have judged."""
-
-    lang: str
-    a: str
-    b: str
-    n: int
-    skipped: int
-    """Items without a verdict of one of them or of both."""
-    only_a: int
-    only_b: int
-    p: float
-    adjusted: float
-    """Holm's p over all tests of the card."""
-
-
-class Side(TypedDict):
-    """A sentence, and the log-probability of all its tokens."""
-
-    name: str
-    text: str
-    logprob: float | None
-
-
-class WorstItem(TypedDict):
-    """A wrongly judged item with a large margin."""
-
-    item_id: str
-    lang: str
-    phenomenon: str
-    paradigm: str
-    margin: float
-    sides: list[Side]
-    blocks: list[list[Column]]
-    """The sides' words: a pair's sides aligned in one block, else a block for each side."""
-
-
-class WrongAnswer(TypedDict):
-    """A prompt with a model's wrong answer."""
-
-    item_id: str
-    lang: str
-    phenomenon: str
-    paradigm: str
-    prompt: str
-    expected: str
-    """Empty where many answers are right."""
-    answer: str
-    status: str
-
-
-class Written(TypedDict):
-    """Counts of a model's answers in a language, right or wrong."""
-
-    lang: str
-    n: int
-    cut: int | None
-    """Answers that the limit of tokens ended; None where unknown."""
-    limit: int
-    """Tokens of the longest answer that was cut."""
-    echoes: int | None
-    """Answers that only repeat the prompt; None where unknown."""
-
-
-class FirstToken(TypedDict):
-    """Accuracy on a sample of a language's pairs, with one condition of the first token."""
-
-    lang: str
-    first_token: str
-    """Condition in words where the token is known, else the policy."""
-    own: bool
-    n: int
-    skipped: int
-    """Pairs of the sample without a score by this condition or the evaluation's own."""
-    accuracy: float | None
-    low: float | None
-    high: float | None
-    flips: int
-    """Decisions that differ from the evaluation's own."""
-    flips_beyond: int
-    """Flips without near ties."""
 
 
 class Benchmark(TypedDict):
@@ -221,17 +67,36 @@ class Benchmark(TypedDict):
     phenomena: dict[str, str]
     methods: dict[str, str]
     chance: float | None
-    items: list[Items]
+    items: list[Record]
+    """By language (lang): the number of items that models were run on (n), and of all (of)."""
     rows: list[Row]
-    rankings: list[Ranking]
-    size_classes: dict[str, SizeClass]
-    """Classes by model; empty where the paper prints no accuracies."""
-    tests: list[PairedTest]
-    worst: dict[str, list[WorstItem]]
-    wrong: dict[str, list[WrongAnswer]]
-    written: dict[str, list[Written]]
-    """Only for prompts."""
-    sensitivity: dict[str, list[FirstToken]]
+    rankings: list[Record]
+    """By language (lang): the models in print and ours (places), the best first, and notes on
+    differences between the items. A place has rank, model, label, ours (measured by this evaluation
+    and not printed), accuracy, low, high, n, and parameters in billions, each None if unknown."""
+    size_classes: dict[str, Record]
+    """By model: the printed models of its size (models), a note, and the largest gaps to their
+    mean: label (phenomenon, or language where print has no phenomena), accuracy, printed,
+    difference. Empty where the paper prints no accuracies."""
+    tests: list[Record]
+    """McNemar's tests between models a and b on the n items of a language that both have judged,
+    without those skipped by one or both: only_a, only_b, p, and Holm's p for all tests of the card
+    (adjusted)."""
+    worst: dict[str, list[Record]]
+    """By model: wrongly judged items with large margins. Keys: item_id, lang, phenomenon, paradigm,
+    margin; sides (name, text, and the log-probability of all tokens, logprob); blocks with the
+    sides' words, aligned in one block for a pair, else in a block for each side."""
+    wrong: dict[str, list[Record]]
+    """By model: wrong answers to prompts. Keys: item_id, lang, phenomenon, paradigm, prompt,
+    expected (empty where many answers are right), answer, status."""
+    written: dict[str, list[Record]]
+    """Only for prompts, by model: n answers in a language (lang); how many the limit of tokens
+    ended (cut) and how many only repeat the prompt (echoes), both None where unknown; tokens of
+    the longest answer that was cut (limit)."""
+    sensitivity: dict[str, list[Record]]
+    """By model: accuracy, low and high on a sample of n pairs of a language (lang), by first_token,
+    in words where the token is known, else the policy; whether it is the evaluation's own; pairs
+    skipped by one of the two; flips, decisions that differ; flips_beyond, without near ties."""
     unknown: dict[str, float]
     """Share of the sentences' words that are unknown, by model of words."""
 

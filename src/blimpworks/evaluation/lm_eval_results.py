@@ -15,7 +15,8 @@ from typing import Any
 
 from blimpworks.evaluation.card import ALL, Card
 from blimpworks.evaluation.facts import Facts
-from blimpworks.evaluation.measured import item_counts, read_accuracies
+from blimpworks.evaluation.judged import read_accuracies
+from blimpworks.evaluation.measured import item_counts
 from blimpworks.files import sha256_of
 from blimpworks.interop.lm_eval_export import metric_name, sanitized
 
@@ -53,9 +54,9 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
                 rows.setdefault(row["phenomenon"], []).append(row)
             if not rows:
                 continue
-            items = Path(benchmark["items"][lang])
-            original = item_counts(Path(benchmark["whole"].get(lang, items)))
-            version, parent = sha256_of(items)[:12], task_name(name, lang)
+            items = benchmark["items"][lang]
+            original = item_counts(benchmark["whole"].get(lang, items))
+            version, parent = sha256_of(Path(items))[:12], task_name(name, lang)
             phenomena = [key for key in rows if key != ALL]
             phenomena = phenomena if len(phenomena) > 1 else []
             below[parent] = [task_name(name, lang, phenomenon) for phenomenon in phenomena]
@@ -79,7 +80,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
                 sections["results"][task] = results
                 sections["configs"][task] = {
                     "task": task,
-                    "dataset_path": str(items),
+                    "dataset_path": items,
                     "output_type": OUTPUT_TYPES[benchmark["unit"]],
                     "num_fewshot": 0,
                     "metadata": {"version": version, "method": method},

@@ -1,40 +1,33 @@
 """Rank an evaluation's models among those with printed accuracies."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL
-from blimpworks.evaluation.card import MEAN, Gap, Ranked, Ranking, SizeClass
-from blimpworks.evaluation.facts import BenchmarkFacts, Facts, PrintedModel
-from blimpworks.evaluation.measured import mean_of, names_of, phenomenon_label, read_accuracies
+from blimpworks.evaluation.card import ALL, MEAN, Record
+from blimpworks.evaluation.facts import PrintedModel
+from blimpworks.evaluation.judged import Tables
+from blimpworks.evaluation.measured import mean_of, phenomenon_label
 from blimpworks.evaluation.show import size as size_text
 from blimpworks.parquet import count_rows
-from blimpworks.tables import ACCURACIES
 
 FACTOR = 3
 """A model's size class has a third to three times as many parameters."""
 MOST_GAPS = 5
-Cell = tuple[str, str]
-"""Phenomenon and paradigm."""
 PLACE = ["phenomenon", "paradigm"]
 NAMELESS: PrintedModel = {"label": "", "parameters": None}
-
-
-def printed_accuracies(benchmark: BenchmarkFacts) -> pd.DataFrame:
-    """Read the accuracies that the benchmark's paper prints; no rows where it prints none."""
-    path = benchmark["printed"]
-    return read_accuracies(Path(path)) if path else pd.DataFrame(columns=ACCURACIES.names)
 
 
 @dataclass(frozen=True)
 class Compared:
     """Printed accuracies and ours in one language, over the same phenomena or paradigms."""
 
-    cells: list[Cell]
+    cells: list[tuple[str, str]]
+    """Phenomena and paradigms."""
     printed: pd.DataFrame
     """One row per model with all cells: accuracy, low, high, n, skipped."""
     ours: pd.DataFrame
@@ -49,7 +42,7 @@ def _means(rows: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[str]]:
         if len(values) < count:
             incomplete.append(str(model))
         elif len(values) > 1 and values[["low", "n"]].notna().all(axis=None):
-            means[str(model)] = {**mean_of(values.assign(ties=0, near_ties=0))}
+            means[str(model)] = mean_of(values.assign(ties=0, near_ties=0))
         else:
             means[str(model)] = {
                 "accuracy": values["accuracy"].mean(),
@@ -63,7 +56,7 @@ def _means(rows: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[str]]:
     return frame.rename_axis("model"), incomplete
 
 
-def compare_print(printed: pd.DataFrame, ours: pd.DataFrame) -> Compared | None:
+def _compare(printed: pd.DataFrame, ours: pd.DataFrame) -> Compared | None:
     """Compare printed accuracies with ours in one language, at the coarsest level in print."""
     by_cell = [rows.set_index(PLACE) for rows in (printed, ours)]
     shared = {*by_cell[0].index} & {*by_cell[1].index}
@@ -73,45 +66,39 @@ def compare_print(printed: pd.DataFrame, ours: pd.DataFrame) -> Compared | None:
         {cell for cell in shared if cell[1] != ALL},
     )
     cells = sorted(next(filter(None, levels), ()))
-    if not cells:
-        return None
     means = [_means(rows[rows.index.isin(cells)], len(cells)) for rows in by_cell]
+    if not len(means[0][0]) or not len(means[1][0]):
+        return None
     return Compared(cells, means[0][0], means[1][0], [*means[0][1], *means[1][1]])
 
 
-def _ranking(lang: str, compared: Compared, benchmark: BenchmarkFacts, facts: Facts) -> Ranking:
+def _ranking(lang: str, compared: Compared, tables: Tables, notes: Sequence[str] = ()) -> Record:
     """Rank models by accuracy to a tenth of a percent, the precision of most papers."""
-    ranked_models: list[Ranked] = []
-    rounded_accuracies = pd.concat([compared.printed, compared.ours])["accuracy"].round(3)
-    ranks = iter(rounded_accuracies.rank(method="min", ascending=False).astype(int))
+    facts, places = tables.facts, list[Record]()
+    rounded = pd.concat([compared.printed, compared.ours])["accuracy"].round(3)
+    ranks = iter(rounded.rank(method="min", ascending=False).astype(int))
     for is_ours, frame in ((False, compared.printed), (True, compared.ours)):
         models = facts["models"] if is_ours else facts["printed"]
-        for key, row in frame.astype(object).where(frame.notna(), None).to_dict("index").items():
-            name = str(key)
-            model = models.get(name, NAMELESS)
-            ranked_models.append(
+        for name, row in frame.astype(object).where(frame.notna(), None).to_dict("index").items():
+            model = models.get(str(name), NAMELESS)
+            places.append(
                 {
                     "rank": next(ranks),
                     "model": name,
-                    "label": model["label"] or name.replace("_", " "),
+                    "label": model["label"] or str(name).replace("_", " "),
                     "ours": is_ours,
-                    "accuracy": row["accuracy"],
-                    "low": row["low"],
-                    "high": row["high"],
+                    **{key: row[key] for key in ("accuracy", "low", "high")},
                     "n": None if row["n"] is None else round(row["n"]),
                     "parameters": model["parameters"],
                 }
             )
-    ranked_models.sort(key=lambda place: (place["rank"], place["ours"], place["label"]))
-    return {
-        "lang": lang,
-        "places": ranked_models,
-        "notes": _notes(lang, compared, benchmark, facts),
-    }
+    places.sort(key=lambda place: (place["rank"], place["ours"], place["label"]))
+    return {"lang": lang, "places": places, "notes": [*notes, *_notes(lang, compared, tables)]}
 
 
-def _notes(lang: str, compared: Compared, benchmark: BenchmarkFacts, facts: Facts) -> list[str]:
+def _notes(lang: str, compared: Compared, tables: Tables) -> list[str]:
     """Return sentences on differences between the printed numbers' items and ours."""
+    facts, benchmark = tables.facts, tables.benchmark
     unit = f"{benchmark['noun']}s"
     notes = []
     if not benchmark["own_items"]:
@@ -151,50 +138,35 @@ def _range(counts: Sequence[int]) -> str:
     return " to ".join(f"{n:,}" for n in dict.fromkeys([*counts[:1], *counts[-1:]]))
 
 
-def rankings(
-    benchmark: BenchmarkFacts, facts: Facts, accuracies: pd.DataFrame, printed: pd.DataFrame
-) -> list[Ranking]:
+def rankings(tables: Tables) -> list[Record]:
     """Rank our models among the printed ones, in the mean of languages and in each of them."""
     compared = {}
-    for lang in benchmark["items"]:
-        pair = (frame[frame["lang"] == lang] for frame in (printed, accuracies))
-        of_language = compare_print(*pair)
-        if of_language and len(of_language.printed) and len(of_language.ours):
+    for lang in tables.benchmark["items"]:
+        pair = (frame[frame["lang"] == lang] for frame in (tables.printed, tables.accuracies))
+        if of_language := _compare(*pair):
             compared[lang] = of_language
-    ranked = [
-        _ranking(lang, compared_models, benchmark, facts)
-        for lang, compared_models in compared.items()
-    ]
+    ranked = [_ranking(lang, of_language, tables) for lang, of_language in compared.items()]
     if len(compared) > 1:
-        languages = [*compared.values()]
         means = []
-        for frames in (
-            [compared_models.printed for compared_models in languages],
-            [compared_models.ours for compared_models in languages],
-        ):
-            rows = pd.concat(frames)
+        for side in ("printed", "ours"):
+            rows = pd.concat([getattr(of_language, side) for of_language in compared.values()])
             # An accuracy without an interval is not of a number of items that adds up.
-            means.append(_means(rows.assign(n=rows["n"].where(rows["low"].notna())), len(frames)))
+            rows = rows.assign(n=rows["n"].where(rows["low"].notna()))
+            means.append(_means(rows, len(compared)))
         complete = {*means[0][0].index, *means[1][0].index}
         lacking = dict.fromkeys([*means[0][1], *means[1][1]])
         incomplete = [name for name in lacking if name not in complete]
         together = Compared([(ALL, ALL)], means[0][0], means[1][0], incomplete)
         if len(together.printed) and len(together.ours):
-            mean = _ranking(MEAN, together, benchmark, facts)
-            first = f"Means over the {len(compared)} languages that print and we have."
-            ranked.insert(0, {**mean, "notes": [first, *mean["notes"]]})
+            note = f"Means over the {len(compared)} languages that print and we have."
+            ranked.insert(0, _ranking(MEAN, together, tables, [note]))
     return ranked
 
 
 # Where a model is behind others of its size
 
 
-def _gaps(
-    ours: pd.DataFrame,
-    printed: pd.DataFrame,
-    names: Mapping[str, str],
-    languages: Mapping[str, str],
-) -> list[Gap]:
+def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Record]:
     """Return the differences to the printed models' mean, by phenomenon, else by language."""
     by = ["lang", *PLACE]
     peers = printed.groupby(by)["accuracy"].mean()
@@ -207,51 +179,39 @@ def _gaps(
     finer = finer[is_phenomenon | ~has_phenomenon]
     column, rows = ("phenomenon", finer) if len(finer) else ("lang", both)
     means = rows.groupby(column)[["accuracy", "printed"]].mean()
-    labels = names if column == "phenomenon" else languages
-    return [
-        {
-            "label": phenomenon_label(str(key), labels),
-            "accuracy": float(row["accuracy"]),
-            "printed": float(row["printed"]),
-            "difference": float(row["accuracy"] - row["printed"]),
-        }
-        for key, row in means.iterrows()
-    ]
+    means["difference"] = means["accuracy"] - means["printed"]
+    names = tables.names if len(finer) else tables.facts["languages"]
+    gaps: Iterable[Any] = means.iterrows()
+    return [{"label": phenomenon_label(str(key), names), **row} for key, row in gaps]
 
 
-def _size_class(
-    model: str, facts: Facts, ours: pd.DataFrame, printed: pd.DataFrame, names: Mapping[str, str]
-) -> SizeClass:
-    """Return the printed models of a model's size, and its largest gaps to them."""
-    size = facts["models"][model]["parameters"]
-    if size is None:
-        return {"models": [], "gaps": [], "note": "How many parameters it has is not known."}
-    labels = {}
-    for name in dict.fromkeys(printed["model"]):
-        peer = facts["printed"].get(name, NAMELESS)
-        parameters = peer["parameters"] or math.inf
-        if size / FACTOR <= parameters <= size * FACTOR and name != model:
-            labels[name] = peer["label"] or name
-    if not labels:
-        note = (
-            f"Print has no other model of its size ({size_text(size)} parameters, within a factor "
-            f"of {FACTOR})."
-        )
-        return {"models": [], "gaps": [], "note": note}
-    gaps = _gaps(ours, printed[printed["model"].isin(labels)], names, facts["languages"])
-    behind = sorted((gap for gap in gaps if gap["difference"] < 0), key=lambda g: g["difference"])
-    note = "" if behind else "It is behind them nowhere." if gaps else "They share no phenomenon."
-    return {"models": [*labels.values()], "gaps": behind[:MOST_GAPS], "note": note}
-
-
-def size_classes(
-    benchmark: BenchmarkFacts, facts: Facts, accuracies: pd.DataFrame, printed: pd.DataFrame
-) -> dict[str, SizeClass]:
+def size_classes(tables: Tables) -> dict[str, Record]:
     """Compare each model with the printed ones of its size; empty where the paper prints none."""
-    if printed.empty:
-        return {}
-    names = names_of(benchmark)
-    return {
-        model: _size_class(model, facts, accuracies[accuracies["model"] == model], printed, names)
-        for model in benchmark["languages"]
-    }
+    printed, accuracies, facts = tables.printed, tables.accuracies, tables.facts
+    classes: dict[str, Record] = {}
+    for model in tables.benchmark["languages"] if len(printed) else ():
+        size, labels, behind = (
+            facts["models"][model]["parameters"],
+            dict[str, str](),
+            list[Record](),
+        )
+        for name in dict.fromkeys(printed["model"]):
+            peer = facts["printed"].get(name, NAMELESS)
+            parameters = peer["parameters"] or math.inf
+            if size and size / FACTOR <= parameters <= size * FACTOR and name != model:
+                labels[name] = peer["label"] or name
+        if size is None:
+            note = "How many parameters it has is not known."
+        elif not labels:
+            note = (
+                f"Print has no other model of its size ({size_text(size)} parameters, within a "
+                f"factor of {FACTOR})."
+            )
+        else:
+            ours = accuracies[accuracies["model"] == model]
+            gaps = _gaps(ours, printed[printed["model"].isin(labels)], tables)
+            behind = sorted((g for g in gaps if g["difference"] < 0), key=lambda g: g["difference"])
+            nothing = "It is behind them nowhere." if gaps else "They share no phenomenon."
+            note = "" if behind else nothing
+        classes[model] = {"models": [*labels.values()], "gaps": behind[:MOST_GAPS], "note": note}
+    return classes

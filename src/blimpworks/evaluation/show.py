@@ -2,18 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from blimpworks.evaluation.card import (
-    ALL,
-    MEAN,
-    Accuracy,
-    Benchmark,
-    Card,
-    Model,
-    PairedTest,
-    Ranking,
-    Row,
-    Skipped,
-)
+from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Card, Model, Record, Row
 
 FEW = 5
 """Most languages with skipped items that a line names."""
@@ -62,7 +51,7 @@ def p_value(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
 
 
-def ties(accuracy: Accuracy) -> str:
+def ties(accuracy: Record) -> str:
     """Format ties and near ties, ties included: ``3 / 12``."""
     return f"{accuracy['ties']:,} / {accuracy['near_ties']:,}"
 
@@ -187,7 +176,7 @@ def _few(texts: Sequence[str], comma: str = ", ") -> str:
     return comma.join([*texts[:FEW], *more])
 
 
-def skipped_phrase(skipped: Skipped, unit: str) -> str:
+def skipped_phrase(skipped: Record, unit: str) -> str:
     """Return a model's number of items, skipped items and reasons: ``n = 42, 18 skipped: …``."""
     reasons = skipped["reasons"]
     counted = [f"{n:,} {why}" for why, n in sorted(reasons.items(), key=lambda each: -each[1])]
@@ -293,12 +282,12 @@ def unknown_words(benchmark: Benchmark, models: Mapping[str, Model]) -> str:
     return f"Unknown words: {', '.join(model_shares)} of all words." if shares else ""
 
 
-def ours(ranking: Ranking) -> list[int]:
+def ours(ranking: Record) -> list[int]:
     """Return our models' positions in a ranking."""
     return [i for i, ranked in enumerate(ranking["places"]) if ranked["ours"]]
 
 
-def ranks(ranking: Ranking) -> str:
+def ranks(ranking: Record) -> str:
     """Format our models' ranks: ``3, 7 of 12``."""
     numbers = ", ".join(str(ranking["places"][position]["rank"]) for position in ours(ranking))
     return f"{numbers} of {len(ranking['places'])}"
@@ -310,7 +299,7 @@ def heading(card: Card) -> str:
     return f"{models} on {', '.join(benchmark['label'] for benchmark in card['benchmarks'])}"
 
 
-def verdict(test: PairedTest, models: Mapping[str, Model]) -> str:
+def verdict(test: Record, models: Mapping[str, Model]) -> str:
     """Return a test's result as a phrase."""
     if test["adjusted"] >= 0.05:
         return "no difference shown"

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from blimpworks.evaluation import show
-from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Card, Ranking, Row, WorstItem
+from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Card, Record, Row
 from blimpworks.scoring.words import Column
 
 WIDTH = 80
@@ -162,7 +162,7 @@ def _print_accuracies(console: Console, card: Card, benchmark: Benchmark) -> Non
 # Beside print
 
 
-def _print_rankings(console: Console, card: Card, rankings: Sequence[Ranking]) -> None:
+def _print_rankings(console: Console, card: Card, rankings: Sequence[Record]) -> None:
     """Print the first ranking's best model, ours and their neighbours; of others our ranks."""
     first, *by_language = rankings
     entries, names = first["places"], card["languages"]
@@ -287,7 +287,7 @@ def _print_block(console: Console, columns: Sequence[Column], signs: Sequence[st
                 console.print(Padding(line, (0, 0, 0, 2 * INDENT), expand=False), no_wrap=True)
 
 
-def _print_worst(console: Console, item: WorstItem) -> None:
+def _print_worst(console: Console, item: Record) -> None:
     signs = [show.WORST_SIDES.get(side["name"], "·") for side in item["sides"]]
     for sign, side in zip(signs, item["sides"], strict=True):
         name = "" if side["name"] in show.WORST_SIDES else f"{side['name']}: "
