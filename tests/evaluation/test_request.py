@@ -9,22 +9,13 @@ from blimpworks.campaign.load import load_campaign, read_anew
 from blimpworks.campaign.registry import FOLDERS
 from blimpworks.errors import UserError
 from blimpworks.evaluation.request import (
-    Request,
-    campaign_settings,
-    choose_data,
     hub_is_reachable,
     parse_benchmarks,
     parse_languages,
-    read_template,
     write_campaign,
 )
 from blimpworks.evaluation.run import Output
-from blimpworks.evaluation.session import (
-    choose_benchmarks,
-    enter_repository,
-    prepare,
-    resolve,
-)
+from blimpworks.evaluation.session import Evaluation, enter_repository
 from blimpworks.records.job import REPOSITORY
 from support.declared_kit import CSV, PAIRS, declare
 
@@ -39,11 +30,11 @@ def repository(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
 
 
-def settings_of(template="embedded", models=("ngram-5",), folder="evaluations/x", **asked):
-    """Settings of an evaluation, with the repository's own table of models."""
-    settings = campaign_settings(Request(**asked), folder, read_template(template), models)
-    del settings["catalogue"]["models"]
-    return settings
+def settings_of(**asked):
+    """An evaluation and its settings, with the repository's own table of models."""
+    evaluation = Evaluation("embedded", **asked)
+    evaluation.choose_data()
+    return evaluation, evaluation.settings("evaluations/x") | {"models": ["ngram-5"]}
 
 
 def refusal(function, *arguments, **options):
@@ -54,7 +45,8 @@ def refusal(function, *arguments, **options):
 
 def test_a_campaign_file_holds_all_that_was_asked_for(tmp_path):
     path, languages = tmp_path / "campaign.yaml", parse_languages("English,eng")
-    settings = settings_of(benchmarks=("clams",), languages=languages, limit=50, sensitivity=True)
+    asked = {"benchmarks": ("clams",), "languages": languages, "limit": 50, "sensitivity": True}
+    _, settings = settings_of(**asked)
     assert not write_campaign(settings, path)
     campaign = load_campaign(path)
     assert (campaign.benchmarks, campaign.languages) == (("clams",), ("eng",))
@@ -75,11 +67,11 @@ def test_a_path_names_a_benchmark_and_brings_its_languages(tmp_path, monkeypatch
     try:
         names = parse_benchmarks(f"clams,{named.format(tmp_path)}")
         enter_repository()
-        models = resolve(["gpt2"], "auto", {}, remote=False)
-        request = Request(data="embedded", benchmarks=names)
-        prepared = prepare(request, tmp_path / "out", models)
-        assert [*prepared.catalogue.languages] == ["eng", "ita", "qzz"]
-        assert "Languages of the benchmarks: eng, ita, qzz; --languages" in prepared.notes[1]
+        evaluation = Evaluation("embedded", names)
+        evaluation.resolve(["gpt2"])
+        loaded = evaluation.prepare(tmp_path / "out")
+        assert [*loaded.catalogue.languages] == ["eng", "ita", "qzz"]
+        assert "Languages of the benchmarks: eng, ita, qzz; --languages" in evaluation.notes[1]
         again = load_campaign(tmp_path / "out/campaign.yaml")
         assert again.benchmarks == ("clams", "pairs")
         assert again.declared == (tmp_path / "pairs",)
@@ -90,11 +82,16 @@ def test_a_path_names_a_benchmark_and_brings_its_languages(tmp_path, monkeypatch
 
 
 def test_without_a_network_data_are_embedded_and_the_reason_is_said(offline, tmp_path):
-    assert choose_data("auto", tmp_path) == ("released", f"from {tmp_path}")
-    assert choose_data("auto", None) == (
-        "embedded",
-        "there is no network; released data need one, or --mirror DIRECTORY",
-    )
+    for mirror, note in (
+        (tmp_path, f"Data: released (from {tmp_path}). "),
+        (
+            None,
+            "Data: embedded (there is no network; released data need one, or --mirror DIRECTORY). ",
+        ),
+    ):
+        evaluation = Evaluation(mirror=mirror)
+        evaluation.choose_data()
+        assert evaluation.notes[0].startswith(note)
 
 
 def test_a_hub_that_answers_is_reachable(monkeypatch):
@@ -129,15 +126,22 @@ def test_other_codes_are_read_as_those_of_the_table(repository, caplog, named, c
 
 
 def test_benchmarks_that_no_model_runs_on_are_left_out_or_refused_with_the_reason(repository):
-    campaign, _, left_out = choose_benchmarks(settings_of(languages=("deu",)), named=False)
-    assert campaign.benchmarks == ("multiblimp", "demo_pairs")
-    assert {*left_out} == {"blimp_generated", "clams", "demo_suites"}
-    assert left_out["clams"] == "the campaign has no language of it"
-    message = refusal(choose_benchmarks, settings_of(languages=("kaz",)), named=False)
+    evaluation, settings = settings_of(languages=("deu",))
+    assert evaluation.choose_benchmarks(settings).campaign.benchmarks == (
+        "multiblimp",
+        "demo_pairs",
+    )
+    notes = evaluation.notes[1:]
+    assert [note.split(",")[0].removeprefix("Left out: ") for note in notes] == [
+        *("blimp_generated", "clams", "demo_suites")
+    ]
+    assert "Left out: clams, because the campaign has no language of it" in notes
+    evaluation, settings = settings_of(languages=("kaz",))
+    message = refusal(evaluation.choose_benchmarks, settings)
     assert message.startswith("none of the benchmarks can be run:")
-    assert all(f"  {name}: " in message for name in read_template("embedded")["benchmarks"])
-    settings = settings_of(benchmarks=("clams",), languages=("eng", "deu"))
-    message = refusal(choose_benchmarks, settings, named=True, languages=("eng", "deu"))
+    assert all(f"  {name}: " in message for name in evaluation.template["benchmarks"])
+    evaluation, settings = settings_of(benchmarks=("clams",), languages=("eng", "deu"))
+    message = refusal(evaluation.choose_benchmarks, settings)
     assert "--languages names deu, which no model" in message
 
 

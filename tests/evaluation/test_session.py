@@ -10,8 +10,9 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.evaluation import session
-from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE, Request
+from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
 from blimpworks.evaluation.run import claimed
+from blimpworks.evaluation.session import Evaluation
 from blimpworks.models.checkpoint import FILE_NAME
 from blimpworks.records.job import REPOSITORY
 from support import tiny
@@ -29,8 +30,9 @@ def elsewhere(monkeypatch, tmp_path):
 
 
 def engine_of(model, *, remote):
-    [resolved] = session.resolve([model], "auto", {}, remote=remote)
-    return resolved.row.engine
+    evaluation = Evaluation(profile="slurm" if remote else None)
+    evaluation.resolve([model])
+    return evaluation.models[0].row.engine
 
 
 def test_on_a_cluster_with_gpus_a_model_is_run_by_vllm_wherever_the_command_is_typed(elsewhere):
@@ -59,9 +61,10 @@ def test_the_table_of_models_is_put_back(before, tmp_path, monkeypatch):
     if before is not None:
         (tmp_path / MODELS_FILE).write_text(before)
     # CLAMS has no Turkish.
-    request = Request(data="embedded", benchmarks=("clams",), languages=("tur",))
+    evaluation = Evaluation("embedded", ("clams",), ("tur",))
+    evaluation.resolve(["ngram-5"])
     with pytest.raises(UserError):
-        session.prepare(request, tmp_path, session.resolve(["ngram-5"], "auto", {}, remote=False))
+        evaluation.prepare(tmp_path)
     table = tmp_path / MODELS_FILE
     assert (table.read_text() if table.exists() else None) == before
     assert not (tmp_path / CAMPAIGN_FILE).exists()

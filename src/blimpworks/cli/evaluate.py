@@ -73,8 +73,8 @@ def evaluate(
     Architecture, number format, first token, size and chat template are read from the model's own
     files. Writes a complete campaign that can be run again, cited and sent to a cluster.
     """
-    from blimpworks.evaluation.request import Request, parse_benchmarks, parse_languages
-    from blimpworks.evaluation.session import describe_data, run_evaluation
+    from blimpworks.evaluation.request import parse_benchmarks, parse_languages
+    from blimpworks.evaluation.session import Evaluation
 
     overrides = {
         "dtype": dtype,
@@ -83,7 +83,7 @@ def evaluate(
         "parameters": parameters,
         "tuning": tuning,
     }
-    request = Request(
+    evaluation = Evaluation(
         data=data,
         benchmarks=parse_benchmarks(benchmarks),
         languages=parse_languages(languages),
@@ -97,9 +97,9 @@ def evaluate(
         dry_run=dry_run,
     )
     if listed:
-        typer.echo(describe_data(request))
+        typer.echo(evaluation.listing())
     else:
-        run_evaluation(models, request, out)
+        evaluation.run(models, out)
 
 
 @command(panel=EVALUATE, example="compare evaluations/gpt2 evaluations/mymodel")

@@ -10,23 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from blimpworks.campaign.catalogue import load_catalogue, whole_catalogue
 from blimpworks.campaign.layout import Layout
-from blimpworks.campaign.load import check_campaign, load_campaign
+from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.registry import benchmarks, check_papers
+from blimpworks.campaign.registry import benchmarks
 from blimpworks.errors import UserError
 from blimpworks.evaluation.request import (
-    AUTO,
     CAMPAIGN_FILE,
-    FOLDER,
-    Request,
-    campaign_settings,
-    choose_data,
     parse_benchmarks,
     parse_languages,
-    read_template,
     write_campaign,
 )
 from blimpworks.evaluation.run import claimed, run_quietly, snakemake_command
+from blimpworks.evaluation.session import AUTO, FOLDER, Evaluation, Loaded
 from blimpworks.records.job import REPOSITORY
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, SCORES, TableSchema, read_table
 
@@ -137,19 +132,14 @@ def load_items(
     """
     [benchmark] = parse_benchmarks(benchmark)
     [lang] = parse_languages(language)
-    request = Request(
-        data=data,
-        benchmarks=(benchmark,),
-        languages=(lang,),
-        mirror=None if mirror is None else Path(mirror).resolve(),
+    evaluation = Evaluation(
+        data, [benchmark], [lang], mirror=None if mirror is None else Path(mirror).resolve()
     )
-    data, _ = choose_data(data, request.mirror)
-    folder = Path(f"{FOLDER}/items/{data}/{benchmark}")
-    settings = campaign_settings(request, str(folder), read_template(data), [])
-    campaign = check_campaign(settings, "the evaluation")
-    catalogue = load_catalogue(campaign)
-    check_papers(campaign, catalogue)
-    if lang not in benchmarks()[benchmark].languages(campaign, catalogue):
+    evaluation.choose_data()
+    folder = Path(f"{FOLDER}/items/{evaluation.data}/{benchmark}")
+    settings = evaluation.settings(str(folder))
+    loaded = Loaded.of(settings)
+    if lang not in benchmarks()[benchmark].languages(loaded.campaign, loaded.catalogue):
         raise UserError(
             f"{benchmark} has no items in {lang}; name a language that it has: `blimpworks "
             "evaluate --list` shows them."

@@ -1,11 +1,10 @@
-"""Parse a user's request for an evaluation, and write its campaign's files."""
+"""Parse the names in a user's request for an evaluation, and write its campaign's files."""
 
 import logging
 import os
 import re
 import socket
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from blimpworks.campaign.addresses import offline_variable
 from blimpworks.campaign.catalogue import Catalogue, ModelRow, whole_catalogue
 from blimpworks.campaign.load import check_campaign, declare, named_folder
 from blimpworks.campaign.registry import benchmarks, check_usable, papers
-from blimpworks.campaign.settings.parsing import read_settings
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import rerun_command
 from blimpworks.files import write_text
@@ -27,39 +25,10 @@ from blimpworks.yaml_files import read_yaml
 
 log = logging.getLogger(__name__)
 
-TEMPLATES = "config/evaluation"
-"""Folder of the campaigns that evaluations start from, one per choice of data."""
-AUTO, EMBEDDED, RELEASED = "auto", "embedded", "released"
-FOLDER = "evaluations"
-"""Default folder of evaluations, below the current directory."""
 CAMPAIGN_FILE, MODELS_FILE = "campaign.yaml", "models.tsv"
 HUB = "https://huggingface.co"
 PATIENCE = 3.0
 """Seconds until a silent hub counts as unreachable."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A user's choices for an evaluation."""
-
-    data: str = AUTO
-    """Name of a template, or ``auto``."""
-    benchmarks: tuple[str, ...] = ()
-    """Empty for all of the template that the models can run."""
-    languages: tuple[str, ...] = ()
-    """ISO 639-3 codes; empty for those of the named benchmarks, or of the template."""
-    limit: int | None = None
-    """Items of each benchmark and language; None for all."""
-    mirror: Path | None = None
-    sensitivity: bool = False
-    """Also score with other conditions of the first token."""
-    engine: str = "auto"
-    overrides: Mapping[str, str] = field(default_factory=dict)
-    """Columns of the models' rows that the user sets."""
-    profile: str | None = None
-    """Snakemake's profile; None for this machine."""
-    cores: int = 1
-    dry_run: bool = False
 
 
 def repository_catalogue() -> Catalogue:
@@ -141,32 +110,6 @@ def hub_is_reachable() -> bool:
         return False
 
 
-def choose_data(data: str, mirror: Path | None) -> tuple[str, str]:
-    """Return the template for a choice of data, and the reason.
-
-    Raises UserError for a bad choice.
-    """
-    names = sorted(path.stem for path in (REPOSITORY / TEMPLATES).glob("*.yaml"))
-    if data not in (AUTO, *names):
-        raise UserError(f"--data is {data!r}; expected {AUTO}, {', '.join(names)}.")
-    if mirror is not None and not mirror.is_dir():
-        raise UserError(f"--mirror is {mirror}, which is no directory; name one that exists.")
-    if mirror is not None and data == EMBEDDED:
-        raise UserError("--mirror has released data, which --data embedded leaves out; drop one.")
-    if data != AUTO:
-        return data, ""
-    if mirror is not None:
-        return RELEASED, f"from {mirror}"
-    if hub_is_reachable():
-        return RELEASED, "the network is there; `--data embedded` does without"
-    return EMBEDDED, "there is no network; released data need one, or --mirror DIRECTORY"
-
-
-def read_template(name: str) -> dict[str, Any]:
-    """Read the settings of a template."""
-    return read_settings(REPOSITORY / TEMPLATES / f"{name}.yaml", "campaign")
-
-
 def as_setting(path: Path) -> str:
     """Return a path as campaigns write it: relative if below the repository, else absolute."""
     absolute = path.expanduser().resolve()
@@ -178,41 +121,6 @@ def folders_outside(names: Iterable[str]) -> list[Path]:
     """Return the folders of papers that are declared outside the repository."""
     folders = (papers()[name].folder for name in names if name in papers())
     return [path for path in folders if path and not as_setting(path).startswith("config/")]
-
-
-def campaign_settings(
-    request: Request, folder: str, template: Mapping[str, Any], models: Sequence[str]
-) -> dict[str, Any]:
-    """Return an evaluation's settings without defaults; ``models`` get their own table."""
-    catalogue = {**template.get("catalogue", {})}
-    if models:
-        catalogue["models"] = f"{folder}/{MODELS_FILE}"
-    settings: dict[str, Any] = {
-        "campaign": "evaluation",
-        **template,
-        "pathvars": {
-            "results": f"{folder}/results",
-            "resources": f"{folder}/resources",
-            "logs": f"{folder}/logs",
-            "benchmarks": f"{folder}/logs/benchmarks",
-        },
-        "catalogue": catalogue,
-        "benchmarks": [*(request.benchmarks or template["benchmarks"])],
-        "languages": [*(request.languages or template["languages"])],
-        "models": [*models],
-    }
-    outside = [as_setting(path) for path in folders_outside(settings["benchmarks"])]
-    if outside:
-        settings["declared"] = outside
-    if {*settings["benchmarks"]} - {*template["benchmarks"]}:
-        settings.pop("description", None)  # which is of the template's own data
-    if request.mirror is not None:
-        settings["mirror"] = as_setting(request.mirror)
-    if request.limit is not None:
-        settings["limit"] = request.limit
-    if request.sensitivity:
-        settings["report_card"] = {"sensitivity": True}
-    return settings
 
 
 def write_campaign(settings: Mapping[str, Any], path: Path) -> bool:
