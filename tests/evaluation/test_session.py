@@ -103,9 +103,9 @@ def test_other_disks_than_can_lock_keep_nobody_out(tmp_path, monkeypatch):
 CHILD = "import time; print('ready', flush=True); time.sleep(60)"
 SCRIPT = f"""
 import subprocess, sys
-from blimpworks.evaluation.run import interrupts_passed_on
+from blimpworks.evaluation.run import Interrupts
 
-with interrupts_passed_on() as interrupts:
+with Interrupts() as interrupts:
     child = subprocess.Popen([sys.executable, "-c", {CHILD!r}], process_group=0)
     interrupts.follow(child)
     child.wait()

@@ -13,13 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from time import monotonic
+from typing import Self
 
 from rich.console import Console
 
-from blimpworks.campaign.catalogue import Catalogue
-from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.cluster.status import Status, read_status
+from blimpworks.cluster.status import Status
 from blimpworks.cluster.text import duration
 from blimpworks.errors import UserError
 from blimpworks.evaluation.request import as_setting
@@ -61,13 +59,28 @@ def claimed(folder: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
+def snakemake_command(
+    campaign_file: Path, targets: Sequence[str], *, cores: int = 1, profile: str | None = None
+) -> list[str]:
+    """Return the command for targets of a campaign; the caller has ``claimed`` its folder."""
+    # A profile says itself how many jobs run at a time. Here one model has all cores: so the first
+    # numbers are there soonest, and no two models share the memory.
+    local_arguments = ["--cores", str(cores), "--set-threads", f"score={cores}"]
+    jobs = ["--profile", profile] if profile else local_arguments
+    snakemake = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign_file)]
+    return [*snakemake, "--nolock", *jobs, "--", *targets]
+
+
 @dataclass
 class Output:
-    """Snakemake's output so far."""
+    """Snakemake's output so far, shown as progress on a line of a terminal, or in a log."""
 
     lines: list[str] = field(default_factory=list)
     steps: tuple[int, int] = (0, 0)
     """Done, and all."""
+    started: float = field(default_factory=monotonic)
+    has_first: bool = False
+    """The first scores have been reported."""
 
     def take(self, line: str) -> None:
         """Keep a line, and its number of steps if it has one."""
@@ -99,76 +112,61 @@ class Output:
         start = (summaries[-1:] or errors[:1] or [max(0, len(self.lines) - MOST)])[0]
         return "\n".join(self.lines[start : start + MOST])
 
-
-def snakemake_command(
-    campaign_file: Path,
-    targets: Sequence[str],
-    *,
-    cores: int = 1,
-    profile: str | None = None,
-) -> list[str]:
-    """Return the command for targets of a campaign; the caller has ``claimed`` its folder."""
-    # A profile says itself how many jobs run at a time. Here one model has all cores: so the first
-    # numbers are there soonest, and no two models share the memory.
-    local_arguments = ["--cores", str(cores), "--set-threads", f"score={cores}"]
-    jobs = ["--profile", profile] if profile else local_arguments
-    snakemake = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign_file)]
-    return [*snakemake, "--nolock", *jobs, "--", *targets]
-
-
-@dataclass
-class Reporter:
-    """Shows a run's progress on one line of a terminal, or now and then in a log."""
-
-    look: Callable[[], Status]
-    output: Output
-    console: Console
-    started: float = field(default_factory=monotonic)
-    has_first: bool = False
-    """The first scores have been reported."""
-
-    def text(self) -> str:
+    def progress(self, look: Callable[[], Status], console: Console) -> str:
         """Return a line with time, steps, and each model's progress and remaining time."""
         seconds = monotonic() - self.started
-        done, total = self.output.steps
+        done, total = self.steps
         texts = [duration(seconds), f"{done} of {total} steps" if total else "planning"]
         try:
-            models = self.look().models
+            models = look().models
         except (UserError, OSError):  # a file is just being written
             return " · ".join(texts)
         if not self.has_first and any(model.done for model in models):
             self.has_first = True
-            self.console.print(f"First sentences scored after {seconds:.0f} s.")
+            console.print(f"First sentences scored after {seconds:.0f} s.")
         paces = []
         for model in models:
             if 0 < model.done < model.sentences:
-                count = f"{model.done:,} of {model.sentences:,} sentences"
                 time = f", {duration(model.left)} left" if model.left else ""
+                count = f"{model.done:,} of {model.sentences:,} sentences"
                 paces.append(f"{model.model}: {count}{time}")
         return " · ".join([*texts, "; ".join(paces)] if paces else texts)
 
-    def follow(self, process: subprocess.Popen[str]) -> None:
+    def follow(
+        self, process: subprocess.Popen[str], look: Callable[[], Status], console: Console
+    ) -> None:
         """Show the progress until the process ends."""
-        on_terminal, progress = self.console.is_terminal, ""
-        with self.console.status("starting") if on_terminal else nullcontext() as line:
+        on_terminal, progress = console.is_terminal, ""
+        with console.status("starting") if on_terminal else nullcontext() as line:
             while True:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(timeout=OFTEN if on_terminal else RARELY)
                     return
-                text = self.text()
+                text = self.progress(look, console)
                 if line:
                     line.update(text)
                 elif progress != text.partition(" · ")[2]:
-                    self.console.print(text, soft_wrap=True)
+                    console.print(text, soft_wrap=True)
                     progress = text.partition(" · ")[2]
 
 
-@dataclass
 class Interrupts:
-    """Forwards signals that end programs to Snakemake."""
+    """Forwards signals that end programs to Snakemake; after the block it has ended."""
 
     process: subprocess.Popen[str] | None = None
-    caught: bool = False
+    caught = False
+
+    def __enter__(self) -> Self:
+        handlers = {number: signal.getsignal(number) for number in ENDING}
+        self.before = {n: h for n, h in handlers.items() if h != signal.SIG_IGN}
+        for number in self.before:
+            signal.signal(number, self.pass_on)
+        # What is ignored, as by nohup, stays ignored. But in a shell's background that is SIGINT,
+        # and what is started with it ignored could not be interrupted at all; a handler is not
+        # inherited.
+        if handlers[signal.SIGINT] == signal.SIG_IGN:
+            self.before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+        return self
 
     def pass_on(self, *_: object) -> None:
         """Interrupt Snakemake and its jobs, as a terminal does, so that they end cleanly."""
@@ -183,47 +181,23 @@ class Interrupts:
         if self.caught:
             self.pass_on()
 
-
-@contextmanager
-def interrupts_passed_on() -> Iterator[Interrupts]:
-    """Forward interrupts in place of ending; after the block the process has ended."""
-    interrupts = Interrupts()
-    ignored = [
-        signal_number
-        for signal_number in ENDING
-        if signal.getsignal(signal_number) == signal.SIG_IGN
-    ]
-    signals = [signal_number for signal_number in ENDING if signal_number not in ignored]
-    before = {
-        signal_number: signal.signal(signal_number, interrupts.pass_on) for signal_number in signals
-    }
-    # What is ignored, as by nohup, stays ignored. But in a shell's background that is SIGINT, and
-    # what is started with it ignored could not be interrupted at all; a handler is not inherited.
-    if signal.SIGINT in ignored:
-        before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        yield interrupts
-    finally:
-        process = interrupts.process
-        if process is not None and process.poll() is None:
-            interrupts.pass_on()
-            process.wait()
-        for signal_number, handler in before.items():
-            signal.signal(signal_number, handler)
+    def __exit__(self, *_: object) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.pass_on()
+            self.process.wait()
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
 
 
 def run_snakemake(
-    command: Sequence[str], campaign: Campaign, catalogue: Catalogue, console: Console, lock: int
+    command: Sequence[str], log: Path, look: Callable[[], Status], console: Console, lock: int
 ) -> float:
     """Run Snakemake with progress on the console; return the seconds.
 
     Raises UserError if it fails.
     """
-    log = REPOSITORY / campaign.pathvars.logs / "snakemake.log"
-    groups = groups_of_models(campaign, catalogue)
     output = Output()
-    reporter = Reporter(lambda: read_status(campaign, catalogue, groups), output, console)
-    with interrupts_passed_on() as interrupts:
+    with Interrupts() as interrupts:
         # In a group of its own, so that it gets an interrupt once, from wherever one comes.
         process = subprocess.Popen(
             command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -233,7 +207,7 @@ def run_snakemake(
         interrupts.follow(process)
         reader = Thread(target=output.read, args=(process.stderr, log), daemon=True)
         reader.start()
-        reporter.follow(process)
+        output.follow(process, look, console)
     reader.join()
     if process.returncode:
         ending = "what is done is kept, and the same command goes on from there."
@@ -243,7 +217,7 @@ def run_snakemake(
             f"the evaluation did not finish; {ending} Snakemake's words are in {as_setting(log)}:\n"
             f"{output.failure()}"
         )
-    return monotonic() - reporter.started
+    return monotonic() - output.started
 
 
 def run_quietly(command: Sequence[str]) -> str:
@@ -252,10 +226,8 @@ def run_quietly(command: Sequence[str]) -> str:
         command, cwd=REPOSITORY, capture_output=True, text=True, errors="replace", check=False
     )
     if done.returncode:
-        output = Output()
-        for line in done.stderr.splitlines():
-            output.take(line)
-        raise UserError(f"Snakemake did not succeed:\n{output.failure()}")
+        failure = Output(done.stderr.splitlines()).failure()
+        raise UserError(f"Snakemake did not succeed:\n{failure}")
     return done.stderr + done.stdout
 
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from blimpworks.campaign.registry import check_papers, papers
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.parsing import read_settings
 from blimpworks.campaign.settings.site import find_site
+from blimpworks.cluster.status import read_status
 from blimpworks.cluster.text import duration
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import read_card, rerun_command
@@ -307,7 +309,9 @@ class Evaluation:
             if not self.profile:
                 for line in check_memory(self.models):
                     console.print(line, soft_wrap=True, highlight=False)
-            seconds = run_snakemake(command, loaded.campaign, loaded.catalogue, console, lock)
+            log = REPOSITORY / loaded.campaign.pathvars.logs / "snakemake.log"
+            look = partial(read_status, loaded.campaign, loaded.catalogue, loaded.groups)
+            seconds = run_snakemake(command, log, look, console, lock)
             console.print(f"Done in {duration(seconds)}.")
             card = read_card(folder / "results/report_card/card.json")
             card["rerun"] = rerun_command(as_setting(path), self.cores, self.profile)
