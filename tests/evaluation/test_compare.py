@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shutil
+from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 
@@ -108,7 +109,13 @@ def two(new):
 def test_accuracies_differences_and_tests_are_of_each_language_and_phenomenon(two):
     rows = compare_evaluations(*two).rows
     numbers = {
-        row.phenomenon: (row.accuracy_a, row.accuracy_b, row.difference, row.only_a, row.only_b)
+        row["phenomenon"]: (
+            row["accuracy_a"],
+            row["accuracy_b"],
+            row["difference"],
+            row["only_a"],
+            row["only_b"],
+        )
         for row in rows
     }
     assert numbers == {
@@ -116,11 +123,15 @@ def test_accuracies_differences_and_tests_are_of_each_language_and_phenomenon(tw
         "near": (0.5, 0.25, -0.25, 1, 0),
         "far": (0.75, 0.5, -0.25, 1, 0),
     }
-    assert [(row.phenomenon, row.both) for row in rows] == [("all", 8), ("far", 4), ("near", 4)]
+    assert [(row["phenomenon"], row["both"]) for row in rows] == [
+        ("all", 8),
+        ("far", 4),
+        ("near", 4),
+    ]
     # By the exact test, two of two: 2 × 0.5 ** 2.
-    assert {row.phenomenon: row.p for row in rows} == {"all": 0.5, "far": 1.0, "near": 1.0}
+    assert {row["phenomenon"]: row["p"] for row in rows} == {"all": 0.5, "far": 1.0, "near": 1.0}
     same = compare_evaluations(two[0], two[0])
-    assert {row.difference for row in same.rows} == {0.0}
+    assert {row["difference"] for row in same.rows} == {0.0}
     assert (same.flips, same.reasons, same.flipped) == ([], [], 0)
 
 
@@ -134,7 +145,7 @@ def test_models_that_are_chosen_or_of_one_name_are_compared(new):
         "Models only in b, not compared: other.",
     ]
     chosen = compare_evaluations(a, a, ("large", "small"))
-    assert (chosen.rows[0].only_a, chosen.rows[0].only_b) == (0, 2)
+    assert (chosen.rows[0]["only_a"], chosen.rows[0]["only_b"]) == (0, 2)
     assert compare_evaluations(a, a).models == (("small", "small"), ("large", "large"))
     c = new("c").judge(BEFORE, "third").finish()
     with pytest.raises(UserError, match=r"say which two to compare, such as --models small third"):
@@ -149,16 +160,21 @@ def test_the_form_of_the_test_is_the_benchmarks_in_the_campaign(new):
         new(name).campaign(benchmarks=[BENCHMARK]).judge(margins).finish()
         for name, margins in (("a", BEFORE), ("b", AFTER))
     ]
-    assert compare_evaluations(*folders).rows[0].p == pytest.approx(0.4795, abs=5e-5)
+    assert compare_evaluations(*folders).rows[0]["p"] == pytest.approx(0.4795, abs=5e-5)
 
 
 def test_flips_are_named_with_their_sentences_the_largest_change_first(two):
     comparison = compare_evaluations(*two, flips=1)
     assert comparison.flipped == 2
     [flip] = comparison.flips
-    assert (flip.item_id, flip.right_in, flip.margin_a, flip.margin_b) == ("i1", "a", 2.0, -4.0)
-    assert flip.texts == ["✓ the good 1", "✗ the bad 1"]
-    assert [each.item_id for each in compare_evaluations(*two).flips] == ["i1", "i6"]
+    assert (flip["item_id"], flip["right_in"], flip["margin_a"], flip["margin_b"]) == (
+        "i1",
+        "a",
+        2.0,
+        -4.0,
+    )
+    assert flip["texts"] == ["✓ the good 1", "✗ the bad 1"]
+    assert [each["item_id"] for each in compare_evaluations(*two).flips] == ["i1", "i6"]
 
 
 @pytest.mark.parametrize("other", ["small", "large"])
@@ -166,7 +182,7 @@ def test_what_decides_and_differs_is_named_by_the_jobs_records(new, other):
     a = new("a").judge(BEFORE).finish()
     b = new("b").judge(AFTER, other, near_tie=0.5).finish()
     comparison = compare_evaluations(a, b)
-    assert (comparison.models, comparison.rows[0].only_a) == ((("small", other),), 2)
+    assert (comparison.models, comparison.rows[0]["only_a"]) == ((("small", other),), 2)
     # Of a model of another name, the same jobs: only what they do otherwise is a reason.
     scores = f"results/scores/{BENCHMARK}/small/{LANG}.parquet has other content"
     assert {(each.kind, each.text, each.tables) for each in comparison.reasons} == {
@@ -198,10 +214,10 @@ def test_items_that_only_one_has_are_counted_and_tests_are_on_those_of_both(new)
     kept = read_table(ITEMS, sampled)["item_id"].to_pylist()
     b = sample.judge(AFTER, items=sampled).finish()
     comparison = compare_evaluations(a, b)
-    [whole] = [row for row in comparison.rows if row.phenomenon == "all"]
-    assert (whole.n_a, whole.n_b, whole.both) == (8, 4, 4)
-    assert (whole.items_only_a, whole.items_only_b) == (4, 0)
-    assert whole.only_a == len({"i1", "i6"} & {*kept})
+    [whole] = [row for row in comparison.rows if row["phenomenon"] == "all"]
+    assert (whole["n_a"], whole["n_b"], whole["both"]) == (8, 4, 4)
+    assert (whole["items_only_a"], whole["items_only_b"]) == (4, 0)
+    assert whole["only_a"] == len({"i1", "i6"} & {*kept})
     texts = {(each.kind, each.text) for each in comparison.reasons}
     assert ("input", "items: all in A, a sample of them in B") in texts
     assert not [text for _, text in texts if "only in" in text]
@@ -212,15 +228,15 @@ def test_what_was_skipped_is_counted_with_the_reason_also_where_it_is_all(new):
     b = new("b").judge([math.nan] * 8).finish()
     comparison = compare_evaluations(a, b)
     whole = comparison.rows[0]
-    assert (whole.n_a, whole.n_b, whole.both, whole.accuracy_b) == (6, 0, 0, None)
+    assert (whole["n_a"], whole["n_b"], whole["both"], whole["accuracy_b"]) == (6, 0, 0, None)
     why = "longer than the model's context"
-    assert (whole.skipped_a, whole.skipped_b) == ({why: 2}, {why: 8})
+    assert (whole["skipped_a"], whole["skipped_b"]) == ({why: 2}, {why: 8})
     console = Console(width=80, file=StringIO(), force_terminal=False)
     print_comparison(comparison, console)
     text = console.file.getvalue()
     assert f"  A: n = 6, 2 skipped: {why}.\n  B: 8 items, all skipped: {why}.\n" in text
     assert re.search(r"^eng +66\.7 +– +– +0 +0 +0 +–$", text, re.MULTILINE)
-    assert compare_evaluations(b, b).rows[0].both == 0
+    assert compare_evaluations(b, b).rows[0]["both"] == 0
 
 
 def test_settings_and_rows_of_models_that_differ_are_reasons(new):
@@ -262,7 +278,7 @@ def test_the_terminal_has_all_of_it_in_eighty_columns(two):
     assert re.search(r"^  far +75\.0 +50\.0 +−25\.0 +4 +1 +0 +1\.000$", text, re.MULTILINE)
     assert "right in A alone: margin 2.00 → −4.00 (clams eng, near_one, i1)\n" in text
     assert "    ✓ the good 1\n" in text
-    document = json.loads(json.dumps(compare_evaluations(*two).as_json()))
+    document = json.loads(json.dumps(asdict(compare_evaluations(*two))))
     assert document["rows"][0]["difference"] == -0.25
     assert document["flips"][0]["texts"] == ["✓ the good 1", "✗ the bad 1"]
     assert "input: results/scores/clams/small/eng.parquet has other content (1 table)" in text
@@ -310,11 +326,17 @@ def test_what_the_harness_logged_is_compared_and_its_space_explained(
     assert comparison.models == (("small", "theirs"),)
     assert [each.text for each in comparison.reasons] == reasons
     whole = comparison.rows[0]
-    assert (whole.n_a, whole.n_b, whole.both, whole.only_a, whole.only_b) == (8, 6, 6, 1, 0)
-    assert (whole.accuracy_a, whole.accuracy_b) == (0.625, 0.5)
+    assert (whole["n_a"], whole["n_b"], whole["both"], whole["only_a"], whole["only_b"]) == (
+        8,
+        6,
+        6,
+        1,
+        0,
+    )
+    assert (whole["accuracy_a"], whole["accuracy_b"]) == (0.625, 0.5)
     [flip] = comparison.flips
-    assert (flip.item_id, flip.margin_a, flip.margin_b) == ("i1", 2.0, -4.0)
-    assert flip.texts == ["✓ the good 1", "✗ the bad 1"]
+    assert (flip["item_id"], flip["margin_a"], flip["margin_b"]) == ("i1", 2.0, -4.0)
+    assert flip["texts"] == ["✓ the good 1", "✗ the bad 1"]
 
 
 @pytest.mark.parametrize(

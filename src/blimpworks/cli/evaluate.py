@@ -1,6 +1,7 @@
 """Define commands that evaluate models, build the report card, and compare evaluations."""
 
 import os
+from dataclasses import asdict
 from json import dumps
 from pathlib import Path
 from typing import Any, cast
@@ -125,7 +126,7 @@ def compare(
 
     comparison = compare_evaluations(first, second, models, flips)
     if json:
-        typer.echo(dumps(comparison.as_json(), indent=1, ensure_ascii=False))
+        typer.echo(dumps(asdict(comparison), indent=1, ensure_ascii=False))
         return
     from rich.console import Console
 

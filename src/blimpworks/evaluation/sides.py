@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.audit.causes import Causes, Run, changed_values, load_run, shortened
@@ -59,6 +59,12 @@ class Side:
         labelled = [table.astype(dict.fromkeys(LABELS, object)) for table in tables]
         frame: pd.DataFrame = pd.concat(labelled, ignore_index=True)
         return frame
+
+    @cached_property
+    def accuracy_by_label(self) -> dict[Any, float]:
+        """Accuracies by ``LABELS``."""
+        accuracies: dict[Any, float] = self.accuracies.set_index(LABELS)["accuracy"].to_dict()
+        return accuracies
 
     @cached_property
     def judged_tables(self) -> list[tuple[str, str, str]]:
