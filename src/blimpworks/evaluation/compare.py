@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 from rich.console import Console
-from rich.text import Text
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.comparisons import EXACT_BELOW, KEY, mcnemar_p
@@ -29,7 +28,7 @@ from blimpworks.evaluation.sides import (
     read_side,
     reasons_of,
 )
-from blimpworks.evaluation.terminal import plain_table, say
+from blimpworks.evaluation.terminal import say, table
 from blimpworks.judging.sample import item_key
 
 if TYPE_CHECKING:
@@ -81,8 +80,8 @@ def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, s
         )
     method = common[0] if common else ""
     frames = []
-    for (side, model), table in zip(pairs, tables, strict=True):
-        rows = table[table["method"] == method].drop(columns="method").drop_duplicates(KEY)
+    for (side, model), judged in zip(pairs, tables, strict=True):
+        rows = judged[judged["method"] == method].drop(columns="method").drop_duplicates(KEY)
         rows = rows.assign(why=None).astype({"why": object})
         lost = rows["correct"].isna()
         if lost.any():
@@ -274,20 +273,22 @@ def print_comparison(comparison: Comparison, console: Console, *, whole: bool = 
         models = ours if ours == theirs else f"{ours} → {theirs}"
         console.print()
         say(console, f"{benchmark}: {models} ({method})", style="bold")
-        table = plain_table("", "A", "B", "B−A", "n", "only A", "only B", "p", gap=(0, 2))
+        lines = []
         for row in shown:
             difference = row["difference"]
-            cells = (
-                percent(row["accuracy_a"]),
-                percent(row["accuracy_b"]),
-                "–" if difference is None else points(difference),
-                *(f"{row[name]:,}" for name in ("both", "only_a", "only_b")),
-                p_value(row["p"]) if row["both"] else "–",
+            lines.append(
+                (
+                    row["lang"] if row in totals else f"  {row['phenomenon']}",
+                    percent(row["accuracy_a"]),
+                    percent(row["accuracy_b"]),
+                    "–" if difference is None else points(difference),
+                    *(f"{row[name]:,}" for name in ("both", "only_a", "only_b")),
+                    p_value(row["p"]) if row["both"] else "–",
+                )
             )
-            style = "bold" if row["p"] < SIGNIFICANT else ""
-            name = row["lang"] if row["phenomenon"] == ALL else f"  {row['phenomenon']}"
-            table.add_row(Text(name), *(Text(cell, style=style) for cell in cells))
-        console.print(table, highlight=False)
+        headings = ("", "A", "B", "B−A", "n", "only A", "only B", "p")
+        bold = {i for i, row in enumerate(shown) if row["p"] < SIGNIFICANT}
+        console.print(table(headings, lines, bold=bold, gap=(0, 2)), highlight=False)
         if hidden := len(rows) - len(shown):
             say(console, f"… and {hidden} phenomena with p ≥ {SIGNIFICANT} (--all)", indent=2)
         both, a, b = (

@@ -1,6 +1,6 @@
 """Print the report card in a terminal, 80 columns wide and readable without colours."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from textwrap import fill
 
 from rich.cells import cell_len
@@ -34,21 +34,29 @@ def say(console: Console, text: str, *, style: str = "", indent: int = 0) -> Non
     console.print(Padding(content, (0, 0, 0, indent), expand=False))
 
 
-def _print_heading(console: Console, text: str) -> None:
-    console.print()
-    console.print(Text(text, style="bold"))
+def table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    texts: int = 1,
+    bold: Container[int] = (),
+    gap: tuple[int, int] = (2, 0),
+) -> Table:
+    """Return a table without lines: ``texts`` columns to the left, then numbers to the right.
 
-
-def plain_table(*headings: str, numbers: int = 1, gap: tuple[int, int] = (2, 0)) -> Table:
-    """Return a table without lines; ``gap`` is the number of spaces after and before columns."""
+    ``bold`` are positions of rows; ``gap`` is the number of spaces after and before columns.
+    """
     padding = (0, gap[0], 0, gap[1])
-    table = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
+    lines = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
     for position, heading in enumerate(headings):
-        if position < numbers:
-            table.add_column(heading, overflow="fold")
+        if position < texts:
+            lines.add_column(heading, overflow="fold")
         else:
-            table.add_column(heading, justify="right", no_wrap=True)
-    return table
+            lines.add_column(heading, justify="right", no_wrap=True)
+    for position, row in enumerate(rows):
+        style = "bold" if position in bold else ""
+        lines.add_row(*(Text(cell, style=style) for cell in row))
+    return lines
 
 
 def _shorten(text: str, width: int) -> str:
@@ -66,182 +74,199 @@ def _shorten(text: str, width: int) -> str:
 
 def _beginning(text: str, width: int) -> str:
     """Cut a text to one line of at most ``width`` cells, with … at its end."""
-    text = " ".join(text.split())
-    if cell_len(text) <= width:
-        return text
-    while cell_len(text) > width - 1:
-        text = text[:-1]
-    return f"{text.rstrip()}…"
+    line = Text(" ".join(text.split()))
+    line.truncate(width, overflow="ellipsis")
+    return line.plain
 
 
-# Accuracies
+class _Terminal:
+    """A card, printed on a console."""
 
+    def __init__(self, card: Card, console: Console) -> None:
+        self.card, self.console, self.text = card, console, show.CardText(card)
 
-def _accuracy_table(
-    card: Card, rows: Sequence[tuple[str, Row]], models: Sequence[str], *, ties: bool, head: str
-) -> Table:
-    """Return a table with a column per model of its aligned accuracies, intervals and ties."""
-    columns = [["\nn", *(show.counts(row, models) for _, row in rows)]]
-    if any(row["skipped"] for _, row in rows):
-        columns.append(["\nskipped", *(show.skips(row, models) for _, row in rows)])
-    for model in models:
-        cells: list[tuple[str, ...]] = [("acc", "95 %", "ties")]
-        for _, row in rows:
-            if accuracy := row["models"].get(model):
-                interval = show.interval(accuracy["low"], accuracy["high"])
-                cells.append((show.percent(accuracy["accuracy"]), interval, show.ties(accuracy)))
-            else:
-                cells.append(("–", "", ""))
-        if not ties:
-            cells = [cell[:2] for cell in cells]
-        widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
-        aligned = ["  ".join(map(str.rjust, cell, widths)) for cell in cells]
-        width = len(aligned[0])
-        label = _shorten(card["models"][model]["label"], width).rjust(width)
-        columns.append([f"{label}\n{aligned[0]}", *aligned[1:]])
-    widths = [max(len(line) for cell in column for line in cell.split("\n")) for column in columns]
-    room = WIDTH - sum(2 + width for width in widths)
-    labels = [f"\n{head}", *(fill(label, room, subsequent_indent=" ") for label, _ in rows)]
-    table = plain_table(labels[0], *(column[0] for column in columns))
-    for line in list(zip(labels, *columns, strict=True))[1:]:
-        table.add_row(*line)
-    return table
+    def say(self, text: str, style: str = "", indent: int = 0) -> None:
+        say(self.console, text, style=style, indent=indent)
 
+    def head(self, text: str) -> None:
+        self.console.print()
+        self.console.print(Text(text, style="bold"))
 
-def _print_accuracies(console: Console, card: Card, benchmark: Benchmark) -> None:
-    totals = show.totals(benchmark)
-    together = [row for row in totals if row["lang"] in (ALL, MEAN)]
-    language_rows = [row for row in totals if row["lang"] not in (ALL, MEAN)]
-    left_out = max(0, len(language_rows) - MOST_LANGUAGES)
-    if left_out:
-        language_rows.sort(
-            key=lambda row: min((a["accuracy"] for a in row["models"].values()), default=1.0)
-        )
-    rows = [
-        (show.language(row["lang"], card["languages"]), row)
-        for row in (*together, *language_rows[:MOST_LANGUAGES])
-    ]
-    skipped = show.skipped_lines(benchmark, card)
-    if not any(row["models"] for _, row in rows):
-        for line in skipped or ["No item was judged."]:
-            say(console, line)
-        return
-    models = [*benchmark["methods"]]
-    ties = len(models) <= WITH_TIES
-    phenomena = [(row["label"], row) for row in show.phenomena(benchmark, rows[0][1]["lang"])]
-    count = WITH_TIES if ties or skipped else WITHOUT_TIES
-    for start in range(0, len(models), count):
-        side_by_side = models[start : start + count]
-        _print_heading(console, "Accuracy in %, with 95 % intervals")
-        console.print(_accuracy_table(card, rows, side_by_side, ties=ties, head="language"))
-        if phenomena:
-            console.print()
-            table = _accuracy_table(card, phenomena, side_by_side, ties=ties, head="phenomenon")
-            console.print(table)
-    for line in (*skipped, *show.written_lines(benchmark, card)):
-        say(console, line)
-    of_models = ", ".join(
-        f"{card['models'][model]['label']} {show.ties(accuracy)}"
-        for model, accuracy in totals[0]["models"].items()
-    )
-    chance = benchmark["chance"]
-    notes = [
-        show.unlike_languages(benchmark),
-        f"{left_out} more languages, with higher accuracies, are on the page." if left_out else "",
-        "ties: equal log-probabilities / near ties, which rounding could turn."
-        if ties
-        else f"Ties / near ties: {of_models}.",
-        show.unknown_words(benchmark, card["models"]),
-        show.baseline_line(benchmark),
-        "" if chance is None else f"Guessing gets {show.percent(chance)} %.",
-    ]
-    for note in filter(None, notes):
-        say(console, note, style="dim")
+    def label(self, model: str, width: int) -> str:
+        return _shorten(self.text.label(model), width)
 
+    def language(self, code: str) -> str:
+        return _shorten(self.text.language(code), 14)
 
-# Beside print
+    def accuracy_table(
+        self, rows: Sequence[tuple[str, Row]], models: Sequence[str], head: str, *, ties: bool
+    ) -> Table:
+        """Return a table with a column per model of its aligned accuracies, intervals and ties."""
+        columns = [["\nn", *(show.counts(row, models) for _, row in rows)]]
+        if any(row["skipped"] for _, row in rows):
+            columns.append(["\nskipped", *(show.counts(row, models, "skipped") for _, row in rows)])
+        for model in models:
+            cells: list[tuple[str, ...]] = [("acc", "95 %", "ties")]
+            for _, row in rows:
+                if accuracy := row["models"].get(model):
+                    interval = show.interval(accuracy["low"], accuracy["high"])
+                    share = show.percent(accuracy["accuracy"])
+                    cells.append((share, interval, show.ties(accuracy)))
+                else:
+                    cells.append(("–", "", ""))
+            cells = cells if ties else [cell[:2] for cell in cells]
+            widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
+            aligned = ["  ".join(map(str.rjust, cell, widths)) for cell in cells]
+            width = len(aligned[0])
+            columns.append([f"{self.label(model, width):>{width}}\n{aligned[0]}", *aligned[1:]])
+        lines = ((cell.split("\n") for cell in column) for column in columns)
+        used = sum(2 + max(len(line) for cell in column for line in cell) for column in lines)
+        labels = (fill(label, WIDTH - used, subsequent_indent=" ") for label, _ in rows)
+        headings, *cells_of_rows = zip([f"\n{head}", *labels], *columns, strict=True)
+        return table(headings, cells_of_rows)
 
-
-def _print_rankings(console: Console, card: Card, rankings: Sequence[Record]) -> None:
-    """Print the first ranking's best model, ours and their neighbours; of others our ranks."""
-    first, *by_language = rankings
-    entries, names = first["places"], card["languages"]
-    printed = sum(not entry["ours"] for entry in entries)
-    title = show.language(first["lang"], names)
-    _print_heading(console, f"Among the {printed} models in print: {title}")
-    table = plain_table("", "  model", "size", "acc", "95 %", "n", numbers=0)
-    table.columns[1].justify = "left"
-    near = {0}
-    for position in show.ours(first):
-        near |= {*range(position - NEIGHBOURS, position + NEIGHBOURS + 1)}
-    is_gap = False
-    for position, entry in enumerate(entries):
-        if position not in near:
-            if not is_gap:
-                table.add_row("", "  …")
-            is_gap = True
-            continue
-        is_gap = False
-        cells = (
-            str(entry["rank"]),
-            ("▶ " if entry["ours"] else "  ") + _shorten(entry["label"], 34),
-            show.size(entry["parameters"]),
-            show.percent(entry["accuracy"]),
-            show.interval(entry["low"], entry["high"]),
-            f"{entry['n']:,}" if entry["n"] else "",
-        )
-        table.add_row(*(Text(cell, style="bold" if entry["ours"] else "") for cell in cells))
-    console.print(table)
-    for note in first["notes"]:
-        say(console, note, style="dim")
-    if by_language:
-        ranks = [
-            f"{show.language(ranking['lang'], names)} {show.ranks(ranking)}"
-            for ranking in by_language[:MOST_LANGUAGES]
+    def accuracies(self, benchmark: Benchmark) -> None:
+        totals = show.totals(benchmark)
+        together = [row for row in totals if row["lang"] in (ALL, MEAN)]
+        language_rows = [row for row in totals if row["lang"] not in (ALL, MEAN)]
+        left_out = max(0, len(language_rows) - MOST_LANGUAGES)
+        if left_out:
+            language_rows.sort(
+                key=lambda row: min((a["accuracy"] for a in row["models"].values()), default=1.0)
+            )
+        rows = [
+            (self.text.language(row["lang"]), row)
+            for row in (*together, *language_rows[:MOST_LANGUAGES])
         ]
-        more = len(by_language) - len(ranks)
-        end = f"; {more} more on the page." if more else "."
-        say(console, f"Ranks by language: {'; '.join(ranks)}{end}")
-
-
-# Differences between models and between first tokens
-
-
-def _print_tests(console: Console, card: Card, benchmark: Benchmark) -> None:
-    _print_heading(console, "Paired tests (McNemar)")
-    headings = ("language", "models A and B", "n", "only A", "only B", "p", "Holm")
-    table = plain_table(*headings, numbers=2)
-    tests = benchmark["tests"]
-    more = len(tests) - MOST_LANGUAGES
-    if more > 0:
-        tests = sorted(tests, key=lambda test: test["adjusted"])[:MOST_LANGUAGES]
-    for test in tests:
-        labels = (_shorten(card["models"][test[side]]["label"], 11) for side in ("a", "b"))
-        table.add_row(
-            _shorten(show.language(test["lang"], card["languages"]), 14),
-            " | ".join(labels),
-            *(f"{test[key]:,}" for key in ("n", "only_a", "only_b")),
-            show.p_value(test["p"]),
-            show.p_value(test["adjusted"]),
-            style="bold" if test["adjusted"] < 0.05 else "",
+        skipped = self.text.skipped_lines(benchmark)
+        if not any(row["models"] for _, row in rows):
+            for line in skipped or ["No item was judged."]:
+                self.say(line)
+            return
+        models = [*benchmark["methods"]]
+        ties = len(models) <= WITH_TIES
+        phenomena = [(row["label"], row) for row in show.phenomena(benchmark, rows[0][1]["lang"])]
+        count = WITH_TIES if ties or skipped else WITHOUT_TIES
+        for start in range(0, len(models), count):
+            side_by_side = models[start : start + count]
+            self.head("Accuracy in %, with 95 % intervals")
+            self.console.print(self.accuracy_table(rows, side_by_side, "language", ties=ties))
+            if phenomena:
+                self.console.print()
+                lines = self.accuracy_table(phenomena, side_by_side, "phenomenon", ties=ties)
+                self.console.print(lines)
+        for line in (*skipped, *self.text.written_lines(benchmark)):
+            self.say(line)
+        of_models = ", ".join(
+            f"{self.text.label(model)} {show.ties(accuracy)}"
+            for model, accuracy in totals[0]["models"].items()
         )
-    console.print(table)
-    hidden = f" {more} more on the page." if more > 0 else ""
-    holm = f"Holm: p corrected for the card's {card['tests']} tests."
-    say(console, f"only A: right for A alone. {holm}{hidden}", style="dim")
-    if line := show.not_tested(benchmark, card):
-        say(console, line)
+        chance = benchmark["chance"]
+        more = f"{left_out} more languages, with higher accuracies, are on the page."
+        notes = [
+            show.unlike_languages(benchmark),
+            more if left_out else "",
+            "ties: equal log-probabilities / near ties, which rounding could turn."
+            if ties
+            else f"Ties / near ties: {of_models}.",
+            self.text.unknown_words(benchmark),
+            show.baseline_line(benchmark),
+            "" if chance is None else f"Guessing gets {show.percent(chance)} %.",
+        ]
+        for note in filter(None, notes):
+            self.say(note, "dim")
 
+    def rankings(self, rankings: Sequence[Record]) -> None:
+        """Print the first ranking's best model, ours and their neighbours; of others our ranks."""
+        first, *by_language = rankings
+        places = first["places"]
+        printed = sum(not place["ours"] for place in places)
+        self.head(f"Among the {printed} models in print: {self.text.language(first['lang'])}")
+        near = {0}
+        for position, place in enumerate(places):
+            if place["ours"]:
+                near |= {*range(position - NEIGHBOURS, position + NEIGHBOURS + 1)}
+        rows, ours = [], set()
+        for position, place in enumerate(places):
+            if position in near:
+                if place["ours"]:
+                    ours.add(len(rows))
+                sign = "▶" if place["ours"] else " "
+                rows.append(
+                    (
+                        str(place["rank"]),
+                        f"{sign} {_shorten(place['label'], 34)}",
+                        show.size(place["parameters"]),
+                        show.percent(place["accuracy"]),
+                        show.interval(place["low"], place["high"]),
+                        f"{place['n']:,}" if place["n"] else "",
+                    )
+                )
+            elif position - 1 in near:
+                rows.append(("", "  …", "", "", "", ""))
+        lines = table(("", "  model", "size", "acc", "95 %", "n"), rows, texts=0, bold=ours)
+        lines.columns[1].justify = "left"
+        self.console.print(lines)
+        for note in first["notes"]:
+            self.say(note, "dim")
+        if by_language:
+            ranks = [
+                f"{self.text.language(ranking['lang'])} {show.ranks(ranking)}"
+                for ranking in by_language[:MOST_LANGUAGES]
+            ]
+            more = len(by_language) - len(ranks)
+            end = f"; {more} more on the page." if more else "."
+            self.say(f"Ranks by language: {'; '.join(ranks)}{end}")
 
-def _print_sensitivity(console: Console, card: Card, benchmark: Benchmark) -> None:
-    _print_heading(console, "What conditions the first token")
-    headings = ("model", "language", "first token", "n", "acc", "95 %", "flips", "beyond")
-    table = plain_table(*headings, numbers=3)
-    for model, rows in benchmark["sensitivity"].items():
-        for row in rows:
-            table.add_row(
-                _shorten(card["models"][model]["label"], 16),
-                _shorten(show.language(row["lang"], card["languages"]), 14),
+    def tests(self, benchmark: Benchmark) -> None:
+        self.head("Paired tests (McNemar)")
+        tests = benchmark["tests"]
+        more = len(tests) - MOST_LANGUAGES
+        if more > 0:
+            tests = sorted(tests, key=lambda test: test["adjusted"])[:MOST_LANGUAGES]
+        rows = [
+            (
+                self.language(test["lang"]),
+                f"{self.label(test['a'], 11)} | {self.label(test['b'], 11)}",
+                *(f"{test[key]:,}" for key in ("n", "only_a", "only_b")),
+                show.p_value(test["p"]),
+                show.p_value(test["adjusted"]),
+            )
+            for test in tests
+        ]
+        headings = ("language", "models A and B", "n", "only A", "only B", "p", "Holm")
+        bold = {i for i, test in enumerate(tests) if test["adjusted"] < 0.05}
+        self.console.print(table(headings, rows, texts=2, bold=bold))
+        hidden = f" {more} more on the page." if more > 0 else ""
+        holm = f"Holm: p corrected for the card's {self.card['tests']} tests."
+        self.say(f"only A: right for A alone. {holm}{hidden}", "dim")
+        if line := self.text.not_tested(benchmark):
+            self.say(line)
+
+    def size_classes(self, benchmark: Benchmark) -> None:
+        self.head("Most behind printed models of its size (within a factor of 3)")
+        for model, size_class in benchmark["size_classes"].items():
+            peers = f" beside {', '.join(size_class['models'])}" if size_class["models"] else ""
+            note = f": {size_class['note']}" if size_class["note"] else ""
+            self.say(f"{self.text.label(model)}{peers}{note}")
+            rows = [
+                (
+                    _shorten(gap["label"], 40),
+                    *(show.percent(gap[key]) for key in ("accuracy", "printed")),
+                    show.points(gap["difference"]),
+                )
+                for gap in size_class["gaps"]
+            ]
+            if rows:
+                lines = table(("", "acc", "print", "difference"), rows)
+                self.console.print(Padding(lines, (0, 0, 0, INDENT)))
+
+    def sensitivity(self, benchmark: Benchmark) -> None:
+        self.head("What conditions the first token")
+        rows = [
+            (
+                self.label(model, 16),
+                self.language(row["lang"]),
                 row["first_token"] + (" (used)" if row["own"] else ""),
                 f"{row['n']:,}",
                 show.percent(row["accuracy"]),
@@ -249,137 +274,118 @@ def _print_sensitivity(console: Console, card: Card, benchmark: Benchmark) -> No
                 f"{row['flips']:,}",
                 f"{row['flips_beyond']:,}",
             )
-    console.print(table)
-    if line := show.not_sampled(benchmark, card):
-        say(console, line)
-    meaning = "flips: decisions that differ from the evaluation's; beyond: that rounding "
-    say(console, f"{meaning}does not explain.", style="dim")
+            for model, rows in benchmark["sensitivity"].items()
+            for row in rows
+        ]
+        headings = ("model", "language", "first token", "n", "acc", "95 %", "flips", "beyond")
+        self.console.print(table(headings, rows, texts=3))
+        if line := self.text.not_sampled(benchmark):
+            self.say(line)
+        meaning = "flips: decisions that differ from the evaluation's; beyond: that rounding "
+        self.say(f"{meaning}does not explain.", "dim")
 
+    def block(self, columns: Sequence[Column], signs: Sequence[str]) -> None:
+        """Print words over their log-probabilities; words that differ are in brackets."""
+        room = WIDTH - 3 * INDENT
+        stripes: list[list[tuple[Column, list[str], list[str], int]]] = []
+        used = room
+        for column in columns:
+            form = "[{}]" if column["differs"] else "{}"
+            texts = [form.format(word["text"]) if word else "" for word in column["words"]]
+            values = [show.nats(word["logprob"], 1) if word else "" for word in column["words"]]
+            width = min(room, 1 + max(cell_len(text) for text in (*texts, *values)))
+            if used + width > room:
+                stripes.append([])
+                used = 0
+            stripes[-1].append((column, texts, values, width))
+            used += width
+        for stripe in stripes:
+            for side, sign in enumerate(signs):
+                words, numbers = Text(f"{sign} "), Text("  ")
+                for column, texts, values, width in stripe:
+                    words.append(texts[side], style="bold" if column["differs"] else "")
+                    words.append(" " * (width - cell_len(texts[side])))
+                    numbers.append(values[side].ljust(width), style="dim")
+                for line in (words, numbers):
+                    line.rstrip()
+                    padded = Padding(line, (0, 0, 0, 2 * INDENT), expand=False)
+                    self.console.print(padded, no_wrap=True)
 
-# Items
+    def items(self, benchmark: Benchmark) -> None:
+        kinds = {"Worst items": benchmark["worst"], "Wrong answers": benchmark["wrong"]}
+        of_models = [(kind, *each) for kind, models in kinds.items() for each in models.items()]
+        for kind, model, items in of_models:
+            if items:
+                count = f"{len(items[:SHOWN_ITEMS])} of {len(items)}"
+                self.head(f"{kind} of {self.text.label(model)}: {count} on the page")
+            for number, item in enumerate(items[:SHOWN_ITEMS], start=1):
+                key = item["phenomenon"]
+                phenomenon = benchmark["phenomena"].get(key, key)
+                title = f"{number}. {self.text.language(item['lang'])}, {phenomenon}"
+                if kind == "Worst items":
+                    self.say(f"{title}, margin {show.nats(item['margin'])}")
+                    self.worst(item)
+                    continue
+                self.say(title)
+                self.say(f"asked:    {_beginning(item['prompt'], 200)}", indent=INDENT)
+                if item["expected"]:
+                    self.say(f"expected: {_beginning(item['expected'], 99)}", indent=INDENT)
+                answer = item["answer"] if item["status"] == "ok" else f"({item['status']})"
+                self.say(f"answer:   {_beginning(answer, 200)}", indent=INDENT)
 
+    def worst(self, item: Record) -> None:
+        signs = [show.WORST_SIDES.get(side["name"], "·") for side in item["sides"]]
+        for sign, side in zip(signs, item["sides"], strict=True):
+            name = "" if side["name"] in show.WORST_SIDES else f"{side['name']}: "
+            line = f"{sign} {name}{side['text']}  ({show.nats(side['logprob'])})"
+            self.say(line, indent=INDENT)
+        groups = [signs] if len(item["blocks"]) == 1 else [[sign] for sign in signs]
+        for block, group in zip(item["blocks"], groups, strict=True):
+            self.block(block, group)
 
-def _print_block(console: Console, columns: Sequence[Column], signs: Sequence[str]) -> None:
-    """Print words over their log-probabilities; words that differ are in brackets."""
-    room = WIDTH - 3 * INDENT
-    stripes: list[list[tuple[Column, list[str], list[str], int]]] = []
-    used = room
-    for column in columns:
-        texts = [word["text"] if word else "" for word in column["words"]]
-        if column["differs"]:
-            texts = [f"[{word['text']}]" if word else "" for word in column["words"]]
-        values = [show.nats(word["logprob"], 1) if word else "" for word in column["words"]]
-        width = min(room, 1 + max(cell_len(text) for text in (*texts, *values)))
-        if used + width > room:
-            stripes.append([])
-            used = 0
-        stripes[-1].append((column, texts, values, width))
-        used += width
-    for stripe in stripes:
-        for side, sign in enumerate(signs):
-            label, numbers = Text(f"{sign} "), Text("  ")
-            for column, texts, values, width in stripe:
-                label.append(texts[side], style="bold" if column["differs"] else "")
-                label.append(" " * (width - cell_len(texts[side])))
-                numbers.append(values[side].ljust(width), style="dim")
-            for line in (label, numbers):
-                line.rstrip()
-                console.print(Padding(line, (0, 0, 0, 2 * INDENT), expand=False), no_wrap=True)
+    def benchmark(self, benchmark: Benchmark) -> None:
+        self.console.print()
+        self.rule(benchmark["label"])
+        self.say(f"{benchmark['citation']} {benchmark['address']}".rstrip(), "dim")
+        self.say(self.text.items_line(benchmark))
+        if benchmark["data"]:
+            self.say(f"Items: {benchmark['data']}.")
+        self.say(f"Judged by {self.text.methods_line(benchmark)}.")
+        self.accuracies(benchmark)
+        if benchmark["rankings"]:
+            self.rankings(benchmark["rankings"])
+        if benchmark["tests"]:
+            self.tests(benchmark)
+        if benchmark["size_classes"]:
+            self.size_classes(benchmark)
+        if any(benchmark["sensitivity"].values()):
+            self.sensitivity(benchmark)
+        self.items(benchmark)
 
-
-def _print_worst(console: Console, item: Record) -> None:
-    signs = [show.WORST_SIDES.get(side["name"], "·") for side in item["sides"]]
-    for sign, side in zip(signs, item["sides"], strict=True):
-        name = "" if side["name"] in show.WORST_SIDES else f"{side['name']}: "
-        say(console, f"{sign} {name}{side['text']}  ({show.nats(side['logprob'])})", indent=INDENT)
-    groups = [signs] if len(item["blocks"]) == 1 else [[sign] for sign in signs]
-    for block, group in zip(item["blocks"], groups, strict=True):
-        _print_block(console, block, group)
-
-
-def _print_items(console: Console, card: Card, benchmark: Benchmark) -> None:
-    names = benchmark["phenomena"]
-    for model, items in benchmark["worst"].items():
-        shown_items = items[:SHOWN_ITEMS]
-        if shown_items:
-            label, count = card["models"][model]["label"], f"{len(shown_items)} of {len(items)}"
-            _print_heading(console, f"Worst items of {label}: {count} on the page")
-        for number, item in enumerate(shown_items, start=1):
-            lang = show.language(item["lang"], card["languages"])
-            phenomenon = names.get(item["phenomenon"], item["phenomenon"])
-            say(console, f"{number}. {lang}, {phenomenon}, margin {show.nats(item['margin'])}")
-            _print_worst(console, item)
-    for model, answers in benchmark["wrong"].items():
-        wrong = answers[:SHOWN_ITEMS]
-        if wrong:
-            label, count = card["models"][model]["label"], f"{len(wrong)} of {len(answers)}"
-            _print_heading(console, f"Wrong answers of {label}: {count} on the page")
-        for number, answer in enumerate(wrong, start=1):
-            lang = show.language(answer["lang"], card["languages"])
-            phenomenon = names.get(answer["phenomenon"], answer["phenomenon"])
-            say(console, f"{number}. {lang}, {phenomenon}")
-            say(console, f"asked:    {_beginning(answer['prompt'], 200)}", indent=INDENT)
-            if answer["expected"]:
-                say(console, f"expected: {_beginning(answer['expected'], 99)}", indent=INDENT)
-            text = answer["answer"] if answer["status"] == "ok" else f"({answer['status']})"
-            say(console, f"answer:   {_beginning(text, 200)}", indent=INDENT)
-
-
-# The card
-
-
-def _print_benchmark(console: Console, card: Card, benchmark: Benchmark) -> None:
-    console.print()
-    console.rule(Text(benchmark["label"], style="bold"), style="none", characters="─", align="left")
-    say(console, f"{benchmark['citation']} {benchmark['address']}".rstrip(), style="dim")
-    say(console, show.items_line(benchmark, card["limit"]))
-    if benchmark["data"]:
-        say(console, f"Items: {benchmark['data']}.")
-    say(console, f"Judged by {show.methods_line(benchmark, card['models'])}.")
-    _print_accuracies(console, card, benchmark)
-    if benchmark["rankings"]:
-        _print_rankings(console, card, benchmark["rankings"])
-    if benchmark["tests"]:
-        _print_tests(console, card, benchmark)
-    if benchmark["size_classes"]:
-        _print_heading(console, "Most behind printed models of its size (within a factor of 3)")
-        for model, size_class in benchmark["size_classes"].items():
-            peers = f" beside {', '.join(size_class['models'])}" if size_class["models"] else ""
-            note = f": {size_class['note']}" if size_class["note"] else ""
-            say(console, f"{card['models'][model]['label']}{peers}{note}")
-            table = plain_table("", "acc", "print", "difference")
-            for gap in size_class["gaps"]:
-                numbers = (show.percent(gap["accuracy"]), show.percent(gap["printed"]))
-                table.add_row(_shorten(gap["label"], 40), *numbers, show.points(gap["difference"]))
-            if size_class["gaps"]:
-                console.print(Padding(table, (0, 0, 0, INDENT)))
-    if any(benchmark["sensitivity"].values()):
-        _print_sensitivity(console, card, benchmark)
-    _print_items(console, card, benchmark)
+    def rule(self, title: str) -> None:
+        heading = Text(title, style="bold")
+        self.console.rule(heading, style="none", characters="─", align="left")
 
 
 def print_card(card: Card, console: Console) -> None:
-    """Print a report card, in lines of at most 80 columns."""
-    width = console.size.width
-    console.width = min(width, WIDTH)
-    try:
-        console.rule(Text("Report card", style="bold"), style="none", characters="─", align="left")
-        say(console, show.heading(card), style="bold")
-        for model in card["models"].values():
-            source = f" ({model['hf_id']})" if model["hf_id"] else ""
-            say(console, f"{model['label']}{source}: {', '.join(show.model_facts(model))}.")
-            if show.checked(model):
-                say(console, show.checked(model), style="dim")
-            for sentence in filter(None, (model["better_start"], model["note"])):
-                say(console, sentence)
-        date = card["date"][:16].replace("T", " ")
-        moment = f" {date} UTC" if date else ""
-        commit = f", commit {card['commit'][:12]}" if card["commit"] else ""
-        say(console, f"{card['campaign']}:{moment} by blimpworks {card['version']}{commit}.")
-        for benchmark in card["benchmarks"]:
-            _print_benchmark(console, card, benchmark)
-        console.print()
-        for line in (*card["files"], card["rerun"]):
-            console.print(line, soft_wrap=True, highlight=False, markup=False)
-    finally:
-        console.width = width
+    """Print a report card, in lines of at most 80 columns, to which the console is narrowed."""
+    console.width = min(console.size.width, WIDTH)
+    page = _Terminal(card, console)
+    page.rule("Report card")
+    page.say(page.text.heading, "bold")
+    for model in card["models"].values():
+        source = f" ({model['hf_id']})" if model["hf_id"] else ""
+        page.say(f"{model['label']}{source}: {', '.join(show.model_facts(model))}.")
+        if show.checked(model):
+            page.say(show.checked(model), "dim")
+        for sentence in filter(None, (model["better_start"], model["note"])):
+            page.say(sentence)
+    date = card["date"][:16].replace("T", " ")
+    moment = f" {date} UTC" if date else ""
+    commit = f", commit {card['commit'][:12]}" if card["commit"] else ""
+    page.say(f"{card['campaign']}:{moment} by blimpworks {card['version']}{commit}.")
+    for benchmark in card["benchmarks"]:
+        page.benchmark(benchmark)
+    console.print()
+    for line in (*card["files"], card["rerun"]):
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
