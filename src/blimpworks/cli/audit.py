@@ -52,7 +52,7 @@ def explain(
         from blimpworks.evaluation.explained import explain_number, find_numbers
 
         numbers = find_numbers(card, row, column)
-        if len(numbers) > 1 or not numbers[0].is_measured:
+        if len(numbers) > 1 or not numbers[0].accuracy:
             typer.echo("\n".join(number.line for number in numbers))
             return
         explanation = explain_number(card, numbers[0], exhibit, items, item)

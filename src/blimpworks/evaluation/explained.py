@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,14 @@ from blimpworks.audit.explain import Explanation, explain_cell
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.evaluation import show
-from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Card, Row, read_card
+from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Record, Row, read_card
 from blimpworks.evaluation.facts import OUTPUTS, Facts, model_table
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED
 from blimpworks.files import sidecar_path
 from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.parquet import read_parquet
 from blimpworks.records.job import REPOSITORY
-from blimpworks.records.reading import Record, read_record
+from blimpworks.records.reading import read_record
 
 FILES = 6
 """Outside files that are named with their checksums."""
@@ -32,7 +32,7 @@ FILES = 6
 class Number:
     """An accuracy of a report card; without a value where every item was skipped."""
 
-    card: Card
+    text: show.CardText
     benchmark: Benchmark
     cells: Row
     model: str
@@ -40,22 +40,17 @@ class Number:
     @property
     def row(self) -> str:
         """Benchmark where there are several, language, phenomenon."""
-        names = [show.language(self.cells["lang"], self.card["languages"])]
-        if len(self.card["benchmarks"]) > 1:
-            names.insert(0, self.benchmark["label"])
+        several = len(self.text.card["benchmarks"]) > 1
+        names = [self.benchmark["label"]] if several else []
+        names.append(self.text.language(self.cells["lang"]))
         if self.cells["phenomenon"] != ALL:
             names.append(self.cells["label"])
         return ", ".join(names)
 
     @property
-    def column(self) -> str:
-        """The model's label."""
-        return self.card["models"][self.model]["label"]
-
-    @property
-    def is_measured(self) -> bool:
-        """Some item was judged."""
-        return self.model in self.cells["models"]
+    def accuracy(self) -> Record | None:
+        """The accuracy with its interval and counts; None where no item was judged."""
+        return self.cells["models"].get(self.model)
 
     @property
     def counted(self) -> str:
@@ -67,38 +62,23 @@ class Number:
     @property
     def line(self) -> str:
         """The number in a line."""
-        if not self.is_measured:
-            return f"{self.row} / {self.column}: {self.counted}"
-        text = show.percent(self.cells["models"][self.model]["accuracy"])
-        return f"{self.row} / {self.column} = {text} ({self.counted})"
+        name = f"{self.row} / {self.text.label(self.model)}"
+        if not self.accuracy:
+            return f"{name}: {self.counted}"
+        return f"{name} = {show.percent(self.accuracy['accuracy'])} ({self.counted})"
 
-    @property
-    def languages(self) -> list[str]:
-        """The languages that it is over."""
-        if self.cells["lang"] not in (ALL, MEAN):
-            return [self.cells["lang"]]
-        return [
-            row["lang"]
-            for row in show.totals(self.benchmark)
-            if self.model in {*row["models"], *row["skipped"]} and row["lang"] not in (ALL, MEAN)
-        ]
-
-    def is_called(self, wanted: Sequence[str]) -> bool:
+    def is_called(self, wanted: Collection[str]) -> bool:
         """Return whether these names mean its row; a missing name means all of them together."""
         lang, phenomenon = self.cells["lang"], self.cells["phenomenon"]
-        language = show.language(lang, self.card["languages"])
         names = (
             ({self.benchmark["name"], self.benchmark["label"]}, True),
-            ({lang, language}, lang == show.totals(self.benchmark)[0]["lang"]),
+            ({lang, self.text.language(lang)}, lang == show.totals(self.benchmark)[0]["lang"]),
             ({phenomenon, self.cells["label"]}, phenomenon == ALL),
         )
-        unused = {*wanted}
-        for same, may_be_missing in names:
-            called = {name.casefold() for name in same} & {*wanted}
-            if not called and not may_be_missing:
-                return False
-            unused -= called
-        return not unused
+        called = [({name.casefold() for name in same} & {*wanted}, may) for same, may in names]
+        return all(may for found, may in called if not found) and (
+            {*wanted} == set[str]().union(*(found for found, _ in called))
+        )
 
 
 def find_numbers(source: Path, row: str | None, column: str | None) -> list[Number]:
@@ -109,19 +89,22 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
     """
     card = read_card(source)
     every = [
-        Number(card, benchmark, row, model)
+        Number(show.CardText(card), benchmark, row, model)
         for benchmark in card["benchmarks"]
         for row in benchmark["rows"]
         for model in benchmark["methods"]
         if model in row["models"] or model in row["skipped"]
     ]
-    numbers = []
-    for number in every:
-        called = {number.model, number.column, card["models"][number.model]["hf_id"]}
-        if column is None or column.casefold() in {name.casefold() for name in called}:
-            numbers.append(number)
+    columns = {model: of["label"] for model, of in card["models"].items()}
+    called = {
+        model
+        for model, of in card["models"].items()
+        if column is None
+        or column.casefold() in {name.casefold() for name in (model, of["label"], of["hf_id"])}
+    }
+    numbers = [number for number in every if number.model in called]
     if not numbers:
-        choice = ", ".join(dict.fromkeys(number.column for number in every))
+        choice = ", ".join(dict.fromkeys(columns[number.model] for number in every))
         raise UserError(f"{source}: no column {column!r}; there are: {choice}.")
     if row is None:
         return numbers
@@ -160,17 +143,21 @@ def explain_number(
     for path in (recorded, recorded.with_name(named.name)):
         require_as_recorded(path)
     facts: Facts = record["params"]["facts"]
-    name, model, languages = number.benchmark["name"], number.model, number.languages
+    name, model, lang = number.benchmark["name"], number.model, number.cells["lang"]
+    languages = [lang]
+    if lang in (ALL, MEAN):
+        run = [row for row in show.totals(number.benchmark) if row["lang"] not in (ALL, MEAN)]
+        languages = [r["lang"] for r in run if model in {*r["models"], *r["skipped"]}]
     results, unit = facts["results"], facts["benchmarks"][name]["unit"]
     judged = [Path(model_table(results, "judgements", name, lang, model)) for lang in languages]
     nominal = number.benchmark["methods"][model] == PUBLISHED and NOMINAL in (
         read_parquet(judged[0]).column_names
     )
-    if nominal and number.cells["lang"] == ALL and len(languages) > 1:
+    if nominal and lang == ALL and len(languages) > 1:
         raise UserError(
             f"{number.line}: over all languages, accuracies by {PUBLISHED} are weighted by n; "
             "explain those of the languages, such as --row "
-            f"{show.language(languages[0], number.card['languages'])!r}."
+            f"{number.text.language(languages[0])!r}."
         )
     others = {*facts["languages"], *facts["models"], *facts["benchmarks"]}
     needed = {part for path in (*judged, recorded) for part in (*path.parts, path.stem)}
@@ -178,14 +165,14 @@ def explain_number(
     where = {"benchmark": name, "model": model, "method": number.benchmark["methods"][model]}
     source_table, formula = "judgements", ACCURACY
     labels: dict[str, Any] = {"lang": languages, "phenomenon": number.cells["phenomenon"]}
-    if number.cells["lang"] == MEAN or nominal:
+    if lang == MEAN or nominal:
         source_table, formula = "accuracies", UNWEIGHTED
         labels["paradigm"] = ALL
     elif labels["phenomenon"] == ALL:
         del labels["phenomenon"]
     cell = {
         "row": number.row,
-        "column": number.column,
+        "column": number.text.label(model),
         "text": show.percent(accuracy["accuracy"]),
         "value": 100 * accuracy["accuracy"],
         "n": accuracy["n"],
@@ -238,6 +225,6 @@ def _facts(
         yield f"Items from {len(outside) - FILES} more files (--ancestry)."
     commit, changed = record["git"]["commit"] or "no commit", record["git"]["clean"] is False
     yield (
-        f"By blimpworks {number.card['version']}, code {record['code']}, commit {commit[:12]}"
+        f"By blimpworks {number.text.card['version']}, code {record['code']}, commit {commit[:12]}"
         f"{' with local changes' if changed else ''}."
     )

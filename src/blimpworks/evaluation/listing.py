@@ -20,11 +20,10 @@ INDENT = "    "
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A benchmark in some data."""
+    """A benchmark in some data; ``label`` is empty where its declaration cannot be used."""
 
     name: str
     label: str = ""
-    """Short name of its paper; empty where its declaration cannot be used."""
     items: str = ""
     """Name of its items, in the plural."""
     expected: Mapping[str, int | None] = field(default_factory=dict)
