@@ -7,7 +7,7 @@ from blimpworks.campaign.catalogue import load_catalogue, whole_catalogue
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.evaluation.facts import card_facts, card_files, card_tables
+from blimpworks.evaluation.card import card_facts, card_files, card_tables
 from support.paths import REPOSITORY
 
 FILE = "config/demo/config.yaml"

@@ -6,7 +6,7 @@ from pathlib import Path
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.campaign.settings.base import TiePolicy
 from blimpworks.commands.registry import recorded_commands
-from blimpworks.evaluation.facts import model_table, sensitivity_table
+from blimpworks.evaluation.card import model_table, sensitivity_table
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.records.job import Job

@@ -1,6 +1,6 @@
 """The report card of an evaluation: models side by side, and among those that papers print."""
 
-from blimpworks.evaluation.facts import (
+from blimpworks.evaluation.card import (
     card_facts,
     card_files,
     card_tables,

@@ -146,7 +146,7 @@ def build_report_card(
 ) -> None:
     """Build the report card of an evaluation: its data, its page and results files."""
     from blimpworks.evaluation.build import build_report_card as build
-    from blimpworks.evaluation.facts import Facts, card_tables
+    from blimpworks.evaluation.card import Facts, card_tables
 
     card_facts = cast(Facts, facts)
     tables = [Path(path) for path in card_tables(card_facts)]

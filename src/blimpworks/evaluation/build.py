@@ -25,13 +25,15 @@ from blimpworks.evaluation.card import (
     MEAN,
     Benchmark,
     Card,
+    Facts,
     Model,
+    ModelFacts,
     Record,
     Row,
     rerun_command,
+    sensitivity_table,
     write_card,
 )
-from blimpworks.evaluation.facts import Facts, ModelFacts, sensitivity_table
 from blimpworks.evaluation.judged import (
     Tables,
     paired_tests,
@@ -42,8 +44,13 @@ from blimpworks.evaluation.judged import (
     written_answers,
     wrong_answers,
 )
-from blimpworks.evaluation.measured import accuracy_rows, item_counts, unknown_words
-from blimpworks.evaluation.ranking import rankings, size_classes
+from blimpworks.evaluation.measured import (
+    accuracy_rows,
+    item_counts,
+    rankings,
+    size_classes,
+    unknown_words,
+)
 from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.lm_eval_export import metric_name, sanitized
 from blimpworks.models.checkpoint import read_description

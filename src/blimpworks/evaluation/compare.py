@@ -16,8 +16,7 @@ from blimpworks.analysis.comparisons import EXACT_BELOW, KEY, mcnemar_p
 from blimpworks.audit.evidence import read_arrow
 from blimpworks.campaign.registry import benchmarks
 from blimpworks.errors import UserError
-from blimpworks.evaluation.card import Record
-from blimpworks.evaluation.facts import OUTPUTS
+from blimpworks.evaluation.card import OUTPUTS, Record
 from blimpworks.evaluation.judged import why_skipped
 from blimpworks.evaluation.show import nats, p_value, percent, points, skipped_phrase
 from blimpworks.evaluation.sides import (

@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,17 @@ from blimpworks.audit.explain import Explanation, explain_cell
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.evaluation import show
-from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Record, Row, read_card
-from blimpworks.evaluation.facts import OUTPUTS, Facts, model_table
+from blimpworks.evaluation.card import (
+    ALL,
+    MEAN,
+    OUTPUTS,
+    Benchmark,
+    Facts,
+    Record,
+    Row,
+    model_table,
+    read_card,
+)
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED
 from blimpworks.files import sidecar_path
 from blimpworks.judging.sample import CONDITIONS, item_key
@@ -183,48 +192,32 @@ def explain_number(
         "filter": json.dumps(where | labels, ensure_ascii=False),
     }
     explanation = explain_cell(recorded, cell, items, item, others=others - needed)
-    tables = [
-        (
-            Path(facts["benchmarks"][name]["items"][lang]),
-            Path(model_table(results, OUTPUTS[unit], name, lang, model)),
-        )
-        for lang in languages
-    ]
-    return replace(explanation, facts=[*_facts(number, explanation, judged, tables, record)])
-
-
-def _facts(
-    number: Number,
-    explanation: Explanation,
-    judged: Sequence[Path],
-    tables: Sequence[tuple[Path, Path]],
-    record: Record,
-) -> Iterator[str]:
-    yield f"{number.counted}."
-    statuses: Counter[str] = Counter()
-    for path, (items, outputs) in zip(judged, tables, strict=True):
+    sentences, statuses, paths = [f"{number.counted}."], Counter[str](), set[Path]()
+    for each, path in zip(languages, judged, strict=True):
         rows = read_parquet(path, ["item_id", "phenomenon"]).to_pandas()
         if number.cells["phenomenon"] != ALL:
             rows = rows[rows["phenomenon"] == number.cells["phenomenon"]]
-        conditions = read_parquet(items, ["item_id", *CONDITIONS]).to_pandas()
+        items_path = Path(facts["benchmarks"][name]["items"][each])
+        paths.add(items_path)
+        conditions = read_parquet(items_path, ["item_id", *CONDITIONS]).to_pandas()
         is_judged = conditions[item_key(conditions.columns)].isin(rows["item_id"])
         ids = conditions.loc[is_judged, "item_id"]
+        outputs = Path(model_table(results, OUTPUTS[unit], name, each, model))
         scored = read_parquet(outputs, ["item_id", "status"]).to_pandas()
         statuses.update(scored.loc[scored["item_id"].isin(ids), "status"].astype(str))
     counts = ", ".join(f"{n:,} {status}" for status, n in statuses.most_common())
-    yield f"Rows of {tables[0][1].parents[2].name}, by status: {counts}."
+    sentences.append(f"Rows of {OUTPUTS[unit]}, by status: {counts}.")
     assert explanation.tree is not None
-    paths = {items for items, _ in tables}
-    behind = (
-        each for node in explanation.tree.walk() if node.path in paths for each in node.walk()
-    )
+    roots = (node for node in explanation.tree.walk() if node.path in paths)
+    behind = (node for root in roots for node in root.walk())
     outside = {node.path: node.sha256 for node in behind if node.record is None}
     for path, digest in [*outside.items()][:FILES]:
-        yield f"Items from {path}, sha256 {digest}."
+        sentences.append(f"Items from {path}, sha256 {digest}.")
     if len(outside) > FILES:
-        yield f"Items from {len(outside) - FILES} more files (--ancestry)."
+        sentences.append(f"Items from {len(outside) - FILES} more files (--ancestry).")
     commit, changed = record["git"]["commit"] or "no commit", record["git"]["clean"] is False
-    yield (
+    sentences.append(
         f"By blimpworks {number.text.card['version']}, code {record['code']}, commit {commit[:12]}"
         f"{' with local changes' if changed else ''}."
     )
+    return replace(explanation, facts=sentences)

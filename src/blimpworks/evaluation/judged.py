@@ -20,8 +20,15 @@ import pyarrow.compute as pc
 
 from blimpworks.analysis.comparisons import EXACT_BELOW, KEY, compare
 from blimpworks.campaign.registry import load
-from blimpworks.evaluation.card import ALL, MEAN, Record
-from blimpworks.evaluation.facts import OUTPUTS, BenchmarkFacts, Facts, model_table
+from blimpworks.evaluation.card import (
+    ALL,
+    MEAN,
+    OUTPUTS,
+    BenchmarkFacts,
+    Facts,
+    Record,
+    model_table,
+)
 from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.parquet import read_parquet
 from blimpworks.scoring.words import align, single, words_of

@@ -1,10 +1,12 @@
-"""Collect an evaluation's accuracies by language and phenomenon, for the report card.
+"""Collect an evaluation's accuracies for the report card, and rank them among printed ones.
 
 Functions raise UserError when a table is missing or broken.
 """
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,11 @@ import wordfreq
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
-from blimpworks.evaluation.card import ALL, MEAN, Record, Row
+from blimpworks.evaluation.card import ALL, MEAN, PrintedModel, Record, Row
 from blimpworks.evaluation.judged import Cells, Tables
+from blimpworks.evaluation.show import size as size_text
 from blimpworks.judging.sample import CONDITIONS, item_key
-from blimpworks.parquet import read_parquet
+from blimpworks.parquet import count_rows, read_parquet
 from blimpworks.tables import ITEMS, SCORES, read_table
 
 COUNTS = ("n", "skipped", "ties", "near_ties")
@@ -27,6 +30,11 @@ LABELS = ["lang", "phenomenon", "paradigm"]
 COMPARED = ["good", "bad", "item", "acceptable", "alternatives"]
 UNKNOWN_ID, END_ID = 0, 1
 """Lines of ``<unk>`` and of the end of a sentence in vocabularies of words."""
+FACTOR = 3
+"""A model's size class has a third to three times as many parameters."""
+MOST_GAPS = 5
+PLACE = ["phenomenon", "paradigm"]
+NAMELESS: PrintedModel = {"label": "", "parameters": None}
 
 
 def phenomenon_label(key: str, names: Mapping[str, str]) -> str:
@@ -142,3 +150,201 @@ def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
     table.loc[(MEAN, ALL), :] = table.drop(ALL).xs(ALL, level="phenomenon").mean(skipna=False)
     shares: Iterable[Any] = table.iterrows()
     return {cell: row.dropna().to_dict() for cell, row in shares}
+
+
+# Among the models in print
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Printed accuracies and ours in one language, over the same phenomena or paradigms."""
+
+    cells: list[tuple[str, str]]
+    """Phenomena and paradigms."""
+    printed: pd.DataFrame
+    """One row per model with all cells: accuracy, low, high, n, skipped."""
+    ours: pd.DataFrame
+    incomplete: list[str]
+    """Models that lack some of the cells."""
+
+
+def _means(rows: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[str]]:
+    """Return the mean of each model with ``count`` rows, and the models with fewer."""
+    means, incomplete = {}, []
+    for model, values in rows.groupby("model", sort=False):
+        if len(values) < count:
+            incomplete.append(str(model))
+        elif len(values) > 1 and values[["low", "n"]].notna().all(axis=None):
+            means[str(model)] = mean_of(values.assign(ties=0, near_ties=0))
+        else:
+            means[str(model)] = {
+                "accuracy": values["accuracy"].mean(),
+                "low": values["low"].iloc[0] if len(values) == 1 else None,
+                "high": values["high"].iloc[0] if len(values) == 1 else None,
+                "n": values["n"].sum(min_count=len(values)),
+                "skipped": values["skipped"].sum(),
+            }
+    columns = ["accuracy", "low", "high", "n", "skipped"]
+    frame = pd.DataFrame.from_dict(means, orient="index", columns=columns, dtype=float)
+    return frame.rename_axis("model"), incomplete
+
+
+def _compare(printed: pd.DataFrame, ours: pd.DataFrame) -> Compared | None:
+    """Compare printed accuracies with ours in one language, at the coarsest level in print."""
+    by_cell = [rows.set_index(PLACE) for rows in (printed, ours)]
+    shared = {*by_cell[0].index} & {*by_cell[1].index}
+    levels = (
+        {cell for cell in shared if cell == (ALL, ALL)},
+        {cell for cell in shared if cell[1] == ALL and cell[0] != ALL},
+        {cell for cell in shared if cell[1] != ALL},
+    )
+    cells = sorted(next(filter(None, levels), ()))
+    means = [_means(rows[rows.index.isin(cells)], len(cells)) for rows in by_cell]
+    if not len(means[0][0]) or not len(means[1][0]):
+        return None
+    return Compared(cells, means[0][0], means[1][0], [*means[0][1], *means[1][1]])
+
+
+def _ranking(lang: str, compared: Compared, tables: Tables, notes: Sequence[str] = ()) -> Record:
+    """Rank models by accuracy to a tenth of a percent, the precision of most papers."""
+    facts, places = tables.facts, list[Record]()
+    rounded = pd.concat([compared.printed, compared.ours])["accuracy"].round(3)
+    ranks = iter(rounded.rank(method="min", ascending=False).astype(int))
+    for is_ours, frame in ((False, compared.printed), (True, compared.ours)):
+        models = facts["models"] if is_ours else facts["printed"]
+        for name, row in frame.astype(object).where(frame.notna(), None).to_dict("index").items():
+            model = models.get(str(name), NAMELESS)
+            places.append(
+                {
+                    "rank": next(ranks),
+                    "model": name,
+                    "label": model["label"] or str(name).replace("_", " "),
+                    "ours": is_ours,
+                    **{key: row[key] for key in ("accuracy", "low", "high")},
+                    "n": None if row["n"] is None else round(row["n"]),
+                    "parameters": model["parameters"],
+                }
+            )
+    places.sort(key=lambda place: (place["rank"], place["ours"], place["label"]))
+    return {"lang": lang, "places": places, "notes": [*notes, *_notes(lang, compared, tables)]}
+
+
+def _notes(lang: str, compared: Compared, tables: Tables) -> list[str]:
+    """Return sentences on differences between the printed numbers' items and ours."""
+    facts, benchmark = tables.facts, tables.benchmark
+    unit = f"{benchmark['noun']}s"
+    notes = []
+    if not benchmark["own_items"]:
+        notes.append("Print is over the paper's own items; ours are other items of its kind.")
+    sampled = any(
+        count_rows(Path(path)) > count_rows(Path(benchmark["items"][code]))
+        for code, path in benchmark["whole"].items()
+        if lang in (code, MEAN)
+    )
+    in_print, in_ours = (
+        sorted({int(n) for n in frame["n"].dropna()}) for frame in (compared.printed, compared.ours)
+    )
+    if in_print == in_ours and not compared.ours["n"].isna().any() and not sampled:
+        notes.append(f"Print and ours are over the same number of {unit}: {_range(in_ours)}.")
+    else:
+        sample = f", a sample (limit: {facts['limit']:,} a language)" if sampled else ""
+        end = sample or "; they are not the same items"
+        count = f"is over {_range(in_print)}" if in_print else "does not number its"
+        notes.append(f"Print {count} {unit}, ours are over {_range(in_ours)}{end}.")
+    lost = compared.ours["skipped"][compared.ours["skipped"] > 0]
+    if len(lost):
+        counts = (f"{facts['models'][str(m)]['label']} {n:,.0f}" for m, n in lost.items())
+        notes.append(f"Not in our n, because they were skipped: {', '.join(counts)}.")
+    if benchmark["data"]:
+        notes.append(f"Our items: {benchmark['data'].rstrip('.')}.")
+    if len(compared.cells) > 1:
+        level = "phenomena" if compared.cells[0][1] == ALL else "paradigms"
+        notes.append(f"Means over the {len(compared.cells)} {level} that print and we have.")
+    if compared.incomplete:
+        models = {**facts["printed"], **facts["models"]}
+        names = (models.get(name, NAMELESS)["label"] or name for name in compared.incomplete)
+        notes.append(f"Left out, because some of the numbers are missing: {', '.join(names)}.")
+    return notes
+
+
+def _range(counts: Sequence[int]) -> str:
+    return " to ".join(f"{n:,}" for n in dict.fromkeys([*counts[:1], *counts[-1:]]))
+
+
+def rankings(tables: Tables) -> list[Record]:
+    """Rank our models among the printed ones, in the mean of languages and in each of them."""
+    compared = {}
+    for lang in tables.benchmark["items"]:
+        pair = (frame[frame["lang"] == lang] for frame in (tables.printed, tables.accuracies))
+        if of_language := _compare(*pair):
+            compared[lang] = of_language
+    ranked = [_ranking(lang, of_language, tables) for lang, of_language in compared.items()]
+    if len(compared) > 1:
+        means = []
+        for side in ("printed", "ours"):
+            rows = pd.concat([getattr(of_language, side) for of_language in compared.values()])
+            # An accuracy without an interval is not of a number of items that adds up.
+            rows = rows.assign(n=rows["n"].where(rows["low"].notna()))
+            means.append(_means(rows, len(compared)))
+        complete = {*means[0][0].index, *means[1][0].index}
+        lacking = dict.fromkeys([*means[0][1], *means[1][1]])
+        incomplete = [name for name in lacking if name not in complete]
+        together = Compared([(ALL, ALL)], means[0][0], means[1][0], incomplete)
+        if len(together.printed) and len(together.ours):
+            note = f"Means over the {len(compared)} languages that print and we have."
+            ranked.insert(0, _ranking(MEAN, together, tables, [note]))
+    return ranked
+
+
+# Where a model is behind others of its size
+
+
+def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Record]:
+    """Return the differences to the printed models' mean, by phenomenon, else by language."""
+    by = ["lang", *PLACE]
+    peers = printed.groupby(by)["accuracy"].mean()
+    accuracies = {"accuracy": ours.set_index(by)["accuracy"], "printed": peers}
+    both = pd.DataFrame(accuracies).dropna().reset_index()
+    # Print has paradigms, phenomena or wholes; of a phenomenon its own number comes first.
+    finer = both[both["phenomenon"] != ALL]
+    is_phenomenon = finer["paradigm"] == ALL
+    has_phenomenon = is_phenomenon.groupby([finer["lang"], finer["phenomenon"]]).transform("any")
+    finer = finer[is_phenomenon | ~has_phenomenon]
+    column, rows = ("phenomenon", finer) if len(finer) else ("lang", both)
+    means = rows.groupby(column)[["accuracy", "printed"]].mean()
+    means["difference"] = means["accuracy"] - means["printed"]
+    names = tables.names if len(finer) else tables.facts["languages"]
+    gaps: Iterable[Any] = means.iterrows()
+    return [{"label": phenomenon_label(str(key), names), **row} for key, row in gaps]
+
+
+def size_classes(tables: Tables) -> dict[str, Record]:
+    """Compare each model with the printed ones of its size; empty where the paper prints none."""
+    printed, accuracies, facts = tables.printed, tables.accuracies, tables.facts
+    classes: dict[str, Record] = {}
+    for model in tables.benchmark["languages"] if len(printed) else ():
+        size, labels, behind = (
+            facts["models"][model]["parameters"],
+            dict[str, str](),
+            list[Record](),
+        )
+        for name in dict.fromkeys(printed["model"]):
+            peer = facts["printed"].get(name, NAMELESS)
+            parameters = peer["parameters"] or math.inf
+            if size and size / FACTOR <= parameters <= size * FACTOR and name != model:
+                labels[name] = peer["label"] or name
+        if size is None:
+            note = "How many parameters it has is not known."
+        elif not labels:
+            note = (
+                f"Print has no other model of its size ({size_text(size)} parameters, within a "
+                f"factor of {FACTOR})."
+            )
+        else:
+            ours = accuracies[accuracies["model"] == model]
+            gaps = _gaps(ours, printed[printed["model"].isin(labels)], tables)
+            behind = sorted((g for g in gaps if g["difference"] < 0), key=lambda g: g["difference"])
+            nothing = "It is behind them nowhere." if gaps else "They share no phenomenon."
+            note = "" if behind else nothing
+        classes[model] = {"models": [*labels.values()], "gaps": behind[:MOST_GAPS], "note": note}
+    return classes
