@@ -32,7 +32,6 @@ from blimpworks.evaluation.card import (
     Row,
     rerun_command,
     sensitivity_table,
-    write_card,
 )
 from blimpworks.evaluation.judged import (
     Tables,
@@ -325,7 +324,7 @@ def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int
         content = model_results(card, facts, model)
         write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     write_text(page, page_of(card))
-    write_card(card, data)
+    write_text(data, json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     return {
         "benchmarks": len(card["benchmarks"]),
         "models": len(card["models"]),

@@ -7,7 +7,6 @@ phenomenon means all of them together.
 Without heavy imports, because the workflow collects the inputs.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
@@ -19,7 +18,6 @@ from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.parts import whole_items_table
 from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.errors import UserError, reading
-from blimpworks.files import write_text
 from blimpworks.json_files import load_json
 
 ALL = "all"
@@ -399,8 +397,3 @@ def read_card(path: Path) -> Card:
             "blimpworks has written, or build it again."
         )
     return cast(Card, card)
-
-
-def write_card(card: Card, path: Path) -> None:
-    """Write a report card as JSON."""
-    write_text(path, json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n")

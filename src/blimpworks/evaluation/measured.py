@@ -19,6 +19,7 @@ from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
 from blimpworks.evaluation.card import ALL, MEAN, PrintedModel, Record, Row
 from blimpworks.evaluation.judged import Cells, Tables
+from blimpworks.evaluation.show import numbers
 from blimpworks.evaluation.show import size as size_text
 from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.parquet import count_rows, read_parquet
@@ -242,15 +243,17 @@ def _notes(lang: str, compared: Compared, tables: Tables) -> list[str]:
         if lang in (code, MEAN)
     )
     in_print, in_ours = (
-        sorted({int(n) for n in frame["n"].dropna()}) for frame in (compared.printed, compared.ours)
+        {int(n) for n in frame["n"].dropna()} for frame in (compared.printed, compared.ours)
     )
     if in_print == in_ours and not compared.ours["n"].isna().any() and not sampled:
-        notes.append(f"Print and ours are over the same number of {unit}: {_range(in_ours)}.")
+        notes.append(
+            f"Print and ours are over the same number of {unit}: {numbers(in_ours, ' to ')}."
+        )
     else:
         sample = f", a sample (limit: {facts['limit']:,} a language)" if sampled else ""
         end = sample or "; they are not the same items"
-        count = f"is over {_range(in_print)}" if in_print else "does not number its"
-        notes.append(f"Print {count} {unit}, ours are over {_range(in_ours)}{end}.")
+        count = f"is over {numbers(in_print, ' to ')}" if in_print else "does not number its"
+        notes.append(f"Print {count} {unit}, ours are over {numbers(in_ours, ' to ')}{end}.")
     lost = compared.ours["skipped"][compared.ours["skipped"] > 0]
     if len(lost):
         counts = (f"{facts['models'][str(m)]['label']} {n:,.0f}" for m, n in lost.items())
@@ -265,10 +268,6 @@ def _notes(lang: str, compared: Compared, tables: Tables) -> list[str]:
         names = (models.get(name, NAMELESS)["label"] or name for name in compared.incomplete)
         notes.append(f"Left out, because some of the numbers are missing: {', '.join(names)}.")
     return notes
-
-
-def _range(counts: Sequence[int]) -> str:
-    return " to ".join(f"{n:,}" for n in dict.fromkeys([*counts[:1], *counts[-1:]]))
 
 
 def rankings(tables: Tables) -> list[Record]:

@@ -406,46 +406,41 @@ def resolve_models(
     models = [resolve_model(argument, catalogue, overrides) for argument in arguments]
     first: dict[tuple[str, str], ResolvedModel] = {}
     for model in models:
-        row = model.row
+        row, address, revision = model.row, model.row.hf_id or model.row.name, ""
         if is_local(row.hf_id):
-            path = str((REPOSITORY / Path(row.hf_id).expanduser()).resolve())
-            keys = [(path, ""), (path, row.revision)]
+            address = str((REPOSITORY / Path(row.hf_id).expanduser()).resolve())
         elif row.hf_id:
-            keys = [(row.hf_id, model.revision), (row.hf_id, row.revision)]
-        else:
-            keys = [(row.name, ""), (row.name, row.revision)]
+            revision = model.revision
+        keys = [(address, revision), (address, row.revision)]
         # A model of the catalogue has its name at any revision.
         keys += [(row.name, "")] if model.in_catalogue else []
         for key in keys:
             earlier = first.setdefault(key, model)
             if earlier is not model:
-                same = earlier.argument == model.argument
-                difference_note = (
-                    "" if same else f" (as {earlier.argument!r} and as {model.argument!r})"
-                )
-                raise UserError(
-                    f"model {model.argument!r} is named twice{difference_note}; name it once."
-                )
+                names = f" (as {earlier.argument!r} and as {model.argument!r})"
+                names = "" if earlier.argument == model.argument else names
+                raise UserError(f"model {model.argument!r} is named twice{names}; name it once.")
     return _with_names(models, {name for name, row in catalogue.items() if row.papers})
 
 
 def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list[ResolvedModel]:
     """Make names and labels outside the catalogue unique, with few parts of each address."""
-    depths = [0] * len(models)
-    unclear = [*range(len(models))]
-    while unclear:
-        for i in unclear:
-            depths[i] += 1
+    depths = [1] * len(models)
+    while True:
         tails = [model.parts[-n:] for model, n in zip(models, depths, strict=True)]
         names = [_slug("-".join(tail)) for tail in tails]
         counts = Counter(names)
         unclear = [
             i
-            for i, model in enumerate(models)
+            for i, (model, name) in enumerate(zip(models, names, strict=True))
             if not model.in_catalogue
-            and (counts[names[i]] > 1 or names[i] in taken)
+            and (counts[name] > 1 or name in taken)
             and depths[i] < len(model.parts)
         ]
+        if not unclear:
+            break
+        for i in unclear:
+            depths[i] += 1
     used: set[str] = set()
     renamed = []
     for model, tail, name in zip(models, tails, names, strict=True):

@@ -229,13 +229,3 @@ def run_quietly(command: Sequence[str]) -> str:
         failure = Output(done.stderr.splitlines()).failure()
         raise UserError(f"Snakemake did not succeed:\n{failure}")
     return done.stderr + done.stdout
-
-
-def plan_text(command: Sequence[str]) -> str:
-    """Return Snakemake's table of planned jobs. Raises UserError when it cannot plan."""
-    python, module, name, *options = command
-    output = run_quietly([python, module, name, "--dry-run", *options])
-    _, heading, table = output.partition("Job stats:\n")
-    if not heading:
-        return "Nothing to do: everything is there and as it should be."
-    return table.partition("\n\n")[0]

@@ -36,7 +36,13 @@ from blimpworks.evaluation.request import (
     write_campaign,
     write_models,
 )
-from blimpworks.evaluation.run import TARGET, claimed, plan_text, run_snakemake, snakemake_command
+from blimpworks.evaluation.run import (
+    TARGET,
+    claimed,
+    run_quietly,
+    run_snakemake,
+    snakemake_command,
+)
 from blimpworks.evaluation.terminal import print_card
 from blimpworks.files import write_text
 from blimpworks.models.weights import refuse_quantised
@@ -301,7 +307,10 @@ class Evaluation:
                 console.print(line, soft_wrap=True, highlight=False, markup=False)
             command = snakemake_command(path, [TARGET], cores=self.cores, profile=self.profile)
             if self.dry_run:
-                print(plan_text(command))
+                python, module, snakemake, *options = command
+                output = run_quietly([python, module, snakemake, "--dry-run", *options])
+                table = output.partition("Job stats:\n")[2].partition("\n\n")[0]
+                print(table or "Nothing to do: everything is there and as it should be.")
                 return
             site = find_site(loaded.campaign)
             cache = site.cache if site else None

@@ -64,10 +64,10 @@ def size(billions: float | None) -> str:
     return f"{billions:.3g} B" if billions >= 1 else f"{1000 * billions:.3g} M"
 
 
-def numbers(counts: Iterable[int]) -> str:
+def numbers(counts: Iterable[int], dash: str = "–") -> str:
     """Format numbers of items: ``358``, or ``300–358`` where they differ."""
     ordered = sorted(counts)
-    return "–".join(dict.fromkeys(f"{n:,}" for n in [*ordered[:1], *ordered[-1:]]))
+    return dash.join(dict.fromkeys(f"{n:,}" for n in [*ordered[:1], *ordered[-1:]]))
 
 
 def checked(model: Model) -> str:
@@ -81,21 +81,6 @@ def checked(model: Model) -> str:
     return f"Checked: {', '.join(shown_findings)}." if findings else ""
 
 
-def model_facts(model: Model) -> list[str]:
-    """Return short phrases on a model."""
-    facts = (
-        model["architecture"],
-        "chat" if model["tuning"] == "chat" else "",
-        f"{size(model['parameters'])} parameters" if model["parameters"] else "",
-        model["dtype"],
-        f"first token {model['start'] or model['first_token']}",
-        f"engine: {model['engine']}",
-        f"{model['checkpoints']} checkpoints" if model["checkpoints"] > 1 else "",
-        f"revision {model['revision'][:12]}" if model["revision"] else "",
-    )
-    return [fact for fact in facts if fact]
-
-
 def totals(benchmark: Benchmark) -> list[Row]:
     """Return the rows of whole languages, all together first."""
     return [row for row in benchmark["rows"] if row["phenomenon"] == ALL]
@@ -105,13 +90,6 @@ def baselines(rows: Iterable[Row]) -> list[str]:
     """Return the names of the rows' baselines, in the order of ``BASELINES``."""
     present = {name for row in rows for name in row["baselines"]}
     return [name for name in BASELINES if name in present]
-
-
-def baseline_line(benchmark: Benchmark) -> str:
-    """Return a sentence with the baselines' shares of the whole benchmark; empty without any."""
-    shares = totals(benchmark)[0]["baselines"] if benchmark["rows"] else {}
-    baselines = ", ".join(f"{name} {percent(share)}" for name, share in shares.items())
-    return f"Baselines (%): {baselines}." if baselines else ""
 
 
 def phenomena(benchmark: Benchmark, lang: str) -> list[Row]:

@@ -162,6 +162,8 @@ class _Terminal:
             for model, accuracy in totals[0]["models"].items()
         )
         chance = benchmark["chance"]
+        shares = totals[0]["baselines"].items()
+        baselines = ", ".join(f"{name} {show.percent(share)}" for name, share in shares)
         more = f"{left_out} more languages, with higher accuracies, are on the page."
         notes = [
             show.unlike_languages(benchmark),
@@ -170,7 +172,7 @@ class _Terminal:
             if ties
             else f"Ties / near ties: {of_models}.",
             self.text.unknown_words(benchmark),
-            show.baseline_line(benchmark),
+            f"Baselines (%): {baselines}." if baselines else "",
             "" if chance is None else f"Guessing gets {show.percent(chance)} %.",
         ]
         for note in filter(None, notes):
@@ -375,7 +377,17 @@ def print_card(card: Card, console: Console) -> None:
     page.say(page.text.heading, "bold")
     for model in card["models"].values():
         source = f" ({model['hf_id']})" if model["hf_id"] else ""
-        page.say(f"{model['label']}{source}: {', '.join(show.model_facts(model))}.")
+        facts = (
+            model["architecture"],
+            "chat" if model["tuning"] == "chat" else "",
+            f"{show.size(model['parameters'])} parameters" if model["parameters"] else "",
+            model["dtype"],
+            f"first token {model['start'] or model['first_token']}",
+            f"engine: {model['engine']}",
+            f"{model['checkpoints']} checkpoints" if model["checkpoints"] > 1 else "",
+            f"revision {model['revision'][:12]}" if model["revision"] else "",
+        )
+        page.say(f"{model['label']}{source}: {', '.join(filter(None, facts))}.")
         if show.checked(model):
             page.say(show.checked(model), "dim")
         for sentence in filter(None, (model["better_start"], model["note"])):
