@@ -274,17 +274,12 @@ def print_comparison(comparison: Comparison, console: Console, *, whole: bool = 
         say(console, f"{benchmark}: {models} ({method})", style="bold")
         lines = []
         for row in shown:
-            difference = row["difference"]
-            lines.append(
-                (
-                    row["lang"] if row in totals else f"  {row['phenomenon']}",
-                    percent(row["accuracy_a"]),
-                    percent(row["accuracy_b"]),
-                    "–" if difference is None else points(difference),
-                    *(f"{row[name]:,}" for name in ("both", "only_a", "only_b")),
-                    p_value(row["p"]) if row["both"] else "–",
-                )
-            )
+            name = row["lang"] if row in totals else f"  {row['phenomenon']}"
+            shares = (percent(row["accuracy_a"]), percent(row["accuracy_b"]))
+            difference = "–" if row["difference"] is None else points(row["difference"])
+            counts = (f"{row[key]:,}" for key in ("both", "only_a", "only_b"))
+            p = p_value(row["p"]) if row["both"] else "–"
+            lines.append((name, *shares, difference, *counts, p))
         headings = ("", "A", "B", "B−A", "n", "only A", "only B", "p")
         bold = {i for i, row in enumerate(shown) if row["p"] < SIGNIFICANT}
         console.print(table(headings, lines, bold=bold, gap=(0, 2)), highlight=False)

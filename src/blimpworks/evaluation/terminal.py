@@ -193,17 +193,11 @@ class _Terminal:
             if position in near:
                 if place["ours"]:
                     ours.add(len(rows))
-                sign = "▶" if place["ours"] else " "
-                rows.append(
-                    (
-                        str(place["rank"]),
-                        f"{sign} {_shorten(place['label'], 34)}",
-                        show.size(place["parameters"]),
-                        show.percent(place["accuracy"]),
-                        show.interval(place["low"], place["high"]),
-                        f"{place['n']:,}" if place["n"] else "",
-                    )
-                )
+                label = f"{'▶' if place['ours'] else ' '} {_shorten(place['label'], 34)}"
+                model = (str(place["rank"]), label, show.size(place["parameters"]))
+                interval = show.interval(place["low"], place["high"])
+                n = f"{place['n']:,}" if place["n"] else ""
+                rows.append((*model, show.percent(place["accuracy"]), interval, n))
             elif position - 1 in near:
                 rows.append(("", "  …", "", "", "", ""))
         lines = table(("", "  model", "size", "acc", "95 %", "n"), rows, texts=0, bold=ours)
@@ -226,16 +220,12 @@ class _Terminal:
         more = len(tests) - MOST_LANGUAGES
         if more > 0:
             tests = sorted(tests, key=lambda test: test["adjusted"])[:MOST_LANGUAGES]
-        rows = [
-            (
-                self.language(test["lang"]),
-                f"{self.label(test['a'], 11)} | {self.label(test['b'], 11)}",
-                *(f"{test[key]:,}" for key in ("n", "only_a", "only_b")),
-                show.p_value(test["p"]),
-                show.p_value(test["adjusted"]),
-            )
-            for test in tests
-        ]
+        rows = []
+        for test in tests:
+            models = " | ".join(self.label(test[side], 11) for side in ("a", "b"))
+            counts = (f"{test[key]:,}" for key in ("n", "only_a", "only_b"))
+            p_values = (show.p_value(test[key]) for key in ("p", "adjusted"))
+            rows.append((self.language(test["lang"]), models, *counts, *p_values))
         headings = ("language", "models A and B", "n", "only A", "only B", "p", "Holm")
         bold = {i for i, test in enumerate(tests) if test["adjusted"] < 0.05}
         self.console.print(table(headings, rows, texts=2, bold=bold))
@@ -251,34 +241,24 @@ class _Terminal:
             peers = f" beside {', '.join(size_class['models'])}" if size_class["models"] else ""
             note = f": {size_class['note']}" if size_class["note"] else ""
             self.say(f"{self.text.label(model)}{peers}{note}")
-            rows = [
-                (
-                    _shorten(gap["label"], 40),
-                    *(show.percent(gap[key]) for key in ("accuracy", "printed")),
-                    show.points(gap["difference"]),
-                )
-                for gap in size_class["gaps"]
-            ]
+            rows = []
+            for gap in size_class["gaps"]:
+                shares = (show.percent(gap[key]) for key in ("accuracy", "printed"))
+                rows.append((_shorten(gap["label"], 40), *shares, show.points(gap["difference"])))
             if rows:
                 lines = table(("", "acc", "print", "difference"), rows)
                 self.console.print(Padding(lines, (0, 0, 0, INDENT)))
 
     def sensitivity(self, benchmark: Benchmark) -> None:
         self.head("What conditions the first token")
-        rows = [
-            (
-                self.label(model, 16),
-                self.language(row["lang"]),
-                row["first_token"] + (" (used)" if row["own"] else ""),
-                f"{row['n']:,}",
-                show.percent(row["accuracy"]),
-                show.interval(row["low"], row["high"]),
-                f"{row['flips']:,}",
-                f"{row['flips_beyond']:,}",
-            )
-            for model, rows in benchmark["sensitivity"].items()
-            for row in rows
-        ]
+        rows = []
+        for model, of_model in benchmark["sensitivity"].items():
+            for row in of_model:
+                first_token = row["first_token"] + (" (used)" if row["own"] else "")
+                accuracy = (show.percent(row["accuracy"]), show.interval(row["low"], row["high"]))
+                n, *flips = (f"{row[key]:,}" for key in ("n", "flips", "flips_beyond"))
+                names = (self.label(model, 16), self.language(row["lang"]), first_token)
+                rows.append((*names, n, *accuracy, *flips))
         headings = ("model", "language", "first token", "n", "acc", "95 %", "flips", "beyond")
         self.console.print(table(headings, rows, texts=3))
         if line := self.text.not_sampled(benchmark):
