@@ -5,11 +5,11 @@ import math
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.evaluation import show
 from blimpworks.evaluation.build import build_card
 from blimpworks.evaluation.card import read_card
 from blimpworks.evaluation.judged import with_holm
 from blimpworks.evaluation.measured import unknown_words
+from blimpworks.evaluation.show import CardText
 from support.card_kit import facts, sentences, write_evaluation, write_printed
 from support.judging_kit import write_scores
 
@@ -61,7 +61,8 @@ def test_over_all_languages_every_item_counts_once(card):
 def test_baselines_stand_beside_accuracies_where_they_know_every_item(root, monkeypatch):
     codes = {"eng": "en"}
     monkeypatch.setattr("blimpworks.analysis.baselines.frequency_code", codes.get)
-    (benchmark,) = build_card(facts(root))["benchmarks"]
+    card = build_card(facts(root))
+    (benchmark,) = card["benchmarks"]
     found = {(row["lang"], row["phenomenon"]): row["baselines"] for row in benchmark["rows"]}
     assert found["eng", "number"]["longer"] == found["eng", "all"]["longer"] == 1
     assert found["deu", "all"] == {"longer": 0, "shorter": 1}
@@ -71,7 +72,7 @@ def test_baselines_stand_beside_accuracies_where_they_know_every_item(root, monk
     }
     assert found["mean", "all"] == {"longer": 0.5, "shorter": 0.5}
     assert 0 <= found["eng", "all"]["frequent words"] <= 1
-    note = show.baselines_note(benchmark, {"deu": "German"})
+    note = CardText(card).baselines_note(benchmark)
     assert note.endswith("wordfreq gives no frequencies of German here.")
 
 
@@ -84,7 +85,7 @@ def test_words_that_a_model_of_words_does_not_know_are_counted(root, tmp_path):
     given["models"]["small"] |= {"architecture": "ngram", "engine": "kenlm"}
     card = build_card(given)
     assert card["benchmarks"][0]["unknown"] == {"small": 0.0}
-    line = show.unknown_words(card["benchmarks"][0], card["models"])
+    line = CardText(card).unknown_words(card["benchmarks"][0])
     assert line == "Unknown words: Small model 0.0 % of all words."
 
 

@@ -6,7 +6,7 @@ Functions raise UserError when a table is missing or broken.
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -162,70 +162,58 @@ class Compared:
 
     cells: list[tuple[str, str]]
     """Phenomena and paradigms."""
-    printed: pd.DataFrame
-    """One row per model with all cells: accuracy, low, high, n, skipped."""
-    ours: pd.DataFrame
+    means: pd.DataFrame
+    """Accuracy, low, high, n, skipped by ``ours`` (or printed) and model, of those with all cells.
+
+    Both of the printed models and of ours there is one at least.
+    """
     incomplete: list[str]
     """Models that lack some of the cells."""
 
 
-def _means(rows: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[str]]:
-    """Return the mean of each model with ``count`` rows, and the models with fewer."""
+def _compare(rows: pd.DataFrame, cells: list[tuple[str, str]], count: int) -> Compared | None:
+    """Compare the mean of each model with ``count`` rows; None without any in print or of ours."""
     means, incomplete = {}, []
-    for model, values in rows.groupby("model", sort=False):
+    groups: Iterable[Any] = rows.groupby(["ours", "model"], sort=False)
+    for key, values in groups:
         if len(values) < count:
-            incomplete.append(str(model))
+            incomplete.append(key[1])
         elif len(values) > 1 and values[["low", "n"]].notna().all(axis=None):
-            means[str(model)] = mean_of(values.assign(ties=0, near_ties=0))
+            means[key] = mean_of(values.assign(ties=0, near_ties=0))
         else:
-            means[str(model)] = {
+            means[key] = {
                 "accuracy": values["accuracy"].mean(),
                 "low": values["low"].iloc[0] if len(values) == 1 else None,
                 "high": values["high"].iloc[0] if len(values) == 1 else None,
                 "n": values["n"].sum(min_count=len(values)),
                 "skipped": values["skipped"].sum(),
             }
-    columns = ["accuracy", "low", "high", "n", "skipped"]
-    frame = pd.DataFrame.from_dict(means, orient="index", columns=columns, dtype=float)
-    return frame.rename_axis("model"), incomplete
-
-
-def _compare(printed: pd.DataFrame, ours: pd.DataFrame) -> Compared | None:
-    """Compare printed accuracies with ours in one language, at the coarsest level in print."""
-    by_cell = [rows.set_index(PLACE) for rows in (printed, ours)]
-    shared = {*by_cell[0].index} & {*by_cell[1].index}
-    levels = (
-        {cell for cell in shared if cell == (ALL, ALL)},
-        {cell for cell in shared if cell[1] == ALL and cell[0] != ALL},
-        {cell for cell in shared if cell[1] != ALL},
-    )
-    cells = sorted(next(filter(None, levels), ()))
-    means = [_means(rows[rows.index.isin(cells)], len(cells)) for rows in by_cell]
-    if not len(means[0][0]) or not len(means[1][0]):
+    if {is_ours for is_ours, _ in means} != {False, True}:
         return None
-    return Compared(cells, means[0][0], means[1][0], [*means[0][1], *means[1][1]])
+    columns = ["accuracy", "low", "high", "n", "skipped"]
+    index = pd.MultiIndex.from_tuples([*means], names=["ours", "model"])
+    frame = pd.DataFrame([*means.values()], index, columns, dtype=float)
+    return Compared(cells, frame, incomplete)
 
 
 def _ranking(lang: str, compared: Compared, tables: Tables, notes: Sequence[str] = ()) -> Record:
     """Rank models by accuracy to a tenth of a percent, the precision of most papers."""
-    facts, places = tables.facts, list[Record]()
-    rounded = pd.concat([compared.printed, compared.ours])["accuracy"].round(3)
-    ranks = iter(rounded.rank(method="min", ascending=False).astype(int))
-    for is_ours, frame in ((False, compared.printed), (True, compared.ours)):
-        models = facts["models"] if is_ours else facts["printed"]
-        for name, row in frame.astype(object).where(frame.notna(), None).to_dict("index").items():
-            model = models.get(str(name), NAMELESS)
-            places.append(
-                {
-                    "rank": next(ranks),
-                    "model": name,
-                    "label": model["label"] or str(name).replace("_", " "),
-                    "ours": is_ours,
-                    **{key: row[key] for key in ("accuracy", "low", "high")},
-                    "n": None if row["n"] is None else round(row["n"]),
-                    "parameters": model["parameters"],
-                }
-            )
+    facts, places, means = tables.facts, list[Record](), compared.means
+    ranks = means["accuracy"].round(3).rank(method="min", ascending=False).astype(int)
+    rows: Iterable[Any] = means.astype(object).where(means.notna(), None).iterrows()
+    for rank, ((is_ours, name), row) in zip(ranks, rows, strict=True):
+        model = facts["models" if is_ours else "printed"].get(name, NAMELESS)
+        places.append(
+            {
+                "rank": rank,
+                "model": name,
+                "label": model["label"] or name.replace("_", " "),
+                "ours": is_ours,
+                **{key: row[key] for key in ("accuracy", "low", "high")},
+                "n": None if row["n"] is None else round(row["n"]),
+                "parameters": model["parameters"],
+            }
+        )
     places.sort(key=lambda place: (place["rank"], place["ours"], place["label"]))
     return {"lang": lang, "places": places, "notes": [*notes, *_notes(lang, compared, tables)]}
 
@@ -242,10 +230,11 @@ def _notes(lang: str, compared: Compared, tables: Tables) -> list[str]:
         for code, path in benchmark["whole"].items()
         if lang in (code, MEAN)
     )
+    ours = compared.means.loc[True]
     in_print, in_ours = (
-        {int(n) for n in frame["n"].dropna()} for frame in (compared.printed, compared.ours)
+        {int(n) for n in frame["n"].dropna()} for frame in (compared.means.loc[False], ours)
     )
-    if in_print == in_ours and not compared.ours["n"].isna().any() and not sampled:
+    if in_print == in_ours and not ours["n"].isna().any() and not sampled:
         notes.append(
             f"Print and ours are over the same number of {unit}: {numbers(in_ours, ' to ')}."
         )
@@ -254,7 +243,7 @@ def _notes(lang: str, compared: Compared, tables: Tables) -> list[str]:
         end = sample or "; they are not the same items"
         count = f"is over {numbers(in_print, ' to ')}" if in_print else "does not number its"
         notes.append(f"Print {count} {unit}, ours are over {numbers(in_ours, ' to ')}{end}.")
-    lost = compared.ours["skipped"][compared.ours["skipped"] > 0]
+    lost = ours["skipped"][ours["skipped"] > 0]
     if len(lost):
         counts = (f"{facts['models'][str(m)]['label']} {n:,.0f}" for m, n in lost.items())
         notes.append(f"Not in our n, because they were skipped: {', '.join(counts)}.")
@@ -272,25 +261,33 @@ def _notes(lang: str, compared: Compared, tables: Tables) -> list[str]:
 
 def rankings(tables: Tables) -> list[Record]:
     """Rank our models among the printed ones, in the mean of languages and in each of them."""
+    sides = (tables.printed.assign(ours=False), tables.accuracies.assign(ours=True))
     compared = {}
     for lang in tables.benchmark["items"]:
-        pair = (frame[frame["lang"] == lang] for frame in (tables.printed, tables.accuracies))
-        if of_language := _compare(*pair):
+        by_cell = [rows[rows["lang"] == lang].set_index(PLACE) for rows in sides]
+        shared = {*by_cell[0].index} & {*by_cell[1].index}
+        levels = (
+            {cell for cell in shared if cell == (ALL, ALL)},
+            {cell for cell in shared if cell[1] == ALL and cell[0] != ALL},
+            {cell for cell in shared if cell[1] != ALL},
+        )
+        # At the coarsest level in print.
+        cells = sorted(next(filter(None, levels), ()))
+        rows = pd.concat([of_side[of_side.index.isin(cells)] for of_side in by_cell])
+        if of_language := _compare(rows, cells, len(cells)):
             compared[lang] = of_language
     ranked = [_ranking(lang, of_language, tables) for lang, of_language in compared.items()]
     if len(compared) > 1:
-        means = []
-        for side in ("printed", "ours"):
-            rows = pd.concat([getattr(of_language, side) for of_language in compared.values()])
-            # An accuracy without an interval is not of a number of items that adds up.
-            rows = rows.assign(n=rows["n"].where(rows["low"].notna()))
-            means.append(_means(rows, len(compared)))
-        complete = {*means[0][0].index, *means[1][0].index}
-        lacking = dict.fromkeys([*means[0][1], *means[1][1]])
-        incomplete = [name for name in lacking if name not in complete]
-        together = Compared([(ALL, ALL)], means[0][0], means[1][0], incomplete)
-        if len(together.printed) and len(together.ours):
+        rows = pd.concat([of_language.means for of_language in compared.values()]).reset_index()
+        # An accuracy without an interval is not of a number of items that adds up.
+        rows = rows.sort_values("ours", kind="stable").assign(
+            n=rows["n"].where(rows["low"].notna())
+        )
+        if together := _compare(rows, [(ALL, ALL)], len(compared)):
+            complete = {*together.means.index.get_level_values("model")}
+            lacking = [name for name in dict.fromkeys(together.incomplete) if name not in complete]
             note = f"Means over the {len(compared)} languages that print and we have."
+            together = replace(together, incomplete=lacking)
             ranked.insert(0, _ranking(MEAN, together, tables, [note]))
     return ranked
 

@@ -188,7 +188,8 @@ class _Terminal:
         for position, place in enumerate(places):
             if place["ours"]:
                 near |= {*range(position - NEIGHBOURS, position + NEIGHBOURS + 1)}
-        rows, ours = [], set()
+        rows: list[tuple[str, ...]] = []
+        ours = set()
         for position, place in enumerate(places):
             if position in near:
                 if place["ours"]:
