@@ -10,11 +10,7 @@ from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.evaluation.machine import Machine, choose_engine
-from blimpworks.evaluation.models import (
-    in_languages,
-    resolve_model,
-    resolve_models,
-)
+from blimpworks.evaluation.models import in_languages, resolve_model, resolve_models
 from blimpworks.evaluation.request import write_models
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
 from blimpworks.models.local import take_local

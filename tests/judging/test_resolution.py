@@ -33,8 +33,7 @@ def test_a_sum_does_not_depend_on_the_order_of_its_tokens(values, random):
 
 
 @given(
-    arrays.arrays(np.float32, (1, 40), elements=st.floats(-30, 30, width=32)),
-    st.integers(0, 39),
+    arrays.arrays(np.float32, (1, 40), elements=st.floats(-30, 30, width=32)), st.integers(0, 39)
 )
 def test_log_softmax_in_float32_errs_by_no_more_than_its_bound(logits, target):
     tensor = torch.from_numpy(logits)

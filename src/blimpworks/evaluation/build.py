@@ -18,7 +18,7 @@ from markupsafe import Markup
 from blimpworks import __version__
 from blimpworks.campaign.engines import find_engine
 from blimpworks.errors import UserError
-from blimpworks.evaluation import show
+from blimpworks.evaluation import judged, measured, show
 from blimpworks.evaluation.card import (
     ALL,
     FORMAT,
@@ -27,29 +27,12 @@ from blimpworks.evaluation.card import (
     Card,
     Facts,
     Model,
-    ModelFacts,
     Record,
     Row,
     rerun_command,
     sensitivity_table,
 )
-from blimpworks.evaluation.judged import (
-    Tables,
-    paired_tests,
-    read_accuracies,
-    skipped_items,
-    with_holm,
-    worst_items,
-    written_answers,
-    wrong_answers,
-)
-from blimpworks.evaluation.measured import (
-    accuracy_rows,
-    item_counts,
-    rankings,
-    size_classes,
-    unknown_words,
-)
+from blimpworks.evaluation.judged import Tables
 from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.lm_eval_export import metric_name, sanitized
 from blimpworks.models.checkpoint import read_description
@@ -100,7 +83,7 @@ def page_of(card: Card) -> str:
     )
 
 
-def _model(facts: ModelFacts) -> Model:
+def _model(facts: Record) -> Model:
     source = read_description(Path(facts["checkpoint"])).source
     checks = [read_manifest(Path(path), Manifest).checks for path in facts["manifests"]]
     starts, notes = (
@@ -152,8 +135,14 @@ def _benchmark(tables: Tables) -> Benchmark:
     items = []
     for lang, path in benchmark["items"].items():
         total = benchmark["whole"].get(lang, path)
-        items.append({"lang": lang, "n": item_counts(path)[ALL], "of": item_counts(total)[ALL]})
-    rows = accuracy_rows(tables, skipped_items(tables))
+        items.append(
+            {
+                "lang": lang,
+                "n": measured.item_counts(path)[ALL],
+                "of": measured.item_counts(total)[ALL],
+            }
+        )
+    rows = measured.accuracy_rows(tables, judged.skipped_items(tables))
     return {
         "name": tables.name,
         "label": benchmark["label"],
@@ -166,15 +155,15 @@ def _benchmark(tables: Tables) -> Benchmark:
         "chance": benchmark["chance"],
         "items": items,
         "rows": rows,
-        "rankings": rankings(tables),
-        "size_classes": size_classes(tables),
-        "tests": paired_tests(tables),
-        "worst": {model: worst_items(tables, model) for model in scored},
-        "wrong": {model: wrong_answers(tables, model) for model in prompted},
-        "written": {model: written_answers(tables, model) for model in prompted},
+        "rankings": measured.rankings(tables),
+        "size_classes": measured.size_classes(tables),
+        "tests": judged.paired_tests(tables),
+        "worst": {model: judged.worst_items(tables, model) for model in scored},
+        "wrong": {model: judged.wrong_answers(tables, model) for model in prompted},
+        "written": {model: judged.written_answers(tables, model) for model in prompted},
         "sensitivity": {model: _sensitivity(tables, model) for model in benchmark["sensitivity"]},
         "unknown": {
-            model: unknown_words(tables.path("scores", lang, model) for lang in languages)
+            model: measured.unknown_words(tables.path("scores", lang, model) for lang in languages)
             for model, languages in models.items()
             if find_engine(facts["models"][model]["engine"]).whole_words
         },
@@ -194,7 +183,7 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
         counted = facts_of(Path(model["checkpoint"]).parent).parameters
         model["parameters"] = model["parameters"] or (counted / 1e9 if counted else None)
     benchmarks = [_benchmark(Tables(name, facts)) for name in facts["benchmarks"]]
-    tests = iter(with_holm([test for each in benchmarks for test in each["tests"]]))
+    tests = iter(judged.with_holm([test for each in benchmarks for test in each["tests"]]))
     for benchmark in benchmarks:
         benchmark["tests"] = [next(tests) for _ in benchmark["tests"]]
     records = (record_of(Path(each["accuracies"])) for each in facts["benchmarks"].values())
@@ -237,7 +226,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
         if model not in benchmark["languages"]:
             continue
         method = benchmark["methods"][model][0]
-        frame = read_accuracies(Path(benchmark["accuracies"]))
+        frame = judged.read_accuracies(Path(benchmark["accuracies"]))
         frame = frame[(frame["model"] == model) & (frame["paradigm"] == ALL)]
         skipped = {
             (row["lang"], row["phenomenon"]): row["skipped"][model]
@@ -253,7 +242,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             if not rows:
                 continue
             items = benchmark["items"][lang]
-            original = item_counts(benchmark["whole"].get(lang, items))
+            original = measured.item_counts(benchmark["whole"].get(lang, items))
             version, parent = sha256_of(Path(items))[:12], task_name(name, lang)
             phenomena = [key for key in rows if key != ALL]
             phenomena = phenomena if len(phenomena) > 1 else []

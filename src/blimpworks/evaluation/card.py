@@ -34,34 +34,6 @@ OUTPUTS = {"pair": "scores", "prompt": "answers"}
 # The inputs
 
 
-class Described(TypedDict):
-    """A model as the campaign runs it."""
-
-    label: str
-    hf_id: str
-    """Name on the hub or directory; empty for a model that is trained here."""
-    parameters: float | None
-    """Billions."""
-    architecture: str
-    engine: str
-    dtype: str
-    first_token: str
-    """Policy for the condition of the first token."""
-    tuning: str
-    note: str
-    """A sentence on a model of this machine, for readers of the card; else empty."""
-    checkpoints: int
-    """A monolingual model has one per language."""
-
-
-class ModelFacts(Described):
-    """A model with the files about it."""
-
-    manifests: list[str]
-    checkpoint: str
-    """Path of its first checkpoint's description."""
-
-
 class BenchmarkFacts(TypedDict):
     """A benchmark as the campaign runs it, with the paths of its tables."""
 
@@ -96,13 +68,6 @@ class BenchmarkFacts(TypedDict):
     """Languages, by model, that are also scored with other first tokens."""
 
 
-class PrintedModel(TypedDict):
-    """A model with printed accuracies."""
-
-    label: str
-    parameters: float | None
-
-
 class Facts(TypedDict):
     """Inputs of a campaign's report card."""
 
@@ -114,10 +79,12 @@ class Facts(TypedDict):
     """Most items of a benchmark and language that models are run on; None for all."""
     worst: int
     languages: dict[str, str]
-    models: dict[str, ModelFacts]
+    models: dict[str, Record]
+    """Keys of ``Model``, the paths of manifests, and that of its first checkpoint's description
+    (checkpoint)."""
     benchmarks: dict[str, BenchmarkFacts]
-    printed: dict[str, PrintedModel]
-    """Models by their name in tables of printed accuracies."""
+    printed: dict[str, Record]
+    """Label, and parameters in billions or None, by a model's name in tables of printed numbers."""
 
 
 Coverage = Mapping[str, Mapping[str, list[str]]]
@@ -172,7 +139,7 @@ def model_table(results: str, folder: str, benchmark: str, lang: str, model: str
     return f"{results}/{folder}/{benchmark}/{model}/{lang}.parquet"
 
 
-def _model_facts(layout: Layout, name: str, covered: Coverage) -> ModelFacts:
+def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
     row = layout.catalogue.models[name]
     scorer = find_scorer(layout.engine_of(name), row.architecture)
     languages = {lang for models in covered.values() for lang in models.get(name, ())}
@@ -276,17 +243,32 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
 # The content
 
 
-class Model(Described):
-    """A model, with facts from its checkpoint and its self-test, in words."""
+class Model(TypedDict):
+    """A model as the campaign runs it, with facts from its checkpoint and its self-test."""
 
+    label: str
+    hf_id: str
+    """Name on the hub or directory; empty for a model that is trained here."""
     revision: str
     """Commit on the hub, or digest of the directory's files; may be empty."""
+    parameters: float | None
+    """Billions."""
+    architecture: str
+    engine: str
+    dtype: str
+    first_token: str
+    """Policy for the condition of the first token."""
     start: str
     """Condition of the first token; empty where the engine has no choice."""
     better_start: str
     """A sentence on a start that makes texts far likelier; may be empty."""
+    note: str
+    """A sentence on a model of this machine, for readers of the card; else empty."""
     checks: dict[str, str]
-    """Findings by check."""
+    """Findings by check, in words."""
+    tuning: str
+    checkpoints: int
+    """A monolingual model has one per language."""
 
 
 class Row(TypedDict):

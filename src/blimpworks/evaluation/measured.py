@@ -17,7 +17,7 @@ import wordfreq
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
-from blimpworks.evaluation.card import ALL, MEAN, PrintedModel, Record, Row
+from blimpworks.evaluation.card import ALL, MEAN, Record, Row
 from blimpworks.evaluation.judged import Cells, Tables
 from blimpworks.evaluation.show import numbers
 from blimpworks.evaluation.show import size as size_text
@@ -35,7 +35,7 @@ FACTOR = 3
 """A model's size class has a third to three times as many parameters."""
 MOST_GAPS = 5
 PLACE = ["phenomenon", "paradigm"]
-NAMELESS: PrintedModel = {"label": "", "parameters": None}
+NAMELESS: Record = {"label": "", "parameters": None}
 
 
 def phenomenon_label(key: str, names: Mapping[str, str]) -> str:

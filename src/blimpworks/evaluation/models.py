@@ -358,9 +358,7 @@ def _of_hub(
 
 
 def resolve_model(
-    argument: str,
-    catalogue: Mapping[str, ModelRow],
-    overrides: Mapping[str, str] | None = None,
+    argument: str, catalogue: Mapping[str, ModelRow], overrides: Mapping[str, str] | None = None
 ) -> ResolvedModel:
     """Resolve a name of the catalogue, a path, or owner/name[@revision] to a model.
 

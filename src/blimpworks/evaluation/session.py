@@ -36,13 +36,7 @@ from blimpworks.evaluation.request import (
     write_campaign,
     write_models,
 )
-from blimpworks.evaluation.run import (
-    TARGET,
-    claimed,
-    run_quietly,
-    run_snakemake,
-    snakemake_command,
-)
+from blimpworks.evaluation.run import TARGET, claimed, run_quietly, run_snakemake, snakemake_command
 from blimpworks.evaluation.terminal import print_card
 from blimpworks.files import write_text
 from blimpworks.models.weights import refuse_quantised

@@ -186,17 +186,14 @@ class SamplesSide(Side):
         import pandas as pd
 
         rows = []
-        tables = {
-            judged_set for model in self.other.models for judged_set in self.other.judged(model)
-        }
-        pairs = {name for name, judged_set in benchmarks().items() if judged_set.judge == "judge"}
-        for benchmark, lang in sorted(
-            judged_set for judged_set in tables if judged_set[0] in pairs
-        ):
-            judged = self.judgements(benchmark, lang, self.model)
+        pairs = {name for name, benchmark in benchmarks().items() if benchmark.judge == "judge"}
+        for name, lang in sorted({(n, lang) for n, lang, _ in self.other.judged_tables}):
+            if name not in pairs:
+                continue
+            judged = self.judgements(name, lang, self.model)
             for phenomenon, group in [(ALL, judged), *judged.groupby("phenomenon")]:
                 for method, values in group.groupby("method")["correct"]:
-                    labels = (benchmark, self.model, lang, phenomenon, ALL, method)
+                    labels = (name, self.model, lang, phenomenon, ALL, method)
                     rows.append([*labels, values.mean()])
         if not rows:
             raise UserError(
@@ -221,13 +218,8 @@ class SamplesSide(Side):
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
         """Return the path of the other side's items."""
-        models = self.other.models
-        judged = next(
-            model_name
-            for model_name in models
-            if (benchmark, lang) in self.other.judged(model_name)
-        )
-        return self.other.items(benchmark, lang, judged)
+        models = (name for *table, name in self.other.judged_tables if table == [benchmark, lang])
+        return self.other.items(benchmark, lang, next(models))
 
     def explanation(self, flipped: int, both: int) -> str:
         """Explain why decisions differ; empty where the harness read only the sentences."""
