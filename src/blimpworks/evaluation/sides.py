@@ -21,6 +21,7 @@ from blimpworks.campaign.registry import benchmarks
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
+from blimpworks.evaluation.card import Record
 from blimpworks.evaluation.judged import COLUMNS, read_judgements
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
 from blimpworks.interop.lm_eval_export import METRICS
@@ -136,19 +137,7 @@ def pair_models(
 # Samples of lm-evaluation-harness
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """The harness's verdict on a pair."""
-
-    correct: Mapping[str, float]
-    """1 or 0 by method."""
-    margin: float
-    """Log-probability of the good sentence minus that of the bad one, in nats."""
-    before: frozenset[str]
-    """Texts before the sentences, after the token that conditions the first one."""
-
-
-def _sample(line: str) -> tuple[tuple[str, str], Sample]:
+def _sample(line: str) -> tuple[tuple[str, str], Record]:
     """Return a line's sentences and sample. Raises ValueError or LookupError for other lines."""
     value = load_json(line)
     pair = sentences_of(value["doc"])
@@ -165,10 +154,10 @@ def _sample(line: str) -> tuple[tuple[str, str], Sample]:
         raise ValueError(
             f"arguments are {arguments!r}, expected texts that end in the two sentences"
         )
-    before = {whole_text.removesuffix(text) for whole_text, text in zip(wholes, pair, strict=True)}
+    before = {*map(str.removesuffix, wholes, pair)}
     good, bad = (float(number) for number, _ in value["filtered_resps"])
     correct = {method: float(value[name]) for method, name in METRICS.items() if name in value}
-    return pair, Sample(correct, good - bad, frozenset(before))
+    return pair, {"correct": correct, "margin": good - bad, "before": before}
 
 
 @dataclass(frozen=True)
@@ -177,8 +166,10 @@ class SamplesSide(Side):
 
     other: Side
     model: str
-    samples: Mapping[tuple[str, str], Sample]
-    """Samples by good and bad sentence."""
+    samples: Mapping[tuple[str, str], Record]
+    """By good and bad sentence: correct, 1 or 0 by method; margin, the log-probability of the good
+    sentence minus that of the bad one, in nats; the texts before the sentences, after the token
+    that conditions the first one (before)."""
 
     @cached_property
     def accuracies(self) -> "pd.DataFrame":
@@ -211,8 +202,8 @@ class SamplesSide(Side):
         rows = []
         for *item, good, bad in zip(*(column.to_pylist() for column in items), strict=True):
             if sample := self.samples.get((good, bad)):
-                for method, correct in sample.correct.items():
-                    margin = sample.margin if method == "full_sentence" else None
+                for method, correct in sample["correct"].items():
+                    margin = sample["margin"] if method == "full_sentence" else None
                     rows.append([*item, method, correct, margin])
         return pd.DataFrame(rows, columns=COLUMNS).astype({"margin": float})
 
@@ -223,7 +214,7 @@ class SamplesSide(Side):
 
     def explanation(self, flipped: int, both: int) -> str:
         """Explain why decisions differ; empty where the harness read only the sentences."""
-        before = {text for sample in self.samples.values() for text in sample.before}
+        before = {text for sample in self.samples.values() for text in sample["before"]}
         if before == {""}:
             return ""
         texts = ", ".join(map(repr, sorted(before)))
@@ -245,7 +236,7 @@ def read_samples(folder: Path, other: Side) -> SamplesSide | None:
             f"{folder} has samples of several models ({', '.join(sorted(map(str, folders)))}); "
             "name the directory of one."
         )
-    samples: dict[tuple[str, str], Sample] = {}
+    samples: dict[tuple[str, str], Record] = {}
     for path in files:
         for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
             if not line.strip():
@@ -337,11 +328,13 @@ def _of_jobs(
                     elif not NAMING.match(cause.text) and not SAMPLED_ITEMS.fullmatch(cause.text):
                         reasons.add((cause.kind, cause.text))
                 tables.update(reasons)
-    order = {kind: rank for rank, kind in enumerate(KINDS)}
-    for (kind, text), count in sorted(
-        tables.items(), key=lambda each: (order.get(each[0][0], len(KINDS)), each[0][1])
-    ):
-        yield Reason(kind, text, count)
+    for kind, text in sorted(tables, key=lambda each: ((*KINDS, each[0]).index(each[0]), each[1])):
+        yield Reason(kind, text, tables[kind, text])
+
+
+def _changes(before: Record, after: Record) -> Iterator[str]:
+    for path, values in changed_values(before, after).items():
+        yield f"{path}: {' → '.join(map(shortened, values))}"
 
 
 def reasons_of(
@@ -356,20 +349,14 @@ def reasons_of(
             settings.append(campaign.model_dump(mode="json", exclude=PLACES))
             table = side.folder / MODELS_FILE
             table = table if table.exists() else campaign.catalogue.models
-            models = {row.name: row for row in read_rows(ModelRow, table)}
-            rows.append(
-                {m: row.model_dump(mode="json", exclude=NAMES) for m, row in models.items()}
-            )
-        for path, (before, after) in changed_values(*settings).items():
-            change = f"{shortened(before)} → {shortened(after)}"
-            reasons.append(Reason("setting", f"{path}: {change}"))
+            models = ((row.name, row) for row in read_rows(ModelRow, table))
+            rows.append({m: row.model_dump(mode="json", exclude=NAMES) for m, row in models})
+        reasons += [Reason("setting", change) for change in _changes(*settings)]
         for ours, theirs in pairs:
+            names = ours if ours == theirs else f"{ours} → {theirs}"
             if ours in rows[0] and theirs in rows[1]:
-                names = ours if ours == theirs else f"{ours} → {theirs}"
-                changed = changed_values(rows[0][ours], rows[1][theirs])
-                for column, (before, after) in changed.items():
-                    change = f"{shortened(before)} → {shortened(after)}"
-                    reasons.append(Reason("model", f"{names}, {column}: {change}"))
+                changes = _changes(rows[0][ours], rows[1][theirs])
+                reasons += [Reason("model", f"{names}, {change}") for change in changes]
     else:
         without = next(side.folder for side in (a, b) if side.campaign is None)
         notes.append(f"{without} has no campaign.yaml, so settings are not compared.")
