@@ -11,17 +11,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from blimpworks.campaign.catalogue import whole_catalogue
-from blimpworks.campaign.load import check_campaign
 from blimpworks.cli.scoring import compute_accuracies, judge, limit_items
 from blimpworks.errors import UserError
 from blimpworks.evaluation.compare import compare_evaluations, print_comparison, texts_of
-from blimpworks.evaluation.request import write_models
+from blimpworks.evaluation.request import repository_catalogue, write_models
 from blimpworks.tables import ANSWERS, ITEMS, PROMPTS, read_table, write_rows
 from support import answers_kit, tiny
 from support.judging_kit import Condition, write_designs, write_scores
 
-CATALOGUE = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
+CATALOGUE = repository_catalogue().models
 PAIRS = [(f"the good {i}", f"the bad {i}") for i in range(8)]
 PHENOMENA = ["near"] * 4 + ["far"] * 4
 BENCHMARK, LANG = "clams", "eng"

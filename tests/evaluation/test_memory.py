@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign.catalogue import whole_catalogue
-from blimpworks.campaign.load import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.evaluation import machine as library
 from blimpworks.evaluation.machine import (
@@ -15,8 +13,9 @@ from blimpworks.evaluation.machine import (
     visible_gpus_gb,
 )
 from blimpworks.evaluation.models import ResolvedModel
+from blimpworks.evaluation.request import repository_catalogue
 
-CATALOGUE = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
+CATALOGUE = repository_catalogue().models
 GB = 10**9
 
 

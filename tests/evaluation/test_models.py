@@ -5,20 +5,20 @@ import shutil
 
 import pytest
 
-from blimpworks.campaign.catalogue import ModelRow, whole_catalogue
-from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.evaluation.machine import Machine, choose_engine
 from blimpworks.evaluation.models import in_languages, resolve_model, resolve_models
-from blimpworks.evaluation.request import write_models
+from blimpworks.evaluation.request import repository_catalogue, write_models
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
 from blimpworks.models.local import take_local
 from support import tiny
+from support.hostile import edit
 from support.hub_kit import COMMIT, call, serving
 from support.ngram_kit import ARPA
 
-CATALOGUE = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
+CATALOGUE = repository_catalogue().models
 FAST = Machine(64.0, (80.0,), frozenset({"vllm"}))
 SLOW = Machine(16.0)
 
@@ -49,10 +49,6 @@ def resolved(argument, **overrides):
 
 def names(*arguments):
     return [model.row.name for model in resolve_models([*map(str, arguments)], CATALOGUE)]
-
-
-def edit(path, **changes):
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
 # The catalogue
@@ -300,11 +296,10 @@ def test_a_table_of_models_is_read_back_as_it_was(trained, folder, tmp_path):
 
 ONE_AFTER_ANOTHER = """
 import json, sys
-from blimpworks.campaign.catalogue import whole_catalogue
-from blimpworks.campaign.load import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.evaluation.models import resolve_model
-catalogue = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
+from blimpworks.evaluation.request import repository_catalogue
+catalogue = repository_catalogue().models
 for argument in sys.argv[1:]:
     try:
         model = resolve_model(argument, catalogue)
