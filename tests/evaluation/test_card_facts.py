@@ -3,10 +3,8 @@
 import pytest
 import yaml
 
-from blimpworks.campaign.catalogue import load_catalogue, whole_catalogue
-from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.reference import groups_of_models
+from blimpworks.evaluation import request
 from blimpworks.evaluation.card import card_facts, card_files, card_tables
 from support.paths import REPOSITORY
 
@@ -15,10 +13,7 @@ FILE = "config/demo/config.yaml"
 
 def layout_of(**changes):
     settings = yaml.safe_load((REPOSITORY / FILE).read_text(encoding="utf-8"))
-    campaign = check_campaign(settings | changes, FILE)
-    catalogue = load_catalogue(campaign)
-    groups = groups_of_models(campaign, catalogue)
-    return Layout(campaign, catalogue, whole_catalogue(campaign), groups)
+    return request.layout_of(check_campaign(settings | changes, FILE))
 
 
 @pytest.fixture(autouse=True)

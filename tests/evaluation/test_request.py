@@ -69,8 +69,8 @@ def test_a_path_names_a_benchmark_and_brings_its_languages(tmp_path, monkeypatch
         enter_repository()
         evaluation = Evaluation("embedded", names)
         evaluation.resolve(["gpt2"])
-        loaded = evaluation.prepare(tmp_path / "out")
-        assert [*loaded.catalogue.languages] == ["eng", "ita", "qzz"]
+        layout = evaluation.prepare(tmp_path / "out")
+        assert [*layout.catalogue.languages] == ["eng", "ita", "qzz"]
         assert "Languages of the benchmarks: eng, ita, qzz; --languages" in evaluation.notes[1]
         again = load_campaign(tmp_path / "out/campaign.yaml")
         assert again.benchmarks == ("clams", "pairs")

@@ -8,20 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from blimpworks.campaign.catalogue import load_catalogue, whole_catalogue
-from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.registry import benchmarks
 from blimpworks.errors import UserError
 from blimpworks.evaluation.request import (
     CAMPAIGN_FILE,
+    layout_of,
     parse_benchmarks,
     parse_languages,
     write_campaign,
 )
 from blimpworks.evaluation.run import claimed, run_quietly, snakemake_command
-from blimpworks.evaluation.session import AUTO, FOLDER, Evaluation, Loaded
+from blimpworks.evaluation.session import AUTO, FOLDER, Evaluation, checked
 from blimpworks.records.job import REPOSITORY
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, SCORES, TableSchema, read_table
 
@@ -93,9 +90,7 @@ def load_results(directory: str | Path) -> Results:
             "`blimpworks evaluate --out` makes it."
         )
     campaign = load_campaign(folder / CAMPAIGN_FILE)
-    catalogue = load_catalogue(campaign)
-    groups = groups_of_models(campaign, catalogue)
-    layout = Layout(campaign, catalogue, whole_catalogue(campaign), groups)
+    layout = layout_of(campaign)
     items: list[pd.DataFrame] = []
     judgements: list[pd.DataFrame] = []
     for benchmark in campaign.benchmarks:
@@ -138,8 +133,7 @@ def load_items(
     evaluation.choose_data()
     folder = Path(f"{FOLDER}/items/{evaluation.data}/{benchmark}")
     settings = evaluation.settings(str(folder))
-    loaded = Loaded.of(settings)
-    if lang not in benchmarks()[benchmark].languages(loaded.campaign, loaded.catalogue):
+    if lang not in checked(settings).item_languages(benchmark):
         raise UserError(
             f"{benchmark} has no items in {lang}; name a language that it has: `blimpworks "
             "evaluate --list` shows them."

@@ -14,9 +14,12 @@ import langcodes
 import yaml
 
 from blimpworks.campaign.addresses import offline_variable
-from blimpworks.campaign.catalogue import Catalogue, ModelRow, whole_catalogue
+from blimpworks.campaign.catalogue import Catalogue, ModelRow, load_catalogue, whole_catalogue
+from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign, declare, named_folder
+from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import benchmarks, check_usable, papers
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import rerun_command
 from blimpworks.files import write_text
@@ -34,6 +37,12 @@ PATIENCE = 3.0
 def repository_catalogue() -> Catalogue:
     """Return the repository's own catalogue of models and languages."""
     return whole_catalogue(check_campaign({"campaign": "evaluation"}, ""))
+
+
+def layout_of(campaign: Campaign) -> Layout:
+    """Load a campaign's catalogues. Raises UserError for a malformed table."""
+    catalogue, whole = load_catalogue(campaign), whole_catalogue(campaign)
+    return Layout(campaign, catalogue, whole, groups_of_models(campaign, catalogue))
 
 
 def parse_names(text: str) -> tuple[str, ...]:

@@ -10,13 +10,11 @@ from typing import Any
 
 from rich.console import Console
 
-from blimpworks.campaign.catalogue import Catalogue, load_catalogue
 from blimpworks.campaign.engines import find_engine
+from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign, declare, read_anew
-from blimpworks.campaign.parts import Groups, Part, check_runs, every_part, obstacle
-from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.parts import check_runs, every_part, obstacle
 from blimpworks.campaign.registry import check_papers, papers
-from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.parsing import read_settings
 from blimpworks.campaign.settings.site import find_site
 from blimpworks.cluster.status import read_status
@@ -32,6 +30,7 @@ from blimpworks.evaluation.request import (
     as_setting,
     folders_outside,
     hub_is_reachable,
+    layout_of,
     repository_catalogue,
     write_campaign,
     write_models,
@@ -64,23 +63,11 @@ def enter_repository() -> None:
     read_anew()
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """A valid campaign with its catalogue."""
-
-    campaign: Campaign
-    catalogue: Catalogue
-    groups: Groups
-    parts: Sequence[Part]
-
-    @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> "Loaded":
-        """Check settings and load their catalogue. Raises UserError for wrong ones."""
-        campaign = check_campaign({**settings}, SOURCE)
-        catalogue = load_catalogue(campaign)
-        check_papers(campaign, catalogue)
-        groups = groups_of_models(campaign, catalogue)
-        return cls(campaign, catalogue, groups, every_part(campaign, catalogue, groups))
+def checked(settings: Mapping[str, Any]) -> Layout:
+    """Check settings, and return their layout. Raises UserError for wrong ones."""
+    layout = layout_of(check_campaign({**settings}, SOURCE))
+    check_papers(layout.campaign, layout.catalogue)
+    return layout
 
 
 @dataclass
@@ -188,7 +175,7 @@ class Evaluation:
                 refuse_quantised(model.quantisation, model.argument)
             self.models.append(replace(model, row=row))
 
-    def choose_benchmarks(self, settings: dict[str, Any]) -> Loaded:
+    def choose_benchmarks(self, settings: dict[str, Any]) -> Layout:
         """Keep the runnable benchmarks in the settings, and note the reasons for the others.
 
         Raises UserError when a named one or a named language is not run, or nothing is left.
@@ -197,14 +184,13 @@ class Evaluation:
             reasons = {}
             for name in settings["benchmarks"]:
                 try:
-                    alone = Loaded.of({**settings, "benchmarks": [name]})
+                    alone = checked({**settings, "benchmarks": [name]})
                 except UserError as error:
                     reasons[name] = str(error)
                     continue
-                obstacles = {
-                    model: obstacle(alone.campaign, alone.catalogue, alone.groups, row, name)
-                    for model, row in ({} if alone.parts else alone.catalogue.models).items()
-                }
+                inputs = (alone.campaign, alone.catalogue, alone.groups)
+                rows = {} if every_part(*inputs) else alone.catalogue.models
+                obstacles = {m: obstacle(*inputs, row, name) for m, row in rows.items()}
                 reasons[name] = "; ".join(f"{model}: {why}" for model, why in obstacles.items())
                 if len({*obstacles.values()}) == 1:
                     reasons[name] = next(iter(obstacles.values()))
@@ -214,9 +200,10 @@ class Evaluation:
                 raise UserError(f"none of the benchmarks can be run:\n{lines}")
             left_out = {name: reason for name, reason in reasons.items() if reason}
             self.notes += [f"Left out: {name}, because {why}" for name, why in left_out.items()]
-        loaded = Loaded.of(settings)
-        check_runs(loaded.campaign, loaded.catalogue, loaded.groups)
-        covered = {lang for part in loaded.parts for _, lang in part.sets}
+        layout = checked(settings)
+        inputs = (layout.campaign, layout.catalogue, layout.groups)
+        check_runs(*inputs)
+        covered = {lang for part in every_part(*inputs) for _, lang in part.sets}
         unused = [lang for lang in self.languages if lang not in covered]
         if unused:
             raise UserError(
@@ -224,9 +211,9 @@ class Evaluation:
                 f"{', '.join(settings['benchmarks'])}; take it out, or add a benchmark that has it "
                 "(`blimpworks evaluate --list`)."
             )
-        return loaded
+        return layout
 
-    def prepare(self, folder: Path) -> Loaded:
+    def prepare(self, folder: Path) -> Layout:
         """Write the campaign and its table of models into a folder.
 
         If the user names benchmarks but no languages, all languages of those benchmarks are taken.
@@ -262,7 +249,7 @@ class Evaluation:
         earlier = table.read_text(encoding="utf-8") if table.exists() else None
         write_models(rows.values(), table)
         try:
-            loaded = self.choose_benchmarks(settings)
+            layout = self.choose_benchmarks(settings)
         except UserError:
             if earlier is None:
                 table.unlink()
@@ -274,7 +261,7 @@ class Evaluation:
             self.notes.append(
                 f"{campaign_file} had other settings before; what was scored is not scored again."
             )
-        return loaded
+        return layout
 
     def run(self, arguments: Sequence[str], out: Path | None) -> None:
         """Evaluate models into ``out`` (``evaluations/MODEL``) and print the report card."""
@@ -294,7 +281,8 @@ class Evaluation:
             )
         console = Console(stderr=True)
         with claimed(folder) as lock:
-            loaded = self.prepare(folder)
+            layout = self.prepare(folder)
+            campaign, catalogue, groups = layout.campaign, layout.catalogue, layout.groups
             path = folder / CAMPAIGN_FILE
             described = [line for model in self.models for line in (model.described, *model.notes)]
             for line in (*self.notes, *described, f"Campaign: {as_setting(path)}"):
@@ -306,14 +294,13 @@ class Evaluation:
                 table = output.partition("Job stats:\n")[2].partition("\n\n")[0]
                 print(table or "Nothing to do: everything is there and as it should be.")
                 return
-            site = find_site(loaded.campaign)
-            cache = site.cache if site else None
-            refuse_unreachable(loaded.campaign, loaded.catalogue, loaded.parts, cache)
+            site, parts = find_site(campaign), every_part(campaign, catalogue, groups)
+            refuse_unreachable(campaign, catalogue, parts, site.cache if site else None)
             if not self.profile:
                 for line in check_memory(self.models):
                     console.print(line, soft_wrap=True, highlight=False)
-            log = REPOSITORY / loaded.campaign.pathvars.logs / "snakemake.log"
-            look = partial(read_status, loaded.campaign, loaded.catalogue, loaded.groups)
+            log = REPOSITORY / campaign.pathvars.logs / "snakemake.log"
+            look = partial(read_status, campaign, catalogue, groups)
             seconds = run_snakemake(command, log, look, console, lock)
             console.print(f"Done in {duration(seconds)}.")
             card = read_card(folder / "results/report_card/card.json")
