@@ -45,36 +45,21 @@ class Number:
     benchmark: Benchmark
     cells: Row
     model: str
-
-    @property
-    def row(self) -> str:
-        """Benchmark where there are several, language, phenomenon."""
-        several = len(self.text.card["benchmarks"]) > 1
-        names = [self.benchmark["label"]] if several else []
-        names.append(self.text.language(self.cells["lang"]))
-        if self.cells["phenomenon"] != ALL:
-            names.append(self.cells["label"])
-        return ", ".join(names)
-
-    @property
-    def accuracy(self) -> Record | None:
-        """The accuracy with its interval and counts; None where no item was judged."""
-        return self.cells["models"].get(self.model)
-
-    @property
-    def counted(self) -> str:
-        """Number of items, and of skipped items with reasons."""
-        if skipped := self.cells["skipped"].get(self.model):
-            return show.skipped_phrase(skipped, self.benchmark["unit"])
-        return f"n = {self.cells['models'][self.model]['n']:,}, none skipped"
+    row: str
+    """Benchmark where there are several, language, phenomenon."""
+    column: str
+    accuracy: Record | None
+    """The accuracy with its interval and counts; None where no item was judged."""
+    counted: str
+    """Number of items, and of skipped items with reasons."""
 
     @property
     def line(self) -> str:
         """The number in a line."""
-        name = f"{self.row} / {self.text.label(self.model)}"
         if not self.accuracy:
-            return f"{name}: {self.counted}"
-        return f"{name} = {show.percent(self.accuracy['accuracy'])} ({self.counted})"
+            return f"{self.row} / {self.column}: {self.counted}"
+        share = show.percent(self.accuracy["accuracy"])
+        return f"{self.row} / {self.column} = {share} ({self.counted})"
 
     def is_called(self, wanted: Collection[str]) -> bool:
         """Return whether these names mean its row; a missing name means all of them together."""
@@ -97,23 +82,29 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
     with the choices, when there is none, or a row and column mean several.
     """
     card = read_card(source)
-    every = [
-        Number(show.CardText(card), benchmark, row, model)
-        for benchmark in card["benchmarks"]
-        for row in benchmark["rows"]
-        for model in benchmark["methods"]
-        if model in row["models"] or model in row["skipped"]
-    ]
-    columns = {model: of["label"] for model, of in card["models"].items()}
-    called = {
-        model
-        for model, of in card["models"].items()
-        if column is None
-        or column.casefold() in {name.casefold() for name in (model, of["label"], of["hf_id"])}
-    }
-    numbers = [number for number in every if number.model in called]
+    text, every = show.CardText(card), list[Number]()
+    for benchmark in card["benchmarks"]:
+        for cells in benchmark["rows"]:
+            names = [benchmark["label"]] if len(card["benchmarks"]) > 1 else []
+            names.append(text.language(cells["lang"]))
+            names += [cells["label"]] if cells["phenomenon"] != ALL else []
+            for model in benchmark["methods"]:
+                accuracy, skipped = cells["models"].get(model), cells["skipped"].get(model)
+                if skipped:
+                    counted = show.skipped_phrase(skipped, benchmark["unit"])
+                elif accuracy:
+                    counted = f"n = {accuracy['n']:,}, none skipped"
+                else:
+                    continue
+                named = (", ".join(names), text.label(model))
+                every.append(Number(text, benchmark, cells, model, *named, accuracy, counted))
+    numbers = []
+    for number in every:
+        called = {number.model, number.column, card["models"][number.model]["hf_id"]}
+        if column is None or column.casefold() in {name.casefold() for name in called}:
+            numbers.append(number)
     if not numbers:
-        choice = ", ".join(dict.fromkeys(columns[number.model] for number in every))
+        choice = ", ".join(dict.fromkeys(number.column for number in every))
         raise UserError(f"{source}: no column {column!r}; there are: {choice}.")
     if row is None:
         return numbers
@@ -181,7 +172,7 @@ def explain_number(
         del labels["phenomenon"]
     cell = {
         "row": number.row,
-        "column": number.text.label(model),
+        "column": number.column,
         "text": show.percent(accuracy["accuracy"]),
         "value": 100 * accuracy["accuracy"],
         "n": accuracy["n"],

@@ -158,7 +158,7 @@ def _lines(row: Listed) -> Iterator[str]:
         yield f"{row.at_hand} of {row.files} files on the disk, {missing}"
 
 
-def listing_text(rows: Sequence[Listed], width: int = WIDTH) -> str:
+def listing_text(rows: Sequence[Listed]) -> str:
     """Return the benchmarks as lines; those that always run come first, then those run by name."""
     sections = {
         "": [row for row in rows if not (row.obstacle or row.by_name)],
@@ -168,14 +168,14 @@ def listing_text(rows: Sequence[Listed], width: int = WIDTH) -> str:
         "Not in these data:": [row for row in rows if row.obstacle],
     }
     wrapper = textwrap.TextWrapper(
-        width, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False
+        WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False
     )
     lines: list[str] = []
     for heading, listed in sections.items():
         lines += ["", heading, ""] if heading and listed else []
         for row in listed:
             title = f"{row.name} ({row.label})" if row.label else row.name
-            lines.append(textwrap.shorten(title, width, placeholder=" …"))
+            lines.append(textwrap.shorten(title, WIDTH, placeholder=" …"))
             for text in _lines(row):
                 lines += [line.replace("\xa0", " ") for line in wrapper.wrap(text)]
     return "\n".join(lines)
