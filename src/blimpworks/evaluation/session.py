@@ -92,6 +92,7 @@ class Evaluation:
     """Snakemake's profile; None for this machine."""
     cores: int = 1
     dry_run: bool = False
+    # What the steps add.
     models: list[ResolvedModel] = field(default_factory=list)
     template: dict[str, Any] = field(default_factory=dict)
     """Settings that come with the data."""
@@ -162,8 +163,8 @@ class Evaluation:
 
     def resolve(self, arguments: Sequence[str]) -> None:
         """Resolve models, with engines that fit this machine, or, with a profile, the cluster."""
-        machine: Machine = this_machine()
         models = resolve_models(arguments, repository_catalogue().models, self.overrides)
+        machine: Machine = this_machine()
         if self.profile is not None:
             with chdir(REPOSITORY):  # where the description of the cluster lies
                 site = find_site(check_campaign({"campaign": "evaluation"}, ""))
