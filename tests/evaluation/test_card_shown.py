@@ -228,35 +228,26 @@ def asked(root, said):
 
     ``said`` are further columns of the judgements.
     """
-    ids, items = ["i0", "i1", "i2"], root / "items/asked/eng.parquet"
-    cells = {"lang": "eng", "phenomenon": "task", "template": 1, "nominal": 3, "arguments": "{}"}
-    cells |= {"paradigm": "template=1", "answer": "yes"}
-    prompts = [
-        {**cells, "item_id": item, "number": i, "prompt": f"What is <b>{i}</b>?"}
-        for i, item in enumerate(ids)
-    ]
-    write_rows(prompts, PROMPTS, items)
-    answers = [
-        {"item_id": item, "status": status, "text": text, "finish": "stop", "tokens": 1}
-        for item, status, text in zip(
-            ids, ("ok", "ok", "refused"), ("no\n0", "no\n1", None), strict=True
-        )
-    ]
-    write_rows(answers, ANSWERS, root / "answers/asked/small/eng.parquet")
-    verdicts = {
-        "item_id": ids,
-        "phenomenon": ["task"] * 3,
-        "paradigm": ["template=1"] * 3,
-        "method": ["published"] * 3,
-        **dict.fromkeys(("value_good", "value_bad", "margin"), pa.nulls(3, pa.float64())),
-        "correct": [1.0, 0.0, None],
-        "tie": [False] * 3,
-        "near_tie": [False] * 3,
-        "nominal": [3] * 3,
-        **said,
-    }
+    items = root / "items/asked/eng.parquet"
     path = root / "judgements/asked/small/eng.parquet"
-    write_table(pa.table(verdicts), JUDGEMENTS, path)
+    labels = {"lang": "eng", "phenomenon": "task", "paradigm": "template=1", "nominal": 3}
+    cells = {**labels, "template": 1, "arguments": "{}", "answer": "yes"}
+    results = [("ok", "no\n0", 1.0), ("ok", "no\n1", 0.0), ("refused", None, None)]
+    prompts, answers, verdicts = [], [], []
+    for i, (status, text, correct) in enumerate(results):
+        item = {"item_id": f"i{i}"}
+        prompts.append({**item, **cells, "number": i, "prompt": f"What is <b>{i}</b>?"})
+        answers.append({**item, "status": status, "text": text, "finish": "stop", "tokens": 1})
+        verdict = {"method": "published", "correct": correct, "tie": False, "near_tie": False}
+        further = {name: values[i] for name, values in said.items()}
+        verdicts.append({**item, **labels, **verdict, **further})
+    write_rows(prompts, PROMPTS, items)
+    write_rows(answers, ANSWERS, root / "answers/asked/small/eng.parquet")
+    columns = {name: pa.nulls(3, pa.float64()) for name in ("value_good", "value_bad", "margin")}
+    table = pa.Table.from_pylist(verdicts).drop_columns("lang")
+    write_table(
+        pa.table({**dict(zip(table.column_names, table, strict=True)), **columns}), JUDGEMENTS, path
+    )
     accuracies = root / "accuracies/asked.parquet"
     compute_accuracies([("small", "eng", path)], "asked", accuracies)
     card_kit.write_checkpoint(root / "models/small/multi/checkpoint.json", "small")

@@ -50,13 +50,6 @@ SECTIONS = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-s
 OUTPUT_TYPES = {"pair": "multiple_choice", "prompt": "generate_until"}
 
 
-def _bar(accuracy: Record, chance: float | None) -> str:
-    shares = {"a": accuracy["accuracy"], "l": accuracy["low"], "h": accuracy["high"]}
-    if chance is not None:
-        shares["c"] = chance
-    return ";".join(f"--{name}:{100 * share:.2f}%" for name, share in shares.items())
-
-
 def _detailed(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
     """Return the languages that have several phenomena, with these; all together come first."""
     languages = dict.fromkeys([ALL, *(row["lang"] for row in benchmark["rows"])])
@@ -76,7 +69,6 @@ def page_of(card: Card) -> str:
         card=card,
         show=show,
         text=show.CardText(card),
-        bar=_bar,
         detailed=_detailed,
         # A file of ours, without a word of anybody else.
         style=Markup((FOLDER / STYLE).read_text(encoding="utf-8")),  # noqa: S704

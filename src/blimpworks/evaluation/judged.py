@@ -139,14 +139,13 @@ class Tables:
 
 def _too_long(outputs: Path) -> str:
     """Return the reason ``too_long`` in words, with the limit from the scores' manifest."""
-    for entry in (made_by(outputs) or {}).get("inputs", []):
-        if entry["path"].endswith("/manifest.json"):
-            manifest = outputs.parents[3].joinpath(*Path(entry["path"]).parts[-4:])
-            if manifest.is_file():
-                limit = json.loads(manifest.read_bytes()).get("checks", {}).get("limit", "")
-                if limit:
-                    return f"longer than the model's {int(limit):,} tokens"
-            break
+    inputs = (Path(entry["path"]) for entry in (made_by(outputs) or {}).get("inputs", []))
+    manifests = (path.parts[-4:] for path in inputs if path.name == "manifest.json")
+    manifest = outputs.parents[3].joinpath(*next(manifests, ()))
+    if manifest.is_file():
+        limit = json.loads(manifest.read_bytes()).get("checks", {}).get("limit", "")
+        if limit:
+            return f"longer than the model's {int(limit):,} tokens"
     return "longer than the model's context"
 
 
