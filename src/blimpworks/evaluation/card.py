@@ -80,11 +80,10 @@ class Facts(TypedDict):
     worst: int
     languages: dict[str, str]
     models: dict[str, Record]
-    """Keys of ``Model``, the paths of manifests, and that of its first checkpoint's description
-    (checkpoint)."""
+    """Keys of ``Model``; paths of ``manifests`` and of its first ``checkpoint``'s description."""
     benchmarks: dict[str, BenchmarkFacts]
     printed: dict[str, Record]
-    """Label, and parameters in billions or None, by a model's name in tables of printed numbers."""
+    """``label``, and ``parameters`` (billions or None), by name in tables of printed numbers."""
 
 
 Coverage = Mapping[str, Mapping[str, list[str]]]
@@ -278,11 +277,16 @@ class Row(TypedDict):
     phenomenon: str
     label: str
     models: dict[str, Record]
-    """By model, without models that skipped every item: accuracy, its Wilson interval from low to
-    high, n, skipped, ties, and near_ties (ties included), whose margin rounding can change."""
+    """By model: ``accuracy``, ``low``, ``high``, ``n``, ``skipped``, ``ties`` and ``near_ties``.
+
+    Models that skipped every item are left out. The interval is Wilson's. Near ties, ties included,
+    have a margin whose sign rounding can change.
+    """
     skipped: dict[str, Record]
-    """By model, without models that skipped no item: n skipped of all (of), and the reasons, each
-    with its number of items."""
+    """By model: ``n`` skipped of all (``of``), and ``reasons``, each with its number of items.
+
+    Models that skipped no item are left out.
+    """
     baselines: dict[str, float]
     """Share that length, frequency of words, labels or chance alone get right, by name."""
 
@@ -302,35 +306,52 @@ class Benchmark(TypedDict):
     methods: dict[str, str]
     chance: float | None
     items: list[Record]
-    """By language (lang): the number of items that models were run on (n), and of all (of)."""
+    """By language (``lang``): numbers of items, run (``n``) and all (``of``)."""
     rows: list[Row]
     rankings: list[Record]
-    """By language (lang): the models in print and ours (places), the best first, and notes on
-    differences between the items. A place has rank, model, label, ours (measured by this evaluation
-    and not printed), accuracy, low, high, n, and parameters in billions, each None if unknown."""
+    """By language (``lang``): ``places``, the best first, and ``notes`` on unlike items.
+
+    A place has ``rank``, ``model``, ``label``, ``accuracy``, ``low``, ``high``, ``n`` and
+    ``parameters`` (billions). It is ``ours`` if measured by this evaluation, else printed.
+    """
     size_classes: dict[str, Record]
-    """By model: the printed models of its size (models), a note, and the largest gaps to their
-    mean: label (phenomenon, or language where print has no phenomena), accuracy, printed,
-    difference. Empty where the paper prints no accuracies."""
+    """By model: printed ``models`` of its size, the largest ``gaps`` to their mean, and a ``note``.
+
+    A gap has a ``label`` (phenomenon, or language where print has no phenomena), ``accuracy``,
+    ``printed`` and ``difference``. Empty where the paper prints no accuracies.
+    """
     tests: list[Record]
-    """McNemar's tests between models a and b on the n items of a language that both have judged,
-    without those skipped by one or both: only_a, only_b, p, and Holm's p for all tests of the card
-    (adjusted)."""
+    """McNemar's tests between models ``a`` and ``b`` on a language's items that both have judged.
+
+    Keys: ``lang``, ``n``, ``skipped`` (by one or both), ``only_a``, ``only_b``, ``p``, and
+    ``adjusted``, Holm's p over all tests of the card.
+    """
     worst: dict[str, list[Record]]
-    """By model: wrongly judged items with large margins. Keys: item_id, lang, phenomenon, paradigm,
-    margin; sides (name, text, and the log-probability of all tokens, logprob); blocks with the
-    sides' words, aligned in one block for a pair, else in a block for each side."""
+    """By model: wrongly judged items with large margins.
+
+    Keys: ``item_id``, ``lang``, ``phenomenon``, ``paradigm``, ``margin``, ``sides`` and ``blocks``.
+    A side has ``name``, ``text`` and ``logprob``, that of all its tokens. Blocks have the sides'
+    words: a pair's sides are aligned in one, others have one each.
+    """
     wrong: dict[str, list[Record]]
-    """By model: wrong answers to prompts. Keys: item_id, lang, phenomenon, paradigm, prompt,
-    expected (empty where many answers are right), answer, status."""
+    """By model: wrong answers to prompts.
+
+    Keys: ``item_id``, ``lang``, ``phenomenon``, ``paradigm``, ``prompt``, ``answer``, ``status``,
+    and ``expected``, empty where many answers are right.
+    """
     written: dict[str, list[Record]]
-    """Only for prompts, by model: n answers in a language (lang); how many the limit of tokens
-    ended (cut) and how many only repeat the prompt (echoes), both None where unknown; tokens of
-    the longest answer that was cut (limit)."""
+    """By model, only for prompts: the number of answers in a language, ``n`` and ``lang``.
+
+    Of them the limit of tokens ended some (``cut``), and some only repeat the prompt (``echoes``).
+    Both are None where unknown. ``limit``: tokens of the longest answer that was cut.
+    """
     sensitivity: dict[str, list[Record]]
-    """By model: accuracy, low and high on a sample of n pairs of a language (lang), by first_token,
-    in words where the token is known, else the policy; whether it is the evaluation's own; pairs
-    skipped by one of the two; flips, decisions that differ; flips_beyond, without near ties."""
+    """By model: ``accuracy``, ``low`` and ``high`` on a sample of pairs, by first token.
+
+    Keys also: ``lang``, ``n``, ``own`` (the evaluation's), ``skipped`` (pairs without a score by
+    it or the own), ``flips`` (decisions that differ) and ``flips_beyond`` (without near ties).
+    ``first_token`` is in words where the token is known, else the policy.
+    """
     unknown: dict[str, float]
     """Share of the sentences' words that are unknown, by model of words."""
 

@@ -42,17 +42,21 @@ class Comparison:
     b: str
     models: Sequence[tuple[str, str]]
     rows: Sequence[Record]
-    """By benchmark, lang, model_a and model_b, first of all phenomena together, then of each:
-    phenomenon, method; accuracy_a from 0 to 1 over the n_a items that A has judged, and
-    accuracy_b, None without any; the items of both, and of them those right in one alone (only_a,
-    only_b); McNemar's two-sided p, not corrected for the number of tests; items that one alone has
-    judged (items_only_a, items_only_b); items without a verdict by reason (skipped_a, skipped_b);
-    the difference of accuracies, B minus A."""
+    """By benchmark, language and models, all phenomena together first, then each ``phenomenon``.
+
+    ``accuracy_a`` and ``accuracy_b``, from 0 to 1, are over the ``n_a`` and ``n_b`` items that each
+    has judged by ``method``, None without any; ``difference`` is B minus A. Of the items of
+    ``both``, ``only_a`` and ``only_b`` are right in one alone; ``p`` is McNemar's, two-sided and
+    not corrected. ``items_only_a`` and ``items_only_b`` are judged by one alone. ``skipped_a`` and
+    ``skipped_b``: items without a verdict, by reason.
+    """
     flipped: int
     flips: Sequence[Record]
-    """Items right in one alone (right_in: a or b), the largest changes of margin first: labels as
-    in rows, paradigm, item_id, margin_a and margin_b in nats of the method's score (None for
-    prompts), and texts: its sentences, or the prompt and both answers."""
+    """Items right in one alone (``right_in`` a or b), the largest changes of margin first.
+
+    Beside labels: ``paradigm``, ``item_id``, and ``margin_a`` and ``margin_b`` in nats of the
+    method's score (None for prompts). ``texts``: sentences, or the prompt and both answers.
+    """
     reasons: Sequence[Reason]
     """Differences in procedure."""
     notes: Sequence[str]
@@ -60,9 +64,11 @@ class Comparison:
 
 
 Joined = tuple[dict[str, str], "pd.DataFrame"]
-"""Benchmark, lang, model_a, model_b and the first method that both are judged by (empty where one
-has judged nothing); and a row per item of either side, with ``correct``, ``margin`` and ``why``
-(skipped) of both."""
+"""Labels of two models' table, and a row per item of either side.
+
+Labels: benchmark, lang, model_a, model_b, and the first method that both are judged by, empty where
+one has judged nothing. Rows have ``correct``, ``margin`` and ``why`` (skipped) of both.
+"""
 
 
 def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, str]) -> Joined:

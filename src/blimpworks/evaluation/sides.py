@@ -167,9 +167,11 @@ class SamplesSide(Side):
     other: Side
     model: str
     samples: Mapping[tuple[str, str], Record]
-    """By good and bad sentence: correct, 1 or 0 by method; margin, the log-probability of the good
-    sentence minus that of the bad one, in nats; the texts before the sentences, after the token
-    that conditions the first one (before)."""
+    """Samples by good and bad sentence: ``correct``, 1 or 0 by method, ``margin`` and ``before``.
+
+    The margin is the log-probability of the good sentence minus that of the bad one, in nats.
+    Texts are before a sentence, after the token that conditions the first one.
+    """
 
     @cached_property
     def accuracies(self) -> "pd.DataFrame":
