@@ -28,7 +28,7 @@ def test_a_row_has_the_expected_items_of_each_language_and_the_files_at_hand(set
     assert {*rows} == {*benchmarks()}
     row = rows["multiblimp"]
     expected = {"deu": 2298, "eng": 770, "fra": 2548}
-    assert row == Listed("multiblimp", "MultiBLiMP", "pairs", expected, 6, 6)
+    assert row == Listed("multiblimp", "MultiBLiMP", "pairs expected", expected, 6, 6)
 
 
 def test_files_count_that_were_retrieved_or_are_in_the_mirror(settings, tmp_path):

@@ -25,7 +25,7 @@ class Listed:
     name: str
     label: str = ""
     items: str = ""
-    """Name of its items, in the plural."""
+    """Name of its items, in the plural; with ``expected`` where numbers are the paper's."""
     expected: Mapping[str, int | None] = field(default_factory=dict)
     """Number of items by language, before they are built; None where unknown."""
     files: int = 0
@@ -38,8 +38,6 @@ class Listed:
     """Further languages, run only where they are named."""
     by_name: bool = False
     """Run only where the benchmark, or a language of it, is named."""
-    counted: bool = False
-    """These numbers are counts of the items, not the paper's."""
     obstacle: str = ""
     """Reason why these data lack it; else empty."""
 
@@ -85,11 +83,8 @@ def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
     campaign = campaign.model_copy(update={"benchmarks": (benchmark.name,)})
     paper = paper_of(benchmark.name)
     noun = "pairs" if benchmark.judge == "judge" else "items"
-    listed = Listed(
-        name=benchmark.name,
-        label=paper.citation.label,
-        items="prompts" if benchmark.unit == "prompt" else noun,
-    )
+    noun = "prompts" if benchmark.unit == "prompt" else noun
+    listed = Listed(benchmark.name, paper.citation.label)
     try:
         catalogue = load_catalogue(campaign)
         languages = _languages(campaign, catalogue, benchmark)
@@ -110,7 +105,7 @@ def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
             files=len(files),
             at_hand=sum(is_at_hand(campaign, row) for row in files),
             origin=origin,
-            counted=benchmark.counted_units is not None,
+            items=noun if benchmark.counted_units else f"{noun} expected",
         )
     except UserError as error:
         return replace(listed, obstacle=str(error))
@@ -138,15 +133,14 @@ def _lines(row: Listed) -> Iterator[str]:
     several = len(row.expected) > 1
     many = f"{len(row.expected)} languages" if several else "1 language"
     numbers = {*row.expected.values()}
-    items = row.items if row.counted else f"{row.items} expected"
     codes = ", ".join(row.expected)
     if None in numbers:
         yield f"{many}, number not known until retrieved: {codes}"
     elif len(numbers) == 1:
-        yield f"{many}, {numbers.pop():,} {items}{' in each' if several else ''}: {codes}"
+        yield f"{many}, {numbers.pop():,} {row.items}{' in each' if several else ''}: {codes}"
     else:
         counts = ", ".join(f"{lang}\xa0{number:,}" for lang, number in row.expected.items())
-        yield f"{many}, {items} in each: {counts}"
+        yield f"{many}, {row.items} in each: {counts}"
     if row.more:
         yield f"where it or they are named also: {', '.join(row.more)}"
     if not row.files:

@@ -18,7 +18,6 @@ BASELINES = {
     "chance": "Chance: one of an item's options.",
 }
 """Sentences that explain the baselines, by name."""
-MINUS = "−"
 WORST_SIDES = {"good": "✓", "bad": "✗"}
 """Signs of a pair's sentences."""
 
@@ -35,16 +34,13 @@ def interval(low: float | None, high: float | None) -> str:
 
 def points(value: float) -> str:
     """Format a difference of shares in percentage points with a sign: ``−3.4``."""
-    number = f"{abs(100 * value):.1f}"
-    return number if number == "0.0" else f"{MINUS if value < 0 else '+'}{number}"
+    text = f"{100 * value:+z.1f}".replace("-", "−")
+    return "0.0" if text == "+0.0" else text
 
 
 def nats(value: float | None, digits: int = 2) -> str:
     """Format a log-probability or margin: ``−12.34``; a dash for None."""
-    if value is None:
-        return "–"
-    number = f"{abs(value):.{digits}f}"
-    return f"{MINUS}{number}" if value < 0 and float(number) else number
+    return "–" if value is None else f"{value:z.{digits}f}".replace("-", "−")
 
 
 def p_value(p: float) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Sequence
 from textwrap import fill
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -61,22 +61,18 @@ def table(
 
 def _shorten(text: str, width: int) -> str:
     """Cut a text to at most ``width`` cells, with … in its middle."""
-    middle = (len(text) + 1) // 2
-    first_half, right = text[:middle], text[middle:]
-    while cell_len(first_half) + cell_len(right) > (
-        width if first_half + right == text else width - 1
-    ):
-        first_half, right = (
-            (first_half[:-1], right) if len(first_half) >= len(right) else (first_half, right[1:])
-        )
-    return text if first_half + right == text else f"{first_half.rstrip()}…{right.lstrip()}"
+    if cell_len(text) <= width:
+        return text
+    first, last = text[: (len(text) + 1) // 2], text[(len(text) + 1) // 2 :]
+    while cell_len(first) + cell_len(last) > width - 1:
+        first, last = (first[:-1], last) if len(first) >= len(last) else (first, last[1:])
+    return f"{first.rstrip()}…{last.lstrip()}"
 
 
 def _beginning(text: str, width: int) -> str:
     """Cut a text to one line of at most ``width`` cells, with … at its end."""
-    line = Text(" ".join(text.split()))
-    line.truncate(width, overflow="ellipsis")
-    return line.plain
+    text = " ".join(text.split())
+    return text if cell_len(text) <= width else f"{set_cell_size(text, width - 1).rstrip()}…"
 
 
 class _Terminal:
