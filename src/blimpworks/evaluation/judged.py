@@ -106,14 +106,14 @@ class Tables:
 
         A row per item and paradigm: a pair of two paradigms has two.
         """
-        judgements: dict[str, dict[str, pd.DataFrame]] = {}
-        for lang in self.benchmark["items"]:
-            judgements[lang] = {}
-            for model, languages in self.benchmark["languages"].items():
-                if lang in languages:
-                    rows = read_judgements(self.path("judgements", lang, model))
-                    main = rows[rows["method"] == self.methods[model]]
-                    judgements[lang][model] = main.reset_index(drop=True)
+        judgements: dict[str, dict[str, pd.DataFrame]] = {
+            lang: {} for lang in self.benchmark["items"]
+        }
+        for model, languages in self.benchmark["languages"].items():
+            for lang in languages:
+                rows = read_judgements(self.path("judgements", lang, model))
+                main = rows[rows["method"] == self.methods[model]]
+                judgements[lang][model] = main.reset_index(drop=True)
         return judgements
 
     @cached_property

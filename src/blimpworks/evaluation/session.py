@@ -192,9 +192,9 @@ class Evaluation:
                 inputs = (alone.campaign, alone.catalogue, alone.groups)
                 rows = {} if every_part(*inputs) else alone.catalogue.models
                 obstacles = {m: obstacle(*inputs, row, name) for m, row in rows.items()}
-                reasons[name] = "; ".join(f"{model}: {why}" for model, why in obstacles.items())
-                if len({*obstacles.values()}) == 1:
-                    reasons[name] = next(iter(obstacles.values()))
+                distinct = {*obstacles.values()}
+                each = (f"{model}: {why}" for model, why in obstacles.items())
+                reasons[name] = "; ".join(each if len(distinct) > 1 else distinct)
             settings["benchmarks"] = [name for name, reason in reasons.items() if not reason]
             if not settings["benchmarks"]:
                 lines = "\n".join(f"  {name}: {reason}" for name, reason in reasons.items())

@@ -180,16 +180,12 @@ class _Terminal:
         places = first["places"]
         printed = sum(not place["ours"] for place in places)
         self.head(f"Among the {printed} models in print: {self.text.language(first['lang'])}")
-        near = {0}
-        for position, place in enumerate(places):
-            if place["ours"]:
-                near |= {*range(position - NEIGHBOURS, position + NEIGHBOURS + 1)}
+        ours = [position for position, place in enumerate(places) if place["ours"]]
+        around = range(-NEIGHBOURS, NEIGHBOURS + 1)
+        near = {0, *(position + distance for position in ours for distance in around)}
         rows: list[tuple[str, ...]] = []
-        ours = set()
         for position, place in enumerate(places):
             if position in near:
-                if place["ours"]:
-                    ours.add(len(rows))
                 label = f"{'▶' if place['ours'] else ' '} {_shorten(place['label'], 34)}"
                 model = (str(place["rank"]), label, show.size(place["parameters"]))
                 interval = show.interval(place["low"], place["high"])
@@ -197,7 +193,8 @@ class _Terminal:
                 rows.append((*model, show.percent(place["accuracy"]), interval, n))
             elif position - 1 in near:
                 rows.append(("", "  …", "", "", "", ""))
-        lines = table(("", "  model", "size", "acc", "95 %", "n"), rows, texts=0, bold=ours)
+        bold = {i for i, row in enumerate(rows) if row[1].startswith("▶")}
+        lines = table(("", "  model", "size", "acc", "95 %", "n"), rows, texts=0, bold=bold)
         lines.columns[1].justify = "left"
         self.console.print(lines)
         for note in first["notes"]:
