@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pandas as pd
 import pyarrow.compute as pc
 from rich.console import Console
 
@@ -29,9 +29,6 @@ from blimpworks.evaluation.sides import (
 )
 from blimpworks.evaluation.terminal import say, table
 from blimpworks.judging.sample import item_key
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ class Comparison:
     """Sentences on models and languages that were not compared."""
 
 
-Joined = tuple[dict[str, str], "pd.DataFrame"]
+Joined = tuple[dict[str, str], pd.DataFrame]
 """Labels of two models' table, and a row per item of either side.
 
 Labels: benchmark, lang, model_a, model_b, and the first method that both are judged by, empty where
@@ -102,7 +99,7 @@ def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, s
 
 
 def _moved(
-    sides: Sequence[Side], labels: dict[str, str], phenomenon: str, rows: "pd.DataFrame"
+    sides: Sequence[Side], labels: dict[str, str], phenomenon: str, rows: pd.DataFrame
 ) -> Record:
     labels = dict(labels)
     name, lang, method = labels["benchmark"], labels["lang"], labels.pop("method")
@@ -140,8 +137,6 @@ def _largest_flips(
     sides: Sequence[Side], compared: Sequence[Joined], count: int
 ) -> tuple[int, list[Record]]:
     """Return the number of flipped items, and the ``count`` with the largest changes of margin."""
-    import pandas as pd
-
     tables = []
     for labels, rows in compared:
         both = rows.dropna(subset=["correct_a", "correct_b"])

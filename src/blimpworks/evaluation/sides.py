@@ -10,7 +10,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.audit.causes import Causes, Run, changed_values, load_run, shortened
@@ -22,16 +24,13 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import Record
-from blimpworks.evaluation.judged import COLUMNS, read_judgements
+from blimpworks.evaluation.judged import COLUMNS, read_accuracies, read_judgements
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
 from blimpworks.interop.lm_eval_export import METRICS
 from blimpworks.interop.lm_eval_import import sentences_of
 from blimpworks.items import SAMPLED
 from blimpworks.json_files import load_json
-from blimpworks.tables import ACCURACIES, ITEMS, made_by, read_table
-
-if TYPE_CHECKING:
-    import pandas as pd
+from blimpworks.tables import ITEMS, made_by, read_table
 
 LABELS = ["benchmark", "model", "lang", "phenomenon", "paradigm", "method"]
 
@@ -46,20 +45,15 @@ class Side:
     """Settings of the evaluation; None for a results tree, which has none."""
 
     @cached_property
-    def accuracies(self) -> "pd.DataFrame":
+    def accuracies(self) -> pd.DataFrame:
         """Accuracies on all its benchmarks. Raises UserError when there are none."""
-        import pandas as pd
-
         paths = sorted((self.results / "accuracies").glob("*.parquet"))
         if not paths:
             raise UserError(
                 f"{self.folder} has no accuracies; expected the directory of a finished evaluation "
                 f"(with {CAMPAIGN_FILE}) or a results tree with accuracies/BENCHMARK.parquet."
             )
-        tables = (read_table(ACCURACIES, path).to_pandas() for path in paths)
-        labelled = [table.astype(dict.fromkeys(LABELS, object)) for table in tables]
-        frame: pd.DataFrame = pd.concat(labelled, ignore_index=True)
-        return frame
+        return pd.concat(map(read_accuracies, paths), ignore_index=True)
 
     @cached_property
     def accuracy_by_label(self) -> dict[Any, float]:
@@ -93,7 +87,7 @@ class Side:
         """Return the path of a model's table in a language."""
         return self.results / kind / benchmark / model / f"{lang}.parquet"
 
-    def judgements(self, benchmark: str, lang: str, model: str) -> "pd.DataFrame":
+    def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
         """Read a model's judgements in a language by all methods, columns ``COLUMNS``."""
         return read_judgements(self.table("judgements", benchmark, lang, model))
 
@@ -174,10 +168,8 @@ class SamplesSide(Side):
     """
 
     @cached_property
-    def accuracies(self) -> "pd.DataFrame":
+    def accuracies(self) -> pd.DataFrame:
         """Accuracies on the other side's items with samples. Raises UserError for none."""
-        import pandas as pd
-
         rows = []
         pairs = {name for name, benchmark in benchmarks().items() if benchmark.judge == "judge"}
         for name, lang in sorted({(n, lang) for n, lang, _ in self.other.judged_tables}):
@@ -195,10 +187,8 @@ class SamplesSide(Side):
             )
         return pd.DataFrame(rows, columns=[*LABELS, "accuracy"])
 
-    def judgements(self, benchmark: str, lang: str, model: str) -> "pd.DataFrame":
+    def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
         """Return the harness's verdicts, with the ids of the other side's items."""
-        import pandas as pd
-
         names = ["item_id", "paradigm", "phenomenon", "good", "bad"]
         items = read_table(ITEMS, self.items(benchmark, lang, model), names)
         rows = []
