@@ -19,9 +19,9 @@ from blimpworks.cli import run_here
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.files import sha256_of
-from blimpworks.interop.crate.export import Wish, _facts, plan_crate, write_crate
+from blimpworks.interop.crate.export import plan_crate, write_crate
 from blimpworks.interop.crate.licences import licence_name, licence_url
-from blimpworks.interop.crate.tables import LEFT_OUT, read_csv, read_table
+from blimpworks.interop.crate.tables import LEFT_OUT, Wish, read_csv, read_table
 from blimpworks.interop.crate.words import describe, formula_code, read_dictionary
 from blimpworks.interop.croissant import write_croissant
 from blimpworks.papers.lmentry.judging.judge import MORE
@@ -374,7 +374,7 @@ def test_generated_pairs_cite_their_paper_and_have_our_licence(here, tmp_path):
         folder = tmp_path / name
         folder.mkdir()
         (folder / "eng.csv").write_text("item_id,paradigm\n1,causative\n")
-        write_croissant(folder, _facts(plan, name, ["GPL-3.0-only"]))
+        write_croissant(folder, plan, ["GPL-3.0-only"])
         metadata = croissant.Dataset(folder / "croissant.json").metadata
         assert "(2020). BLiMP: The Benchmark" in metadata.cite_as
         assert metadata.license == [licence]

@@ -87,7 +87,8 @@ def export_crate(
 ) -> None:
     """Write exhibits, their tables and their provenance as a Workflow Run RO-Crate."""
     from blimpworks.cli import run_here
-    from blimpworks.interop.crate.export import Wish, plan_crate, write_crate
+    from blimpworks.interop.crate.export import plan_crate, write_crate
+    from blimpworks.interop.crate.tables import Wish
 
     wish = Wish(exhibit, table, gzip, author)
     plan = plan_crate(results, campaign, wish, run_here)
@@ -107,8 +108,8 @@ def export_croissant(
 ) -> None:
     """Write item sets as CSV with Croissant metadata, for data set loaders."""
     from blimpworks.cli import run_here
-    from blimpworks.interop.crate.export import Wish
     from blimpworks.interop.crate.export import export_croissant as write
+    from blimpworks.interop.crate.tables import Wish
 
     for path in write(results, campaign, output, Wish(authors=author), run_here):
         typer.echo(str(path))
@@ -128,7 +129,7 @@ def export_hub(
 ) -> None:
     """Write item sets as a data set of the Hugging Face hub, with its card."""
     from blimpworks.cli import run_here
-    from blimpworks.interop.crate.export import Wish
+    from blimpworks.interop.crate.tables import Wish
     from blimpworks.interop.hub.export import export_hub as write
 
     wish = Wish(authors=author)

@@ -1,27 +1,26 @@
 """Writing of a crate: choose, verify, copy, describe; atomically."""
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
 import pandas as pd
 
 from blimpworks import __version__
-from blimpworks.audit.lineage import Jobs, jobs_behind
+from blimpworks.audit.lineage import jobs_behind
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.registry import find_benchmark, find_paper
-from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.registry import find_paper
 from blimpworks.errors import UserError
 from blimpworks.files import whole_directory, write_text
-from blimpworks.interop.crate.graph import WORKFLOW, Graph, write_graph
-from blimpworks.interop.crate.licences import CODE, DATA, licences_behind, sources_behind
+from blimpworks.interop.crate.graph import WORKFLOW, write_graph
+from blimpworks.interop.crate.licences import CODE, licences_behind, sources_behind
 from blimpworks.interop.crate.tables import (
-    Shown,
+    Plan,
+    Wish,
     all_cells,
+    authors_of,
     copy_tables,
     find_exhibits,
     require_unaltered,
@@ -30,51 +29,12 @@ from blimpworks.interop.crate.tables import (
     write_csv,
 )
 from blimpworks.interop.crate.words import dictionary, formulas_text, readme
-from blimpworks.interop.croissant import Facts, export_items, write_croissant
+from blimpworks.interop.croissant import export_items, write_croissant
 from blimpworks.records.job import REPOSITORY
 from blimpworks.records.places import relative_texts
-from blimpworks.yaml_files import read_yaml
 
 REPRODUCTION = ("published.csv", "measured.csv")
 """Comparisons with the printed numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """A user's choices: exhibits by paper/name (none: all), further kinds of tables."""
-
-    exhibits: Sequence[str] = ()
-    tables: Sequence[str] = ()
-    gzip: bool = False
-    authors: Sequence[str] = ()
-
-
-@dataclass
-class Plan:
-    """The verified contents of a crate that is not written yet."""
-
-    results: Path
-    campaign: Campaign
-    campaign_file: Path
-    jobs: Jobs
-    wish: Wish
-    exhibits: list[Shown] = field(default_factory=list)
-    comparisons: list[Path] = field(default_factory=list)
-    behind: pd.DataFrame = field(default_factory=pd.DataFrame)
-
-    def inputs(self) -> list[Path]:
-        """Return the files that the crate is made of."""
-        tables = self.behind["original"].drop_duplicates()
-        cells = [exhibit.cells for exhibit in self.exhibits]
-        return [self.campaign_file, *cells, *tables, *self.comparisons]
-
-
-def authors_of(wish: Wish) -> list[str]:
-    """Return authors that the user names, else those of the software."""
-    if wish.authors:
-        return list(wish.authors)
-    stated = read_yaml(REPOSITORY / "CITATION.cff", "the software's authors")
-    return [author["name"] for author in stated["authors"]]
 
 
 def plan_crate(
@@ -100,7 +60,17 @@ def plan_crate(
             f"there are no {unknown[0]!r} tables behind these exhibits; there are: "
             f"{', '.join(sorted(table_kinds))}, and scores."
         )
-    return Plan(results, campaign, campaign_file, jobs, wish, exhibits, comparisons, behind)
+    return Plan(
+        results,
+        campaign,
+        campaign_file,
+        jobs,
+        authors_of(wish),
+        wish.gzip,
+        exhibits,
+        comparisons,
+        behind,
+    )
 
 
 @contextmanager
@@ -114,48 +84,6 @@ def new_directory(path: Path) -> Iterator[Path]:
         yield temporary
 
 
-def _finished(plan: Plan) -> dict[Path, Path]:
-    shown = [
-        path
-        for exhibit in plan.exhibits
-        for entry in plan.jobs.made(exhibit.cells)["outputs"]
-        if (path := Path(entry["path"])).parent == exhibit.cells.parent and path != exhibit.cells
-    ]
-    places = {path: path.relative_to(plan.results) for path in [*shown, *plan.comparisons]}
-    return {**places, plan.campaign_file: Path("config", plan.campaign_file.name)}
-
-
-def _workflow_files() -> Iterator[tuple[Path, Path]]:
-    rules = sorted((REPOSITORY / "workflow/rules").glob("*.smk"))
-    for path in (REPOSITORY / "Snakefile", REPOSITORY / WORKFLOW, *rules):
-        if not path.is_file():
-            raise UserError(f"{path} does not exist; export from a checkout of the repository.")
-        yield path, path.relative_to(REPOSITORY)
-
-
-def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
-    own_words = find_benchmark(benchmark).own_words
-    folder = plan.results / "items" / benchmark
-    paths = [Path(entry["path"]) for entry in plan.jobs.entries.values()]
-    behind = plan.jobs.behind(*(path for path in paths if path.is_relative_to(folder))).values()
-    jobs = sorted((record for record in behind if record), key=lambda record: record["started"])
-    ended = max(record["ended"] for record in plan.jobs.by_output.values())
-    return Facts(
-        benchmark,
-        f"{benchmark}-{plan.campaign.campaign}",
-        f"Items of {benchmark}, campaign {plan.campaign.campaign}. "
-        f"{plan.campaign.description}".strip(),
-        authors_of(plan.wish),
-        # Whatever else the campaign is made of, these pairs are of our own words.
-        [DATA] if own_words else licences,
-        # The day of the last job, not today: the same results look the same.
-        datetime.fromisoformat(ended[:10]).replace(tzinfo=UTC),
-        __version__,
-        list(dict.fromkeys(record["verb"] for record in jobs)),
-        own_words,
-    )
-
-
 def write_crate(plan: Plan, output: Path) -> str:
     """Write the planned crate to ``output``; say what is in it. Raises as ``new_directory``."""
     pathvars, jobs = plan.campaign.pathvars, plan.jobs
@@ -164,19 +92,30 @@ def write_crate(plan: Plan, output: Path) -> str:
     )
     pinned = sources_behind(jobs, plan.campaign)
     licences = licences_behind(jobs, pinned, plan.results)
-    finished = _finished(plan)
+    shown = [
+        path
+        for exhibit in plan.exhibits
+        for entry in jobs.made(exhibit.cells)["outputs"]
+        if (path := Path(entry["path"])).parent == exhibit.cells.parent and path != exhibit.cells
+    ]
+    finished = {path: path.relative_to(plan.results) for path in [*shown, *plan.comparisons]}
+    campaign = Path("config", plan.campaign_file.name)
+    rules = sorted((REPOSITORY / "workflow/rules").glob("*.smk"))
+    workflow = [REPOSITORY / "Snakefile", REPOSITORY / WORKFLOW, *rules]
+    if absent := [path for path in workflow if not path.is_file()]:
+        raise UserError(f"{absent[0]} does not exist; export from a checkout of the repository.")
     files = jobs.behind(*(exhibit.cells for exhibit in plan.exhibits), *plan.comparisons)
     title = f"Results of the campaign {plan.campaign.campaign}"
     papers = dict.fromkeys(exhibit.paper for exhibit in plan.exhibits)
     citations = [find_paper(name).citation for name in papers]
-    campaign = finished[plan.campaign_file]
     with new_directory(output) as root:
-        for path, target in chain(finished.items(), _workflow_files()):
+        own_files = {path: path.relative_to(REPOSITORY) for path in workflow}
+        for path, target in chain(finished.items(), own_files.items()):
             (root / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, root / target)
-        settings = (root / campaign).read_text(encoding="utf-8")
-        write_text(root / campaign, relative(settings))
-        copies = copy_tables(plan.behind, root, packed=plan.wish.gzip)
+        write_text(root / campaign, relative(plan.campaign_file.read_text(encoding="utf-8")))
+        finished[plan.campaign_file] = campaign
+        copies = copy_tables(plan.behind, root, packed=plan.gzip)
         places = {(copy.kind, copy.original): copy.place.as_posix() for copy in copies}
         pairs = zip(plan.behind["source"], plan.behind["original"], strict=True)
         modules = [
@@ -198,7 +137,7 @@ def write_crate(plan: Plan, output: Path) -> str:
         for name, frame in {**written, "dictionary": dictionary(columns)}.items():
             write_csv(frame, root / f"{name}.csv")
         for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
-            write_croissant(folder, _facts(plan, folder.name, list(licences)))
+            write_croissant(folder, plan, [*licences])
         write_text(root / "formulas.md", formulas_text(sorted(cells["formula"].unique())))
         text = readme(
             root,
@@ -214,26 +153,18 @@ def write_crate(plan: Plan, output: Path) -> str:
         )
         write_text(root / "README.md", relative(text))
         csv = {copy.original: copy.place for copy in copies if copy.original.suffix == ".csv"}
-        graph = Graph(
-            root,
-            jobs,
-            csv | finished,
-            {copy.place: copy.original for copy in copies if copy.original not in csv},
-            pinned,
-            relative,
-        )
-        sources = [p for p, record in files.items() if not record or record["verb"] == "retrieve"]
         entities = write_graph(
-            graph,
-            title,
-            plan.campaign.description or title,
-            __version__,
-            authors_of(plan.wish),
-            [f"{citation.text} {citation.address}".rstrip() for citation in citations],
-            [*licences, CODE],
-            campaign,
-            sources,
-            [p for p in finished.values() if p.parts[0] in ("exhibits", "published")],
+            root,
+            plan,
+            title=title,
+            citations=[f"{citation.text} {citation.address}".rstrip() for citation in citations],
+            licences=[*licences, CODE],
+            settings=campaign,
+            behind=files,
+            places=csv | finished,
+            copies={copy.place: copy.original for copy in copies if copy.original not in csv},
+            pinned=pinned,
+            relative=relative,
         )
         sizes = [path.stat().st_size for path in root.rglob("*") if path.is_file()]
     contents = f"{len(sizes)} files, {sum(sizes) / 1e6:.1f} MB, {len(cells)} cells"
@@ -257,10 +188,10 @@ def export_croissant(
     jobs = jobs_behind(chain.from_iterable(tables.values()))
     require_unaltered(jobs, results, run)
     licences = [*licences_behind(jobs, sources_behind(jobs, campaign), results)]
-    plan = Plan(results, campaign, campaign_file, jobs, wish)
+    plan = Plan(results, campaign, campaign_file, jobs, authors_of(wish))
     with new_directory(output) as root:
         names = [
-            export_items(paths, root / name, _facts(plan, name, licences)).relative_to(root)
+            export_items(paths, root / name, plan, licences).relative_to(root)
             for name, paths in tables.items()
         ]
     return [output / name for name in names]

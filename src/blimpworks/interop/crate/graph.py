@@ -11,18 +11,19 @@ import mimetypes
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from rocrate.model import ContextEntity, Person
+from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
+from blimpworks import __version__
 from blimpworks.audit.lineage import Jobs
 from blimpworks.campaign.catalogue import Pinned
 from blimpworks.files import sha256_of
 from blimpworks.interop.crate.licences import licence_name, licence_url
+from blimpworks.interop.crate.tables import Plan
 from blimpworks.records.reading import Record
 
 PROFILES = {
@@ -70,8 +71,6 @@ class Graph:
     jobs: Jobs
     places: Mapping[Path, Path]
     """Unchanged files of the results or repository, with their paths in the crate."""
-    copies: Mapping[Path, Path]
-    """Paths in the crate of changed copies, with their originals."""
     sources: Mapping[Path, Pinned]
     relative: Callable[[str], str]
     """Function that removes paths of this machine from a text."""
@@ -80,11 +79,6 @@ class Graph:
         self.crate = ROCrate(version="1.1")
         self.crate.metadata.extra_terms.update(TERMS)
         self._known: dict[str, Entity] = {}
-
-    @cached_property
-    def records(self) -> list[Record]:
-        """Records of the jobs, by their starts."""
-        return self.jobs.in_order()
 
     def add(self, identifier: str, kind: str, **properties: Any) -> Entity:
         """Add a contextual entity of a ``kind`` (its @type), once, and return it."""
@@ -104,10 +98,9 @@ class Graph:
         """Add a person, "Name <https://orcid.org/…>", or an organization, "Name"."""
         match = AUTHOR.fullmatch(text)
         assert match is not None
-        name = match["name"]
-        if match["id"]:
-            return self.crate.add(Person(self.crate, match["id"], properties={"name": name}))
-        return self.add(f"#author/{quote(name)}", "Organization", name=name)
+        address, name = match["id"], match["name"]
+        kind = "Person" if address else "Organization"
+        return self.add(address or f"#author/{quote(name)}", kind, name=name)
 
     def copied(self, place: Path) -> Entity:
         """Return a file of the crate."""
@@ -155,7 +148,7 @@ class Graph:
             softwareRequirements=requirements,
         )
 
-    def job(self, record: Record, agents: Sequence[Entity]) -> Entity:
+    def job(self, record: Record, agents: Any) -> Entity:
         """Add a job: its inputs, products, command and times; jobs share equal parameters."""
         git, platform = record["git"], record["host"]["platform"]
         state = {True: "", False: " with local changes", None: ""}[git["clean"]]
@@ -178,7 +171,7 @@ class Graph:
             result=_plainly([*map(self.original, record["outputs"])]),
             startTime=record["started"],
             endTime=record["ended"],
-            agent=_plainly(agents),
+            agent=agents,
             actionStatus=DONE,
         )
 
@@ -196,23 +189,6 @@ class Graph:
             file["exampleOfWork"] = slot
         return slot
 
-    def add_files(self) -> None:
-        """Add all files of the crate but the workflow."""
-        changed = {target: original for original, target in self.places.items()}
-        for path in sorted(p for p in self.root.rglob("*") if p.is_file()):
-            place = path.relative_to(self.root)
-            more: dict[str, Any] = {}
-            if place == Path(WORKFLOW):
-                continue
-            if place == Path("README.md"):
-                more = {"about": self.crate.root_dataset}
-            elif place in self.copies:
-                more = {"isBasedOn": self.original({"path": self.copies[place]})}
-            elif place in changed:
-                more = {"alternateName": self.relative(changed[place].as_posix())}
-            named = {"name": place.as_posix(), **self.content(place), **more}
-            self.crate.add_file(dest_path=place, properties=named)
-
     def content(self, place: Path) -> dict[str, str]:
         """Return size, media type and SHA-256 of a file of the crate."""
         path = self.root / place
@@ -222,83 +198,96 @@ class Graph:
             "sha256": sha256_of(path),
         }
 
-    def add_run(
-        self,
-        version: str,
-        authors: Sequence[str],
-        campaign: Path,
-        sources: Sequence[Path],
-        exhibits: Sequence[Path],
-    ) -> list[Entity]:
-        """Add the workflow with its commands, and its run by the authors; return these."""
-        tools = {tool["@id"]: tool for tool in map(self.tool, self.records)}
-        properties = {
-            "name": "blimpworks",
-            "version": version,
-            "license": self.licence("Apache-2.0"),
-            **self.content(Path(WORKFLOW)),
-            "hasPart": list(tools.values()),
-        }
-        workflow = self.crate.add_workflow(
-            dest_path=WORKFLOW, main=True, lang="snakemake", properties=properties
-        )
-        agents = [self.author(text) for text in authors]
-        actions = [self.job(record, agents) for record in self.records]
-        settings = self.copied(campaign)
-        inputs = [self.original({"path": path}) for path in sources]
-        results = [*map(self.copied, exhibits)]
-        workflow["input"] = [
-            self.slot("campaign", "Settings of the run.", [settings]),
-            self.slot("sources", "Data from elsewhere.", inputs),
-        ]
-        workflow["output"] = self.slot("exhibits", "Tables and figures.", results)
-        root_hash = self.jobs.root_hash()
-        run = self.add(
-            "#run",
-            "CreateAction",
-            name="The run of the whole workflow",
-            description=f"{len(actions)} jobs. Root hash of their records: {root_hash}.",
-            instrument=workflow,
-            object=[settings, *inputs],
-            result=_plainly(results),
-            startTime=min(record["started"] for record in self.records),
-            endTime=max(record["ended"] for record in self.records),
-            agent=_plainly(agents),
-            actionStatus=DONE,
-        )
-        self.crate.root_dataset["mentions"] = [run, *actions]
-        return agents
-
 
 def write_graph(
-    graph: Graph,
+    root: Path,
+    plan: Plan,
+    *,
     title: str,
-    description: str,
-    version: str,
-    authors: Sequence[str],
     citations: Sequence[str],
     licences: Sequence[str],
-    campaign: Path,
-    sources: Sequence[Path],
-    exhibits: Sequence[Path],
+    settings: Path,
+    behind: Mapping[Path, Record | None],
+    places: Mapping[Path, Path],
+    copies: Mapping[Path, Path],
+    pinned: Mapping[Path, Pinned],
+    relative: Callable[[str], str],
 ) -> int:
-    """Write ``ro-crate-metadata.json`` for ``graph.root``; return the number of entities.
+    """Write ``ro-crate-metadata.json`` for a crate's files; return the number of entities.
 
-    ``campaign`` and ``exhibits`` are paths in the crate, ``sources`` the files from elsewhere.
+    ``settings`` is the campaign file's path in the crate, ``behind`` are all files with their
+    records. ``places`` has paths in the crate of unchanged files; ``copies`` the originals of
+    changed copies, by path in the crate.
     """
-    graph.add_files()
-    agents = graph.add_run(version, authors, campaign, sources, exhibits)
-    root = graph.crate.root_dataset
-    root["name"], root["description"] = title, description
-    root["author"] = root["publisher"] = _plainly(agents)
-    root["license"] = _plainly([graph.licence(name) for name in licences])
+    graph, jobs = Graph(root, plan.jobs, places, pinned, relative), plan.jobs
+    crate, records = graph.crate, jobs.in_order()
+    dataset, ended = crate.root_dataset, max(record["ended"] for record in records)
+    changed = {target: original for original, target in places.items()}
+    for path in sorted(p for p in root.rglob("*") if p.is_file()):
+        place = path.relative_to(root)
+        more: dict[str, Any] = {}
+        if place == Path(WORKFLOW):
+            continue
+        if place == Path("README.md"):
+            more = {"about": dataset}
+        elif place in copies:
+            more = {"isBasedOn": graph.original({"path": copies[place]})}
+        elif place in changed:
+            more = {"alternateName": relative(changed[place].as_posix())}
+        named = {"name": place.as_posix(), **graph.content(place), **more}
+        crate.add_file(dest_path=place, properties=named)
+
+    # The workflow with its commands, and its run by the authors.
+    tools = {tool["@id"]: tool for tool in map(graph.tool, records)}
+    properties = {
+        "name": "blimpworks",
+        "version": __version__,
+        "license": graph.licence("Apache-2.0"),
+        **graph.content(Path(WORKFLOW)),
+        "hasPart": list(tools.values()),
+    }
+    workflow = crate.add_workflow(
+        dest_path=WORKFLOW, main=True, lang="snakemake", properties=properties
+    )
+    agents = _plainly([graph.author(text) for text in plan.authors])
+    actions = [graph.job(record, agents) for record in records]
+    campaign = graph.copied(settings)
+    inputs = [
+        graph.original({"path": path})
+        for path, record in behind.items()
+        if not record or record["verb"] == "retrieve"
+    ]
+    shown = [path for path in places.values() if path.parts[0] in ("exhibits", "published")]
+    results = [*map(graph.copied, dict.fromkeys(shown))]
+    workflow["input"] = [
+        graph.slot("campaign", "Settings of the run.", [campaign]),
+        graph.slot("sources", "Data from elsewhere.", inputs),
+    ]
+    workflow["output"] = graph.slot("exhibits", "Tables and figures.", results)
+    run = graph.add(
+        "#run",
+        "CreateAction",
+        name="The run of the whole workflow",
+        description=f"{len(actions)} jobs. Root hash of their records: {jobs.root_hash()}.",
+        instrument=workflow,
+        object=[campaign, *inputs],
+        result=_plainly(results),
+        startTime=records[0]["started"],
+        endTime=ended,
+        agent=agents,
+        actionStatus=DONE,
+    )
+    dataset["mentions"] = [run, *actions]
+    dataset["name"], dataset["description"] = title, plan.campaign.description or title
+    dataset["author"] = dataset["publisher"] = agents
+    dataset["license"] = _plainly([graph.licence(name) for name in licences])
     if citations:
-        root["citation"] = _plainly(citations)
+        dataset["citation"] = _plainly(citations)
     # Not today's date: the same results make the same crate.
-    root["datePublished"] = max(record["ended"] for record in graph.records)[:10]
-    root["conformsTo"] = [
+    dataset["datePublished"] = ended[:10]
+    dataset["conformsTo"] = [
         graph.add(url, "CreativeWork", name=name, version=url.rsplit("/", 1)[1])
         for url, name in PROFILES.items()
     ]
-    graph.crate.metadata.write(graph.root)
-    return len(graph.crate.get_entities())
+    crate.metadata.write(root)
+    return len(crate.get_entities())

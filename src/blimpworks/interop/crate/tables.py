@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -19,6 +19,8 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import below
 from blimpworks.parquet import read_parquet
+from blimpworks.records.job import REPOSITORY
+from blimpworks.yaml_files import read_yaml
 
 WITH_JUDGEMENTS = ("items", "accuracies")
 """Kinds of tables that accompany judgements, although the cells do not need them."""
@@ -43,6 +45,16 @@ FORMS = {"measured": "exhibits", "published": "published"}
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """A user's choices: exhibits by paper/name (none: all), further kinds of tables."""
+
+    exhibits: Sequence[str] = ()
+    tables: Sequence[str] = ()
+    gzip: bool = False
+    authors: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """An exhibit in one form, and the table of its cells."""
 
@@ -51,10 +63,34 @@ class Shown:
     form: str
     cells: Path
 
-    @property
-    def key(self) -> str:
-        """Name of the exhibit with its paper: ``PAPER/NAME``."""
-        return f"{self.paper}/{self.name}"
+
+@dataclass
+class Plan:
+    """The verified contents of a crate that is not written yet."""
+
+    results: Path
+    campaign: Campaign
+    campaign_file: Path
+    jobs: Jobs
+    authors: list[str]
+    gzip: bool = False
+    exhibits: list[Shown] = field(default_factory=list)
+    comparisons: list[Path] = field(default_factory=list)
+    behind: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    def inputs(self) -> list[Path]:
+        """Return the files that the crate is made of."""
+        tables = self.behind["original"].drop_duplicates()
+        cells = [exhibit.cells for exhibit in self.exhibits]
+        return [self.campaign_file, *cells, *tables, *self.comparisons]
+
+
+def authors_of(wish: Wish) -> list[str]:
+    """Return authors that the user names, else those of the software."""
+    if wish.authors:
+        return [*wish.authors]
+    stated = read_yaml(REPOSITORY / "CITATION.cff", "the software's authors")
+    return [author["name"] for author in stated["authors"]]
 
 
 def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
@@ -76,20 +112,24 @@ def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
 
 def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
     """Return exhibits, or those ``chosen`` by paper/name. Raises UserError where one is missing."""
-    shown_exhibits = [
-        Shown(path.parent.name, path.name.removesuffix(CELLS_SUFFIX), form, path)
+    by_form = {
+        (form, f"{path.parent.name}/{path.name.removesuffix(CELLS_SUFFIX)}"): path
         for form, folder in FORMS.items()
         for path in sorted((results / folder).glob(f"*/*{CELLS_SUFFIX}"))
-    ]
-    if not shown_exhibits:
+    }
+    if not by_form:
         raise UserError(
             f"{results} has no exhibits (expected {results}/exhibits/PAPER/EXHIBIT{CELLS_SUFFIX}); "
             "build them with snakemake."
         )
-    keys = list(dict.fromkeys(exhibit.key for exhibit in shown_exhibits))
+    keys = list(dict.fromkeys(key for _, key in by_form))
     if unknown := [key for key in chosen if key not in keys]:
         raise UserError(f"{results} has no exhibit {unknown[0]!r}; there are: {', '.join(keys)}.")
-    return [exhibit for exhibit in shown_exhibits if not chosen or exhibit.key in chosen]
+    return [
+        Shown(*key.split("/"), form, path)
+        for (form, key), path in by_form.items()
+        if not chosen or key in chosen
+    ]
 
 
 def require_unaltered(jobs: Jobs, results: Path, run: Callable[[list[str]], object]) -> None:

@@ -20,7 +20,7 @@ from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import write_text
-from blimpworks.interop.crate.export import Wish, authors_of, new_directory
+from blimpworks.interop.crate.export import new_directory
 from blimpworks.interop.crate.licences import (
     DATA,
     UNSTATED,
@@ -30,7 +30,7 @@ from blimpworks.interop.crate.licences import (
     retrieved_files,
     sources_behind,
 )
-from blimpworks.interop.crate.tables import require_unaltered, results_of
+from blimpworks.interop.crate.tables import Wish, authors_of, require_unaltered, results_of
 from blimpworks.interop.crate.words import describe, read_dictionary
 from blimpworks.interop.croissant import LIMITATIONS, USE_CASES
 from blimpworks.judging.sample import CONDITIONS
