@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -17,13 +18,13 @@ from blimpworks.audit.diff import compare_runs
 from blimpworks.audit.evidence import TABLE, printed_evidence, token_pieces
 from blimpworks.audit.explain import Explanation
 from blimpworks.audit.lineage import Node, is_about, lineage
-from blimpworks.audit.stale import PlannedJob, planned_jobs
+from blimpworks.audit.stale import planned_jobs
 from blimpworks.campaign.registry import papers
 from blimpworks.commands.registry import code_of, recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path, write_text
 from blimpworks.papers.multiblimp.commands import sample_items
-from blimpworks.records.job import Job
+from blimpworks.records.job import Job, Planned, planning
 from blimpworks.records.reading import read_record, record_of
 from blimpworks.reproduction.printed import read_published
 from blimpworks.tables import ACCURACIES, CELLS, FUNNEL, METADATA_KEY, read_table, write_table
@@ -453,11 +454,14 @@ def test_an_input_from_outside_that_changed_makes_its_product_stale_or_is_missin
 def test_other_parameters_and_inputs_in_the_plan_make_a_product_stale(pair):
     product, second = "results/x/first.parquet", "results/x/second.parquet"
     write_text(pair / "more.txt", "more\n")
-    plan = {
-        product: PlannedJob("sample_items", {"seed": 2}, ("in.txt", "more.txt"), (product,)),
-        second: PlannedJob("sample_items", {}, (product,), (second,)),
-    }
-    audited = audit(RESULTS, plan)
+    with planning() as planned:
+        for output, inputs, params in (
+            (product, ["in.txt", "more.txt"], {"seed": 2}),
+            (second, [product], {}),
+        ):
+            with suppress(Planned):
+                make(output, inputs, **params)
+    audited = audit(RESULTS, {str(job.outputs[0]): job for job in planned})
     assert [(f.problem, str(f.path), f.detail) for f in audited.findings] == [
         ("stale", product, "parameters have changed: seed is now 2, was 1"),
         ("stale", product, "the campaign now makes it from more.txt too"),

@@ -5,11 +5,11 @@ Stale products are those that the working tree would make by other code, paramet
 
 import json
 import os
-import sys
+import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout, suppress
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from blimpworks.audit.causes import same_table
 from blimpworks.audit.lineage import Jobs
-from blimpworks.audit.stale import PlannedJob, stale_reasons
+from blimpworks.audit.stale import stale_reasons
 from blimpworks.commands.registry import declared_commands, find_command
 from blimpworks.errors import UserError
 from blimpworks.files import (
@@ -32,12 +32,10 @@ from blimpworks.files import (
     write_text,
     writing_below,
 )
-from blimpworks.records.job import package_versions
+from blimpworks.records.job import Job, package_versions
 from blimpworks.records.reading import OWN_HASH, Record, record_hash, records_below, root_hash
 
 Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
-Progress = Callable[[int, int, int, int], None]
-"""Takes the number of read files, of all files, of read bytes, of all bytes."""
 READERS = 8
 """Number of threads: hashing releases the interpreter lock."""
 SETTINGS = "settings"
@@ -49,9 +47,11 @@ PICTURES = (".pdf", ".png", ".svg")
 ALIKE = 3
 """Most files with the same finding that are named one by one."""
 EVERY = 5.0
-"""Seconds between two messages on progress."""
+"""Seconds until progress is shown, and between two states of it."""
 REMEMBERED = Path(".snakemake/blimpworks-hashes.json")
 """File of hashes from earlier checks, below the workflow's directory."""
+NAMESPACE = "blimpworks"
+"""Purpose of a signature, so that signatures for other purposes do not count."""
 SETTLED = 2_000_000_000
 """Nanoseconds after a change in which file systems may miss another change."""
 
@@ -145,14 +145,12 @@ class Remembered:
             write_text(self._file, json.dumps(self._known) + "\n")
 
 
-def _hashes(
-    entries: list[dict[str, Any]], progress: Progress | None, remembered: Remembered | None
-) -> list[str | None]:
+def _hashes(entries: list[dict[str, Any]], remembered: Remembered | None) -> list[str | None]:
     """Return the SHA-256 of each file, None where it cannot be read."""
     paths = [Path(entry["path"]) for entry in entries]
     hashes = [remembered.known(path) if remembered else None for path in paths]
     to_hash = [number for number, file_hash in enumerate(hashes) if file_hash is None]
-    total, read = sum(entries[number]["bytes"] for number in to_hash), 0
+    total = sum(entries[number]["bytes"] for number in to_hash)
     compute = remembered.read if remembered else sha256_of
 
     def hash_of(number: int) -> str | None:
@@ -160,20 +158,18 @@ def _hashes(
             return compute(paths[number]) if paths[number].is_file() else None
         return None
 
-    with ThreadPoolExecutor(READERS) as pool:
-        for done, (number, now) in enumerate(
-            zip(to_hash, pool.map(hash_of, to_hash), strict=True), start=1
-        ):
+    about: dict[str, Any] = {"unit": "B", "unit_scale": True, "delay": EVERY, "mininterval": EVERY}
+    with (
+        ThreadPoolExecutor(READERS) as pool,
+        tqdm(desc=f"reading {len(to_hash)} files", total=total, **about) as progress,
+    ):
+        for number, now in zip(to_hash, pool.map(hash_of, to_hash), strict=True):
             hashes[number] = now
-            read += entries[number]["bytes"]
-            if progress:
-                progress(done, len(to_hash), read, total)
+            progress.update(entries[number]["bytes"])
     return hashes
 
 
-def _file_findings(
-    jobs: Jobs, progress: Progress | None, remembered: Remembered | None
-) -> Iterator[Finding]:
+def _file_findings(jobs: Jobs, remembered: Remembered | None) -> Iterator[Finding]:
     """Yield files that differ from the records, and products made from such files."""
     records = jobs.by_output.values()
     products = [entry for record in records for entry in record["outputs"]]
@@ -181,7 +177,7 @@ def _file_findings(
     for entry in (entry for record in records for entry in record["inputs"]):
         if jobs.key(entry["path"]) not in jobs.makers:
             outside.setdefault(jobs.key(entry["path"]), entry)
-    hashes = _hashes([*products, *outside.values()], progress, remembered)
+    hashes = _hashes([*products, *outside.values()], remembered)
     for entry, now in zip(products, hashes, strict=False):
         path, expected = Path(entry["path"]), entry["sha256"]
         if now is None:
@@ -233,14 +229,12 @@ def _edited_records(jobs: Jobs) -> Iterator[Finding]:
         yield Finding("edited", path, fault)
 
 
-def verify(
-    jobs: Jobs, progress: Progress | None = None, remembered: Remembered | None = None
-) -> list[Finding]:
+def verify(jobs: Jobs, remembered: Remembered | None = None) -> list[Finding]:
     """Hash the files of jobs again; return those that differ from the records, and edited records.
 
     Hashes that are ``remembered`` of untouched files are not computed.
     """
-    return [*_file_findings(jobs, progress, remembered), *_edited_records(jobs)]
+    return [*_file_findings(jobs, remembered), *_edited_records(jobs)]
 
 
 def _differences(record: Record, fault: str | None) -> Iterator[tuple[Path, str]]:
@@ -308,8 +302,7 @@ def make_again(
 
 def audit(
     root: Path,
-    plan: Mapping[str, PlannedJob] | None = None,
-    progress: Progress | None = None,
+    plan: Mapping[str, Job] | None = None,
     run: Callable[[list[str]], object] | None = None,
     remembered: Remembered | None = None,
 ) -> Audit:
@@ -331,7 +324,7 @@ def audit(
         raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
     jobs = Jobs(inside.values(), unreadable=unreadable)
     records = jobs.by_output
-    findings += verify(jobs, progress, remembered)
+    findings += verify(jobs, remembered)
     findings += [Finding("stale", Path(first), why) for first, why in stale_reasons(records, plan)]
     repeated = None
     if run is not None:
@@ -352,20 +345,6 @@ def audit(
         repeated=repeated,
         unread=remembered.skipped if remembered else 0,
     )
-
-
-class Meter:
-    """Reports the progress of a long audit on standard error."""
-
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-
-    def __call__(self, files: int, of_files: int, read: int, of_bytes: int) -> None:
-        """Report, at most once in ``EVERY`` seconds."""
-        if time.monotonic() - self._last >= EVERY:
-            self._last = time.monotonic()
-            done = f"{files} of {of_files} files, {read / 1e9:.1f} of {of_bytes / 1e9:.1f} GB"
-            print(f"read {done}", file=sys.stderr, flush=True)
 
 
 def as_json(audit: Audit) -> str:
@@ -409,3 +388,47 @@ def as_text(audit: Audit, root: Path, whole: bool = False) -> str:
     kinds = Counter(problem for problem, _ in {(f.problem, f.path) for f in audit.findings})
     said = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items())) or "all as recorded"
     return "\n".join([*lines, f"{audit.products} products in and behind {root}: {said}."])
+
+
+def hash_file(results: Path) -> Path:
+    """Return the file beside a results tree with its root hash; its signature ends in ``.sig``."""
+    return results.resolve().with_suffix(results.suffix + ".root")
+
+
+def _ssh_keygen(arguments: Sequence[str | Path], text: bytes = b"") -> str:
+    """Return the output of ``ssh-keygen -Y``. Raises UserError where it fails or is missing."""
+    command = ["ssh-keygen", "-Y", *map(str, arguments)]
+    try:
+        done = subprocess.run(command, input=text, capture_output=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"ssh-keygen could not be run ({error}); install OpenSSH's.") from error
+    if done.returncode:
+        reason = " ".join((done.stderr or done.stdout).decode(errors="replace").split())
+        raise UserError(f"ssh-keygen -Y {arguments[0]}: {reason[:200]}.")
+    return done.stdout.decode(errors="replace").strip()
+
+
+def sign(results: Path, root_hash: str, key: Path) -> Path:
+    """Sign a root hash by an SSH key; return the signature. Raises UserError where that fails.
+
+    OpenSSH's ``ssh-keygen -Y`` makes it; a file of allowed signers names trusted keys, as for git.
+    """
+    path = hash_file(results)
+    write_text(path, f"{root_hash}\n")
+    signature = path.with_name(f"{path.name}.sig")
+    signature.unlink(missing_ok=True)
+    _ssh_keygen(["sign", "-f", key, "-n", NAMESPACE, path])
+    return signature
+
+
+def signer(results: Path, root_hash: str, allowed: Path) -> str:
+    """Return who of the ``allowed`` signed this root hash. Raises UserError where nobody has."""
+    path = hash_file(results)
+    signature = path.with_name(f"{path.name}.sig")
+    for needed in (signature, allowed):
+        if not needed.is_file():
+            raise UserError(f"{needed} does not exist; expected it to check a signature.")
+    names = _ssh_keygen(["find-principals", "-s", signature, "-f", allowed]).splitlines()
+    options: list[str | Path] = ["-f", allowed, "-I", names[0], "-n", NAMESPACE, "-s", signature]
+    _ssh_keygen(["verify", *options], f"{root_hash}\n".encode())
+    return names[0]

@@ -7,7 +7,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, islice, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +17,7 @@ from blimpworks.commands.registry import find_command
 from blimpworks.errors import UserError
 from blimpworks.files import expand
 from blimpworks.records.digest import reachable
-from blimpworks.records.job import Planned, planning
+from blimpworks.records.job import Job, Planned, planning
 from blimpworks.records.reading import Record
 
 TARGETS = ("all", "published", "reproduction")
@@ -27,16 +26,6 @@ ROOM = 1_000_000
 """Bytes of the names on a command line; Linux takes two million, with the environment."""
 FEW = 5
 """Definitions, parameters or inputs that a reason names."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedJob:
-    """A planned job: its command's name, parameters, inputs and outputs."""
-
-    command: str
-    params: dict[str, Any]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
 
 
 def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> tuple[str, str, list[str]]:
@@ -56,7 +45,7 @@ def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> tuple[str
     return done.stdout, done.stderr, (lines or ["no message."]) if done.returncode else []
 
 
-def _jobs_of(arguments: list[str], run: Callable[[list[str]], Any]) -> list[PlannedJob]:
+def _jobs_of(arguments: list[str], run: Callable[[list[str]], Any]) -> list[Job]:
     """Return the jobs of a command line; none if it must read inputs that do not exist yet."""
     with planning() as planned:
         try:
@@ -65,15 +54,10 @@ def _jobs_of(arguments: list[str], run: Callable[[list[str]], Any]) -> list[Plan
             pass
         except (UserError, OSError, ImportError) as error:
             logging.getLogger(__name__).debug("%s: %s", arguments[:1], error)
-    return [
-        PlannedJob(
-            job.command.name, job.params, tuple(map(str, job.inputs)), tuple(map(str, job.outputs))
-        )
-        for job in planned
-    ]
+    return planned
 
 
-def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict[str, PlannedJob]:
+def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict[str, Job]:
     """Return the jobs that the campaign would run now, by their first output.
 
     ``run`` runs a command line of this package in this process; the current directory must be the
@@ -81,7 +65,7 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
     """
     if not campaign.is_file():
         raise UserError(f"{campaign} does not exist; expected a campaign file.")
-    jobs: dict[str, PlannedJob] = {}
+    jobs: dict[str, Job] = {}
     with TemporaryDirectory(prefix="blimpworks-settings-") as settings:
         dry = ("-n", "-F", "-p", "--nolock", "--", *TARGETS)
         output, messages, failed = _snakemake(campaign, *dry, settings=settings)
@@ -119,10 +103,11 @@ def _code_reason(record: Mapping[str, Any]) -> str | None:
     return f"the code of {command.name} has changed: {what}"
 
 
-def plan_reasons(record: Mapping[str, Any], planned: PlannedJob) -> Iterator[str]:
+def plan_reasons(record: Mapping[str, Any], planned: Job) -> Iterator[str]:
     """Yield parameters and inputs that differ between a record and its planned job."""
-    if planned.command != record["verb"]:
-        yield f"the campaign makes it by {planned.command!r}, it was made by {record['verb']!r}"
+    name = planned.command.name
+    if name != record["verb"]:
+        yield f"the campaign makes it by {name!r}, it was made by {record['verb']!r}"
     changed = changed_values(record["params"], planned.params)
     if changed:
         changes = [
@@ -131,7 +116,7 @@ def plan_reasons(record: Mapping[str, Any], planned: PlannedJob) -> Iterator[str
         ]
         yield f"parameters have changed: {_few(changes)}"
     before = {os.path.normpath(entry["path"]) for entry in record["inputs"]}
-    after = {os.path.normpath(path) for path in expand([*map(Path, planned.inputs)])}
+    after = {os.path.normpath(path) for path in expand(planned.inputs)}
     if added := sorted(after - before):
         yield f"the campaign now makes it from {_few(added)} too"
     if gone := sorted(before - after):
@@ -139,7 +124,7 @@ def plan_reasons(record: Mapping[str, Any], planned: PlannedJob) -> Iterator[str
 
 
 def stale_reasons(
-    records: Mapping[str, Record], plan: Mapping[str, PlannedJob] | None
+    records: Mapping[str, Record], plan: Mapping[str, Job] | None
 ) -> Iterator[tuple[str, str]]:
     """Yield first outputs that the working tree, or the campaign, would make otherwise, and why."""
     known: dict[tuple[str, str], str | None] = {}

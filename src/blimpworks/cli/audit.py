@@ -105,23 +105,20 @@ def check(
     configuration, of other parameters or inputs than the campaign would use now. Records that
     were edited are named too.
     """
-    from blimpworks.audit.check import Meter, Remembered, as_json, as_text, audit
+    from blimpworks.audit.check import Remembered, as_json, as_text, audit, signer
+    from blimpworks.audit.check import sign as write_signature
     from blimpworks.audit.stale import planned_jobs
     from blimpworks.cli import run_here
 
     plan = None if configfile is None else planned_jobs(configfile, run_here)
     remembered = None if full or deep or sign or signers else Remembered()
-    result = audit(root, plan, Meter(), run_here if deep else None, remembered)
+    result = audit(root, plan, run_here if deep else None, remembered)
     if remembered:
         remembered.keep()
     typer.echo(as_json(result) if json else as_text(result, root, whole))
     if signers:
-        from blimpworks.audit.signature import signer
-
         typer.echo(f"Signed by {signer(root, result.root_hash, signers)}.", err=True)
     if sign:
-        from blimpworks.audit.signature import sign as write_signature
-
         if result.findings:
             raise UserError(f"{root} was not signed: it is not as recorded, see above.")
         typer.echo(f"Signed: {write_signature(root, result.root_hash, sign)}", err=True)
@@ -137,12 +134,12 @@ def adopt(
 
     They are checked first: nothing may be altered, missing, or other than the campaign would make.
     """
-    from blimpworks.audit.check import Meter, as_text, audit
+    from blimpworks.audit.check import as_text, audit
     from blimpworks.audit.stale import adopt as take_over
     from blimpworks.audit.stale import planned_jobs
     from blimpworks.cli import run_here
 
-    result = audit(root, planned_jobs(configfile, run_here), Meter(), None)
+    result = audit(root, planned_jobs(configfile, run_here))
     if result.findings:
         typer.echo(as_text(result, root))
         raise UserError(f"{root} was not taken over: it is not what {configfile} would make.")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from blimpworks.audit.cells import CELLS_SUFFIX
-from blimpworks.audit.check import Meter, make_again, verify
+from blimpworks.audit.check import make_again, verify
 from blimpworks.audit.evidence import FOLDERS as EVIDENCE_FOLDERS
 from blimpworks.audit.evidence import nearest
 from blimpworks.audit.lineage import Jobs, Lineage
@@ -141,7 +141,7 @@ def require_unaltered(jobs: Jobs, results: Path, run: Callable[[list[str]], obje
     """
     findings = [
         finding
-        for finding in verify(jobs, Meter())
+        for finding in verify(jobs)
         if finding.problem != "missing" or finding.path.is_relative_to(results)
     ] or make_again(jobs, [], run)[1]
     if findings:
