@@ -14,8 +14,7 @@ from blimpworks.commands.declare import Declared, Use, command, library_argument
 from blimpworks.commands.options import option, written
 from blimpworks.commands.registry import code_of, declared_commands, find_command, recorded_commands
 from blimpworks.errors import UserError
-from blimpworks.records.commands import Command
-from blimpworks.records.job import Planned, planning
+from blimpworks.records.job import Command, Planned, planning
 
 BODILESS = {name: command for name, command in declared_commands().items() if command.calls}
 

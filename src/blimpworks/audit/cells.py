@@ -32,25 +32,22 @@ def cells_file(exhibit: Path) -> Path:
     return exhibit.with_name(exhibit.name.split(".")[0] + CELLS_SUFFIX)
 
 
-def _no_exhibit(source: Path) -> str:
-    name, folder = source.name.removesuffix(CELLS_SUFFIX), source.parent
-    exhibit_names = sorted(
-        path.name.removesuffix(CELLS_SUFFIX) for path in folder.glob(f"*{CELLS_SUFFIX}")
-    )
-    if not exhibit_names:
-        return (
-            f"{folder}/{name} is no file of an exhibit; expected one such as "
-            "RESULTS/exhibits/PAPER/table1.csv. `snakemake` builds those of a campaign."
-        )
-    close = difflib.get_close_matches(name, exhibit_names, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{folder} has no exhibit {name!r}; {hint}There are: {', '.join(exhibit_names)}."
-
-
 def read_cells(source: Path) -> pd.DataFrame:
     """Read a cells file. Raises UserError when it is missing, with the existing ones."""
     if not source.exists():
-        raise UserError(_no_exhibit(source))
+        name, folder = source.name.removesuffix(CELLS_SUFFIX), source.parent
+        paths = folder.glob(f"*{CELLS_SUFFIX}")
+        exhibit_names = sorted(path.name.removesuffix(CELLS_SUFFIX) for path in paths)
+        if not exhibit_names:
+            raise UserError(
+                f"{folder}/{name} is no file of an exhibit; expected one such as "
+                "RESULTS/exhibits/PAPER/table1.csv. `snakemake` builds those of a campaign."
+            )
+        close = difflib.get_close_matches(name, exhibit_names, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise UserError(
+            f"{folder} has no exhibit {name!r}; {hint}There are: {', '.join(exhibit_names)}."
+        )
     with open_parquet(source, "the cells of an exhibit", "Build it.") as file:
         frame: pd.DataFrame = file.read().to_pandas()
     return frame
@@ -132,7 +129,7 @@ def is_comparison(path: Path) -> bool:
 
 def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, Any]:
     """Return the one row with the ``requested`` values, None for any; else raise UserError."""
-    rows = list(read_rows_with_lines(path))
+    rows = [*read_rows_with_lines(path)]
     for column, value in requested.items():
         matching = [row for row in rows if value is None or row[column] == value]
         if not matching:
@@ -160,19 +157,16 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
     has_value = row["rule"] if "rule" in row else row.get("measured")
     if not source.is_file() or not has_value:
         return source, None
-    cells = read_cells(source)
-    matches = cells[
-        (cells["printed_row"] == row["row"]) & (cells["printed_column"] == row["column"])
-    ]
-    if "rule" in row:
-        identity = {name: row[name] for name in ("exhibit", "row", "column")}
-        is_printed_number = matches["filter"].map(
-            lambda text: identity.items() <= json.loads(text).items()
-        )
-        repeats = is_printed_number.astype(bool) & (matches["source"] == "published")
-        matches = matches[~repeats]
-    records: list[dict[str, Any]] = matches.astype(object).to_dict("records")
-    return source, next(iter(records), None)
+    cells, position = read_cells(source), {name: row[name] for name in ("row", "column")}
+    repeated = ({"exhibit": row["exhibit"]} | position).items()
+    for cell in cells.astype(object).to_dict("records"):
+        if all(cell[f"printed_{name}"] == value for name, value in position.items()):
+            repeats = cell["source"] == "published" and (
+                repeated <= json.loads(cell["filter"]).items()
+            )
+            if not (repeats and "rule" in row):
+                return source, {str(name): value for name, value in cell.items()}
+    return source, None
 
 
 def printed_place(comparison: Path, row: dict[str, Any]) -> dict[str, Any]:

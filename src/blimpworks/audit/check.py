@@ -282,9 +282,8 @@ def make_again(
         tempfile.TemporaryDirectory(prefix="blimpworks-check-") as scratch,
         Path(os.devnull).open("w") as nowhere,
     ):
-        for number, (arguments, records) in enumerate(
-            tqdm(runs.items(), "making again", unit="job", disable=None)
-        ):
+        again = tqdm(runs.items(), "making again", unit="job", disable=None)
+        for number, (arguments, records) in enumerate(again):
             fault = None
             with writing_below(Path(scratch, str(number))):
                 try:

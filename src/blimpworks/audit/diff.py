@@ -5,7 +5,6 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from blimpworks.audit.causes import Cause, Causes, Run, load_run
 from blimpworks.audit.cells import CELLS_SUFFIX, read_cells
@@ -15,8 +14,9 @@ TOLERANCE = 1e-9
 """Numbers with a smaller difference are the same."""
 FEW = 8
 """Most numbers of a group that are named."""
-Place = tuple[str, str, int]
-"""Row and column of a cell, and its index among cells of that place."""
+PLACE = ["row", "column", "index"]
+MOVED = ("row", "column", "value_x", "value_y", "text_x", "text_y")
+"""Columns of cells of both runs that describe a move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +54,6 @@ class Comparison:
     only: dict[str, Counter[str]]
 
 
-def _cells(path: Path) -> dict[Place, dict[str, Any]]:
-    cells: dict[Place, dict[str, Any]] = {}
-    seen: Counter[tuple[str, str]] = Counter()
-    for cell in read_cells(path).astype(object).to_dict("records"):
-        cell_key = (cell["row"], cell["column"])
-        cells[*cell_key, seen[cell_key]] = {str(key): value for key, value in cell.items()}
-        seen[cell_key] += 1
-    return cells
-
-
-def _moved(old: dict[str, Any], new: dict[str, Any]) -> bool:
-    before, after = float(old["value"]), float(new["value"])
-    if math.isnan(before) or math.isnan(after):
-        return math.isnan(before) != math.isnan(after)
-    return abs(before - after) > TOLERANCE or bool(old["text"] != new["text"])
-
-
 def compare_runs(first: Path, second: Path) -> Comparison:
     """Compare two results trees. Raises UserError when one is none, or lacks recorded cells."""
     runs = load_run(first), load_run(second)
@@ -87,19 +70,28 @@ def compare_runs(first: Path, second: Path) -> Comparison:
     only: dict[str, Counter[str]] = {"A": Counter(), "B": Counter()}
     for key in sorted({*ours, *theirs}):
         name = key.removeprefix("results/").removesuffix(CELLS_SUFFIX)
-        old, new = (_cells(files[key]) if key in files else {} for files in (ours, theirs))
-        only["A"][name] += len(old.keys() - new.keys())
-        only["B"][name] += len(new.keys() - old.keys())
-        for place in (place for place in old if place in new):
-            before, after = old[place], new[place]
-            if not _moved(before, after):
-                same += 1
-                continue
-            job, where = runs[1].products[key][0], json.loads(after["filter"])
+        cells = [read_cells(files[key]) for files in (ours, theirs) if key in files]
+        if len(cells) < 2:
+            only["A" if key in ours else "B"][name] += len(cells[0])
+            continue
+        old, new = (
+            frame.assign(index=frame.groupby(PLACE[:2], observed=True).cumcount())
+            for frame in cells
+        )
+        both = old.merge(new, on=PLACE)
+        only["A"][name] += len(old) - len(both)
+        only["B"][name] += len(new) - len(both)
+        before, after = (both[f"value_{side}"].astype(float) for side in "xy")
+        apart = ((before - after).abs() > TOLERANCE) | (both["text_x"] != both["text_y"])
+        unknown = before.isna() | after.isna()
+        moved = apart.where(~unknown, before.isna() != after.isna()).astype(bool)
+        same += int((~moved).sum())
+        for cell in both[moved].to_dict("records"):
+            job, where = runs[1].products[key][0], json.loads(cell["filter_y"])
             irrelevant = (irrelevant_names(run.jobs[job], where) for run in runs)
-            numbers = before["value"], after["value"], before["text"], after["text"]
+            values = (cell[column] for column in MOVED)
             behind = causes.all_causes(job, frozenset().union(*irrelevant))
-            moves.append(Move(name, place[0], place[1], *numbers, behind))
+            moves.append(Move(name, *values, causes=behind))
     alone = {run: +count for run, count in only.items()}
     jobs_by_cause: dict[Cause, list[str]] = {}
     for job in causes.second.jobs:

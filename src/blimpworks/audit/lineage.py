@@ -152,19 +152,6 @@ class Jobs:
             for entry in record[part]
         }
 
-    def entry(self, path: str | Path) -> dict[str, Any]:
-        """Return the path, SHA-256 and size of a file, as recorded."""
-        return self.entries[self.key(path)]
-
-    def made(self, path: Path) -> Record:
-        """Return the record of the job that made a product."""
-        return self.makers[self.key(path)]
-
-    def in_order(self) -> list[Record]:
-        """Return the records in the order of the jobs' starts."""
-        records = self.by_output.values()
-        return sorted(records, key=lambda r: (r["started"], r["outputs"][0]["path"]))
-
     def root_hash(self) -> str:
         """Return one SHA-256 for all records."""
         return root_hash(self.by_output.values())
@@ -186,15 +173,14 @@ class Jobs:
     def downstream(self, paths: Iterable[Path]) -> list[str]:
         """Return first outputs of jobs that come after files, but made none of them, sorted."""
         bad = {self.key(path) for path in paths}
-        outputs = {
-            p: {self.key(e["path"]) for e in r["outputs"]} for p, r in self.by_output.items()
-        }
-        direct = {first for first, keys in outputs.items() if keys & bad}
-        waiting, reached = [*bad, *(key for first in direct for key in outputs[first])], set[str]()
+        outputs: dict[str, set[str]] = {}
         users: dict[str, list[str]] = {}
         for first, record in self.by_output.items():
+            outputs[first] = {self.key(entry["path"]) for entry in record["outputs"]}
             for entry in record["inputs"]:
                 users.setdefault(self.key(entry["path"]), []).append(first)
+        direct = {first for first, keys in outputs.items() if keys & bad}
+        waiting, reached = [*bad, *(key for first in direct for key in outputs[first])], set[str]()
         while waiting:
             for first in users.pop(waiting.pop(), []):
                 reached.add(first)

@@ -29,7 +29,8 @@ def export_lm_eval(
     by default: to reproduce the numbers there, the task needs an empty target_delimiter.
     """
     from blimpworks.audit.lineage import judged_items
-    from blimpworks.interop.lm_eval_export import Source, export_model
+    from blimpworks.interop.lm_eval_export import export_model
+    from blimpworks.tables import Evaluation
 
     if find_benchmark(benchmark).judge != "judge":
         raise UserError(
@@ -45,9 +46,9 @@ def export_lm_eval(
                 f"{results} has no judgements of {name} on {benchmark}; expected "
                 f"{results}/judgements/{benchmark}/{name}/LANG.parquet."
             )
-        sources = [
-            Source(
-                benchmark,
+        evaluations = [
+            Evaluation(
+                name,
                 path.stem,
                 judged_items(results, benchmark, path.stem, name),
                 results / "scores" / benchmark / name / path.name,
@@ -55,10 +56,10 @@ def export_lm_eval(
             )
             for path in paths
         ]
-        inputs = [p for s in sources for p in (s.items, s.scores, s.judgements)]
+        inputs = [p for e in evaluations for p in (e.items, e.outputs, e.judgements)]
         params = {"benchmark": benchmark, "model": name}
         with export_lm_eval.job(inputs=inputs, outputs=[output / name], params=params):
-            typer.echo(str(export_model(name, sources, output)))
+            typer.echo(str(export_model(benchmark, evaluations, output)))
     if not chosen:
         raise UserError(f"{results} has no judgements on {benchmark}; build them with snakemake.")
 

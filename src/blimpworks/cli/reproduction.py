@@ -12,8 +12,7 @@ from blimpworks.commands import shared
 from blimpworks.commands.declare import REPRODUCE, command
 from blimpworks.commands.options import argument, json_option, option
 from blimpworks.errors import UserError
-from blimpworks.records.commands import Command
-from blimpworks.records.job import Planned
+from blimpworks.records.job import Command, Planned
 
 if TYPE_CHECKING:
     from blimpworks.campaign.exhibit_spec import ExhibitSpec

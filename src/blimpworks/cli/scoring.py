@@ -21,8 +21,7 @@ from blimpworks.commands import shared
 from blimpworks.commands.declare import EVALUATE, Use, command
 from blimpworks.commands.options import argument, option, pairs_of, settings
 from blimpworks.errors import UserError
-from blimpworks.records.commands import Command
-from blimpworks.records.job import Planned
+from blimpworks.records.job import Command, Planned
 
 if TYPE_CHECKING:
     from blimpworks.scoring.watch import Watches

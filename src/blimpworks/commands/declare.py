@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from blimpworks.errors import UserError
-from blimpworks.records.commands import Command
+from blimpworks.records.job import Command
 
 if TYPE_CHECKING:
     from blimpworks.records.job import Job

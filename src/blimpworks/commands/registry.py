@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from blimpworks.commands.declare import DECLARED, Declared
-from blimpworks.records.commands import Command
+from blimpworks.records.job import Command
 
 CORE = (
     "retrieval",

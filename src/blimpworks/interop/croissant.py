@@ -6,7 +6,7 @@ are given.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -20,7 +20,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.crate.licences import DATA
 from blimpworks.interop.crate.tables import Plan, read_csv, read_table, write_csv
-from blimpworks.interop.crate.words import describe, read_dictionary
+from blimpworks.interop.crate.words import Descriptions, describe, read_dictionary
 
 FILE_NAME = "croissant.json"
 CONFORMS_TO = ("http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0")
@@ -36,7 +36,7 @@ USE_CASES = (
 )
 
 
-def _record_set(croissant: ModuleType, path: Path, dictionary: Mapping[Any, Any]) -> Any:
+def _record_set(croissant: ModuleType, path: Path, dictionary: Descriptions) -> Any:
     """Return the record set of one language: a record per row, a field per column."""
     lang, frame, kinds = path.stem, read_csv(path), croissant.DataType
     types = {
@@ -48,7 +48,7 @@ def _record_set(croissant: ModuleType, path: Path, dictionary: Mapping[Any, Any]
         croissant.Field(
             id=f"{lang}/{column}",
             name=f"{lang}/{column}",
-            description=describe(dictionary, "items", str(column)).meaning or str(column),
+            description=describe(dictionary, "items", str(column))[1] or str(column),
             data_types=next((kind for is_it, kind in types.items() if is_it(values)), kinds.TEXT),
             source=croissant.Source(
                 file_object=path.name, extract=croissant.Extract(column=str(column))

@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
@@ -26,7 +25,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.judging.judge import PREFIX_METHODS
 from blimpworks.records.reading import Record, record_of
-from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table
 
 # The harness's names of methods that it has too; its acc_norm divides by characters.
 METRICS = {"full_sentence": "acc", "per_character": "acc_norm", "per_byte": "acc_bytes"}
@@ -36,7 +35,6 @@ DTYPE_IN_KEY = -3
 """Index of the number format in an engine's key (``scoring.engine``)."""
 KEY = itemgetter("item_id", "paradigm")
 """Key of a verdict: a pair can be in several paradigms."""
-Verdicts = dict[tuple[str, str], float | None]
 TARGET = "0"
 """The good sentence is the first choice."""
 ABSENT = (
@@ -45,27 +43,6 @@ ABSENT = (
     *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
 )
 """Fields of the harness without a counterpart here."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Tables of one model and language."""
-
-    benchmark: str
-    lang: str
-    items: Path
-    scores: Path
-    judgements: Path
-
-    @property
-    def task(self) -> str:
-        """Name of the task in the harness."""
-        return f"{self.benchmark}_{self.lang}"
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """Keys of the good and the bad sentence in its documents."""
-        return find_benchmark(self.benchmark).document_keys
 
 
 def metric_name(method: str) -> str:
@@ -82,17 +59,19 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, Verdicts]]:
-    """Return items with their sentences' log-probabilities, and by method the verdicts.
+def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
+    """Yield samples of one model and language: the items that any method has judged.
 
-    Raises UserError where a method judged other items; prefix methods judge those that name them.
+    Each is the harness's log of a document with two choices; ``is_greedy`` is not known: "None".
+    Raises UserError when a table is missing, or of other items than the others. Prefix methods
+    judge the items that name them.
     """
-    items = read_table(ITEMS, source.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
+    items = read_table(ITEMS, tables.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]
-    scored = {r["item_id"]: r for r in read_table(SCORES, source.scores, columns).to_pylist()}
-    verdicts: dict[str, Verdicts] = {}
+    scored = {r["item_id"]: r for r in read_table(SCORES, tables.outputs, columns).to_pylist()}
+    verdicts: dict[str, dict[tuple[str, str], float | None]] = {}
     columns = ["item_id", "paradigm", "method", "correct"]
-    for row in read_table(JUDGEMENTS, source.judgements, columns).to_pylist():
+    for row in read_table(JUDGEMENTS, tables.judgements, columns).to_pylist():
         verdicts.setdefault(row["method"], {})[KEY(row)] = row["correct"]
     are_same = {item["item_id"] for item in items} <= scored.keys()
     for method, judged in verdicts.items():
@@ -102,19 +81,10 @@ def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, Verdicts]]:
         are_same = are_same and judged.keys() == {*map(KEY, allowed)}
     if not are_same:
         raise UserError(
-            f"{source.judgements} and {source.scores} are of other items than {source.items}; "
+            f"{tables.judgements} and {tables.outputs} are of other items than {tables.items}; "
             "run the same snakemake command again."
         )
-    return [item | scored[item["item_id"]] for item in items], verdicts
-
-
-def samples_of(source: Source) -> Iterator[dict[str, Any]]:
-    """Yield samples of one model and language: the items that any method has judged.
-
-    Each is the harness's log of a document with two choices; ``is_greedy`` is not known: "None".
-    Raises UserError when a table is missing, or of other items than the others.
-    """
-    items, verdicts = _judged(source)
+    names = find_benchmark(benchmark).document_keys
     for number, item in enumerate(items):
         metrics = {
             metric_name(method): correct
@@ -124,9 +94,9 @@ def samples_of(source: Source) -> Iterator[dict[str, Any]]:
         if not metrics:
             continue
         sentences = item["good"], item["bad"]
-        document = dict(zip(source.names, sentences, strict=True))
+        document = dict(zip(names, sentences, strict=True))
         document |= {name: item[name] for name in (*KEPT, *SPANS)}
-        totals = [item["logprob_good"], item["logprob_bad"]]
+        totals = (scored[item["item_id"]][f"logprob_{side}"] for side in ("good", "bad"))
         responses = [[str(float("nan") if t is None else t), "None"] for t in totals]
         yield {
             "doc_id": number,
@@ -146,30 +116,33 @@ def samples_of(source: Source) -> Iterator[dict[str, Any]]:
         }
 
 
-def _task_results(source: Source, samples: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return one task's entries by section; means and standard errors are the harness's."""
+def _task_results(
+    task: str, names: tuple[str, str], path: Path, samples: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return one task's entries by section; means and standard errors are the harness's.
+
+    ``names`` are the documents' keys of both sentences, ``path`` is the table of items.
+    """
     numbers: dict[str, float | str] = {}
     metrics = [*dict.fromkeys(name for sample in samples for name in sample["metrics"])]
     for name in metrics:
         values = np.array([sample[name] for sample in samples if name in sample])
         error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else "N/A"
         numbers |= {f"{name},none": float(values.mean()), f"{name}_stderr,none": error}
-    good, bad = source.names
-    digest = sha256_of(source.items)
+    digest = sha256_of(path)
     version = digest[:12]
-    original = read_table(ITEMS, source.items, ["item_id"]).num_rows
+    original = read_table(ITEMS, path, ["item_id"]).num_rows
     hashes = "".join(s["doc_hash"] + s["prompt_hash"] + s["target_hash"] for s in samples)
     return {
-        "results": {"name": source.task, "alias": source.task, "sample_len": len(samples)}
-        | numbers,
+        "results": {"name": task, "alias": task, "sample_len": len(samples)} | numbers,
         "configs": {
-            "task": source.task,
+            "task": task,
             # From the directory of results: the whole path would say on whose machine they lie.
-            "dataset_path": Path(*source.items.parts[-3:]).as_posix(),
+            "dataset_path": Path(*path.parts[-3:]).as_posix(),
             "test_split": "train",
             "doc_to_text": "",
             "doc_to_target": 0,
-            "doc_to_choice": f"{{{{[{good}, {bad}]}}}}",
+            "doc_to_choice": f"{{{{[{', '.join(names)}]}}}}",
             "target_delimiter": "",
             "num_fewshot": 0,
             "metric_list": [
@@ -188,10 +161,10 @@ def _task_results(source: Source, samples: Sequence[dict[str, Any]]) -> dict[str
     }
 
 
-def _identity(model: str, source: Source) -> dict[str, Any]:
+def _identity(tables: Evaluation) -> dict[str, Any]:
     """Return fields on model, run and machine from jobs' records (without a record: of 1970)."""
-    judging: Record = record_of(source.judgements) or {}
-    collected = (record_of(source.scores) or {}).get("inputs", [])
+    judging: Record = record_of(tables.judgements) or {}
+    collected = (record_of(tables.outputs) or {}).get("inputs", [])
     manifests = [Path(entry["path"]) for entry in collected]
     manifest = next((path for path in manifests if path.name.endswith("manifest.json")), None)
     scoring: Record = (record_of(manifest) if manifest else None) or {}
@@ -216,35 +189,37 @@ def _identity(model: str, source: Source) -> dict[str, Any]:
         "lm_eval_version": None,
         "blimpworks_version": __version__,
         "model_source": params.get("engine"),
-        "model_name": model,
-        "model_name_sanitized": sanitized(model),
+        "model_name": tables.model,
+        "model_name_sanitized": sanitized(tables.model),
         "total_evaluation_time_seconds": str((times[1] - times[0]).total_seconds())
         if times
         else None,
     }
 
 
-def export_model(model: str, sources: Sequence[Source], output: Path) -> Path:
+def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path) -> Path:
     """Write one model's results and samples below directory ``output``; return the results.
 
-    Languages without a judged item have no task. Raises UserError when a table is missing or of
-    other items than the others, or nothing was judged.
+    ``evaluations`` are of one model. Languages without a judged item have no task. Raises UserError
+    when a table is missing or of other items than the others, or nothing was judged.
     """
     results: dict[str, Any] = {}
-    identity = _identity(model, sources[0])
+    identity = _identity(evaluations[0])
     folder = output / str(identity["model_name_sanitized"])
     time = datetime.fromtimestamp(identity["date"], UTC).replace(tzinfo=None).isoformat()
     time = time.replace(":", "-")
-    for source in sources:
-        samples = list(samples_of(source))
+    names = find_benchmark(benchmark).document_keys
+    for tables in evaluations:
+        samples, task = [*samples_of(benchmark, tables)], f"{benchmark}_{tables.lang}"
         if not samples:
             continue
-        for section, value in _task_results(source, samples).items():
-            results.setdefault(section, {})[source.task] = value
+        for section, value in _task_results(task, names, tables.items, samples).items():
+            results.setdefault(section, {})[task] = value
         lines = (json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples)
-        write_text(folder / f"samples_{source.task}_{time}.jsonl", "".join(lines))
+        write_text(folder / f"samples_{task}_{time}.jsonl", "".join(lines))
     if not results:
-        raise UserError(f"{model}: no item has a judgement; there is nothing to export.")
+        name = evaluations[0].model
+        raise UserError(f"{name}: no item has a judgement; there is nothing to export.")
     results |= {"group_subtasks": {}, **identity, **dict.fromkeys(ABSENT)}
     path = folder / f"results_{time}.json"
     write_text(path, json.dumps(results, indent=2, ensure_ascii=False) + "\n")

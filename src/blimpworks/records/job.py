@@ -13,6 +13,7 @@ import platform
 import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -29,10 +30,37 @@ from blimpworks.files import (
     sidecar_path,
     write_text,
 )
-from blimpworks.records.commands import Command
 from blimpworks.records.reading import OWN_HASH, Records, output_hash, record_hash
 
 REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that makes products; their records name it under the key ``verb``."""
+
+    name: str
+    """Name such as ``judge``; with the values that decide its code, ``score vllm causal``."""
+    entries: tuple[str, ...]
+    """Functions and classes that it runs, as ``module:name``."""
+    packages: tuple[str, ...] = ()
+    """Distributions whose versions matter."""
+
+    @property
+    def code(self) -> str:
+        """Digest of the code that its entries reach, as 16 hexadecimal digits."""
+        from blimpworks.records.digest import code_digest
+
+        return code_digest(*self.entries)
+
+    def sources(self) -> dict[str, str]:
+        """Return the SHA-256 of each module with code of the command, by the module's name."""
+        from blimpworks.records.digest import module_path, reached_modules
+
+        paths = {module: module_path(module) for module in reached_modules(*self.entries)}
+        return {module: sha256_of(path) for module, path in paths.items() if path is not None}
+
+
 _current: contextvars.ContextVar["Job | None"] = contextvars.ContextVar("job", default=None)
 _arguments: contextvars.ContextVar[Sequence[str]] = contextvars.ContextVar("arguments", default=())
 _planned: contextvars.ContextVar["list[Job] | None"] = contextvars.ContextVar(
@@ -140,11 +168,6 @@ def _records_of(inputs: Sequence[Mapping[str, Any]], edited: Collection[Path]) -
 
 class Planned(Exception):
     """Raised in place of starting a job while jobs are only planned."""
-
-
-def is_planning() -> bool:
-    """Return whether jobs are only planned (``planning``)."""
-    return _planned.get() is not None
 
 
 @contextmanager

@@ -5,7 +5,6 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +40,6 @@ class Measured:
     accuracies: Path | None = None
     basis: Basis = field(default_factory=lambda: SAME)
 
-    @cached_property
-    def languages(self) -> set[str]:
-        """Languages with accuracies in our copy of the paper."""
-        if self.accuracies is None or not self.accuracies.exists():
-            return set()
-        return {*read_table(ACCURACIES, self.accuracies, ["lang"])["lang"].to_pylist()} - {ALL}
-
 
 def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
     """Return whether a measured cell agrees with a printed number or text.
@@ -75,29 +67,11 @@ def _languages(where: Mapping[str, Any]) -> list[str] | None:
     return [languages] if isinstance(languages, str) else languages
 
 
-def _other_languages(
-    where: Mapping[str, Any], printed: Mapping[str, Any], basis: Basis, legible: Collection[str]
-) -> str:
-    """Return in words how the languages differ; empty for a cell of one language.
+def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
+    """Return the differences in subject between a measured cell and the published form's; or "".
 
     A printed mean without listed languages is over all the paper's languages, as far as known.
     """
-    if isinstance(where.get("lang"), str):
-        return ""
-    in_print = {*(_languages(printed) or ())}
-    ours = {*(_languages(where) or basis["languages"])}
-    if not in_print:
-        in_print = {*(basis["paper_languages"] or legible)}
-        ours = {*(basis["languages"] or _languages(where) or [])}
-    if not ours or not in_print or ours == in_print:
-        return ""
-    further = len(ours - in_print)
-    more = f" and {further} {'other' if further == 1 else 'others'}" if further else ""
-    return f"{len(ours & in_print)} of {len(in_print)} languages{more}"
-
-
-def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
-    """Return the differences in subject between a measured cell and the published form's; or ""."""
     where = json.loads(cell["filter"])
     of_print = json.loads(printed["filter"]) if printed else {}
     evaluated = not {*where}.isdisjoint(EVALUATED)
@@ -107,7 +81,16 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
         texts = list(dict.fromkeys(reasons[lang] for lang in languages if lang in reasons))
         return f"{texts[0]} and others" if len(texts) > 1 else "".join(texts)
 
-    reasons = [_other_languages(where, of_print, basis, legible), of_languages(basis["data"])]
+    in_print, ours = {*(_languages(of_print) or ())}, {*languages}
+    if not in_print:
+        in_print = {*(basis["paper_languages"] or legible)}
+        ours = {*(basis["languages"] or languages)}
+    reasons = []
+    if not isinstance(where.get("lang"), str) and ours and in_print and ours != in_print:
+        further = len(ours - in_print)
+        more = f" and {further} {'other' if further == 1 else 'others'}" if further else ""
+        reasons.append(f"{len(ours & in_print)} of {len(in_print)} languages{more}")
+    reasons.append(of_languages(basis["data"]))
     if evaluated:
         models = []
         for column in MODELS:
@@ -117,9 +100,9 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
         reasons += [of_languages(basis["items"]), basis["method"]]
     reasons = list(dict.fromkeys(filter(None, reasons)))
     if evaluated and not reasons and printed is not None:
-        n, in_print = cell["n"], printed["n"]
-        if n and in_print and n != in_print:
-            reasons.append(f"{n:,} {basis['unit']}s, not {in_print:,}")
+        n, n_in_print = cell["n"], printed["n"]
+        if n and n_in_print and n != n_in_print:
+            reasons.append(f"{n:,} {basis['unit']}s, not {n_in_print:,}")
     return "; ".join(reasons)
 
 
@@ -135,6 +118,10 @@ def _by_place(cells: Mapping[str, Path]) -> dict[Place, dict[str, Any]]:
 def compare(paper: str, files: Measured) -> Iterator[Any]:
     """Yield a row of ``COLUMNS`` for each printed number or text, in the files' order."""
     measured, published = _by_place(files.cells), _by_place(files.published)
+    legible: set[str] = set()
+    if files.accuracies is not None and files.accuracies.exists():
+        langs = read_table(ACCURACIES, files.accuracies, ["lang"])["lang"]
+        legible = {*langs.to_pylist()} - {ALL}
     for row in read_printed_numbers(files.printed):
         if row.value is None and not row.textual and row.fault != GARBLED:
             continue
@@ -142,16 +129,14 @@ def compare(paper: str, files: Measured) -> Iterator[Any]:
         cell = measured.get(cell_key)
         differs = ""
         if cell is not None:
-            differs = differences(cell, published.get(cell_key), files.basis, files.languages)
+            differs = differences(cell, published.get(cell_key), files.basis, legible)
             if row.value is None and not row.textual:
                 differs = differs or ILLEGIBLE
         number = None if row.textual else cell
         yield {
             **place_of(paper, row),
             "measured": number and float(f"{number['value']:.6g}"),
-            "low": number and number["low"],
-            "high": number and number["high"],
-            "n": number and number["n"],
+            **{name: number and number[name] for name in ("low", "high", "n")},
             "reading": cell["text"] if cell and row.textual else "",
             "verdict": NOT_COMPARABLE if differs else verdict_of(row, cell),
             "differs": differs,

@@ -95,7 +95,7 @@ def write_crate(plan: Plan, output: Path) -> str:
     shown = [
         path
         for exhibit in plan.exhibits
-        for entry in jobs.made(exhibit.cells)["outputs"]
+        for entry in jobs.makers[jobs.key(exhibit.cells)]["outputs"]
         if (path := Path(entry["path"])).parent == exhibit.cells.parent and path != exhibit.cells
     ]
     finished = {path: path.relative_to(plan.results) for path in [*shown, *plan.comparisons]}

@@ -116,7 +116,7 @@ class Graph:
         if row is not None:
             origin = {"license": self.licence(licence_name(row.licence))}
             origin |= {"url": row.url} if row.url else {}
-        recorded = self.jobs.entry(path)
+        recorded = self.jobs.entries[self.jobs.key(path)]
         return self.add(
             f"#{quote(name.lstrip('/'))}",
             "File",
@@ -220,7 +220,8 @@ def write_graph(
     changed copies, by path in the crate.
     """
     graph, jobs = Graph(root, plan.jobs, places, pinned, relative), plan.jobs
-    crate, records = graph.crate, jobs.in_order()
+    crate, records = graph.crate, [*jobs.by_output.values()]
+    records.sort(key=lambda record: (record["started"], record["outputs"][0]["path"]))
     dataset, ended = crate.root_dataset, max(record["ended"] for record in records)
     changed = {target: original for original, target in places.items()}
     for path in sorted(p for p in root.rglob("*") if p.is_file()):

@@ -58,7 +58,7 @@ def sources_behind(jobs: Jobs, campaign: Campaign) -> dict[Path, Pinned]:
     return {
         path: rows[sha256]
         for path in sorted(retrieved_files(jobs))
-        if (sha256 := jobs.entry(path)["sha256"]) in rows
+        if (sha256 := jobs.entries[jobs.key(path)]["sha256"]) in rows
     }
 
 

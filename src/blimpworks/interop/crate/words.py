@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -52,42 +52,37 @@ CONTENTS = {
 """Possible contents of a crate."""
 
 
-class Column(NamedTuple):
-    """A row of the dictionary; ``table`` is ``*`` where all tables agree."""
-
-    table: str
-    column: str
-    unit: str
-    meaning: str
+Descriptions = Mapping[tuple[str, str], tuple[str, str]]
+"""Units and meanings by table and column; the table is ``*`` where all tables agree."""
 
 
-def read_dictionary() -> dict[tuple[str, str], Column]:
-    """Return descriptions of columns, by table and column."""
+def read_dictionary() -> Descriptions:
+    """Return descriptions of columns."""
     with (HERE / "dictionary.tsv").open(encoding="utf-8", newline="") as file:
-        rows = [Column(**row) for row in csv.DictReader(file, delimiter="\t")]
-    return {row[:2]: row for row in rows}
+        rows = [*csv.DictReader(file, delimiter="\t")]
+    return {(row["table"], row["column"]): (row["unit"], row["meaning"]) for row in rows}
 
 
-def describe(known: Mapping[tuple[str, str], Column], table: str, column: str) -> Column:
-    """Return the description of a column of a kind of table; empty without one.
+def describe(known: Descriptions, table: str, column: str) -> tuple[str, str]:
+    """Return unit and meaning of a column of a kind of table; empty without a description.
 
     The first part of a kind such as items/BENCHMARK/all decides. Columns that benchmarks keep of
     their own files share one description.
     """
     kind = table.partition("/")[0]
-    keys = [key for key in ((kind, column), (ANY, column), (kind, ANY)) if key in known]
-    return known[keys[0]] if keys else Column(table, column, "", "")
+    keys = ((kind, column), (ANY, column), (kind, ANY))
+    return next((known[key] for key in keys if key in known), ("", ""))
 
 
 def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
     """Return the data dictionary of a crate: table, column, unit, meaning."""
     known = read_dictionary()
     rows = [
-        (table, column, *describe(known, table, column)[2:])
+        (table, column, *describe(known, table, column))
         for table, columns in tables.items()
         for column in columns
     ]
-    return pd.DataFrame(rows, columns=Column._fields)
+    return pd.DataFrame(rows, columns=["table", "column", "unit", "meaning"])
 
 
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
-from typing import Any
 
 import langcodes
 import pyarrow as pa
@@ -80,13 +79,11 @@ class Subset:
 
     benchmark: str
     lang: str
-    table: Path
-    """Table of items, as the workflow made it."""
     licences: tuple[str, ...]
-    rows: int = 0
-    items: int = 0
+    rows: int
+    items: int
     """Items; each condition of an item has a row."""
-    columns: tuple[str, ...] = ()
+    columns: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -117,34 +114,6 @@ def hub_licence(name: str) -> str:
     return known if known in LISTED else "other"
 
 
-def header(campaign: str, subsets: Sequence[Subset]) -> dict[str, Any]:
-    """Return the header of the card: languages, licences, tasks, size, files of subsets."""
-    languages = sorted({str(langcodes.standardize_tag(subset.lang)) for subset in subsets})
-    licences = list(dict.fromkeys(hub_licence(x) for subset in subsets for x in subset.licences))
-    units = dict.fromkeys(subset.unit for subset in subsets)
-    tasks: dict[str, list[str]] = {}
-    for key, values in (pair for unit in units for pair in TASKS[unit].items()):
-        tasks[key] = list(dict.fromkeys([*tasks.get(key, []), *values]))
-    rows = sum(subset.rows for subset in subsets)
-    return {
-        "pretty_name": f"Item sets of the campaign {campaign}",
-        "language": languages,
-        "multilinguality": ["multilingual" if len(languages) > 1 else "monolingual"],
-        "license": licences,
-        **tasks,
-        "size_categories": [next((size for limit, size in SIZES if rows < limit), "n>1T")],
-        "tags": [
-            "linguistic-acceptability",
-            *(["minimal-pairs"] if "pair" in units else []),
-            "blimpworks",
-        ],
-        "configs": [
-            {"config_name": subset.name, "data_files": [{"split": "test", "path": subset.file}]}
-            for subset in subsets
-        ],
-    }
-
-
 def write_card(
     campaign: str,
     subsets: Sequence[Subset],
@@ -169,18 +138,40 @@ def write_card(
         )
     dictionary, columns = read_dictionary(), []
     for name in dict.fromkeys(column for subset in subsets for column in subset.columns):
-        if meaning := describe(dictionary, "items", name).meaning:
+        if meaning := describe(dictionary, "items", name)[1]:
             escaped = meaning.replace("|", "\\|")
             columns.append(f"| `{name}` | {escaped} |")
     reasons = "".join(f"- `{name}`: {reason}\n" for name, reason in left_out.items())
-    header_text = yaml.safe_dump(header(campaign, subsets), allow_unicode=True, sort_keys=False)
+    tags = sorted({str(langcodes.standardize_tag(subset.lang)) for subset in subsets})
+    units = dict.fromkeys(subset.unit for subset in subsets)
+    tasks: dict[str, list[str]] = {}
+    for key, values in (pair for unit in units for pair in TASKS[unit].items()):
+        tasks[key] = list(dict.fromkeys([*tasks.get(key, []), *values]))
+    total = sum(subset.rows for subset in subsets)
+    header = {
+        "pretty_name": f"Item sets of the campaign {campaign}",
+        "language": tags,
+        "multilinguality": ["multilingual" if len(tags) > 1 else "monolingual"],
+        "license": list(dict.fromkeys(hub_licence(x) for s in subsets for x in s.licences)),
+        **tasks,
+        "size_categories": [next((size for limit, size in SIZES if total < limit), "n>1T")],
+        "tags": [
+            "linguistic-acceptability",
+            *(["minimal-pairs"] if "pair" in units else []),
+            "blimpworks",
+        ],
+        "configs": [
+            {"config_name": subset.name, "data_files": [{"split": "test", "path": subset.file}]}
+            for subset in subsets
+        ],
+    }
     template = Template((HERE / "card.template.md").read_text(encoding="utf-8"))
     return template.substitute(
         about,
-        header=header_text,
+        header=yaml.safe_dump(header, allow_unicode=True, sort_keys=False),
         campaign=campaign,
         counts=f"{sum(s.items for s in subsets):,} items in {counted(len(subsets), 'subset')}",
-        units=" and ".join(UNITS[unit] for unit in dict.fromkeys(s.unit for s in subsets)),
+        units=" and ".join(UNITS[unit] for unit in units),
         use=" ".join(USE_CASES),
         limits="\n".join(f"- {limit}" for limit in LIMITATIONS),
         first=subsets[0].name,
@@ -281,7 +272,7 @@ def export_hub(
     # None stands for a retrieved file that nothing pins.
     pinned: dict[Path, Pinned | None] = dict.fromkeys(retrieved_files(jobs))
     pinned |= sources_behind(jobs, campaign)
-    subsets = []
+    licences_of_tables: dict[Path, tuple[str, ...]] = {}
     for path in tables:
         benchmark = path.parent.name
         declared = licence_name(paper_of(benchmark).citation.licence)
@@ -297,11 +288,10 @@ def export_hub(
                 of_sources.append(UNSTATED)
             for name in of_sources:
                 names.append(fallback if fallback and name.startswith(NOT_STATED) else name)
-        subsets.append(Subset(benchmark, path.stem, path, tuple(dict.fromkeys(names))))
-    reasons = {subset.name: why_not(subset.licences) for subset in subsets}
-    left_out = {name: reason for name, reason in reasons.items() if reason}
-    chosen = [subset for subset in subsets if subset.name not in left_out]
-    if not chosen:
+        licences_of_tables[path] = tuple(dict.fromkeys(names))
+    reasons = {path: why_not(names) for path, names in licences_of_tables.items()}
+    left_out = {f"{path.parent.name}-{path.stem}": why for path, why in reasons.items() if why}
+    if all(reasons.values()):
         name, reason = next(iter(left_out.items()))
         raise UserError(
             f"none of {len(left_out)} item sets can be shared; {name}: {reason}. Where a source "
@@ -309,15 +299,16 @@ def export_hub(
         )
     with new_directory(output) as root:
         written = []
-        for subset in chosen:
-            table = _loadable(read_parquet(subset.table))
+        for path in (path for path, why in reasons.items() if not why):
+            table = _loadable(read_parquet(path))
             columns = tuple(table.column_names)
             has_conditions = "good" not in columns and {*columns} >= CONDITIONS
             items = len(table["item"].unique()) if has_conditions else len(table)
-            path = root / subset.file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            pq.write_table(table.replace_schema_metadata(), path, compression="zstd")
-            written.append(replace(subset, rows=len(table), items=items, columns=columns))
+            keys = path.parent.name, path.stem, licences_of_tables[path]
+            written.append(Subset(*keys, len(table), items, columns))
+            target = root / written[-1].file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            pq.write_table(table.replace_schema_metadata(), target, compression="zstd")
         text = write_card(
             campaign.campaign,
             written,

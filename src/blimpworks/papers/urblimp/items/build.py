@@ -19,7 +19,7 @@ from blimpworks.papers.urblimp.items.changes import (
     Attested,
     Draft,
     Rejected,
-    Revision,
+    revise,
 )
 from blimpworks.papers.urblimp.items.patterns import holds, matches
 from blimpworks.papers.urblimp.items.rules import (
@@ -66,10 +66,10 @@ def outcomes_of(
             if any(holds(excluded, tree, match) for excluded in rule.without):
                 raise Rejected("excluded by the rule")
             for operation in rule.prepare:
-                Revision(language, attested, nodes, good).apply(operation)
+                revise(good, operation, nodes, language, attested)
             bad = good.copy()
             for operation in rule.change:
-                Revision(language, attested, nodes, bad).apply(operation)
+                revise(bad, operation, nodes, language, attested)
             if bad.forms == good.forms:
                 raise Rejected("the same sentence")
             # Only auxiliaries may stand between changed words.
@@ -113,40 +113,6 @@ def outcomes_of(
 
 ORIGIN = ("treebank", "file", "sent_id", "line")
 Row = dict[str, Any]
-
-
-def _outcomes(
-    path: Path,
-    language: Language,
-    attested: Attested,
-    rules: Sequence[Rule],
-    trees: Sequence[Tree],
-    plain: Sequence[Tree],
-    faults: Sequence[Fault],
-    most: int | None,
-) -> Iterator[Outcome]:
-    """Reject pairs of faulty sentences, repeated ones, and those beyond ``most`` (evenly)."""
-    outcomes: list[Outcome] = []
-    pairs: set[tuple[str, str]] = set()
-    for rule in rules:
-        for tree in (*trees, *(plain if rule.source == "text" else ())):
-            try:
-                found = [*outcomes_of(rule, tree, language, attested)]
-            except UserError as error:
-                raise UserError(f"{path}: {error}") from None
-            for outcome in found:
-                reason, pair = outcome.reason, (outcome.good, outcome.bad)
-                if not reason and (fault := next((f for f in faults if f.is_in(tree)), None)):
-                    reason = f"faulty in the treebank: {fault.about}"
-                elif not reason and pair in pairs:
-                    reason = "made before"
-                elif not reason:
-                    pairs.add(pair)
-                outcomes.append(outcome._replace(reason=reason))
-    kept = {id(outcome) for outcome in evenly([o for o in outcomes if not o.reason], most)}
-    for outcome in outcomes:
-        beyond = not outcome.reason and id(outcome) not in kept
-        yield outcome._replace(reason="beyond per_paradigm") if beyond else outcome
 
 
 def _check_faults(language: Language, trees: Sequence[Tree]) -> None:
@@ -216,13 +182,33 @@ def build_items(
             continue
         keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
         declared = read_declaration(path, language).of_variant(options.variant)
-        most = options.per_paradigm
+        outcomes: list[Outcome] = []
+        pairs: set[tuple[str, str]] = set()
+        for rule in declared:
+            for tree in (*selected, *(plain if rule.source == "text" else ())):
+                try:
+                    found = [*outcomes_of(rule, tree, language, attested)]
+                except UserError as error:
+                    raise UserError(f"{path}: {error}") from None
+                for outcome in found:
+                    reason, pair = outcome.reason, (outcome.good, outcome.bad)
+                    if not reason and (fault := next((f for f in faults if f.is_in(tree)), None)):
+                        reason = f"faulty in the treebank: {fault.about}"
+                    elif not reason and pair in pairs:
+                        reason = "made before"
+                    elif not reason:
+                        pairs.add(pair)
+                    outcomes.append(outcome._replace(reason=reason))
+        made = [outcome for outcome in outcomes if not outcome.reason]
+        kept = {id(outcome) for outcome in evenly(made, options.per_paradigm)}
         numbers: Counter[tuple[str, str]] = Counter()
-        for outcome in _outcomes(path, language, attested, declared, selected, plain, faults, most):
-            numbers[outcome.rule, outcome.reason] += 1
+        for outcome in outcomes:
+            beyond = not outcome.reason and id(outcome) not in kept
+            reason = "beyond per_paradigm" if beyond else outcome.reason
+            numbers[outcome.rule, reason] += 1
             origin = {name: getattr(outcome.tree, name) for name in ORIGIN}
-            row = keys | outcome._asdict() | origin
-            if outcome.reason:
+            row = keys | outcome._asdict() | origin | {"reason": reason}
+            if reason:
                 dropped.append(row)
                 continue
             good, bad = outcome.good, outcome.bad

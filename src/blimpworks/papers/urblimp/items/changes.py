@@ -1,6 +1,6 @@
 """Operations that rules carry out on a sentence, and a language's attested word forms."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -61,9 +61,20 @@ class Attested:
                 ) from None
         self.forms = {word for form in forms for word in form.split()}
 
+    def first(self, forms: Iterable[str]) -> str:
+        """Return the first of some forms that is attested. Raises Rejected without one."""
+        for form in forms:
+            if all(word in self.forms for word in form.split()):
+                return form
+        raise Rejected("not in the lexicon")
+
 
 class Absent(LookupError):
     """The draft does not have the word asked for: it was left out, or is being moved."""
+
+
+class Rejected(Exception):
+    """A match gives no pair; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +109,8 @@ class Draft:
         """Forms of the words, in their present order."""
         return [slot.form for slot in self.slots]
 
-    def _position_of(self, index: int) -> int:
+    def position(self, index: int) -> int:
+        """Return the position of a word of the tree. Raises Absent if it was left out."""
         indices = [slot.word for slot in self.slots]
         if index not in indices:
             raise Absent(f"word {index} is not among those of the draft, {indices}")
@@ -108,47 +120,21 @@ class Draft:
         """Count the words; a form such as that of a fused pronoun may have several."""
         return sum(len(form.split()) for form in self.forms)
 
-    def form(self, index: int) -> str:
-        """Return the present form of a word of the tree. Raises Absent if it was left out."""
-        return self.slots[self._position_of(index)].form
-
     def word(self, index: int) -> Word:
-        """Return a word of the tree in its present form."""
-        return self.tree.words[index].spelled(self.form(index))
-
-    def delete(self, index: int) -> None:
-        """Leave a word out."""
-        position = self._position_of(index)
-        del self.slots[position]
-        self._add_space(position - 1)
+        """Return a word of the tree in its present form. Raises Absent if it was left out."""
+        return self.tree.words[index].spelled(self.slots[self.position(index)].form)
 
     def spell(self, index: int, form: str) -> None:
         """Put a word into another form."""
-        position = self._position_of(index)
+        position = self.position(index)
         self.slots[position] = replace(self.slots[position], form=form)
 
-    def add(self, form: str, after: int) -> int:
-        """Put a new word after one of the tree; return its index, which is below zero."""
-        position = self._position_of(after)
-        self._add_space(position)
-        index = min(-1, *(slot.word for slot in self.slots)) - 1
-        self.slots.insert(position + 1, Slot(index, form, space=True))
-        return index
-
-    def move(self, indices: Iterable[int], after: int) -> None:
-        """Put words, in their order, after another one."""
-        moved_words = list(indices)
-        moved = [replace(self.slots[self._position_of(index)], space=True) for index in moved_words]
-        self.slots = [slot for slot in self.slots if slot.word not in moved_words]
-        position = self._position_of(after)
-        self._add_space(position)
-        self.slots[position + 1 : position + 1] = moved
-        self.moved = True
-
-    def _add_space(self, position: int) -> None:
+    def insert(self, slots: Sequence[Slot], after: int) -> None:
+        """Put words after one of the tree, which gets a space after it."""
+        position = self.position(after)
         # ``Orthography.joined`` takes it away before punctuation.
-        if position >= 0:
-            self.slots[position] = replace(self.slots[position], space=True)
+        spaced = replace(self.slots[position], space=True)
+        self.slots[position : position + 1] = [spaced, *slots]
 
     def text(self, orthography: Orthography) -> str:
         """Return the sentence."""
@@ -164,93 +150,97 @@ class Draft:
         ]
 
 
-class Rejected(Exception):
-    """A match gives no pair; the text says why."""
+def revise(
+    draft: Draft,
+    operation: Operation,
+    nodes: dict[str, int],
+    language: Language,
+    attested: Attested,
+) -> None:
+    """Carry out an operation on a draft. Raises Rejected.
 
-
-@dataclass(frozen=True)
-class Revision:
-    """Changes a draft by operations.
-
-    ``match`` has the tree's words by their names in the rule; ``apply`` adds the added words to it.
+    ``nodes`` has the tree's words by their names in the rule; added words are entered.
     """
+    match operation:
+        case Delete():
+            position = draft.position(nodes[operation.delete])
+            del draft.slots[position]
+            if position:
+                draft.slots[position - 1] = replace(draft.slots[position - 1], space=True)
+        case Inflect():
+            _inflect(draft, operation, nodes, language, attested)
+        case Replace():
+            index, table = nodes[operation.replace], language.tables[operation.by]
+            old = draft.slots[draft.position(index)].form
+            if old not in table:
+                raise Rejected("not in the table")
+            if table[old] == old:
+                raise Rejected("no form by rule")
+            draft.spell(index, attested.first([table[old]]))
+        case Add():
+            inflection = language.inflection
+            cells = inflection.paradigms[operation.add].forms("").items()
+            fitting = (
+                forms[0]
+                for reading in inflection.readings(draft.word(nodes[operation.agreeing]))
+                for cell, forms in cells
+                if cell_of(cell).items() <= reading.cell.items()
+            )
+            form = next(fitting, None)
+            if form is None:
+                raise Rejected("no form by rule")
+            added = min(-1, *(slot.word for slot in draft.slots)) - 1
+            draft.insert([Slot(added, form, space=True)], nodes[operation.after])
+            nodes[operation.name] = added
+        case Move():
+            last = draft.tree.complex_of(nodes[operation.after], operation.along)[-1]
+            indices = draft.tree.subtree(nodes[operation.move], {*nodes.values()})
+            moved = [replace(draft.slots[draft.position(at)], space=True) for at in indices]
+            draft.slots = [slot for slot in draft.slots if slot.word not in indices]
+            draft.insert(moved, last)
+            draft.moved = True
 
-    language: Language
-    attested: Attested
-    match: dict[str, int]
-    draft: Draft
 
-    def apply(self, operation: Operation) -> None:
-        """Carry out an operation on the draft. Raises Rejected."""
-        draft, match = self.draft, self.match
-        match operation:
-            case Delete():
-                draft.delete(match[operation.delete])
-            case Inflect():
-                self._inflect(operation)
-            case Replace():
-                index, table = match[operation.replace], self.language.tables[operation.by]
-                old = draft.form(index)
-                if old not in table:
-                    raise Rejected("not in the table")
-                if table[old] == old:
-                    raise Rejected("no form by rule")
-                draft.spell(index, self._attested([table[old]]))
-            case Add():
-                match[operation.name] = draft.add(self._added(operation), match[operation.after])
-            case Move():
-                last = draft.tree.complex_of(match[operation.after], operation.along)[-1]
-                draft.move(draft.tree.subtree(match[operation.move], {*match.values()}), last)
-
-    def _attested(self, forms: Sequence[str]) -> str:
-        for form in forms:
-            if all(word in self.attested.forms for word in form.split()):
-                return form
-        raise Rejected("not in the lexicon")
-
-    def _inflect(self, operation: Inflect) -> None:
-        """Change each word of a complex that has the features. Raises Rejected if none changes."""
-        draft, inflection = self.draft, self.language.inflection
-        # New values by feature; ``=NODE`` stands for that word's value, if it has one.
-        to: dict[str, str] = {}
-        for name, value in operation.to.items():
-            node = value.removeprefix(OF)
-            if node == value:
-                to[name] = value
-            elif of_word := draft.tree.words[self.match[node]].features.get(name):
-                to[name] = of_word
-        indices = draft.tree.complex_of(self.match[operation.inflect], operation.along)
-        draft_words = [draft.word(index) for index in indices]
-        followed = [*zip(draft_words, [*draft_words[1:], None], strict=True)]
-        readings = [inflection.readings(word, following) for word, following in followed]
-        certain = shared(readings)
-        if operation.agreeing:
-            features = draft.tree.words[self.match[operation.agreeing]].features
-            if any(name in certain and certain[name] != features.get(name) for name in to):
-                raise Rejected("does not agree as it is")
-        changed: list[tuple[int, Word, tuple[str, ...]]] = []
-        for index, (word, following), cells in zip(indices, followed, readings, strict=True):
-            if any(to.keys() & reading.cell.keys() for reading in cells):
-                forms = inflection.changed(word, to, following, certain)
-                # A form that fills both cells does not show the feature.
-                if forms and word.form not in forms:
-                    changed.append((index, word, forms))
-        unless = operation.unless.items()
-        for index, word, forms in changed:
-            new = self._attested(forms)
-            # The sentence stays grammatical if the new form has the features asked for.
-            licensed = inflection.readings(word.spelled(new)) if unless else []
-            if any(unless <= reading.cell.items() for reading in licensed):
-                raise Rejected("the new form is licensed too")
-            draft.spell(index, new)
-        if not changed:
-            raise Rejected("no form by rule")
-
-    def _added(self, operation: Add) -> str:
-        inflection = self.language.inflection
-        cells = inflection.paradigms[operation.add].forms("").items()
-        for reading in inflection.readings(self.draft.word(self.match[operation.agreeing])):
-            for cell, forms in cells:
-                if cell_of(cell).items() <= reading.cell.items():
-                    return forms[0]
+def _inflect(
+    draft: Draft,
+    operation: Inflect,
+    nodes: Mapping[str, int],
+    language: Language,
+    attested: Attested,
+) -> None:
+    """Change each word of a complex that has the features. Raises Rejected if none changes."""
+    words, inflection = draft.tree.words, language.inflection
+    # New values by feature; ``=NODE`` stands for that word's value, if it has one.
+    to: dict[str, str] = {}
+    for name, value in operation.to.items():
+        node = value.removeprefix(OF)
+        if node == value:
+            to[name] = value
+        elif of_word := words[nodes[node]].features.get(name):
+            to[name] = of_word
+    indices = draft.tree.complex_of(nodes[operation.inflect], operation.along)
+    draft_words = [draft.word(index) for index in indices]
+    followed = [*zip(draft_words, [*draft_words[1:], None], strict=True)]
+    readings = [inflection.readings(word, following) for word, following in followed]
+    certain = shared(readings)
+    if operation.agreeing:
+        features = words[nodes[operation.agreeing]].features
+        if any(name in certain and certain[name] != features.get(name) for name in to):
+            raise Rejected("does not agree as it is")
+    changed: list[tuple[int, Word, tuple[str, ...]]] = []
+    for index, (word, following), cells in zip(indices, followed, readings, strict=True):
+        if any(to.keys() & reading.cell.keys() for reading in cells):
+            forms = inflection.changed(word, to, following, certain)
+            # A form that fills both cells does not show the feature.
+            if forms and word.form not in forms:
+                changed.append((index, word, forms))
+    unless = operation.unless.items()
+    for index, word, forms in changed:
+        new = attested.first(forms)
+        # The sentence stays grammatical if the new form has the features asked for.
+        licensed = inflection.readings(word.spelled(new)) if unless else []
+        if any(unless <= reading.cell.items() for reading in licensed):
+            raise Rejected("the new form is licensed too")
+        draft.spell(index, new)
+    if not changed:
         raise Rejected("no form by rule")

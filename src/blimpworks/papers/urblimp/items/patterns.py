@@ -64,53 +64,28 @@ class Feature:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """An edge from the first word to the second, with one of some relations or none of them."""
+class Relation:
+    """A relation of two words: an edge (->), an order (<, <<) or a comparison (=, <>)."""
 
     first: str
+    sign: str
     second: str
-    relations: frozenset[str] | None = None
-    """Relations of the edge; None for any relation."""
+    names: tuple[str, ...] = ()
+    """Relations of the edge, empty for any; or the feature of the first word, and the second's."""
     negated: bool = False
+    """Whether the edge has another relation than these."""
 
     def holds(self, tree: Tree, first: int, second: int) -> bool:
-        """Tell whether the second word depends on the first by an allowed relation."""
-        child = tree.words[second]
-        allowed = self.relations is None or (child.relation in self.relations) != self.negated
-        return allowed and child.head == first
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """The first word precedes the second, directly if ``adjacent``."""
-
-    first: str
-    second: str
-    adjacent: bool
-
-    def holds(self, tree: Tree, first: int, second: int) -> bool:
-        """Tell whether the first word precedes the second."""
-        return second - first == 1 if self.adjacent else second > first
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two words have the same value of their features, or different ones."""
-
-    first: str
-    second: str
-    features: tuple[str, str]
-    """Names of the first word's feature, and of the second word's."""
-    equal: bool
-
-    def holds(self, tree: Tree, first: int, second: int) -> bool:
-        """Tell whether both words have the features, with equal or different values."""
-        pairs = zip((first, second), self.features, strict=True)
+        """Tell whether two words of a tree are so related."""
+        if self.sign == "->":
+            child = tree.words[second]
+            allowed = not self.names or (child.relation in self.names) != self.negated
+            return allowed and child.head == first
+        if self.sign in ("<", "<<"):
+            return second - first == 1 if self.sign == "<" else second > first
+        pairs = zip((first, second), self.names, strict=True)
         values = [tree.words[index].features.get(name) for index, name in pairs]
-        return None not in values and (values[0] == values[1]) == self.equal
-
-
-Relation = Edge | Order | Comparison
+        return None not in values and (values[0] == values[1]) == (self.sign == "=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +100,7 @@ class Pattern:
         """Number of groups of words that no edge connects."""
         groups = {name: {name} for name in self.nodes}
         for edge in self.relations:
-            if isinstance(edge, Edge):
+            if edge.sign == "->":
                 joined = groups[edge.first] | groups[edge.second]
                 groups |= dict.fromkeys(joined, joined)
         return len({id(group) for group in groups.values()})
@@ -136,7 +111,7 @@ class _Reader(Transformer[Token, Any]):
     """Makes records of the parse tree's clauses."""
 
     NAME = RELATION = word = str
-    any_edge = Edge
+    order = Relation
 
     def __init__(self, lists: Mapping[str, str]) -> None:
         super().__init__()
@@ -166,15 +141,15 @@ class _Reader(Transformer[Token, Any]):
     def node(self, name: str, *features: Feature | None) -> tuple[str, tuple[Feature, ...]]:
         return name, tuple(feature for feature in features if feature is not None)
 
-    def edge(self, head: str, negation: Token | None, *relations_and_child: str) -> Edge:
+    def any_edge(self, head: str, child: str) -> Relation:
+        return Relation(head, "->", child)
+
+    def edge(self, head: str, negation: Token | None, *relations_and_child: str) -> Relation:
         *relations, child = relations_and_child
-        return Edge(head, child, frozenset(relations), negation is not None)
+        return Relation(head, "->", child, tuple(relations), negation is not None)
 
-    def order(self, first: str, sign: str, second: str) -> Order:
-        return Order(first, second, adjacent=sign == "<")
-
-    def compare(self, first: str, name: str, sign: str, second: str, other: str) -> Comparison:
-        return Comparison(first, second, (name, other), sign == "=")
+    def compare(self, first: str, name: str, sign: str, second: str, other: str) -> Relation:
+        return Relation(first, sign, second, (name, other))
 
     def start(self, *clauses: Any) -> Pattern:
         """Collect the pattern; features of a word that is named several times add up."""
@@ -240,9 +215,9 @@ def matches(pattern: Pattern, tree: Tree, known: Match | None = None) -> Iterato
     def candidates(match: Match, node: str) -> Sequence[int]:
         # Words at the other end of an edge to a matched word, or else all.
         for edge in pattern.relations:
-            if isinstance(edge, Edge) and edge.second == node and edge.first in match:
+            if edge.sign == "->" and edge.second == node and edge.first in match:
                 return tree.children.get(match[edge.first], ())
-            if isinstance(edge, Edge) and edge.first == node and edge.second in match:
+            if edge.sign == "->" and edge.first == node and edge.second in match:
                 return [head] if (head := tree.words[match[edge.second]].head) >= 0 else []
         return range(len(tree.words))
 
