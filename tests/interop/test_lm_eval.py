@@ -1,44 +1,36 @@
 """Results and items in lm-evaluation-harness's layout, against the harness itself."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.errors import UserError
 from blimpworks.evaluation.compare import compare_evaluations
 from blimpworks.interop.lm_eval_import import differing_words, import_items
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
 from support import blimp_kit, tiny
-from support.crate_kit import PAIRS, run
+from support.crate_kit import PAIRS, evaluate, run
 
 
-def evaluate(root, checkpoint, engine, *methods):
+def evaluated(root, checkpoint, engine, *methods):
     """A campaign's results tree, with one model and language."""
     items = root / "items/multiblimp/eng.parquet"
     tiny.write_items(items, PAIRS, paradigm=["SG", "SG", "PL", "PL"])
-    manifest, store = root / "store/m/eng/manifest.json", root / "store/m/eng/shards"
-    scores = root / "scores/multiblimp/m/eng.parquet"
-    judgements = root / "judgements/multiblimp/m/eng.parquet"
-    where = ("--manifest", manifest, "--store", store)
-    loaded = ("--checkpoint", checkpoint, "--engine", engine, "--options", "{}")
-    run("score", items, *loaded, *where)
-    run("collect-scores", "--items", items, *where, "--output", scores)
-    options = [f"--method={method}" for method in methods]
-    policy = ("--ties", "wrong", "--near-tie", 0.001, "--output", judgements)
-    run("judge", "--items", items, "--scores", scores, *options, *policy)
+    evaluate(root, "m", checkpoint, engine, *methods)
     return root
 
 
-def exported(root, output):
-    path = run("export", "lm-eval", root, output, "--benchmark", "multiblimp").strip()
-    (samples,) = output.glob("m/samples_multiblimp_eng_*.jsonl")
+def exported(root, output, benchmark="multiblimp"):
+    """Summary, samples, and the file of these, of the only model."""
+    path = run("export", "lm-eval", root, output, "--benchmark", benchmark).strip()
+    (samples,) = output.glob(f"m/samples_{benchmark}_eng_*.jsonl")
     lines = samples.read_text(encoding="utf-8").splitlines()
-    with open(path, encoding="utf-8") as file:  # noqa: PTH123
-        return json.load(file), [json.loads(line) for line in lines], samples
+    summary = json.loads(Path(path).read_text(encoding="utf-8"))
+    return summary, [json.loads(line) for line in lines], samples
 
 
 @pytest.fixture(scope="module")
@@ -47,15 +39,13 @@ def ngram_results(tmp_path_factory):
     corpus = tiny.write_corpus(root / "text.txt")
     checkpoint = tiny.make_ngram(corpus, root / "model" / "checkpoint.json")
     methods = ("full_sentence", "per_byte", "critical_region", "masked_critical_word")
-    return evaluate(root / "results", checkpoint, "kenlm", *methods)
+    return evaluated(root / "results", checkpoint, "kenlm", *methods)
 
 
 @pytest.mark.slow
 def test_accuracies_and_samples_are_those_of_the_campaign(ngram_results, tmp_path):
     results, samples, _ = exported(ngram_results, tmp_path)
-    path = ngram_results / "judgements/multiblimp/m/eng.parquet"
-    compute_accuracies([("m", "eng", path)], "multiblimp", tmp_path / "a.parquet")
-    rows = read_table(ACCURACIES, tmp_path / "a.parquet").to_pylist()
+    rows = read_table(ACCURACIES, ngram_results / "accuracies/multiblimp.parquet").to_pylist()
     ours = {r["method"]: r for r in rows if r["phenomenon"] == "all"}
     task = results["results"]["multiblimp_eng"]
     assert task["acc,none"] == ours["full_sentence"]["accuracy"]
@@ -115,16 +105,8 @@ def blimp_results(tmp_path):
     return tmp_path / "results"
 
 
-def export_blimp(results, output):
-    run("export", "lm-eval", results, output, "--benchmark", "blimp")
-    (samples,) = output.glob("m/samples_blimp_eng_*.jsonl")
-    (summary,) = output.glob("m/results_*.json")
-    lines = samples.read_text(encoding="utf-8").splitlines()
-    return json.loads(summary.read_text(encoding="utf-8")), [json.loads(line) for line in lines]
-
-
 def test_a_method_counts_on_the_paradigms_that_allow_it(blimp_results, tmp_path):
-    results, samples = export_blimp(blimp_results, tmp_path / "out")
+    results, samples, _ = exported(blimp_results, tmp_path / "out", "blimp")
     table = read_table(JUDGEMENTS, blimp_results / "judgements/blimp/m/eng.parquet").to_pylist()
     for method, metric in (("full_sentence", "acc"), ("two_prefix", "acc_two_prefix")):
         ours = {r["item_id"]: r["correct"] for r in table if r["method"] == method}
@@ -143,7 +125,7 @@ def test_a_method_that_left_out_an_item_which_it_can_judge_is_told(blimp_results
     rows.remove(next(row for row in rows if row["method"] == method))
     write_table(pa.Table.from_pylist(rows, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
     with pytest.raises(UserError, match="are of other items than"):
-        export_blimp(blimp_results, blimp_results / "out")
+        exported(blimp_results, blimp_results / "out", "blimp")
 
 
 @pytest.mark.slow
@@ -158,14 +140,14 @@ def test_the_harness_itself_writes_the_same_of_the_same_model(tmp_path, monkeypa
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
     corpus = tiny.write_corpus(tmp_path / "text.txt")
     checkpoint = tiny.make_transformer(corpus, tmp_path / "model" / "checkpoint.json")
-    root = evaluate(tmp_path / "results", checkpoint, "transformers", "full_sentence", "per_byte")
+    root = evaluated(tmp_path / "results", checkpoint, "transformers", "full_sentence", "per_byte")
     ours, samples, file = exported(root, tmp_path / "ours")
     docs = tmp_path / "docs.jsonl"
     docs.write_text("".join(json.dumps(s["doc"]) + "\n" for s in samples), encoding="utf-8")
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks" / "task.yaml").write_text(TASK.format(docs=docs), encoding="utf-8")
     tracker = EvaluationTracker(output_path=str(tmp_path / "theirs"))
-    evaluated = lm_eval.simple_evaluate(
+    outcome = lm_eval.simple_evaluate(
         model="hf",
         model_args={"pretrained": str(checkpoint.parent), "dtype": "float32"},
         tasks=["multiblimp_eng"],
@@ -174,17 +156,14 @@ def test_the_harness_itself_writes_the_same_of_the_same_model(tmp_path, monkeypa
         batch_size=4,
         evaluation_tracker=tracker,
     )
-    logged = evaluated.pop("samples")
-    tracker.save_results_aggregated(results=evaluated, samples=logged)
+    logged = outcome.pop("samples")
+    tracker.save_results_aggregated(results=outcome, samples=logged)
     tracker.save_results_samples("multiblimp_eng", logged["multiblimp_eng"])
     (path,) = (tmp_path / "theirs").rglob("results_*.json")
     theirs = json.loads(path.read_text(encoding="utf-8"))
     (path,) = (tmp_path / "theirs").rglob("samples_*.jsonl")
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     compare(ours, samples, theirs, lines)
-    judgements = ("--benchmark", "multiblimp", "--models", '{"m": ["eng"]}')
-    accuracies = ("--output", root / "accuracies/multiblimp.parquet")
-    run("compute-accuracies", root / "judgements/multiblimp", *judgements, *accuracies)
     comparison = compare_evaluations(root, tmp_path / "theirs")
     assert (comparison.flipped, comparison.reasons) == (0, [])
     assert get_file_task_name(file.name) == "multiblimp_eng"

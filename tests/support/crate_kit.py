@@ -74,6 +74,25 @@ def write_campaign(path, results, **settings):
     return path
 
 
+def evaluate(results, model, checkpoint, engine, *methods):
+    """Scores, judgements and accuracies of a model on the English pairs of ``results``."""
+    items = results / "items/multiblimp/eng.parquet"
+    scores = results / f"scores/multiblimp/{model}/eng.parquet"
+    judged = results / "judgements/multiblimp"
+    store = results / "store" / model
+    where = ("--manifest", store / "manifest.json", "--store", store / "shards")
+    run("score", items, "--checkpoint", checkpoint, "--engine", engine, "--options", "{}", *where)
+    run("collect-scores", "--items", items, *where, "--output", scores)
+    decisions = [f"--method={method}" for method in methods]
+    decisions += ["--ties", "wrong", "--near-tie", 0.001]
+    paths = ("--items", items, "--scores", scores, "--output", judged / model / "eng.parquet")
+    run("judge", *paths, *decisions)
+    accuracies = results / "accuracies/multiblimp.parquet"
+    models = ("--models", json.dumps({model: ["eng"]}), "--benchmark", "multiblimp")
+    run("compute-accuracies", judged, *models, "--output", accuracies)
+    return accuracies
+
+
 def build_results(results):
     """Items, scores, judgements, accuracies and Table 5 of one model, as the workflow would.
 
@@ -88,18 +107,7 @@ def build_results(results):
         params={"seed": 1},
     ):
         tiny.write_items(items, PAIRS, paradigm=["SG", "SG", "PL", "PL"])
-    manifest, store = results / "store/grams/manifest.json", results / "store/grams/shards"
-    scores = results / "scores/multiblimp/grams/eng.parquet"
-    judged = results / "judgements/multiblimp"
-    accuracies = results / "accuracies/multiblimp.parquet"
-    where = ("--manifest", manifest, "--store", store)
-    run("score", items, "--checkpoint", checkpoint, "--engine", "kenlm", "--options", "{}", *where)
-    run("collect-scores", "--items", items, *where, "--output", scores)
-    method = ("--method", "full_sentence", "--ties", "wrong", "--near-tie", 0.001)
-    paths = ("--items", items, "--scores", scores, "--output", judged / "grams/eng.parquet")
-    run("judge", *paths, *method)
-    models = ("--models", json.dumps({"grams": ["eng"]}))
-    run("compute-accuracies", judged, *models, "--benchmark", "multiblimp", "--output", accuracies)
+    accuracies = evaluate(results, "grams", checkpoint, "kenlm", "full_sentence")
     files = [results / f"exhibits/multiblimp/table5.{suffix}" for suffix in ("csv", "md", "tex")]
     tables = (f"--input=accuracies={accuracies}", f"--input=items={items}")
     cells = ("--cells", results / "exhibits/multiblimp/table5.cells.parquet")

@@ -71,7 +71,6 @@ def _aligned_lines(pieces: Sequence[Pair]) -> list[str]:
 
 
 def _sentence(sign: str, side: dict[str, Any]) -> str:
-    """Return a sentence after a sign, with its log-probability."""
     total = side["logprob"]
     return f"   {sign} {side['text']}" + ("" if total is None else f"  [{total:.3f} nats]")
 
@@ -88,7 +87,6 @@ def _indented(sign: str, text: str) -> list[str]:
 
 
 def _verdict(item: dict[str, Any]) -> str:
-    """Return the verdict on an item; empty without one."""
     # A sentence has the keys "sentence" and "accepted", a pair "margin", a response "rule".
     correct = {0.0: "wrong", 1.0: "right"}.get(item.get("correct", ""), item.get("correct"))
     if "sentence" in item and not pd.isna(item.get("accepted")):
@@ -125,7 +123,6 @@ class Block:
 
     @property
     def lines(self) -> list[str]:
-        """All of it as lines, a pair's pieces one above the other."""
         sentences = map(_sentence, "+-", self.pair)
         return [*self.before, *sentences, *_aligned_lines(self.pieces), *self.after]
 
@@ -291,7 +288,6 @@ def _ancestry(
 
 
 def _sections(explanation: Explanation, *, whole: bool) -> dict[str, list[str]]:
-    """Return the explanation's sections in lines; ``whole`` for all ancestry."""
     ancestry: list[str] = []
     if explanation.tree is not None:
         shown = {item["table"] for item in explanation.items if "table" in item}

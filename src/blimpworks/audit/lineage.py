@@ -153,7 +153,6 @@ class Jobs:
         }
 
     def root_hash(self) -> str:
-        """Return one SHA-256 for all records."""
         return root_hash(self.by_output.values())
 
     def behind(self, *products: Path) -> dict[Path, Record | None]:

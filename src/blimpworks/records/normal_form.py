@@ -137,7 +137,6 @@ class _Normaliser(ast.NodeTransformer):
         return meaning is not None and self.is_message(meaning)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        """Take the message out of an error for people."""
         if self._tells(node.exc):
             return ast.Raise(ast.Name("message", ast.Load()), None)
         return self.generic_visit(node)

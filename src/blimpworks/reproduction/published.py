@@ -78,7 +78,6 @@ class Paper:
 
     @cached_property
     def numbers(self) -> list[PublishedRow]:
-        """The printed numbers, in order."""
         return read_printed_numbers(self.printed)
 
     @cached_property

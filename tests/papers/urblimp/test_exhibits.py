@@ -51,22 +51,6 @@ def accuracy(tables):
     return frame.set_index(["model", "paradigm"])["accuracy"]
 
 
-def test_a_phenomenon_counts_each_paradigm_once_and_the_average_each_phenomenon(tables, accuracy):
-    exhibit = table4(tables, LABELS)
-    means = {
-        phenomenon: 100 * np.mean([accuracy["ours", paradigm] for paradigm in paradigms])
-        for phenomenon, (_, paradigms) in PHENOMENA.items()
-    }
-    oblique = cell(exhibit, "Ours", "Oblique")
-    assert oblique.value == pytest.approx(means["oblique"])
-    assert oblique.n == 5 * N
-    average = cell(exhibit, "Ours", "Average")
-    assert average.value == pytest.approx(np.mean([*means.values()]))
-    assert average.value != pytest.approx(100 * accuracy["ours", "all"].iloc[-1])
-    assert average.low < average.value < average.high
-    assert average.stands_for == ("ours", "average")
-
-
 def test_tables_7_and_8_part_the_models_as_the_paper_does(tables):
     pretrained, tuned = (
         {c.column for c in table(tables, LABELS).cells} - {"Average"} for table in (table7, table8)

@@ -103,7 +103,6 @@ class Graph:
         return self.add(address or f"#author/{quote(name)}", kind, name=name)
 
     def copied(self, place: Path) -> Entity:
-        """Return a file of the crate."""
         return self.crate.get(quote(place.as_posix()))
 
     def original(self, entry: Mapping[str, Any]) -> Entity:

@@ -79,7 +79,6 @@ class Plan:
     behind: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def inputs(self) -> list[Path]:
-        """Return the files that the crate is made of."""
         tables = self.behind["original"].drop_duplicates()
         cells = [exhibit.cells for exhibit in self.exhibits]
         return [self.campaign_file, *cells, *tables, *self.comparisons]

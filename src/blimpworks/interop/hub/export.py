@@ -87,12 +87,10 @@ class Subset:
 
     @property
     def name(self) -> str:
-        """Name for loading."""
         return f"{self.benchmark}-{self.lang}"
 
     @property
     def file(self) -> str:
-        """Path of its file in the data set."""
         return f"{self.benchmark}/{self.lang}.parquet"
 
     @property

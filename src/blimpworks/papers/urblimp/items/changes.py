@@ -97,7 +97,6 @@ class Draft:
 
     @classmethod
     def of(cls, tree: Tree) -> Self:
-        """Make a draft of an unchanged sentence."""
         return cls(tree, [Slot(i, word.form, word.space) for i, word in enumerate(tree.words)])
 
     def copy(self) -> "Draft":
@@ -106,7 +105,6 @@ class Draft:
 
     @property
     def forms(self) -> list[str]:
-        """Forms of the words, in their present order."""
         return [slot.form for slot in self.slots]
 
     def position(self, index: int) -> int:
@@ -125,7 +123,6 @@ class Draft:
         return self.tree.words[index].spelled(self.slots[self.position(index)].form)
 
     def spell(self, index: int, form: str) -> None:
-        """Put a word into another form."""
         position = self.position(index)
         self.slots[position] = replace(self.slots[position], form=form)
 
@@ -137,7 +134,6 @@ class Draft:
         self.slots[position : position + 1] = [spaced, *slots]
 
     def text(self, orthography: Orthography) -> str:
-        """Return the sentence."""
         return orthography.joined((slot.form, slot.space) for slot in self.slots)
 
     def changed_positions(self, other: "Draft", *, absent: bool) -> list[int]:

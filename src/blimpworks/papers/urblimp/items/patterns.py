@@ -51,7 +51,6 @@ class Feature:
     negated: bool = False
 
     def holds(self, features: Mapping[str, str]) -> bool:
-        """Tell whether features fulfil it."""
         present = features.get(self.name)
         if not self.values:
             return (present is None) == self.negated
@@ -76,7 +75,6 @@ class Relation:
     """Whether the edge has another relation than these."""
 
     def holds(self, tree: Tree, first: int, second: int) -> bool:
-        """Tell whether two words of a tree are so related."""
         if self.sign == "->":
             child = tree.words[second]
             allowed = not self.names or (child.relation in self.names) != self.negated

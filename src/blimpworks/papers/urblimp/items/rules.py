@@ -246,7 +246,6 @@ class Declaration(Strict):
     rules: Annotated[tuple[Rule, ...], AfterValidator(_not_empty), AfterValidator(_distinct)]
 
     def of_variant(self, variant: Variant) -> list[Rule]:
-        """Return the rules that a variant has."""
         rules = [rule for rule in self.rules if rule.variant in (None, variant)]
         if variant == "corrected":
             rules = [
@@ -275,7 +274,6 @@ class Fault(Strict, arbitrary_types_allowed=True):
     """Faulty sentences that no pattern finds, by the name of their treebank's file."""
 
     def is_in(self, tree: Tree) -> bool:
-        """Tell whether a sentence has the fault."""
         pattern_matches = matches(self.pattern, tree) if self.pattern else ()
         return tree.sent_id in self.sentences.get(tree.file, ()) or any(
             not any(holds(excluded, tree, match) for excluded in self.without)

@@ -30,16 +30,13 @@ class Word:
 
     @property
     def lemma(self) -> str:
-        """Lemma; empty without one."""
         return self.features.get("lemma", "")
 
     @property
     def upos(self) -> str:
-        """Universal part of speech; empty without one."""
         return self.features.get("upos", "")
 
     def spelled(self, form: str) -> "Word":
-        """Return the word in another form."""
         return replace(self, form=form, features={**self.features, "form": form})
 
 
@@ -55,7 +52,6 @@ class Tree:
 
     @cached_property
     def children(self) -> Mapping[int, Sequence[int]]:
-        """Indices of each word's children, by its index."""
         children: dict[int, list[int]] = defaultdict(list)
         for index, word in enumerate(self.words):
             children[word.head].append(index)
