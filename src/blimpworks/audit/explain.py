@@ -91,18 +91,6 @@ def irrelevant_names(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
     return left_out
 
 
-def _selected(cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows, but not of items, as plain values; printed accuracies with file and line."""
-    if cell["source"] in TABLES_OF_ITEMS:
-        return []
-    text = rows.drop(columns=TABLE, errors="ignore").to_json(orient="records", force_ascii=False)
-    records = [{k: v for k, v in row.items() if v not in (None, "")} for row in json.loads(text)]
-    if cell["source"] == "accuracies" and "printed" in tables[0].path.parts:
-        locations = printed_evidence(tables, rows)
-        return [row | location for row, location in zip(records, locations, strict=True)]
-    return records
-
-
 def _items(
     tree: Node, cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame, count: int
 ) -> list[dict[str, Any]]:
@@ -151,6 +139,13 @@ def explain_cell(
                 f"item {item!r} is not among the {len(rows)} rows of this cell; expected an "
                 "item_id of its judgements or items. Leave --item out to see some."
             )
+    # Rows that are no items, as plain values; printed accuracies with file and line.
+    first = rows[: 0 if cell["source"] in TABLES_OF_ITEMS else count]
+    text = first.drop(columns=TABLE, errors="ignore").to_json(orient="records", force_ascii=False)
+    selected = [{k: v for k, v in row.items() if v not in (None, "")} for row in json.loads(text)]
+    if cell["source"] == "accuracies" and "printed" in tables[0].path.parts:
+        locations = printed_evidence(tables, first)
+        selected = [row | place for row, place in zip(selected, locations, strict=True)]
     return Explanation(
         source,
         cell,
@@ -158,7 +153,7 @@ def explain_cell(
         len(rows),
         tree,
         _items(tree, cell, tables, shown_rows, len(shown_rows) if item else count),
-        _selected(cell, tables, rows[:count]),
+        selected,
         comparisons_of(source, cell) if "printed_row" in cell else [],
     )
 

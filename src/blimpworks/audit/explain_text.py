@@ -32,13 +32,6 @@ Pair = tuple[Token | None, Token | None]
 """A piece of the good and one of the bad sentence; None where a sentence has none."""
 
 
-def _align(good: Sequence[Token], bad: Sequence[Token]) -> Iterator[Pair]:
-    """Yield pieces of two sentences in pairs, in order: equal ones, or at the same place."""
-    first, second = ([token["piece"] for token in side] for side in (good, bad))
-    for _, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
-        yield from zip_longest(good[a:b], bad[c:d])
-
-
 def _piece(token: Token | None) -> str:
     # For people: "·" is a space, "∅" is empty.
     return "" if token is None else token["piece"].replace(" ", "·").replace("\n", "⏎") or "∅"
@@ -118,8 +111,13 @@ class Block:
 
     @property
     def pieces(self) -> list[Pair]:
-        """The aligned pieces of a pair."""
-        return [*_align(*(side["tokens"] for side in self.pair))] if self.pair else []
+        """The pieces of a pair, in order: equal ones, or at the same place."""
+        if not self.pair:
+            return []
+        good, bad = (side["tokens"] for side in self.pair)
+        first, second = ([token["piece"] for token in side] for side in (good, bad))
+        steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+        return [pair for _, a, b, c, d in steps for pair in zip_longest(good[a:b], bad[c:d])]
 
     @property
     def lines(self) -> list[str]:

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby, islice, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,18 +46,6 @@ def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> tuple[str
     return done.stdout, done.stderr, (lines or ["no message."]) if done.returncode else []
 
 
-def _jobs_of(arguments: list[str], run: Callable[[list[str]], Any]) -> list[Job]:
-    """Return the jobs of a command line; none if it must read inputs that do not exist yet."""
-    with planning() as planned:
-        try:
-            run(arguments)
-        except Planned:
-            pass
-        except (UserError, OSError, ImportError) as error:
-            logging.getLogger(__name__).debug("%s: %s", arguments[:1], error)
-    return planned
-
-
 def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict[str, Job]:
     """Return the jobs that the campaign would run now, by their first output.
 
@@ -78,8 +67,15 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
             for connects, words in groupby(shlex.split(command), key="&&".__eq__):
                 # Of lines chained by `&&`: what follows `python -m blimpworks`, without the log.
                 arguments = [*takewhile(lambda word: word not in (">", ">>"), words)][3:]
-                of_line = [] if connects else _jobs_of(arguments, run)
-                jobs |= {os.path.normpath(job.outputs[0]): job for job in of_line}
+                if connects:
+                    continue
+                with planning() as planned, suppress(Planned):
+                    try:
+                        run(arguments)
+                    except (UserError, OSError, ImportError) as error:
+                        # It must read inputs that do not exist yet.
+                        logging.getLogger(__name__).debug("%s: %s", arguments[:1], error)
+                jobs |= {os.path.normpath(job.outputs[0]): job for job in planned}
     return jobs
 
 

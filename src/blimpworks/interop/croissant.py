@@ -18,8 +18,7 @@ from blimpworks import __version__
 from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
-from blimpworks.interop.crate.licences import DATA
-from blimpworks.interop.crate.tables import Plan, read_csv, read_table, write_csv
+from blimpworks.interop.crate.tables import DATA, Plan, read_csv, read_table, write_csv
 from blimpworks.interop.crate.words import Descriptions, describe, read_dictionary
 
 FILE_NAME = "croissant.json"

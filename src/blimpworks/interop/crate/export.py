@@ -15,16 +15,18 @@ from blimpworks.campaign.registry import find_paper
 from blimpworks.errors import UserError
 from blimpworks.files import whole_directory, write_text
 from blimpworks.interop.crate.graph import WORKFLOW, write_graph
-from blimpworks.interop.crate.licences import CODE, licences_behind, sources_behind
 from blimpworks.interop.crate.tables import (
+    CODE,
     Plan,
     Wish,
     all_cells,
     authors_of,
     copy_tables,
     find_exhibits,
+    licences_behind,
     require_unaltered,
     results_of,
+    sources_behind,
     tables_behind,
     write_csv,
 )

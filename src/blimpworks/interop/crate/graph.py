@@ -22,8 +22,7 @@ from blimpworks import __version__
 from blimpworks.audit.lineage import Jobs
 from blimpworks.campaign.catalogue import Pinned
 from blimpworks.files import sha256_of
-from blimpworks.interop.crate.licences import licence_name, licence_url
-from blimpworks.interop.crate.tables import Plan
+from blimpworks.interop.crate.tables import Plan, licence_name, licence_url
 from blimpworks.records.reading import Record
 
 PROFILES = {

@@ -20,16 +20,19 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import write_text
 from blimpworks.interop.crate.export import new_directory
-from blimpworks.interop.crate.licences import (
+from blimpworks.interop.crate.tables import (
     DATA,
     UNSTATED,
+    Wish,
+    authors_of,
     licence_name,
     licence_url,
     licences_of,
+    require_unaltered,
+    results_of,
     retrieved_files,
     sources_behind,
 )
-from blimpworks.interop.crate.tables import Wish, authors_of, require_unaltered, results_of
 from blimpworks.interop.crate.words import describe, read_dictionary
 from blimpworks.interop.croissant import LIMITATIONS, USE_CASES
 from blimpworks.judging.sample import CONDITIONS

@@ -29,41 +29,26 @@ DELETION = "deletion"
 LONGEST = 14
 """Most words of a sentence that is shown, if there are such sentences."""
 KINDS = ("phenomenon", "paradigm", "change")
-Item = dict[str, Any]
+Item = dict[Any, Any]
 
 
-def _decisions(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float) -> list[Item]:
+def _decisions(
+    evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float
+) -> pd.DataFrame:
     """Return the pairs that a model has judged, with margins [nats] by token and in sum."""
     good, bad = (side_of(items, scores, side) for side in SIDES)
-    ahead = {name: margins(find_method(name), good, bad)[0] for name in (BY_TOKEN, BY_SUM)}
+    pairs = items.select(["item_id", *KINDS, *SIDES]).to_pandas().astype(dict.fromkeys(KINDS, str))
+    for name in (BY_TOKEN, BY_SUM):
+        pairs[name] = margins(find_method(name), good, bad)[0]
+        pairs[f"{name} right"] = np.where(pairs[name] == 0, tie, pairs[name] > 0)
+    pairs["differently"] = pairs[f"{BY_TOKEN} right"] != pairs[f"{BY_SUM} right"]
+    tokens = scores.select([f"tokens_{side}" for side in SIDES]).to_pandas()
+    pairs["unequal"] = tokens["tokens_good"] != tokens["tokens_bad"]
+    pairs["row"] = range(len(pairs))
     judged = read_table(JUDGEMENTS, evaluation.judgements, ["item_id", "correct"])
-    judged_ids = {*judged.filter(pc.is_valid(judged["correct"]))["item_id"].to_pylist()}
-    columns = items.select(["item_id", *KINDS, *SIDES]).to_pylist()
-    tokens = zip(*(scores[f"tokens_{side}"].to_pylist() for side in SIDES), strict=True)
-    rows = []
-    for at, (item, counts) in enumerate(zip(columns, tokens, strict=True)):
-        margin = {name: float(values[at]) for name, values in ahead.items()}
-        if item["item_id"] in judged_ids and not np.isnan([*margin.values()]).any():
-            right = {f"{n} right": tie if m == 0 else float(m > 0) for n, m in margin.items()}
-            differs = {"differently": len({*right.values()}) > 1, "unequal": len({*counts}) > 1}
-            rows.append({**item, **margin, **right, **differs, "row": at})
-    return rows
-
-
-def _counts(evaluation: Evaluation, pairs: Sequence[Item]) -> list[Item]:
-    """Return a row of ``LENGTHS`` for each paradigm and kind of change, in the items' order."""
-    if not pairs:
-        return []
-    frame = pd.DataFrame(pairs).astype(dict.fromkeys(KINDS, str))
-    counts = frame.groupby([*KINDS], sort=False).agg(
-        n=("row", "size"),
-        unequal=("unequal", "sum"),
-        by_token=(f"{BY_TOKEN} right", "sum"),
-        by_sum=(f"{BY_SUM} right", "sum"),
-        differently=("differently", "sum"),
-    )
-    rows = counts.reset_index().assign(model=evaluation.model, lang=evaluation.lang)
-    return list(pa.Table.from_pandas(rows, preserve_index=False).to_pylist())
+    judged_ids = judged.filter(pc.is_valid(judged["correct"]))["item_id"].to_pylist()
+    valid = pairs[[BY_TOKEN, BY_SUM]].notna().all(axis=1)
+    return pairs[pairs["item_id"].isin(judged_ids) & valid]
 
 
 def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None:
@@ -132,14 +117,21 @@ def compare_lengths(
             )
         scores = align_scores(items, read_table(SCORES, evaluation.outputs), evaluation.outputs)
         pairs = _decisions(evaluation, items, scores, TIES[ties])
-        counts += _counts(evaluation, pairs)
+        numbers = pairs.groupby([*KINDS], sort=False).agg(
+            n=("row", "size"),
+            unequal=("unequal", "sum"),
+            by_token=(f"{BY_TOKEN} right", "sum"),
+            by_sum=(f"{BY_SUM} right", "sum"),
+            differently=("differently", "sum"),
+        )
+        names = {"model": evaluation.model, "lang": evaluation.lang}
+        counts += numbers.reset_index().assign(**names).to_dict("records")
         deletions = items.filter(pc.equal(items["change"], DELETION))["paradigm"]
-        pair = clearest_pair(pairs, Counter(deletions.to_pylist()))
+        pair = clearest_pair(pairs.to_dict("records"), Counter(deletions.to_pylist()))
         if pair is None:
             continue
         (row,) = scores.slice(pair["row"], 1).to_pylist()
-        keys = {"model": evaluation.model, "lang": evaluation.lang}
-        keys |= {name: pair[name] for name in ("paradigm", "item_id")}
+        keys = names | {name: pair[name] for name in ("paradigm", "item_id")}
         for side in SIDES:
             of_side = words_of(pair[side], row[f"{side}_ends"], row[f"{side}_logprobs"])
             for position, (word, tokens, bits) in enumerate(of_side, start=1):

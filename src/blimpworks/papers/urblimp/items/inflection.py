@@ -152,21 +152,20 @@ class Inflection(Strict):
             if word.form in forms
         ]
         for government in self.governments if following else ():
-            if following and self._applies(government, following):
+            assert following is not None
+            applies = following.lemma in government.before
+            if government.paradigm is not None:
+                paradigm = self.paradigms[government.paradigm]
+                forms = paradigm.forms(following.lemma).values()
+                applies = paradigm.has(following) and any(following.form in f for f in forms)
+            if applies:
                 # No reading, if the word does not have the form required.
-                for cell in map(cell_of, government.cells):
-                    allowed = [r for r in readings if cell.items() <= r.cell.items()]
-                    if allowed:
-                        return allowed
-                return []
+                fitting = (
+                    [reading for reading in readings if cell.items() <= reading.cell.items()]
+                    for cell in map(cell_of, government.cells)
+                )
+                return next(filter(None, fitting), [])
         return readings
-
-    def _applies(self, government: Government, following: Word) -> bool:
-        if government.paradigm is None:
-            return following.lemma in government.before
-        paradigm = self.paradigms[government.paradigm]
-        forms = paradigm.forms(following.lemma).values()
-        return paradigm.has(following) and any(following.form in of_cell for of_cell in forms)
 
     def changed(
         self,
