@@ -32,7 +32,8 @@ from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.tables import ACCURACIES, CELLS, read_table, write_table
 from support import urblimp_results_kit as results
 from support.paths import REPOSITORY
-from support.urblimp_models_kit import LABELS, SKILL, N, cell, simulate
+from support.urblimp_results_kit import MODEL_LABELS as LABELS
+from support.urblimp_results_kit import SKILL, N, cell, simulate
 from support.validation_kit import OPTIONS, measured_people
 
 MEASURED = {*(f"table{number}" for number in (*range(1, 9), 10)), "fig1", "fig2", "text", "tests"}

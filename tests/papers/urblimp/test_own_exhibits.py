@@ -25,8 +25,16 @@ from blimpworks.papers.urblimp.exhibits.rules import rules, samples
 from blimpworks.papers.urblimp.settings import PSEUDO, UrblimpOptions
 from blimpworks.tables import ITEMS, Evaluation, read_table, write_table
 from support.paths import REPOSITORY
-from support.urblimp_models_kit import cell
-from support.urblimp_results_kit import HINDI, LABELS, METHODS, OBJECT, PRONOUN, URDU, campaign
+from support.urblimp_results_kit import (
+    HINDI,
+    LABELS,
+    METHODS,
+    OBJECT,
+    PRONOUN,
+    URDU,
+    campaign,
+    cell,
+)
 
 PRINTED = sorted((REPOSITORY / "config/published/urblimp").glob("*.csv"))
 
