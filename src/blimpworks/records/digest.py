@@ -110,10 +110,8 @@ class _Module:
     definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
     effects: list[ast.stmt] = field(default_factory=list)
     """Statements that define nothing but run on import, without ``if`` blocks."""
-    imports: dict[str, Symbol] = field(default_factory=dict)
-    """Imported names of followed packages."""
-    outside: dict[str, str] = field(default_factory=dict)
-    """Full names of what is imported from other packages."""
+    imports: dict[str, Symbol | str] = field(default_factory=dict)
+    """Imported names: definitions of followed packages, full names of others."""
 
 
 def _defined_names(node: ast.stmt) -> list[str]:
@@ -144,10 +142,7 @@ def _module(name: str) -> _Module:
                     local, full = alias.asname or alias.name, f"{origin}.{alias.name}"
                     symbol = (full, EVERYTHING) if module_path(full) else (origin, alias.name)
                     symbol = symbol if module_path(symbol[0]) else None
-                if symbol:
-                    module.imports[local] = symbol
-                else:
-                    module.outside[local] = full
+                module.imports[local] = symbol or full
     for node in tree.body:
         names = _defined_names(node)
         for defined in names:
@@ -174,10 +169,11 @@ def _resolve(symbol: Symbol) -> Symbol | str | None:
         return name
     if name == EVERYTHING or name in _module(module).definitions:
         return symbol
-    if name in _module(module).imports:
-        return _resolve(_module(module).imports[name])
+    imported = _module(module).imports.get(name)
+    if isinstance(imported, tuple):
+        return _resolve(imported)
     inner = f"{module}.{name}"
-    return (inner, EVERYTHING) if module_path(inner) else _module(module).outside.get(name)
+    return (inner, EVERYTHING) if module_path(inner) else imported
 
 
 def _meaning(module: str, node: ast.expr) -> Symbol | str | None:
@@ -185,16 +181,15 @@ def _meaning(module: str, node: ast.expr) -> Symbol | str | None:
     known = _module(module)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         target = known.imports.get(node.value.id)
-        if target is None or target[1] != EVERYTHING:
-            return None
-        return _resolve((target[0], node.attr))
+        if isinstance(target, tuple) and target[1] == EVERYTHING:
+            return _resolve((target[0], node.attr))
+        return None
     if not isinstance(node, ast.Name):
         return None
     if node.id in known.definitions:
         return module, node.id
-    if node.id in known.imports:
-        return _resolve(known.imports[node.id])
-    return known.outside.get(node.id)
+    imported = known.imports.get(node.id)
+    return _resolve(imported) if isinstance(imported, tuple) else imported
 
 
 @cache

@@ -105,9 +105,9 @@ def _table(
 ) -> Exhibit:
     measured = labels.source == "measured"
     models = chosen(preferred, _ranked(tables, labels)) if measured else preferred
-    printed = acc.printed_of(tables, labels, exhibit)
     scores, names = read_scores(tables, labels, models), names_of(labels.models)
-    cells = list(pair_cells(scores, EACH_OTHER, names, printed))
+    printed = acc.printed_of(tables, labels, exhibit)
+    cells = [*pair_cells(scores, EACH_OTHER, names, printed)]
     description = describe(
         "tables5_6",
         kind=kind if {*models} <= {*preferred} else "the best",
