@@ -145,7 +145,7 @@ def explain_cell(
     selected = [{k: v for k, v in row.items() if v not in (None, "")} for row in json.loads(text)]
     if cell["source"] == "accuracies" and "printed" in tables[0].path.parts:
         locations = printed_evidence(tables, first)
-        selected = [row | place for row, place in zip(selected, locations, strict=True)]
+        selected = [row | location for row, location in zip(selected, locations, strict=True)]
     return Explanation(
         source,
         cell,

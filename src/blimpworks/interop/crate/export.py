@@ -94,13 +94,15 @@ def write_crate(plan: Plan, output: Path) -> str:
     )
     pinned = sources_behind(jobs, plan.campaign)
     licences = licences_behind(jobs, pinned, plan.results)
-    shown = [
+    exhibit_files = [
         path
         for exhibit in plan.exhibits
         for entry in jobs.makers[jobs.key(exhibit.cells)]["outputs"]
         if (path := Path(entry["path"])).parent == exhibit.cells.parent and path != exhibit.cells
     ]
-    finished = {path: path.relative_to(plan.results) for path in [*shown, *plan.comparisons]}
+    finished = {
+        path: path.relative_to(plan.results) for path in [*exhibit_files, *plan.comparisons]
+    }
     campaign = Path("config", plan.campaign_file.name)
     rules = sorted((REPOSITORY / "workflow/rules").glob("*.smk"))
     workflow = [REPOSITORY / "Snakefile", REPOSITORY / WORKFLOW, *rules]

@@ -256,8 +256,8 @@ def write_graph(
         for path, record in behind.items()
         if not record or record["verb"] == "retrieve"
     ]
-    shown = [path for path in places.values() if path.parts[0] in ("exhibits", "published")]
-    results = [*map(graph.copied, dict.fromkeys(shown))]
+    exhibit_files = [path for path in places.values() if path.parts[0] in ("exhibits", "published")]
+    results = [*map(graph.copied, dict.fromkeys(exhibit_files))]
     workflow["input"] = [
         graph.slot("campaign", "Settings of the run.", [campaign]),
         graph.slot("sources", "Data from elsewhere.", inputs),

@@ -5,6 +5,7 @@ Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 4.3.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -124,14 +125,10 @@ def _table(
     return Exhibit(**description, cells=cells, remarks=remarks)
 
 
-def table5(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 5: the pretrained Gemma models against each other, or else the best."""
-    return _table("pretrained Gemma", "table5", GEMMA, tables, labels)
-
-
-def table6(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 6: the models that the paper calls its best against each other, or else the best."""
-    return _table("the best", "table6", TOP, tables, labels)
+table5 = partial(_table, "pretrained Gemma", "table5", GEMMA)
+"""Table 5: the pretrained Gemma models against each other, or else the best."""
+table6 = partial(_table, "the best", "table6", TOP)
+"""Table 6: the models that the paper calls its best against each other, or else the best."""
 
 
 def tests(tables: Tables, labels: Labels) -> Exhibit:

@@ -205,14 +205,14 @@ def _inflect(
     attested: Attested,
 ) -> None:
     """Change each word of a complex that has the features. Raises Rejected if none changes."""
-    words, inflection = draft.tree.words, language.inflection
+    tree_words, inflection = draft.tree.words, language.inflection
     # New values by feature; ``=NODE`` stands for that word's value, if it has one.
     to: dict[str, str] = {}
     for name, value in operation.to.items():
         node = value.removeprefix(OF)
         if node == value:
             to[name] = value
-        elif of_word := words[nodes[node]].features.get(name):
+        elif of_word := tree_words[nodes[node]].features.get(name):
             to[name] = of_word
     indices = draft.tree.complex_of(nodes[operation.inflect], operation.along)
     draft_words = [draft.word(index) for index in indices]
@@ -220,7 +220,7 @@ def _inflect(
     readings = [inflection.readings(word, following) for word, following in followed]
     certain = shared(readings)
     if operation.agreeing:
-        features = words[nodes[operation.agreeing]].features
+        features = tree_words[nodes[operation.agreeing]].features
         if any(name in certain and certain[name] != features.get(name) for name in to):
             raise Rejected("does not agree as it is")
     changed: list[tuple[int, Word, tuple[str, ...]]] = []
