@@ -100,7 +100,7 @@ def campaign(root, languages, printed):
         tables["rules"].append(root / "rules" / f"{lang}.counts.parquet")
         write(tables["rules"][-1], RULE_COUNTS, counts_of(lang, items))
         for model, method in METHODS.items():
-            scores, judged = (root / kind / lang / f"{model}.parquet" for kind in ("s", "j"))
+            scores, judged = (root / kind / model / f"{lang}.parquet" for kind in ("s", "j"))
             rows = (
                 {"item_id": item["item_id"], "status": "ok"}
                 | side_scores(item["good"], "good")
@@ -171,7 +171,8 @@ def simulate(root, skill, paradigms=PARADIGMS):
     judged = []
     for seed, (model, probability) in enumerate(skill.items()):
         random = np.random.default_rng(seed)
-        path = root / f"{model}.parquet"
+        path = root / model / "urd.parquet"
+        path.parent.mkdir()
         rows = [judgement(pair, random.random() < probability) for pair in items]
         write_rows(rows, JUDGEMENTS, path)
         judged.append((model, "urd", path))

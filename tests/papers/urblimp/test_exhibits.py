@@ -6,7 +6,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -19,7 +18,7 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import build_exhibit
-from blimpworks.exhibits.shared import read_plain, read_printed
+from blimpworks.exhibits.shared import read_plain
 from blimpworks.papers.urblimp.analysis.statistics import signed_rank_p
 from blimpworks.papers.urblimp.exhibits.data import table1, table2, table10
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7, table8, table9
@@ -31,6 +30,7 @@ from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.tables import ACCURACIES, CELLS, read_table, write_table
 from support import urblimp_results_kit as results
+from support.cells_kit import sources_of
 from support.paths import REPOSITORY
 from support.urblimp_results_kit import MODEL_LABELS as LABELS
 from support.urblimp_results_kit import SKILL, N, cell, simulate
@@ -245,14 +245,8 @@ def test_an_exhibit_is_written_and_its_cells_are_of_the_rows_they_name(
     assert all(path.is_file() for path in outputs.values())
     page = outputs["html"].read_text(encoding="utf-8").removeprefix("<!DOCTYPE html>\n")
     ElementTree.fromstring(page)
+    rows = sources_of(tables)
     for written in read_table(CELLS, cells).to_pylist():
-        where, kind = json.loads(written["filter"]), written["source"]
-        if kind == "published":
-            rows = read_printed(tables)
-        else:
-            if kind == "accuracies" and where.get("model") == "human":
-                kind = "people"
-            paths = [p for p in tables[kind] if kind != "judgements" or p.stem == where["model"]]
-            rows = pd.concat(map(pd.read_parquet, paths))
-        again = formula_of(written["formula"])(select_rows(rows, where))
+        chosen = select_rows(rows[written["source"]], json.loads(written["filter"]))
+        again = formula_of(written["formula"])(chosen)
         assert again == pytest.approx(written["value"], abs=1e-9), written
