@@ -4,6 +4,7 @@ import json
 import math
 from collections import Counter
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 from blimpworks.audit.causes import Cause, Causes, Run, load_run
@@ -89,9 +90,8 @@ def compare_runs(first: Path, second: Path) -> Comparison:
         for cell in both[moved].to_dict("records"):
             job, where = runs[1].products[key][0], json.loads(cell["filter_y"])
             irrelevant = (irrelevant_names(run.jobs[job], where) for run in runs)
-            values = (cell[column] for column in MOVED)
             behind = causes.all_causes(job, frozenset().union(*irrelevant))
-            moves.append(Move(name, *values, causes=behind))
+            moves.append(Move(name, *itemgetter(*MOVED)(cell), behind))
     alone = {run: +count for run, count in only.items()}
     jobs_by_cause: dict[Cause, list[str]] = {}
     for job in causes.second.jobs:

@@ -130,7 +130,7 @@ def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
     if unknown := [key for key in chosen if key not in keys]:
         raise UserError(f"{results} has no exhibit {unknown[0]!r}; there are: {', '.join(keys)}.")
     return [
-        Shown(*key.split("/"), form, path)
+        Shown(path.parent.name, key.partition("/")[2], form, path)
         for (form, key), path in by_form.items()
         if not chosen or key in chosen
     ]

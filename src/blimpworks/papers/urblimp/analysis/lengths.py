@@ -37,7 +37,8 @@ def _decisions(
 ) -> pd.DataFrame:
     """Return the pairs that a model has judged, with margins [nats] by token and in sum."""
     good, bad = (side_of(items, scores, side) for side in SIDES)
-    pairs = items.select(["item_id", *KINDS, *SIDES]).to_pandas().astype(dict.fromkeys(KINDS, str))
+    pairs: pd.DataFrame = items.select(["item_id", *KINDS, *SIDES]).to_pandas()
+    pairs = pairs.astype(dict.fromkeys(KINDS, str))
     for name in (BY_TOKEN, BY_SUM):
         pairs[name] = margins(find_method(name), good, bad)[0]
         pairs[f"{name} right"] = np.where(pairs[name] == 0, tie, pairs[name] > 0)

@@ -224,10 +224,10 @@ def build_items(
                 }
             )
         # A rule without a match has a row too.
-        matched = {rule for rule, _ in numbers}
+        matched = {name for name, _ in numbers}
         numbers.update({(rule.name, ""): 0 for rule in declared if rule.name not in matched})
-        for (rule, reason), n in numbers.items():
-            became = {"rule": rule, "outcome": DROPPED if reason else KEPT, "reason": reason}
+        for (name, reason), n in numbers.items():
+            became = {"rule": name, "outcome": DROPPED if reason else KEPT, "reason": reason}
             results.append(keys | became | {"n": n})
     if not items:
         raise UserError(f"{rules}: no rule gives a pair of {sentences}; expected some.")
