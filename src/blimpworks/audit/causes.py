@@ -270,10 +270,18 @@ class Causes:
         elif old["code"] != new["code"]:
             codes = (old["code"], new["code"])
             if codes not in self._definitions:
-                self._definitions[codes] = self._changed_definitions(old, new)
+                roots = {REPOSITORY, *(r.base for r in (self.first, self.second) if r.base)}
+                old_text, new_text = (texts_of(record, sorted(roots)) for record in (old, new))
+                command = find_command(new["verb"])
+                # Count only definitions that the command reaches, where its code is the present.
+                is_current = command is not None and command.code == new["code"]
+                reached = set(reachable(*command.entries)) if command and is_current else None
+                self._definitions[codes] = changed_code(
+                    old["sources"], new["sources"], old_text, new_text, reached
+                )
             sure, perhaps = self._definitions[codes]
-            texts = sure or perhaps or [f"what {new['verb']} starts from, or a data file"]
-            causes |= {Cause("code", text) for text in texts}
+            changes = sure or perhaps or [f"what {new['verb']} starts from, or a data file"]
+            causes |= {Cause("code", text) for text in changes}
         before, after = (
             {run.key(e["path"]): e["sha256"] for e in record["inputs"]}
             for run, record in ((self.first, old), (self.second, new))
@@ -289,15 +297,6 @@ class Causes:
             name = next((name for name in names_in(key) if name not in other.names), key)
             causes.add(Cause("input", f"{name} only in {where}"))
         return sorted(causes)
-
-    def _changed_definitions(self, old: Record, new: Record) -> tuple[list[str], list[str]]:
-        roots = {REPOSITORY, *(run.base for run in (self.first, self.second) if run.base)}
-        before, after = (texts_of(record, sorted(roots)) for record in (old, new))
-        command = find_command(new["verb"])
-        # Count only definitions that the command reaches; older code cannot be searched for them.
-        is_current = command is not None and command.code == new["code"]
-        reached = set(reachable(*command.entries)) if command and is_current else None
-        return changed_code(old["sources"], new["sources"], before, after, reached)
 
     def _all_causes(self, job: str, ignored: frozenset[str] = NO_NAMES) -> frozenset[Cause]:
         """Return causes of differences in a job's products: its own, and those upstream."""

@@ -4,7 +4,6 @@ import json
 import math
 from collections import Counter
 from dataclasses import dataclass
-from operator import itemgetter
 from pathlib import Path
 
 from blimpworks.audit.causes import Cause, Causes, Run, load_run
@@ -16,8 +15,6 @@ TOLERANCE = 1e-9
 FEW = 8
 """Most numbers of a group that are named."""
 PLACE = ["row", "column", "index"]
-MOVED = ("row", "column", "value_x", "value_y", "text_x", "text_y")
-"""Columns of cells of both runs that describe a move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +88,8 @@ def compare_runs(first: Path, second: Path) -> Comparison:
             job, where = runs[1].products[key][0], json.loads(cell["filter_y"])
             irrelevant = (irrelevant_names(run.jobs[job], where) for run in runs)
             behind = causes.all_causes(job, frozenset().union(*irrelevant))
-            moves.append(Move(name, *itemgetter(*MOVED)(cell), behind))
+            numbers = cell["value_x"], cell["value_y"], cell["text_x"], cell["text_y"]
+            moves.append(Move(name, cell["row"], cell["column"], *numbers, behind))
     alone = {run: +count for run, count in only.items()}
     jobs_by_cause: dict[Cause, list[str]] = {}
     for job in causes.second.jobs:

@@ -226,14 +226,6 @@ def _row_lines(rows: Sequence[dict[str, Any]], of: int) -> list[str]:
     return [*lines, f"   … of {of} rows"] if len(rows) < of else lines
 
 
-def _flat_notes(notes: dict[str, Any]) -> Iterator[str]:
-    # {"rows": {"eng": {"good": 3}, "fra": 4}} is "eng good: 3" and "fra: 4".
-    for key, value in notes.items():
-        for name, fact in value.items() if isinstance(value, dict) else [(key, value)]:
-            parts = fact if isinstance(fact, dict) else {"": fact}
-            yield from (f"{name} {part}".strip() + f": {x}" for part, x in parts.items() if x)
-
-
 def _job_lines(node: Node) -> list[str]:
     """Return lines on a product's job (command, code, time, machine, commit) and its notes."""
     record = node.record
@@ -243,7 +235,15 @@ def _job_lines(node: Node) -> list[str]:
         return ["from outside"]
     commit = (record["git"]["commit"] or "no commit")[:12]
     state = {True: "", False: " with local changes", None: ""}[record["git"]["clean"]]
-    notes = textwrap.wrap(", ".join(_flat_notes(record["notes"])), WIDTH, break_long_words=False)
+    # {"rows": {"eng": {"good": 3}, "fra": 4}} is "eng good: 3" and "fra: 4".
+    flat = [
+        f"{name} {part}".strip() + f": {value}"
+        for key, note in record["notes"].items()
+        for name, fact in (note.items() if isinstance(note, dict) else [(key, note)])
+        for part, value in (fact if isinstance(fact, dict) else {"": fact}).items()
+        if value
+    ]
+    notes = textwrap.wrap(", ".join(flat), WIDTH, break_long_words=False)
     return [
         f"{record['verb']}, code {record['code']}, {record['ended'][:19]} on "
         f"{record['host']['name']}, commit {commit}{state}",

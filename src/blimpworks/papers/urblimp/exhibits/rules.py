@@ -80,35 +80,6 @@ def _counts(
             yield formula_cell(inside, (row, column), TOTAL, SOURCE, chosen)
 
 
-def _language(
-    rows: pd.DataFrame, items: pd.DataFrame, printed: pd.DataFrame, lang: str, prefix: str
-) -> Iterator[Cell]:
-    """Make a language's rows: each paradigm, its rules below (in data alone), and all."""
-    rows, items = rows[rows["lang"] == lang], items[items["lang"] == lang]
-    for paradigm, name in PARADIGMS.items():
-        matches, pairs = (table[table["paradigm"] == paradigm] for table in (rows, items))
-        if matches.empty and lang != LANG:
-            continue
-        row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
-        # The paper's accuracies imply another number of pairs than it prints for some paradigms.
-        of_paper: list[Cell] = []
-        numbers = printed[(printed["row"] == paradigm) & (lang == LANG)]
-        for _, number in numbers.iterrows():
-            if not pd.isna(number["value"]):
-                cell = shared.printed_cell(number, (row, PRINTED))
-                of_paper.append(replace(cell, stands_for=None))
-            if not pd.isna(number["corrected"]):
-                keys, text = ("exhibit", "row", "column"), f"{float(number['corrected']):,.0f}"
-                cell = shared.row_cell("published", number, keys, "corrected", (row, IMPLIED), text)
-                of_paper.append(cell)
-        yield from _counts(matches, pairs, row, where, of_paper)
-        for rule in dict.fromkeys(matches["rule"]):
-            of_rule, its_pairs = (table[table["rule"] == rule] for table in (matches, pairs))
-            for cell in _counts(of_rule, its_pairs, f"{row}, rule {rule}", {**where, "rule": rule}):
-                yield replace(cell, printed=False)
-    yield from _counts(rows, items, f"{prefix}{ALL}", {"lang": lang})
-
-
 def rules(tables: Tables, labels: Labels) -> Exhibit:
     """Matches of each paradigm's rules, pairs kept, and the others by reason."""
     counts = shared.read_plain(RULE_COUNTS, tables[SOURCE])
@@ -120,12 +91,39 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     titles: list[dict[str, str]] = []
     for lang in langs:
-        name = labels.languages.get(lang, lang)
-        prefix = f"{name}: " if len(langs) > 1 else ""
-        of_language = [*_language(counts, items, printed, lang, prefix)]
+        language = labels.languages.get(lang, lang)
+        prefix = f"{language}: " if len(langs) > 1 else ""
+        of_lang, lang_items = (table[table["lang"] == lang] for table in (counts, items))
+        of_language: list[Cell] = []
+        for paradigm, name in PARADIGMS.items():
+            matches, pairs = (t[t["paradigm"] == paradigm] for t in (of_lang, lang_items))
+            if matches.empty and lang != LANG:
+                continue
+            row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
+            # The paper's accuracies imply another number of pairs than it prints for some.
+            of_paper: list[Cell] = []
+            numbers = printed[(printed["row"] == paradigm) & (lang == LANG)]
+            for _, number in numbers.iterrows():
+                if not pd.isna(number["value"]):
+                    cell = shared.printed_cell(number, (row, PRINTED))
+                    of_paper.append(replace(cell, stands_for=None))
+                if not pd.isna(number["corrected"]):
+                    implied, text = (row, IMPLIED), f"{float(number['corrected']):,.0f}"
+                    columns = ("exhibit", "row", "column")
+                    of_paper.append(
+                        shared.row_cell("published", number, columns, "corrected", implied, text)
+                    )
+            of_language += _counts(matches, pairs, row, where, of_paper)
+            # Rules are in data alone.
+            for rule in dict.fromkeys(matches["rule"]):
+                of_rule, its_pairs = (t[t["rule"] == rule] for t in (matches, pairs))
+                of_where = {**where, "rule": rule}
+                for cell in _counts(of_rule, its_pairs, f"{row}, rule {rule}", of_where):
+                    of_language.append(replace(cell, printed=False))
+        of_language += _counts(of_lang, lang_items, f"{prefix}{ALL}", {"lang": lang})
         cells += of_language
         rows = {c.row: c.row.removeprefix(prefix) for c in of_language if c.printed}
-        titles.append({name: name, **rows} if prefix else rows)
+        titles.append({language: language, **rows} if prefix else rows)
     present = {cell.column for cell in cells if cell.printed}
     columns = [column for column in COLUMNS if column in present]
     matched = {*counts["paradigm"][counts["n"] > 0]}

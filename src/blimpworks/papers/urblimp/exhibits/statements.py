@@ -3,7 +3,7 @@
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), sections 1 to 4 and appendix B.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -16,7 +16,7 @@ from blimpworks.exhibits.statements import AGAIN, VALUE, Place, Recomputation, p
 from blimpworks.papers.urblimp.exhibits import accuracies as acc
 from blimpworks.papers.urblimp.exhibits import describe, formulas, models
 from blimpworks.papers.urblimp.exhibits.data import kinds_cell, table_models
-from blimpworks.papers.urblimp.exhibits.significance import ALPHA, Scores, pair_cells, read_scores
+from blimpworks.papers.urblimp.exhibits.significance import ALPHA, pair_cells, read_scores
 from blimpworks.papers.urblimp.phenomena import HUMAN, PARADIGMS, PHENOMENA
 
 GRANITE = ("granite-3.3-2b-base", "granite-3.3-8b-base")
@@ -63,49 +63,6 @@ def _count(place: Place, key: Place | None, rows: pd.DataFrame, formula: Formula
     return Cell(*place, n, text, formula, "accuracies", where, n=total, stands_for=key)
 
 
-def _measured(
-    rows: pd.DataFrame, complete: Sequence[str], scores: Scores | None, labels: Labels
-) -> dict[Place, Cell]:
-    """Make the cells of statements on accuracies, by the printed number's key."""
-    cells: dict[Place, Cell] = {}
-    for model in complete:
-        key = (model, AVERAGE)
-        cells[key] = acc.macro_cell(_on(rows, [model], [*PARADIGMS]), key, key)
-    granite = _on(rows, GRANITE, [NOUN])
-    if len(granite):
-        cells[GRANITE_NOUN] = acc.accuracy_cell(granite, GRANITE_NOUN, labels, GRANITE_NOUN)
-    facts = labels.facts["urblimp_models"]
-    base = [model for model in complete if not models.is_instructed(model, facts)]
-    singular = _on(rows, base, [SINGULAR])
-    if len(singular):
-        cells[ABOVE] = _count(ABOVE, ABOVE, singular, formulas.above(0.9))
-    if scores:
-        tests = formulas.corrected_tests(scores.rows, formulas.TUNED)
-        n, total = int((tests["holm"] < ALPHA).sum()), len(tests)
-        formula, key = formulas.significant(ALPHA, formulas.TUNED), SIGNIFICANT
-        cell = Cell(*key, n, f"{n} of {total}", formula, scores.source, scores.where, n=total)
-        cells[key] = replace(cell, stands_for=key)
-    return cells
-
-
-def _claims(
-    rows: pd.DataFrame, complete: Sequence[str], scores: Scores | None, names: Mapping[str, str]
-) -> Iterator[Cell]:
-    """Count the models or paradigms that claims without a number are about."""
-    for paradigm, formula, level in LEVELS:
-        paradigm_rows = _on(rows, complete, [paradigm])
-        if len(paradigm_rows):
-            title = f"{PARADIGMS[paradigm]}, models {level}"
-            yield _count((title, VALUE), None, paradigm_rows, formula)
-    if {*models.RIVALS} <= {*complete}:
-        rivals = _on(rows, models.RIVALS, [*PARADIGMS])
-        small, *large = (names[model] for model in models.RIVALS)
-        title = f"{small} ahead of {' and '.join(large)}: paradigms"
-        yield _count((title, VALUE), None, rivals, formulas.ahead(models.RIVALS[0]))
-    for cell in pair_cells(scores, formulas.TUNED, names, {}) if scores else ():
-        yield replace(cell, row=f"{cell.row}: {cell.column}", column=VALUE)
-
-
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """Numbers in running text, and counts behind its claims."""
     rows, names = acc.read_paradigms(tables, labels), models.names_of(labels.models)
@@ -114,8 +71,42 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     pairs = zip(models.GEMMA, models.TUNED, strict=True)
     tuned = [model for pair in pairs if {*pair} <= {*complete} for model in pair]
     scores = read_scores(tables, labels, tuned) if tuned else None
-    measured = _measured(rows, complete, scores, labels)
-    claims = _claims(rows, complete, scores, names)
+
+    # Statements on accuracies, by the printed number's key.
+    measured: dict[Place, Cell] = {}
+    for model in complete:
+        key = (model, AVERAGE)
+        measured[key] = acc.macro_cell(_on(rows, [model], [*PARADIGMS]), key, key)
+    granite = _on(rows, GRANITE, [NOUN])
+    if len(granite):
+        measured[GRANITE_NOUN] = acc.accuracy_cell(granite, GRANITE_NOUN, labels, GRANITE_NOUN)
+    facts = labels.facts["urblimp_models"]
+    base = [model for model in complete if not models.is_instructed(model, facts)]
+    singular = _on(rows, base, [SINGULAR])
+    if len(singular):
+        measured[ABOVE] = _count(ABOVE, ABOVE, singular, formulas.above(0.9))
+    if scores:
+        tests = formulas.corrected_tests(scores.rows, formulas.TUNED)
+        n, total = int((tests["holm"] < ALPHA).sum()), len(tests)
+        formula, key = formulas.significant(ALPHA, formulas.TUNED), SIGNIFICANT
+        cell = Cell(*key, n, f"{n} of {total}", formula, scores.source, scores.where, n=total)
+        measured[key] = replace(cell, stands_for=key)
+
+    # Models or paradigms that claims without a number are about.
+    claims: list[Cell] = []
+    for paradigm, formula, level in LEVELS:
+        paradigm_rows = _on(rows, complete, [paradigm])
+        if len(paradigm_rows):
+            title = f"{PARADIGMS[paradigm]}, models {level}"
+            claims.append(_count((title, VALUE), None, paradigm_rows, formula))
+    if {*models.RIVALS} <= {*complete}:
+        rivals = _on(rows, models.RIVALS, [*PARADIGMS])
+        small, *large = (names[model] for model in models.RIVALS)
+        title = f"{small} ahead of {' and '.join(large)}: paradigms"
+        claims.append(_count((title, VALUE), None, rivals, formulas.ahead(models.RIVALS[0])))
+    for cell in pair_cells(scores, formulas.TUNED, names, {}) if scores else ():
+        claims.append(replace(cell, row=f"{cell.row}: {cell.column}", column=VALUE))
+
     if labels.source == "measured":
         best = models.chosen(models.TOP, complete)
         titles = {(model, AVERAGE): f"{names[model]}: average" for model in best} | TITLES
