@@ -98,8 +98,8 @@ class Graph:
         match = AUTHOR.fullmatch(text)
         assert match is not None
         address, name = match["id"], match["name"]
-        kind = "Person" if address else "Organization"
-        return self.add(address or f"#author/{quote(name)}", kind, name=name)
+        entity_type = "Person" if address else "Organization"
+        return self.add(address or f"#author/{quote(name)}", entity_type, name=name)
 
     def copied(self, place: Path) -> Entity:
         return self.crate.get(quote(place.as_posix()))
