@@ -75,19 +75,24 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     return differing_words(good, bad)
 
 
-def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
-    """Return a document as a row of the items table. Raises ValueError for its faults."""
+def sentences_of(doc: Doc) -> tuple[str, str]:
+    """Return the good and the bad sentence of a document. Raises ValueError without them."""
     names = next((pair for pair in PAIRS if {*pair} <= doc.keys()), None)
     if names is None:
-        expected = "; ".join(" and ".join(pair) for pair in PAIRS)
-        raise ValueError(f"has no pair of sentences, expected {expected}")
+        known = "; ".join(" and ".join(pair) for pair in PAIRS)
+        raise ValueError(f"has no pair of sentences, expected {known}")
     for name in names:
         if not isinstance(doc[name], str) or not doc[name].strip():
             raise ValueError(f"{name} is {doc[name]!r}, expected a sentence")
-    good, bad = (doc[name] for name in names)
+    return doc[names[0]], doc[names[1]]
+
+
+def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
+    """Return a document as a row of the items table. Raises ValueError for its faults."""
+    good, bad = sentences_of(doc)
     phenomenon, paradigm = (
-        next((str(doc[name]) for name in spellings if doc.get(name)), task)
-        for spellings in (PHENOMENA, PARADIGMS)
+        next((str(doc[name]) for name in names if doc.get(name)), task)
+        for names in (PHENOMENA, PARADIGMS)
     )
     content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()  # refuses half characters
     item_id = doc.get("item_id")
