@@ -241,8 +241,6 @@ def test_every_command_has_code(name):
     assert len(recorded_commands()[name].code) == 16
 
 
-
-
 def test_a_digest_is_kept_for_the_next_process_until_any_file_of_the_package_changes(
     digest_after, tmp_path
 ):
