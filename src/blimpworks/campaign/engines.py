@@ -145,6 +145,7 @@ ROWS = (
         generator=f"{_ANSWERS}.transformers_engine:TransformersGenerator",
         module="transformers",
         packages=("torch", "transformers", "tokenizers"),
+        suffixes=(".gguf",),
         short={"within-word": "masked.pll=within_word_l2r"},
     ),
     Engine(

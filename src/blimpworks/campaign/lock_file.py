@@ -137,8 +137,8 @@ class LockedModel(LockedRow):
 
 
 def is_commit(revision: str) -> bool:
-    """Return whether a revision is a commit, which cannot move."""
-    return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
+    """Return whether a revision is a commit, or a file's SHA-256, and so cannot move."""
+    return re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", revision) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from blimpworks import __version__
+from blimpworks.campaign.addresses import short_address
 from blimpworks.campaign.engines import find_engine
 from blimpworks.errors import UserError
 from blimpworks.evaluation import judged, measured, show
@@ -84,7 +85,7 @@ def _model(facts: Record) -> Model:
     )
     return {
         "label": facts["label"],
-        "hf_id": facts["hf_id"],
+        "hf_id": short_address(facts["hf_id"]),
         "revision": getattr(source, "revision", "") or getattr(source, "sha256", ""),
         "parameters": facts["parameters"],
         "architecture": facts["architecture"],
@@ -93,7 +94,7 @@ def _model(facts: Record) -> Model:
         "first_token": facts["first_token"],
         "start": " or ".join(starts),
         "better_start": " ".join(notes),
-        "note": facts["note"],
+        "note": facts["note"] or getattr(source, "described", ""),
         "checks": checks[0] if checks else {},
         "tuning": facts["tuning"],
         "checkpoints": facts["checkpoints"],

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from blimpworks.campaign.addresses import HUB_ID, is_local
+from blimpworks.campaign.addresses import HUB_ID, is_local, short_address
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import FORMATS, default_engine, file_suffixes
 from blimpworks.campaign.lock_file import is_commit
@@ -95,7 +95,7 @@ class ResolvedModel:
         else:
             commit = f" ({row.revision[:12]})" if self.revision != row.revision else ""
             revision = self.revision[:12] if is_commit(self.revision) else self.revision
-            source = f"{row.hf_id} at {revision}{commit}"
+            source = f"{short_address(row.hf_id)} at {revision}{commit}"
         return f"{row.label}: {', '.join(filter(None, facts))}; {source}"
 
 
@@ -258,7 +258,8 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
     if not path.exists():
         raise UserError(
             f"{argument} does not exist; expected a directory in Hugging Face's layout, a "
-            "checkpoint of ours or an n-gram file (.arpa, KenLM's binary). Correct the path."
+            "checkpoint of ours, a GGUF file or an n-gram file (.arpa, KenLM's binary). Correct "
+            "the path."
         )
     settings = (overrides.get("architecture"), overrides.get("first_token"))
     components, end = path.parts[1:], ""
@@ -266,7 +267,8 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
     columns: dict[str, str] = {}
     folders = _model_folders(path)
     if path.is_file():
-        facts, notes = facts_of(path), _notes_on_words(path)
+        facts = facts_of(path, *settings)
+        notes = _notes_on_words(path) if facts.architecture == "ngram" else ()
         name = path.name
         while name.lower().endswith(file_suffixes()):
             name = name.rpartition(".")[0]
@@ -318,10 +320,10 @@ def _of_hub(
     close = get_close_matches(hf_id.lower(), catalogue, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     expected = (
-        "a name in config/models.tsv, owner/name on the hub, or a directory or n-gram file "
-        "that exists"
+        "a name in config/models.tsv, owner/name on the hub (owner/name:FILE.gguf), or a "
+        "directory, GGUF file or n-gram file that exists"
     )
-    looks_like_file = hf_id.lower().endswith(file_suffixes())
+    looks_like_file = ":" not in hf_id and hf_id.lower().endswith(file_suffixes())
     if not HUB_ID.fullmatch(hf_id) or looks_like_file or ".." in hf_id or "--" in hf_id:
         raise UserError(
             f"model {argument!r} is no file or directory that exists, and no name that the hub "
@@ -349,10 +351,15 @@ def _of_hub(
         if hf_id in addresses or not close:
             raise
         raise UserError(f"{error} Did you mean {close[0]!r}?") from error
-    owner, _, name = hf_id.rpartition("/")
-    label = f"{name}@{revision[:12] if is_commit(revision) else revision}".rstrip("@")
+    repository, _, file = hf_id.partition(":")
+    owner, _, name = repository.rpartition("/")
+    label = (
+        f"{Path(file).stem or name}@{revision[:12] if is_commit(revision) else revision}".rstrip(
+            "@"
+        )
+    )
     columns = {"revision": of_hub.commit, "gated": "yes" if of_hub.gated else "no"}
-    name_parts = tuple(filter(None, (owner, label)))
+    name_parts = tuple(filter(None, (owner, name if file else "", label)))
     model = _from_facts(argument, of_hub.facts, hf_id, name_parts, overrides, columns)
     return replace(model, revision=revision or "main")
 

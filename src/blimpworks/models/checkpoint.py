@@ -63,6 +63,25 @@ class Copied(Strict):
     """Digest of the names and SHA-256 of its files."""
 
 
+class Converted(Strict):
+    """Source of a model made here of a GGUF file, or of a base and an adapter."""
+
+    kind: Literal["converted"] = "converted"
+    address: str
+    """Name on the hub or in packages, with the file's; a name alone for one of this machine."""
+    file: str
+    """Name of the file or the adapter."""
+    sha256: Sha256
+    """SHA-256 of the file, or of the adapter's weights."""
+    note: str
+    """Format and quantisation, or the adapter's base."""
+
+    @property
+    def described(self) -> str:
+        """Sentence on it for readers of a report card."""
+        return f"Converted from {self.file} ({self.note}), SHA-256 {self.sha256}."
+
+
 class Checkpoint(Strict):
     """Content of ``checkpoint.json``."""
 
@@ -76,7 +95,7 @@ class Checkpoint(Strict):
     """Number format for scoring."""
     first_token: FirstToken
     """Policy for what conditions a sentence's first token."""
-    source: Annotated[Trained | Retrieved | Copied, Field(discriminator="kind")]
+    source: Annotated[Trained | Retrieved | Copied | Converted, Field(discriminator="kind")]
     """Origin of the weights."""
     files: dict[Within, Sha256] = Field(default_factory=dict)
     """SHA-256 of each file of the directory, by relative path."""

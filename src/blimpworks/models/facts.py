@@ -13,6 +13,7 @@ from blimpworks.models.checkpoint import (
     NGRAM_FILES,
     read_description,
 )
+from blimpworks.models.converted import as_folder
 from blimpworks.models.ngram import is_binary, unpacked_bytes
 from blimpworks.models.own_code import read_json, refuse_named_code, refuse_own_code
 from blimpworks.models.starts import leading_ids, role_openers, start_ids, start_text
@@ -209,9 +210,11 @@ def facts_of(
     """Return facts from files in Hugging Face's layout, a checkpoint of ours, or n-grams.
 
     ``architecture`` is the user's, for a configuration that names none; ``start`` replaces the
-    files' start. Raises UserError for no language model or a part of one, pickled weights, an
-    adapter, or a model that needs its own code.
+    files' start. A GGUF file is converted first, and an adapter is merged into its base. Raises
+    UserError for no language model or a part of one, pickled weights, or a model that needs its
+    own code.
     """
+    place = as_folder(place)
     if place.is_file():
         is_binary(place)  # which raises for what is no n-gram file
         return ModelFacts(

@@ -23,6 +23,7 @@ from blimpworks.models.facts import (
     FORMATS,
     ModelFacts,
     described_facts,
+    facts_of,
     format_of,
 )
 from blimpworks.models.hub_errors import explained_errors, patiently
@@ -33,6 +34,7 @@ from blimpworks.models.retrieve import (
     cached_snapshot,
     complete_files,
     shared_snapshot,
+    snapshot_of,
 )
 from blimpworks.models.weights import (
     PICKLED,
@@ -85,11 +87,14 @@ def hub_facts(
     if offline_variable() is not None:
         return _cached_facts(model, shared, architecture, start)
     with explained_errors(model.hf_id, model.revision):
-        ask = partial(HfApi().model_info, hf_id, revision=revision, files_metadata=True)
+        ask = partial(HfApi().model_info, model.repository, revision=revision, files_metadata=True)
         info = patiently(ask)
         files = {file.rfilename: file.size or 0 for file in info.siblings or []}
-        _check_weights(files, hf_id)
         commit = info.sha or revision
+        if model.file:
+            (file,) = complete_files(snapshot_of(model, commit), model)
+            return HubFacts(facts_of(file, architecture, start), commit, bool(info.gated))
+        _check_weights(files, hf_id)
         small = [pattern for pattern in TRANSFORMERS_FILES if pattern != WEIGHTS]
         patterns = {"allow_patterns": small, "ignore_patterns": [*LEFT_OUT, WEIGHTS]}
         download = partial(snapshot_download, hf_id, revision=commit, **patterns)
@@ -108,6 +113,9 @@ def _cached_facts(
     with explained_errors(model.hf_id, model.revision):
         folder = shared_snapshot(model, shared, model.revision) if shared else None
         folder = folder or cached_snapshot(model, model.revision)
+    if model.file:
+        (file,) = complete_files(folder, model)
+        return HubFacts(facts_of(file, architecture, start), folder.name, gated=False)
     weights = [path for path in complete_files(folder, model) if is_weights(path)]
     # What else a cache may hold, such as programs, is no part of the model that is retrieved.
     size = gigabytes(weights)
@@ -122,6 +130,11 @@ def _check_weights(files: Iterable[str], hf_id: str) -> None:
     if any(fnmatch(name, WEIGHTS) and not fnmatch(name, REPEATED) for name in top):
         return
     pickled = next((name for name in top if name.endswith(PICKLED)), None)
+    if quantised := [name for name in files if name.endswith(".gguf")]:
+        raise UserError(
+            f"model {hf_id!r} has GGUF files in place of *.safetensors; name one of them, such as "
+            f"{hf_id}:{quantised[0]}."
+        )
     if pickled is None:
         raise UserError(
             f"model {hf_id!r} has no *.safetensors; expected a model's weights. Name another "

@@ -17,6 +17,7 @@ from blimpworks.models.checkpoint import (
     read_checkpoint,
     seal,
 )
+from blimpworks.models.converted import as_folder, origin_of
 from blimpworks.models.facts import facts_of
 from blimpworks.models.ngram import is_compressed, opened, read_vocabulary
 from blimpworks.models.weights import model_files
@@ -52,16 +53,17 @@ def _take_ngram(place: Path, directory: Path) -> None:
 
 
 def take_local(
-    name: str, scope: str, address: str, described: Checkpoint, checkpoint: Path
+    name: str, scope: str, address: str, described: Checkpoint, checkpoint: Path, origin: str = ""
 ) -> Checkpoint:
     """Put a model's files, or its n-gram file, beside ``checkpoint``, and seal them there.
 
     ``address`` is only read. ``described`` says how the model is run; its source becomes the
-    directory's or file's name and a digest of the files. A model for one language may run on any
-    (``multi``), with a warning. Raises UserError for a place without such a model, or one for
-    another language.
+    directory's or file's name and a digest of the files, or what it was converted of, from
+    ``origin``. A model for one language may run on any (``multi``), with a warning. Raises
+    UserError for a place without such a model, or one for another language.
     """
-    folder = Path(address).expanduser()
+    place = Path(address).expanduser()
+    folder = as_folder(place)
     facts = facts_of(folder, described.architecture)
     if scope == "multi" and facts.scope != "multi":
         log.warning(
@@ -83,6 +85,8 @@ def take_local(
             files = model_files((path for path in folder.iterdir() if path.is_file()), str(folder))
         for path in files:
             place_file(path, checkpoint.parent / path.name)
+    if converted := origin_of(folder, origin or place.name):
+        return seal(checkpoint, described.model_copy(update={"source": converted}))
     sealed = seal(checkpoint, described)
     names = "\n".join(f"{name} {digest}" for name, digest in sealed.files.items())
     digest = hashlib.sha256(names.encode()).hexdigest()

@@ -9,7 +9,7 @@ from pathlib import Path
 from huggingface_hub import constants, snapshot_download
 from huggingface_hub.errors import LocalEntryNotFoundError
 
-from blimpworks.campaign.addresses import is_local, offline_variable, scrubbed
+from blimpworks.campaign.addresses import PACKAGES, is_local, offline_variable, scrubbed
 from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
@@ -21,6 +21,7 @@ from blimpworks.models.checkpoint import (
     clear,
     seal,
 )
+from blimpworks.models.converted import packaged_model
 from blimpworks.models.hub_errors import explained_errors, patiently
 from blimpworks.models.local import place_file, take_local
 from blimpworks.models.own_code import refuse_named_code
@@ -48,6 +49,16 @@ class HubModel:
     revision: str
     """Branch, tag or commit."""
 
+    @property
+    def repository(self) -> str:
+        """Owner and name on the hub."""
+        return self.hf_id.partition(":")[0]
+
+    @property
+    def file(self) -> str:
+        """Path of a GGUF file in the repository; empty for a model in Hugging Face's layout."""
+        return self.hf_id.partition(":")[2]
+
 
 def retrieve_model(
     model: HubModel,
@@ -64,12 +75,16 @@ def retrieve_model(
     """
     if is_local(model.hf_id):
         with disk_errors(checkpoint):
-            described = _describe(model, Copied(directory=Path(model.hf_id).name))
-            return take_local(model.name, model.scope, model.hf_id, described, checkpoint)
+            return _take(model, Path(model.hf_id), checkpoint)
+    if model.hf_id.startswith(PACKAGES):
+        with disk_errors(checkpoint):
+            return _take(
+                model, packaged_model(model.hf_id, model.revision), checkpoint, model.hf_id
+            )
     with explained_errors(model.hf_id, model.revision, model.name):
         commit = commit_of(model.hf_id, model.revision, tables, model.name)
         cached = shared_snapshot(model, shared, commit) if shared else None
-        snapshot = cached or _snapshot(model, commit)
+        snapshot = cached or snapshot_of(model, commit)
     files = complete_files(snapshot, model)
     for path in files:
         # The cache names a large file after its SHA-256 and a small one after git's id, as the
@@ -88,11 +103,18 @@ def retrieve_model(
     refuse_named_code(files, model.hf_id)
     lock(model.hf_id, model.revision, snapshot.name, tables, model.name)
     with disk_errors(checkpoint):
+        if model.file:
+            return _take(model, files[0], checkpoint, f"{model.hf_id}@{snapshot.name}")
         clear(checkpoint.parent)
         for path in files:
             place_file(path, checkpoint.parent / path.name, linked=cached is not None)
         source = Retrieved(hf_id=model.hf_id, revision=snapshot.name)
         return seal(checkpoint, _describe(model, source))
+
+
+def _take(model: HubModel, place: Path, checkpoint: Path, origin: str = "") -> Checkpoint:
+    described = _describe(model, Copied(directory=place.name))
+    return take_local(model.name, model.scope, str(place), described, checkpoint, origin)
 
 
 def shared_snapshot(model: HubModel, shared: Path, commit: str) -> Path | None:
@@ -107,16 +129,16 @@ def shared_snapshot(model: HubModel, shared: Path, commit: str) -> Path | None:
 
 def _download(model: HubModel, revision: str, *, offline: bool, cache: Path | None = None) -> str:
     return snapshot_download(
-        model.hf_id,
+        model.repository,
         revision=revision,
-        allow_patterns=[*TRANSFORMERS_FILES],
-        ignore_patterns=LEFT_OUT,
+        allow_patterns=[model.file] if model.file else [*TRANSFORMERS_FILES],
+        ignore_patterns=[] if model.file else LEFT_OUT,
         local_files_only=offline,
         cache_dir=cache,
     )
 
 
-def _snapshot(model: HubModel, commit: str) -> Path:
+def snapshot_of(model: HubModel, commit: str) -> Path:
     """Return the cache's folder of a commit, which names it."""
     if offline_variable() is not None:
         return cached_snapshot(model, commit)
@@ -158,6 +180,13 @@ def _describe(model: HubModel, source: Retrieved | Copied) -> Checkpoint:
 
 def complete_files(snapshot: Path, model: HubModel) -> list[Path]:
     """Return a cached model's files. Raises UserError for missing weights, and an adapter."""
+    if model.file:
+        if not (snapshot / model.file).is_file():
+            raise UserError(
+                f"{model.repository} at commit {snapshot.name[:12]} has no file {model.file}; "
+                f"correct it (OWNER/NAME:FILE.gguf)."
+            )
+        return [snapshot / model.file]
     # A cache filled by another program may hold only some of the files.
     where = f"{model.hf_id} at commit {snapshot.name[:12]} in the cache {constants.HF_HUB_CACHE}"
     refuse_adapter((path.name for path in snapshot.iterdir()), model.hf_id)

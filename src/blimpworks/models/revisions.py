@@ -8,7 +8,7 @@ from pathlib import Path
 
 from huggingface_hub import HfApi
 
-from blimpworks.campaign.addresses import is_local, offline_variable
+from blimpworks.campaign.addresses import is_on_hub, offline_variable
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.lock_file import (
     Locked,
@@ -29,9 +29,10 @@ log = logging.getLogger(__name__)
 
 def tip_of(hf_id: str, revision: str) -> str:
     """Ask the hub for a revision's present commit. Raises the library's errors."""
-    info = patiently(lambda: HfApi().model_info(hf_id, revision=revision))
-    if info.id and info.id != hf_id:
-        log.warning("%s is called %s on the hub now", hf_id, info.id)
+    repository = hf_id.partition(":")[0]
+    info = patiently(lambda: HfApi().model_info(repository, revision=revision))
+    if info.id and info.id != repository:
+        log.warning("%s is called %s on the hub now", repository, info.id)
     return info.sha or revision
 
 
@@ -91,7 +92,7 @@ def _open_rows(table: Path, names: Sequence[str]) -> Iterator[ModelRow]:
 
 def is_open(row: ModelRow) -> bool:
     """Whether a model is of the hub, and its revision can move."""
-    return bool(row.hf_id) and not is_local(row.hf_id) and not is_commit(row.revision)
+    return is_on_hub(row.hf_id) and not is_commit(row.revision)
 
 
 def pin_models(table: Path, names: Sequence[str] = ()) -> Iterator[LockedModel]:

@@ -69,8 +69,8 @@ def refuse_adapter(names: Iterable[str], where: str) -> None:
         if any(fnmatch(name, adapter) for adapter in ADAPTERS):
             raise UserError(
                 f"{where} has an adapter of PEFT ({name}), which is not applied here; expected "
-                "whole weights. Merge it into its base model (peft's merge_and_unload, then "
-                "save_pretrained) and name that directory, or name one without the adapter."
+                "whole weights. Name a directory with the adapter alone, which is merged into its "
+                "base, or one without the adapter."
             )
 
 

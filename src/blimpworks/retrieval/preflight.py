@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 import psutil
 from requests.exceptions import ReadTimeout, RequestException
 
-from blimpworks.campaign.addresses import check_address, in_cache, is_local, offline_variable
+from blimpworks.campaign.addresses import check_address, in_cache, is_on_hub, offline_variable
 from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow, hub_address
 from blimpworks.campaign.lock_file import Locked, locked_models, model_tables
 from blimpworks.campaign.parts import Part
@@ -219,9 +219,10 @@ def campaign_obstacles(
         row = catalogue.models[model]
         address = hub_address(row, scope, catalogue)
         locked, cached = locked_rows.get((address, row.revision)), in_cache(cache, address)
-        if not is_local(address) and (locked or not cached):
+        if is_on_hub(address) and (locked or not cached):
             gated = row.gated == "yes" and not cached
-            needs[address] = HubNeed(address, gated, row.name, row.revision, locked)
+            hf_id = address.partition(":")[0]
+            needs[address] = HubNeed(hf_id, gated, row.name, row.revision, locked)
     resources, checksums = Path(campaign.pathvars.resources), campaign.checksums
     addresses = campaign.catalogue.addresses
     return obstacles(pins, [*needs.values()], campaign.mirror, resources, checksums, addresses)

