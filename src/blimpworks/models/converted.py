@@ -1,15 +1,20 @@
 """Make models in Hugging Face's layout of GGUF files and of adapters, once, in the user's cache."""
 
 import importlib.util
+import logging
 import os
 import re
 import sys
 from collections import Counter
+from contextlib import redirect_stderr
+from functools import cache
 from importlib.metadata import version
+from io import StringIO
 from pathlib import Path
 from subprocess import run
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 from zipfile import BadZipFile, ZipFile
 
 from blimpworks.campaign.addresses import PACKAGES
@@ -17,6 +22,8 @@ from blimpworks.errors import UserError, fault_of, reading
 from blimpworks.files import sha256_of, whole_directory, write_text
 from blimpworks.models.checkpoint import Converted
 from blimpworks.models.own_code import refuse_own_code
+
+log = logging.getLogger(__name__)
 
 GGUF = ".gguf"
 ORIGIN = "converted.json"
@@ -124,15 +131,19 @@ def convert_gguf(path: Path) -> Path:
                 f"{path}: reading a GGUF file needs the package {package}; install it with "
                 "`bash envs/install.sh train`, or `pip install gguf accelerate`."
             )
-    from gguf import GGUFReader, LlamaFileType
+    import gguf
     from safetensors.torch import save_model
     from transformers import GgufConfig, PreTrainedTokenizerFast
     from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
-    names = {"pretrained_model_name_or_path": path.parent, "gguf_file": path.name}
-    with reading(path, "a GGUF file that transformers can read", ORIGINAL.capitalize()):
+    names = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
+    log.info("%s is converted, once, which takes a minute or two", path)
+    # Parsing takes a third of the time: transformers' loader of some architectures does it twice.
+    once = patch.object(gguf, "GGUFReader", cache(gguf.GGUFReader))
+    readable = reading(path, "a GGUF file that transformers can read", ORIGINAL.capitalize())
+    with readable, once, redirect_stderr(StringIO()):  # without its progress bars
         try:
-            file = GGUFReader(path)
+            file = gguf.GGUFReader(str(path))
             tokenizer = PreTrainedTokenizerFast.from_pretrained(**names)
             model, info = AutoModelForCausalLM.from_pretrained(
                 **names,
@@ -149,8 +160,8 @@ def convert_gguf(path: Path) -> Path:
     for tensor in file.tensors:
         kinds[tensor.tensor_type.name] += int(tensor.n_elements)
     kind = fields.get("general.file_type")
-    named = LlamaFileType(kind).name.removeprefix("MOSTLY_") if kind in {*LlamaFileType} else ""
-    quantisation = f"GGUF, {named or kinds.most_common(1)[0][0]}"
+    named = {number.value: number.name.removeprefix("MOSTLY_") for number in gguf.LlamaFileType}
+    quantisation = f"GGUF, {named.get(kind) or kinds.most_common(1)[0][0]}"
     model.config.architectures = [type(model).__name__]
     model.config._name_or_path = ""
     with whole_directory(folder) as made:
