@@ -220,7 +220,7 @@ def adapter_alone(folder: Path) -> None:
     (folder / "model.safetensors").rename(folder / "adapter_model.safetensors")
 
 
-ADAPTER = "has an adapter of PEFT .*merge_and_unload"
+ADAPTER = "has an adapter of PEFT .*Name a directory with the adapter alone"
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ ADAPTER = "has an adapter of PEFT .*merge_and_unload"
             "has 1 of the 3 files of weights of which model-00001-of-00003.safetensors is one; add",
         ),
         (adapt, ADAPTER),
-        (adapter_alone, ADAPTER),
+        (adapter_alone, "expected the settings of a plain LoRA adapter"),
         (
             lambda folder: (folder / "model.safetensors").rename(
                 folder / "consolidated.safetensors"
@@ -352,8 +352,9 @@ def test_what_cannot_be_converted_is_one_sentence(folder, tmp_path, damage, says
     assert says in str(convert(folder, tmp_path / "safe").exception)
 
 
-IDS, PATHS = ("", "gpt2", "lab/Model_1.5-B", "a/{lang}_{script}"), ("/m", "./x y", "../x", "~/m")
-NONE = ("lab/model/x", "my model", "https://huggingface.co/a/b", "a/b@c")
+IDS = ("", "gpt2", "lab/Model_1.5-B", "a/{lang}_{script}", "lab/m:q4/m.gguf", "pypi:m==1/m.gguf")
+PATHS = ("/m", "./x y", "../x", "~/m")
+NONE = ("lab/model/x", "my model", "https://huggingface.co/a/b", "a/b@c", "a/b:m.bin")
 
 
 @pytest.mark.parametrize("text", [*IDS, *PATHS, *NONE])

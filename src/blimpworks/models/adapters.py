@@ -3,19 +3,38 @@
 import math
 import shutil
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, PositiveInt
 
 from blimpworks.campaign.addresses import HUB_ID, state_of
 from blimpworks.errors import UserError, reading
 from blimpworks.files import sha256_of, whole_directory, write_text
 from blimpworks.models.checkpoint import FILE_NAME, Converted
 from blimpworks.models.converted import ADAPTER, ORIGIN, cached_folder
-from blimpworks.models.own_code import read_json
 from blimpworks.models.weights import is_weights, model_files, weight_files
 
 WEIGHTS = "adapter_model.safetensors"
-PLAIN = {"peft_type": "LORA", "bias": "none"}
 REMEDY = "Merge it by PEFT (merge_and_unload), and name the merged model."
 PREFIX = "base_model.model."
+
+
+class _Settings(BaseModel):
+    """Fields of an adapter's settings, of which all that is more than plain LoRA is refused."""
+
+    base_model_name_or_path: str
+    revision: str | None = None
+    r: PositiveInt
+    lora_alpha: float
+    target_modules: list[str] | str = []
+    fan_in_fan_out: bool = False
+    use_rslora: bool = False
+    peft_type: Literal["LORA"]
+    bias: Literal["none"] = "none"
+    use_dora: Literal[False] = False
+    modules_to_save: Annotated[list[str], Field(max_length=0)] | None = None
+    rank_pattern: Annotated[dict[str, int], Field(max_length=0)] = {}
+    alpha_pattern: Annotated[dict[str, float], Field(max_length=0)] = {}
 
 
 def merge_adapter(folder: Path) -> Path:
@@ -27,19 +46,13 @@ def merge_adapter(folder: Path) -> Path:
     """
     from safetensors.torch import load_file, save_file
 
-    settings = read_json(folder / ADAPTER, "an adapter's settings")
-    more = {"use_dora", "modules_to_save", "rank_pattern", "alpha_pattern", "lora_bias"}
-    unplain = [f"{key} {settings[key]!r}" for key in sorted(more) if settings.get(key)]
-    unplain += [f"{k} {settings.get(k)!r}" for k, v in PLAIN.items() if settings.get(k, v) != v]
-    if unplain:
-        raise UserError(f"{folder / ADAPTER} has {unplain[0]}; expected plain LoRA. {REMEDY}")
-    with reading(folder / ADAPTER, "an adapter's settings (r, lora_alpha)", REMEDY):
-        rank, alpha = int(settings["r"]), float(settings["lora_alpha"])
-        name = str(settings["base_model_name_or_path"])
-        scaling = alpha / (math.sqrt(rank) if settings.get("use_rslora") else rank)
+    with reading(folder / ADAPTER, "the settings of a plain LoRA adapter", REMEDY):
+        settings = _Settings.model_validate_json((folder / ADAPTER).read_bytes())
+    rank, name = settings.r, settings.base_model_name_or_path
+    scaling = settings.lora_alpha / (math.sqrt(rank) if settings.use_rslora else rank)
     with reading(folder / WEIGHTS, "an adapter's weights", REMEDY):
         changes = load_file(folder / WEIGHTS)
-    base, label = _base_of(name, settings.get("revision") or "main", folder)
+    base, label = _base_of(name, settings.revision or "main", folder)
     digest = sha256_of(folder / WEIGHTS)
     merged = cached_folder(f"{digest}-{sha256_of(folder / ADAPTER)[:16]}-{state_of(base)}")
     if (merged / ORIGIN).exists():
@@ -49,8 +62,8 @@ def merge_adapter(folder: Path) -> Path:
     if odd := sorted({*changes} ^ expected):
         raise UserError(f"{folder / WEIGHTS}: {odd[0]} is no part of plain LoRA. {REMEDY}")
     pending = {target.removeprefix(PREFIX): target for target in targets}
-    wanted = settings.get("target_modules") or []  # a list, or a pattern of the adapter's writer
-    listed = wanted if isinstance(wanted, list) else []
+    wanted = settings.target_modules
+    listed = wanted if isinstance(wanted, list) else []  # else a pattern of the adapter's writer
     if unused := [m for m in listed if not any(f".{name}".endswith(f".{m}") for name in pending)]:
         raise UserError(
             f"{folder / WEIGHTS} has no weights for {unused[0]!r}, a target of {ADAPTER}; get the "
@@ -67,7 +80,7 @@ def merge_adapter(folder: Path) -> Path:
                 target = pending.pop(found)
                 down, up = (changes[f"{target}.lora_{side}.weight"].float() for side in "AB")
                 delta = scaling * (up @ down)
-                delta = delta.T if settings.get("fan_in_fan_out") else delta
+                delta = delta.T if settings.fan_in_fan_out else delta
                 if delta.shape != tensor.shape:
                     raise UserError(
                         f"{folder / WEIGHTS}: {found} changes {tuple(delta.shape)} numbers, and "

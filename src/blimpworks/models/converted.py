@@ -1,6 +1,5 @@
 """Make models in Hugging Face's layout of GGUF files and of adapters, once, in the user's cache."""
 
-import importlib.util
 import logging
 import os
 import re
@@ -9,6 +8,7 @@ from collections import Counter
 from contextlib import redirect_stderr
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from subprocess import run
@@ -126,7 +126,7 @@ def convert_gguf(path: Path) -> Path:
             "(`llama-gguf-split --merge`)."
         )
     for package in ("gguf", "accelerate"):
-        if importlib.util.find_spec(package) is None:
+        if find_spec(package) is None:
             raise UserError(
                 f"{path}: reading a GGUF file needs the package {package}; install it with "
                 "`bash envs/install.sh train`, or `pip install gguf accelerate`."
