@@ -11,6 +11,7 @@ from blimpworks.campaign import lock_file
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.lock_file import LockedModel, read_lock, record
 from blimpworks.models import revisions
+from support import tiny
 from support.hub_kit import COMMIT, EXPIRED, GOOD, call, client_of, serving
 
 pytestmark = pytest.mark.slow
@@ -161,6 +162,22 @@ def test_a_pull_request_is_a_revision(fetch, hub):
     assert seal["files"]["model.safetensors"] == sha256(safetensors(9)).hexdigest()
 
 
+def test_a_gguf_file_is_retrieved_alone(fetch, hub, tmp_path):
+    kit = pytest.importorskip("support.gguf_kit", reason="writes GGUF files by the package gguf")
+    made = tiny.make_transformer(
+        tiny.write_corpus(tmp_path / "text", 60), tmp_path / "m/checkpoint.json"
+    )
+    content = kit.write_gguf(made.parent, tmp_path / "tiny.gguf").read_bytes()
+    files = REPOSITORIES["lab/good"] | {"q4/tiny.gguf": content}
+    hub.move("lab/good", "refs/pr/8", LATER, files)
+    hub.asked.clear()
+    seal = sealed(fetch("lab/good:q4/tiny.gguf", "refs/pr/8"))
+    address, digest = f"lab/good:q4/tiny.gguf@{LATER}", sha256(content).hexdigest()
+    source = {"kind": "converted", "address": address, "file": "tiny.gguf", "sha256": digest}
+    assert seal["source"] == source | {"note": "GGUF, ALL_F32"}
+    assert not [path for path in hub.asked if "config.json" in path or "safetensors" in path]
+
+
 def test_a_model_that_was_renamed_is_followed_and_its_new_name_said(fetch, hub):
     hub.renamed["lab/old"] = "lab/good"
     output, done = fetch("lab/old")
@@ -180,6 +197,7 @@ REFUSED = {
     ("lab/coded", "main", ""): "lab/coded: tokenizer_config.json names code of its own (auto_map)",
     ("lab/pickled", "main", ""): "has no *.safetensors weights",
     ("not a name", "main", ""): "is no name of the hub",
+    ("lab/good:q4.gguf", "main", ""): "has no file q4.gguf; correct it (OWNER/NAME:FILE.gguf)",
 }
 
 
