@@ -1,8 +1,10 @@
 """Make models in Hugging Face's layout of GGUF files and of adapters, once, in the user's cache."""
 
 import logging
+import math
 import os
 import re
+import shutil
 import sys
 from collections import Counter
 from contextlib import redirect_stderr
@@ -13,15 +15,18 @@ from io import StringIO
 from pathlib import Path
 from subprocess import run
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any, Literal
 from unittest.mock import patch
 from zipfile import BadZipFile, ZipFile
 
-from blimpworks.campaign.addresses import PACKAGES
+from pydantic import BaseModel, Field, PositiveInt
+
+from blimpworks.campaign.addresses import HUB_ID, PACKAGES, state_of
 from blimpworks.errors import UserError, fault_of, reading
 from blimpworks.files import sha256_of, whole_directory, write_text
-from blimpworks.models.checkpoint import Converted
+from blimpworks.models.checkpoint import FILE_NAME, Converted
 from blimpworks.models.own_code import refuse_own_code
+from blimpworks.models.weights import is_weights, model_files, weight_files
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +34,10 @@ GGUF = ".gguf"
 ORIGIN = "converted.json"
 """Written last into a model's folder: what it was made of."""
 ADAPTER = "adapter_config.json"
+WEIGHTS = "adapter_model.safetensors"
+PREFIX = "base_model.model."
+"""Beginning of names in adapters, before the base's."""
+MERGE = "Merge it by PEFT (merge_and_unload), and name the merged model."
 SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$")
 BYTE_LEVEL = ("gpt-2", "jais", "mpt", "olmo", "phi-2", "trillion")
 """Names in GGUF files for GPT-2's way of splitting texts before tokens are made."""
@@ -51,8 +60,6 @@ def as_folder(place: Path) -> Path:
     if place.suffix.lower() == GGUF and place.is_file():
         return convert_gguf(place)
     if (place / ADAPTER).is_file() and not (place / "config.json").exists():
-        from blimpworks.models.adapters import merge_adapter
-
         return merge_adapter(place)
     return place
 
@@ -244,3 +251,107 @@ def _check_tensors(
     lacking = sorted({*missing, *(str(name) for name in parameters)})
     if lacking:
         raise UserError(f"{path} lacks {lacking[0]}, a tensor of its architecture; {ORIGINAL}")
+
+
+class _Settings(BaseModel):
+    """Fields of an adapter's settings, of which all that is more than plain LoRA is refused."""
+
+    base_model_name_or_path: str
+    revision: str | None = None
+    r: PositiveInt
+    lora_alpha: float
+    target_modules: list[str] | str = []
+    fan_in_fan_out: bool = False
+    use_rslora: bool = False
+    peft_type: Literal["LORA"]
+    bias: Literal["none"] = "none"
+    use_dora: Literal[False] = False
+    modules_to_save: Annotated[list[str], Field(max_length=0)] | None = None
+    rank_pattern: Annotated[dict[str, int], Field(max_length=0)] = {}
+    alpha_pattern: Annotated[dict[str, float], Field(max_length=0)] = {}
+
+
+def merge_adapter(folder: Path) -> Path:
+    """Return the folder of an adapter's base with the adapter added: W + scaling · B · A.
+
+    The base is a directory, or a model of the hub at the adapter's ``revision`` (default: main).
+    Sums are of float32, and are kept in the base's format, as by PEFT. Raises UserError for more
+    than plain LoRA, and for a base that cannot be had or lacks a weight of the adapter.
+    """
+    from safetensors.torch import load_file, save_file
+
+    with reading(folder / ADAPTER, "the settings of a plain LoRA adapter", MERGE):
+        settings = _Settings.model_validate_json((folder / ADAPTER).read_bytes())
+    rank, name = settings.r, settings.base_model_name_or_path
+    scaling = settings.lora_alpha / (math.sqrt(rank) if settings.use_rslora else rank)
+    with reading(folder / WEIGHTS, "an adapter's weights", MERGE):
+        changes = load_file(folder / WEIGHTS)
+    base, label = _base_of(name, settings.revision or "main", folder)
+    digest = sha256_of(folder / WEIGHTS)
+    merged = cached_folder(f"{digest}-{sha256_of(folder / ADAPTER)[:16]}-{state_of(base)}")
+    if (merged / ORIGIN).exists():
+        return merged
+    targets = {key.split(".lora_")[0] for key in changes}
+    expected = {f"{t}.lora_{side}.weight" for t in targets for side in "AB"}
+    if odd := sorted({*changes} ^ expected):
+        raise UserError(f"{folder / WEIGHTS}: {odd[0]} is no part of plain LoRA. {MERGE}")
+    pending = {target.removeprefix(PREFIX): target for target in targets}
+    wanted = settings.target_modules
+    listed = wanted if isinstance(wanted, list) else []  # else a pattern of the adapter's writer
+    if unused := [m for m in listed if not any(f".{name}".endswith(f".{m}") for name in pending)]:
+        raise UserError(
+            f"{folder / WEIGHTS} has no weights for {unused[0]!r}, a target of {ADAPTER}; get the "
+            "adapter again."
+        )
+    with whole_directory(merged) as made:
+        for path in weight_files(base):
+            tensors = load_file(path)
+            for key, tensor in tensors.items():
+                stem = key.removesuffix(".weight")
+                found = next((t for t in pending if t == stem or t.endswith(f".{stem}")), None)
+                if found is None:
+                    continue
+                target = pending.pop(found)
+                down, up = (changes[f"{target}.lora_{side}.weight"].float() for side in "AB")
+                delta = scaling * (up @ down)
+                delta = delta.T if settings.fan_in_fan_out else delta
+                if delta.shape != tensor.shape:
+                    raise UserError(
+                        f"{folder / WEIGHTS}: {found} changes {tuple(delta.shape)} numbers, and "
+                        f"{key} of {label} has {tuple(tensor.shape)}; name the adapter's own base."
+                    )
+                tensors[key] = (tensor.float() + delta).to(tensor.dtype).contiguous()
+            save_file(tensors, made / path.name, metadata={"format": "pt"})
+        if pending:
+            raise UserError(
+                f"{folder / WEIGHTS} changes {min(pending)}, which {label} lacks; name the "
+                f"adapter's own base in {ADAPTER}."
+            )
+        for path in model_files((p for p in base.iterdir() if p.is_file()), str(base)):
+            if not is_weights(path) and path.name != FILE_NAME:
+                shutil.copyfile(path, made / path.name)
+        note = f"LoRA adapter of rank {rank}, merged into {label}"
+        origin = Converted(address=folder.name, file=folder.name, sha256=digest, note=note)
+        write_text(made / ORIGIN, origin.model_dump_json(indent=1) + "\n")
+    return merged
+
+
+def _base_of(name: str, revision: str, folder: Path) -> tuple[Path, str]:
+    """Return the folder of an adapter's base, and its name in words."""
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return path, path.name
+    if not HUB_ID.fullmatch(name) or ":" in name:
+        raise UserError(
+            f"{folder / ADAPTER}: base_model_name_or_path is {name!r}, no directory that exists "
+            "and no name of the hub; correct it."
+        )
+    from blimpworks.models.hub_errors import explained_errors
+    from blimpworks.models.retrieve import HubModel, complete_files, snapshot_of
+    from blimpworks.models.revisions import commit_of
+
+    model = HubModel(name, "multi", "", "", "bos", name, revision)
+    with explained_errors(name, revision):
+        snapshot = snapshot_of(model, commit_of(name, revision))
+    complete_files(snapshot, model)
+    return snapshot, f"{name} at {snapshot.name}"
