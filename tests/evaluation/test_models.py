@@ -12,7 +12,7 @@ from blimpworks.evaluation.machine import Machine, choose_engine
 from blimpworks.evaluation.models import in_languages, resolve_model, resolve_models
 from blimpworks.evaluation.request import repository_catalogue, write_models
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
-from blimpworks.models.local import take_local
+from blimpworks.models.retrieve import take_local
 from support import tiny
 from support.hostile import edit
 from support.hub_kit import COMMIT, call, serving

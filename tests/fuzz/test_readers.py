@@ -49,7 +49,7 @@ EXCEPTED = {
         cli.scoring
     """,
     WEIGHTS: """
-        generation.conversation models.hub_facts models.local models.lstm models.retrieve
+        generation.conversation models.hub_facts models.lstm models.retrieve
         scoring.kenlm_engine models.hub_tokenizers scoring.selftest
     """,
     "tables reads by it, and tests/test_parquet.py flips its bits": "parquet",

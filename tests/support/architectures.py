@@ -29,7 +29,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions, Seq2seqOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint, Copied
 from blimpworks.models.facts import facts_of
-from blimpworks.models.local import take_local
+from blimpworks.models.retrieve import take_local
 from blimpworks.scoring.run import score_items
 from support import tiny
 from support.paths import REPOSITORY

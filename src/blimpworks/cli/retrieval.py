@@ -140,7 +140,7 @@ def convert_weights(
     output: Path = argument("Directory to write, a new one."),
 ) -> None:
     """Write a model with safetensors in place of pickled weights."""
-    from blimpworks.models.convert import convert_weights as convert
+    from blimpworks.models.converted import convert_weights as convert
 
     typer.echo(f"{output}: {convert(folder, output)} tensors")
 

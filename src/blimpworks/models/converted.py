@@ -1,13 +1,19 @@
-"""Make models in Hugging Face's layout of GGUF files and of adapters, once, in the user's cache."""
+"""Convert models to safetensors in Hugging Face's layout.
 
+GGUF files and adapters are converted once, into the user's cache, and pickled weights by a command.
+"""
+
+import json
 import logging
 import math
 import os
+import pickle
 import re
 import shutil
 import sys
 from collections import Counter
 from contextlib import redirect_stderr
+from fnmatch import fnmatch
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -15,7 +21,7 @@ from io import StringIO
 from pathlib import Path
 from subprocess import run
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from unittest.mock import patch
 from zipfile import BadZipFile, ZipFile
 
@@ -24,9 +30,21 @@ from pydantic import BaseModel, Field, PositiveInt
 from blimpworks.campaign.addresses import HUB_ID, PACKAGES, state_of
 from blimpworks.errors import UserError, fault_of, reading
 from blimpworks.files import sha256_of, whole_directory, write_text
-from blimpworks.models.checkpoint import FILE_NAME, Converted
+from blimpworks.models.checkpoint import FILE_NAME, TRANSFORMERS_FILES, Converted
 from blimpworks.models.own_code import refuse_own_code
-from blimpworks.models.weights import is_weights, model_files, weight_files
+from blimpworks.models.weights import (
+    INDEX,
+    PICKLED,
+    REPEATED,
+    check_shards,
+    is_weights,
+    model_files,
+    refuse_adapter,
+    weight_files,
+)
+
+if TYPE_CHECKING:
+    import torch
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +61,9 @@ BYTE_LEVEL = ("gpt-2", "jais", "mpt", "olmo", "phi-2", "trillion")
 """Names in GGUF files for GPT-2's way of splitting texts before tokens are made."""
 DIGITS = ("codeshell", "command-r", "exaone", "minerva-7b", "refact", "smollm", "starcoder")
 """The same for GPT-2's way after each digit was split off."""
+PICKLED_INDEX = "pytorch_model.bin.index.json"
+NO_WEIGHTS = ("training_args.bin", REPEATED)
+"""Patterns of .bin files that are not, or only repeat, weights."""
 ORIGINAL = "name the model that it was made of, in Hugging Face's layout."
 
 
@@ -355,3 +376,52 @@ def _base_of(name: str, revision: str, folder: Path) -> tuple[Path, str]:
         snapshot = snapshot_of(model, commit_of(name, revision))
     complete_files(snapshot, model)
     return snapshot, f"{name} at {snapshot.name}"
+
+
+def _tensors(path: Path) -> "dict[str, torch.Tensor]":
+    """Read a pickled file's tensors without running code. Raises UserError for other content."""
+    import torch
+
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        raise UserError(
+            f"{path} holds more than tensors, or is damaged, so it is not read; expected a model's "
+            "weights. Get the model as safetensors from whoever made it."
+        ) from error
+    tensors = {name: value for name, value in state.items() if isinstance(value, torch.Tensor)}
+    if len(tensors) < len(state):
+        raise UserError(f"{path} holds more than tensors; expected a model's weights alone.")
+    # save_file refuses tensors that share memory, such as tied embeddings.
+    return {name: value.contiguous().clone() for name, value in tensors.items()}
+
+
+def convert_weights(folder: Path, output: Path) -> int:
+    """Convert pickled weights; return the number of tensors. Raises UserError for all else."""
+    from safetensors.torch import save_file
+
+    refuse_own_code(folder)
+    refuse_adapter((path.name for path in folder.iterdir()), str(folder))
+    files = sorted(path for path in folder.glob("*") if path.suffix in PICKLED)
+    weights = [path for path in files if not any(map(path.match, NO_WEIGHTS))]
+    if (folder / PICKLED_INDEX).exists():
+        check_shards(folder / PICKLED_INDEX, {path.name for path in weights}, str(folder))
+    if not weights:
+        raise UserError(f"{folder} has no pickled weights ({', '.join(PICKLED)}) to convert.")
+    if output.exists():
+        raise UserError(f"{output} exists; expected a new directory. Name another one.")
+    output.mkdir(parents=True)
+    file_of_tensor: dict[str, str] = {}
+    for number, path in enumerate(weights, start=1):
+        name = f"model-{number:05}-of-{len(weights):05}.safetensors"
+        name = name if len(weights) > 1 else "model.safetensors"
+        tensors = _tensors(path)
+        save_file(tensors, output / name, metadata={"format": "pt"})
+        file_of_tensor |= dict.fromkeys(tensors, name)
+    if len(weights) > 1:
+        (output / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": file_of_tensor}))
+    for path in folder.iterdir():
+        kept = any(fnmatch(path.name, pattern) for pattern in TRANSFORMERS_FILES)
+        if path.is_file() and kept and not path.name.endswith(".index.json"):
+            shutil.copyfile(path, output / path.name)
+    return len(file_of_tensor)
