@@ -166,7 +166,7 @@ def _from_facts(
         "engine": facts.engine,
         "scope": "multilingual",
         "tuning": "chat" if facts.chat else "base",
-        "parameters": float(f"{facts.parameters / 1e9:.4g}") if facts.parameters else None,
+        "parameters": float(f"{facts.parameters / 1e9:.6g}") if facts.parameters else None,
         "dtype": facts.dtype,
         "first_token": facts.first_token,
         "gated": "no",

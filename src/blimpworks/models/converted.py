@@ -172,9 +172,13 @@ def convert_gguf(path: Path) -> Path:
     with readable, once, redirect_stderr(StringIO()):  # without its progress bars
         try:
             file = gguf.GGUFReader(str(path))
-            tokenizer = PreTrainedTokenizerFast.from_pretrained(**names)
+            tokenizer = PreTrainedTokenizerFast.from_pretrained(
+                **names, local_files_only=True, trust_remote_code=False
+            )
             model, info = AutoModelForCausalLM.from_pretrained(
                 **names,
+                local_files_only=True,
+                trust_remote_code=False,
                 dtype="float32",
                 quantization_config=GgufConfig(dequantize=True),
                 output_loading_info=True,
