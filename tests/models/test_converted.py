@@ -61,7 +61,7 @@ def test_a_gguf_file_scores_as_the_model_that_it_was_made_of(original, tmp_path)
     assert scores(checkpoint).tobytes() == scores(original).tobytes()
     source = read_checkpoint(checkpoint).source
     assert (source.file, source.note, source.sha256) == (
-        "mine.gguf", "GGUF, ALL_F32", sha256(path.read_bytes()).hexdigest()
+        "mine.gguf", "GGUF, weights in F32", sha256(path.read_bytes()).hexdigest()
     )  # fmt: skip
     path.rename(tmp_path / "again.gguf")
     with pytest.MonkeyPatch.context() as patch:  # it is not converted again

@@ -171,10 +171,10 @@ def test_a_gguf_file_is_retrieved_alone(fetch, hub, tmp_path):
     files = REPOSITORIES["lab/good"] | {"q4/tiny.gguf": content}
     hub.move("lab/good", "refs/pr/8", LATER, files)
     hub.asked.clear()
-    seal = sealed(fetch("lab/good:q4/tiny.gguf", "refs/pr/8"))
+    seal = sealed(fetch("lab/good:q4/tiny.gguf", "refs/pr/8", XDG_CACHE_HOME=str(tmp_path)))
     address, digest = f"lab/good:q4/tiny.gguf@{LATER}", sha256(content).hexdigest()
     source = {"kind": "converted", "address": address, "file": "tiny.gguf", "sha256": digest}
-    assert seal["source"] == source | {"note": "GGUF, ALL_F32"}
+    assert seal["source"] == source | {"note": "GGUF, weights in F32"}
     assert not [path for path in hub.asked if "config.json" in path or "safetensors" in path]
 
 

@@ -192,8 +192,8 @@ def convert_gguf(path: Path) -> Path:
     for tensor in file.tensors:
         kinds[tensor.tensor_type.name] += int(tensor.n_elements)
     kind = fields.get("general.file_type")
-    named = {number.value: number.name.removeprefix("MOSTLY_") for number in gguf.LlamaFileType}
-    quantisation = f"GGUF, {named.get(kind) or kinds.most_common(1)[0][0]}"
+    named = {number.value: number.name.partition("_")[2] for number in gguf.LlamaFileType}
+    note = f"GGUF, weights in {named.get(kind) or kinds.most_common(1)[0][0]}"
     model.config.architectures = [type(model).__name__]
     model.config._name_or_path = ""
     with whole_directory(folder) as made:
@@ -201,7 +201,7 @@ def convert_gguf(path: Path) -> Path:
         tokenizer.save_pretrained(made)
         save_model(model, str(made / "model.safetensors"), metadata={"format": "pt"})
         refuse_own_code(made)
-        origin = Converted(address=path.name, file=path.name, sha256=digest, note=quantisation)
+        origin = Converted(address=path.name, file=path.name, sha256=digest, note=note)
         write_text(made / ORIGIN, origin.model_dump_json(indent=1) + "\n")
     return folder
 
