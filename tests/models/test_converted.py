@@ -92,6 +92,7 @@ def test_weights_are_those_of_the_file(original, tmp_path, kind, dtype):
         ("m.gguf", {"extra": ["rope_freqs.weight"]}, r"rope_freqs.weight \(positions scaled as in"),
         ("m.gguf", {"extra": ["blk.0.odd.weight"]}, "has the tensor blk.0.odd.weight, which"),
         ("m.gguf", {"lack": "blk.1.ffn_up.weight"}, "lacks .*, a tensor of its architecture"),
+        ("m.gguf", {"rope_scaling_type": gguf.RopeScalingType.YARN}, "has rope.scaling.type yarn"),
         ("m.gguf", {"architecture": "abacus"}, "architecture abacus is not supported yet"),
         ("m.gguf", {"pre": "deepseek-llm"}, "splits texts by 'deepseek-llm', which transformers'"),
         ("m-00001-of-00003.gguf", {}, "is one part of a split file; expected one GGUF file"),

@@ -10,7 +10,9 @@ from safetensors.numpy import load_file
 MEMBER = "tiny_model/tiny.gguf"
 
 
-def write_gguf(folder, path, quantise="F32", architecture="llama", pre="gpt-2", extra=(), lack=""):
+def write_gguf(
+    folder, path, quantise="F32", architecture="llama", pre="gpt-2", extra=(), lack="", **more
+):
     """Write a small Llama in Hugging Face's layout as llama.cpp's converter would."""
     config = json.loads((folder / "config.json").read_text())
     pieces = json.loads((folder / "tokenizer.json").read_text())["model"]
@@ -26,6 +28,8 @@ def write_gguf(folder, path, quantise="F32", architecture="llama", pre="gpt-2", 
     writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
     writer.add_vocab_size(config["vocab_size"])
     writer.add_file_type(getattr(gguf.LlamaFileType, f"MOSTLY_{quantise}", 0))
+    for name, setting in more.items():
+        getattr(writer, f"add_{name}")(setting)
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre(pre)
     writer.add_token_list(sorted(pieces["vocab"], key=pieces["vocab"].get))

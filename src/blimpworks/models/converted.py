@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from contextlib import redirect_stderr
 from fnmatch import fnmatch
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import StringIO
@@ -31,7 +31,7 @@ from blimpworks.campaign.addresses import HUB_ID, PACKAGES, state_of
 from blimpworks.errors import UserError, fault_of, reading
 from blimpworks.files import sha256_of, whole_directory, write_text
 from blimpworks.models.checkpoint import FILE_NAME, TRANSFORMERS_FILES, Converted
-from blimpworks.models.own_code import refuse_own_code
+from blimpworks.models.own_code import refuse_own_code, values_of
 from blimpworks.models.weights import (
     INDEX,
     PICKLED,
@@ -187,6 +187,7 @@ def convert_gguf(path: Path) -> Path:
             raise ValueError(f"{type(error).__name__}: {error}") from error
     fields = {name: field.contents() for name, field in file.fields.items() if len(field.data) == 1}
     _set_splits(tokenizer, fields, path)
+    _check_settings(model.config.to_dict(), fields, path)
     _check_tensors(file, fields, model, {*info["missing_keys"]}, path)
     kinds = Counter[str]()
     for tensor in file.tensors:
@@ -223,6 +224,34 @@ def _set_splits(tokenizer: Any, fields: dict[str, Any], path: Path) -> None:
         digits = pre_tokenizers.Digits(individual_digits=True)
         plain = pre_tokenizers.ByteLevel(add_prefix_space=False)
         tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, plain])
+
+
+def _check_settings(config: dict[str, Any], fields: dict[str, Any], path: Path) -> None:
+    """Raise UserError for settings of a file's attention that its model does not have."""
+    architecture = fields["general.architecture"]
+    names = ("rope.freq_base", "rope.scaling.type", "rope.dimension_count")
+    base, scaling, rotated = (fields.get(f"{architecture}.{name}") for name in names)
+    found = {
+        key: [*filter(None, values_of(config, key))]
+        for key in ("rope_theta", "rope_type", "partial_rotary_factor")
+    }
+    width = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
+    share = (found["partial_rotary_factor"] or [1])[0]
+    lost = {
+        f"{names[0]} {base}": base
+        and not any(map(partial(math.isclose, base), found["rope_theta"])),
+        f"{names[1]} {scaling}": scaling not in (None, "none")
+        and {*found["rope_type"]} == {"default"},
+        f"{names[2]} {rotated}": rotated and rotated != int(width * share),
+        # Their attention is scaled by other numbers, which files do not state.
+        "27 billion parameters": architecture in ("gemma2", "gemma3")
+        and config["num_hidden_layers"] in (46, 62),
+    }
+    for name in (name for name, is_lost in lost.items() if is_lost):
+        raise UserError(
+            f"{path} has {name}, which transformers' reader of GGUF ignores, so the model would be "
+            f"another; {ORIGINAL}"
+        )
 
 
 def _check_tensors(
