@@ -10,7 +10,7 @@ import pytest
 from blimpworks.campaign import lock_file
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.lock_file import LockedModel, read_lock, record
-from blimpworks.models import revisions
+from blimpworks.models import retrieve
 from support import tiny
 from support.hub_kit import COMMIT, EXPIRED, GOOD, call, client_of, serving
 
@@ -367,9 +367,9 @@ def test_pinning_in_a_table_of_ones_own_replaces_what_the_repositorys_has_locked
     own.parent.mkdir()
     own.write_text(table.read_text())
     monkeypatch.setattr(lock_file, "REPOSITORY", tmp_path)
-    monkeypatch.setattr(revisions, "tip_of", lambda *_: LATER)
-    assert [*revisions.pin_models(own)] == []  # it is locked
-    [now] = revisions.pin_models(own, ["tiny"])
+    monkeypatch.setattr(retrieve, "tip_of", lambda *_: LATER)
+    assert [*retrieve.pin_models(own)] == []  # it is locked
+    [now] = retrieve.pin_models(own, ["tiny"])
     assert (now.commit, now.replaces) == (LATER, COMMIT)
     tables = lock_file.model_tables(own)
     assert lock_file.locked_models(tables)["lab/good", "main"].row == now

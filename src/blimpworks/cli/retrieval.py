@@ -77,7 +77,7 @@ def pin(
     from blimpworks.campaign.table_files import headings
 
     if "hf_id" in headings(catalogue):
-        from blimpworks.models.revisions import pin_models
+        from blimpworks.models.retrieve import pin_models
 
         for locked in pin_models(catalogue, names):
             typer.echo(f"{locked.hf_id}\t{locked.revision}\t{locked.commit}")

@@ -401,8 +401,7 @@ def _base_of(name: str, revision: str, folder: Path) -> tuple[Path, str]:
             "and no name of the hub; correct it."
         )
     from blimpworks.models.hub_errors import explained_errors
-    from blimpworks.models.retrieve import HubModel, complete_files, snapshot_of
-    from blimpworks.models.revisions import commit_of
+    from blimpworks.models.retrieve import HubModel, commit_of, complete_files, snapshot_of
 
     model = HubModel(name, "multi", "", "", "bos", name, revision)
     with explained_errors(name, revision):

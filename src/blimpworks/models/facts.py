@@ -47,16 +47,15 @@ class ModelFacts:
 
     architecture: str
     """causal, masked, encoder-decoder, ngram or lstm."""
-    engine: str
-    dtype: str
+    dtype: str = "float32"
     """Number format of its weights, also for scoring."""
-    first_token: FirstToken
+    first_token: FirstToken = "bos"
     """Policy for what conditions a sentence's first token."""
-    parameters: int | None
+    parameters: int | None = None
     """Number of parameters; None if they cannot be counted (n-grams, packed weights)."""
-    chat: bool
+    chat: bool = False
     """Whether it has a chat template."""
-    scope: str
+    scope: str = "multi"
     """Language of a monolingual model; else ``multi``."""
     file_gb: float = 0.0
     """Size of the files of a model whose parameters are not counted [GB]."""
@@ -64,6 +63,11 @@ class ModelFacts:
     """Quantisation of its weights, and the file that states it; empty if none."""
     start: str = ""
     """Start of texts, in words; empty where the tokenizer was not asked."""
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine that scores it unless another is named."""
+        return default_engine(self.architecture).name
 
     @property
     def weights_gb(self) -> float:
@@ -158,7 +162,6 @@ def _sealed(folder: Path, start: FirstToken | None) -> ModelFacts:
         first_token, start_note = first_token_of(folder, described.architecture, str(folder), start)
     return ModelFacts(
         architecture=described.architecture,
-        engine=default_engine(described.architecture).name,
         dtype=described.dtype,
         first_token=first_token,
         parameters=parameters_of(folder, total(files)),
@@ -192,12 +195,10 @@ def described_facts(
     first_token, start_note = first_token_of(folder, architecture, where, start)
     return ModelFacts(
         architecture=architecture,
-        engine=default_engine(architecture).name,
         dtype=format_of(counts, config),
         first_token=first_token,
         parameters=parameters_of(folder, counts),
         chat=has_chat_template(folder),
-        scope="multi",
         file_gb=file_gb,
         quantisation=quantisation,
         start=start_note,
@@ -217,16 +218,7 @@ def facts_of(
     place = as_folder(place)
     if place.is_file():
         is_binary(place)  # which raises for what is no n-gram file
-        return ModelFacts(
-            architecture="ngram",
-            engine=default_engine("ngram").name,
-            dtype="float32",
-            first_token="bos",
-            parameters=None,
-            chat=False,
-            scope="multi",
-            file_gb=unpacked_bytes(place) / 1e9,
-        )
+        return ModelFacts("ngram", file_gb=unpacked_bytes(place) / 1e9)
     if not place.is_dir():
         raise UserError(f"{place} is no directory; expected a model in Hugging Face's layout.")
     refuse_adapter((path.name for path in place.iterdir()), str(place))
