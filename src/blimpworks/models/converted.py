@@ -164,7 +164,10 @@ def convert_gguf(path: Path) -> Path:
     from transformers import GgufConfig, PreTrainedTokenizerFast
     from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
-    names = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
+    names: dict[str, Any] = {
+        "pretrained_model_name_or_path": str(path.parent),
+        "gguf_file": path.name,
+    }
     log.info("%s is converted, once, which takes a minute or two", path)
     # Parsing takes a third of the time: transformers' loader of some architectures does it twice.
     once = patch.object(gguf, "GGUFReader", cache(gguf.GGUFReader))
@@ -175,7 +178,7 @@ def convert_gguf(path: Path) -> Path:
             tokenizer = PreTrainedTokenizerFast.from_pretrained(
                 **names, local_files_only=True, trust_remote_code=False
             )
-            model, info = AutoModelForCausalLM.from_pretrained(
+            loaded: Any = AutoModelForCausalLM.from_pretrained(
                 **names,
                 local_files_only=True,
                 trust_remote_code=False,
@@ -183,6 +186,7 @@ def convert_gguf(path: Path) -> Path:
                 quantization_config=GgufConfig(dequantize=True),
                 output_loading_info=True,
             )
+            model, info = loaded
         except (KeyError, IndexError, RuntimeError, TypeError, AttributeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error
     fields = {name: field.contents() for name, field in file.fields.items() if len(field.data) == 1}
@@ -192,9 +196,11 @@ def convert_gguf(path: Path) -> Path:
     kinds = Counter[str]()
     for tensor in file.tensors:
         kinds[tensor.tensor_type.name] += int(tensor.n_elements)
-    kind = fields.get("general.file_type")
-    named = {number.value: number.name.partition("_")[2] for number in gguf.LlamaFileType}
-    note = f"GGUF, weights in {named.get(kind) or kinds.most_common(1)[0][0]}"
+    named: dict[Any, str] = {
+        number.value: number.name.partition("_")[2] for number in gguf.LlamaFileType
+    }
+    stated = named.get(fields.get("general.file_type"))
+    note = f"GGUF, weights in {stated or kinds.most_common(1)[0][0]}"
     model.config.architectures = [type(model).__name__]
     model.config._name_or_path = ""
     with whole_directory(folder) as made:

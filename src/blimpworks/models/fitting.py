@@ -5,11 +5,11 @@ import json
 import logging
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -108,43 +108,35 @@ class DivergedError(ArithmeticError):
     """A loss is no finite number, so the weights are none either; says which and when."""
 
 
-class Course(Protocol):
+class Course(ABC):
     """Steps of the training of one kind of network."""
 
+    model: torch.nn.Module
+    """Network in training."""
+    optimisers: Sequence[torch.optim.Optimizer]
+    """Optimisers, among which the parameters are divided."""
     steps: int
     """Number of optimiser steps."""
     clip: float
     """Largest norm of the gradient."""
 
-    @property
-    def model(self) -> torch.nn.Module:
-        """Network in training."""
-        ...
-
-    @property
-    def optimisers(self) -> Sequence[torch.optim.Optimizer]:
-        """Optimisers, among which the parameters are divided."""
-        ...
-
+    @abstractmethod
     def rate(self, step: int) -> float:
         """Return a step's learning rate (from 0), once before its loss. Raises DivergedError."""
-        ...
 
+    @abstractmethod
     def loss(self, step: int) -> torch.Tensor:
         """Return the mean loss per token of a step's batch [], in nats."""
-        ...
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return what the next step needs besides model, optimiser and random numbers."""
-        ...
+        return {}
 
-    def restore(self, state: dict[str, torch.Tensor]) -> None:
+    def restore(self, state: dict[str, torch.Tensor]) -> None:  # noqa: B027
         """Restore such a state."""
-        ...
 
-    def finish(self) -> None:
+    def finish(self) -> None:  # noqa: B027
         """Leave the final weights in ``model``. Raises DivergedError as ``rate`` does."""
-        ...
 
 
 @contextmanager

@@ -37,6 +37,7 @@ from blimpworks.models.corpus import (
 from blimpworks.models.corpus import VOCABULARY as CORPUS_VOCABULARY
 from blimpworks.models.corpus import read_words as read_vocabulary
 from blimpworks.models.fitting import (
+    Course,
     DivergedError,
     fit,
     repeatable,
@@ -170,8 +171,10 @@ def mean_loss(model: LstmModel, text: torch.Tensor, length: int) -> float:
     return total / (len(text) - 1)
 
 
-class _Course:
-    """Training of an LSTM with SGD and annealing; see ``fitting.Course``."""
+class _Course(Course):
+    """Training of an LSTM with SGD and annealing."""
+
+    model: LstmModel
 
     def __init__(
         self,

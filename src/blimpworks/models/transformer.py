@@ -28,7 +28,7 @@ from blimpworks.models.corpus import (
     read_words,
     sentences_of,
 )
-from blimpworks.models.fitting import fit, repeatable, scratch_of, training_of
+from blimpworks.models.fitting import Course, fit, repeatable, scratch_of, training_of
 from blimpworks.models.text import training_sentences
 from blimpworks.models.tokenizer import (
     BOS,
@@ -239,8 +239,10 @@ def optimisers_of(model: PreTrainedModel, recipe: NetworkRecipe) -> list[torch.o
     return [Muon(muon, weight_decay=WEIGHT_DECAY), adamw] if muon else [adamw]
 
 
-class _Course(Generic[R]):
-    """Training of a transformer; see ``fitting.Course``."""
+class _Course(Course, Generic[R]):
+    """Training of a transformer: seed and step decide batches and draws, so no state is kept."""
+
+    model: PreTrainedModel
 
     clip = CLIP
 
@@ -269,16 +271,6 @@ class _Course(Generic[R]):
         batch = self._kind.batch(rows, self._recipe, vocabulary, draw)
         loss: torch.Tensor = self.model(**batch).loss
         return loss
-
-    def state(self) -> dict[str, torch.Tensor]:
-        """Return nothing: seed and step decide batches and draws."""
-        return {}
-
-    def restore(self, state: dict[str, torch.Tensor]) -> None:
-        """Do nothing."""
-
-    def finish(self) -> None:
-        """Do nothing: the last step's weights are the result."""
 
 
 def train_kind(
