@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from contextlib import redirect_stderr
 from fnmatch import fnmatch
-from functools import cache, partial
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import StringIO
@@ -22,7 +22,6 @@ from pathlib import Path
 from subprocess import run
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-from unittest.mock import patch
 from zipfile import BadZipFile, ZipFile
 
 from pydantic import BaseModel, Field, PositiveInt
@@ -169,10 +168,8 @@ def convert_gguf(path: Path) -> Path:
         "gguf_file": path.name,
     }
     log.info("%s is converted, once, which takes a minute or two", path)
-    # Parsing takes a third of the time: transformers' loader of some architectures does it twice.
-    once = patch.object(gguf, "GGUFReader", cache(gguf.GGUFReader))
     readable = reading(path, "a GGUF file that transformers can read", ORIGINAL.capitalize())
-    with readable, once, redirect_stderr(StringIO()):  # without its progress bars
+    with readable, redirect_stderr(StringIO()):  # without its progress bars
         try:
             file = gguf.GGUFReader(str(path))
             tokenizer = PreTrainedTokenizerFast.from_pretrained(
