@@ -259,7 +259,9 @@ def declared_results(entries):
     """Inputs to read results from: the declaration with its files, and items."""
     return {
         "files": lambda w: DECLARED_BENCHMARKS[w.benchmark].inputs(entries, layout),
-        "tables": lambda w: DECLARED_BENCHMARKS[w.benchmark].item_tables(entries, layout),
+        "tables": lambda w: DECLARED_BENCHMARKS[w.benchmark].item_tables(
+            entries, layout
+        ),
     }
 
 
