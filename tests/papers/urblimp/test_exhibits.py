@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -18,6 +19,7 @@ from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.exhibits.shared import read_plain
+from blimpworks.papers.urblimp.analysis.statistics import signed_rank_p
 from blimpworks.papers.urblimp.exhibits.data import table1, table2, table10
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7, table8, table9
 from blimpworks.papers.urblimp.exhibits.models import GEMMA, TUNED
@@ -44,6 +46,12 @@ def tables(tmp_path_factory):
     return simulate(tmp_path_factory.mktemp("urblimp"), SKILL)
 
 
+@pytest.fixture(scope="module")
+def accuracy(tables):
+    frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
+    return frame.set_index(["model", "paradigm"])["accuracy"]
+
+
 def test_tables_7_and_8_part_the_models_as_the_paper_does(tables):
     pretrained, tuned = (
         {c.column for c in table(tables, LABELS).cells} - {"Average"} for table in (table7, table8)
@@ -66,8 +74,17 @@ def test_the_best_of_each_row_is_bold_by_both_printed_digits(tables):
         assert {c for r, c in exhibit.bold if r == row} == {c for c in shown if shown[c] == top}
 
 
-def test_table_5_says_which_tests_are_significant_once_corrected(tables):
+def test_table_5_tests_phenomena_without_their_rounding(tables, accuracy):
     exhibit = table5(tables, LABELS)
+    scores = [
+        [
+            np.mean([accuracy[model, paradigm] for paradigm in paradigms])
+            for _, paradigms in PHENOMENA.values()
+        ]
+        for model in GEMMA[:2]
+    ]
+    p = cell(exhibit, "gemma-3-1b-pt and gemma-3-4b-pt", "p")
+    assert p.value == pytest.approx(signed_rank_p(*scores))
     assert len(exhibit.cells) == 2 * 6
     verdicts = {row: remark["Significant"] for row, remark in exhibit.remarks.items()}
     corrected = {c.row: c.value for c in exhibit.cells if c.column == "p, Holm"}
@@ -84,10 +101,17 @@ def test_tables_1_2_and_10_count_pairs_and_paradigms(tables):
     assert exhibit.remarks["Honorific"] == {"Grammatical": "وہ بولا", "Ungrammatical": "وہ بولی"}
 
 
-def test_the_texts_claims_are_counted_on_the_campaigns_own_models(tables):
+def test_the_texts_claims_are_counted_on_the_campaigns_own_models(tables, accuracy):
     exhibit = text(tables, LABELS)
-    ahead = "gemma-3-27b-pt ahead of Llama-3-70B and DeepSeek-R1-Llama-70B: paradigms"
-    assert cell(exhibit, ahead, "Value").n == 19
+    small, large = "gemma-3-27b", ("llama-3-70b", "deepseek-r1-distill-llama-70b")
+    ahead = sum(
+        accuracy[small, paradigm] > max(accuracy[other, paradigm] for other in large)
+        for paradigm in PARADIGMS
+    )
+    result = cell(
+        exhibit, "gemma-3-27b-pt ahead of Llama-3-70B and DeepSeek-R1-Llama-70B: paradigms", "Value"
+    )
+    assert (result.value, result.n) == (ahead, 19)
     assert cell(exhibit, "Llama-3-70B: average", "Value").stands_for == ("llama-3-70b", "average")
     significant = [c for c in exhibit.cells if c.stands_for == ("pt vs it", "significant")]
     assert [c.n for c in significant] == [4]
@@ -132,10 +156,15 @@ ALONE = Labels({"urd": "Urdu"}, facts={"urblimp_validation": {"per_pair": 3}})
 
 def test_table_9_has_people_on_each_paradigm_and_both_means(people):
     exhibit = table9(people, ALONE)
-    means = ["Average", "Mean of the phenomena"]
-    assert [c.row for c in exhibit.cells] == [*PARADIGMS.values(), *means]
-    average, macro = (cell(exhibit, name, "Accuracy") for name in means)
-    assert average.value != macro.value
+    rows = read_plain(ACCURACIES, people["people"][0]).set_index("paradigm")
+    for paradigm, name in PARADIGMS.items():
+        number = cell(exhibit, name, "Accuracy")
+        assert number.value == pytest.approx(100 * rows["accuracy"][paradigm])
+    average = cell(exhibit, "Average", "Accuracy")
+    assert average.value == pytest.approx(100 * rows["accuracy"].mean())
+    phenomena = rows.groupby("phenomenon")["accuracy"].mean()
+    macro = cell(exhibit, "Mean of the phenomena", "Accuracy")
+    assert macro.value == pytest.approx(100 * phenomena.mean())
     assert exhibit.remarks["Average"]["95 % interval"] == f"{average.low:.1f} to {average.high:.1f}"
 
 
