@@ -140,9 +140,22 @@ EVENTS = re.compile(
 )
 """Lines of Snakemake's log on jobs: submitted, alone or as a group; listed as a group's; ended."""
 ACTIVE = {
-    *("PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED", "PREEMPTED"),
-    *("REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESIZING", "SIGNALING", "STAGE_OUT"),
-    *("RESV_DEL_HOLD", "SPECIAL_EXIT", "REVOKED"),
+    "PENDING",
+    "RUNNING",
+    "COMPLETING",
+    "CONFIGURING",
+    "SUSPENDED",
+    "STOPPED",
+    "PREEMPTED",
+    "REQUEUED",
+    "REQUEUE_HOLD",
+    "REQUEUE_FED",
+    "RESIZING",
+    "SIGNALING",
+    "STAGE_OUT",
+    "RESV_DEL_HOLD",
+    "SPECIAL_EXIT",
+    "REVOKED",
 }
 """SLURM states of jobs that run or will run."""
 

@@ -17,8 +17,11 @@ log = logging.getLogger(__name__)
 
 PREFERRED = {
     "ARABIC": (
-        *("Noto Naskh Arabic", "Noto Nastaliq Urdu", "Amiri"),
-        *("Scheherazade New", "Scheherazade"),
+        "Noto Naskh Arabic",
+        "Noto Nastaliq Urdu",
+        "Amiri",
+        "Scheherazade New",
+        "Scheherazade",
     ),
     "DEVANAGARI": ("Noto Sans Devanagari", "Lohit Devanagari"),
 }

@@ -19,8 +19,13 @@ SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that ha
 # columns of a page holds.
 LONG, WIDE, NARROW = 50, 7, 4
 TEXT_COMMANDS = {
-    **{"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "|": "bar"},
-    **{"<": "less", ">": "greater", "␣": "visiblespace"},
+    "\\": "backslash",
+    "~": "asciitilde",
+    "^": "asciicircum",
+    "|": "bar",
+    "<": "less",
+    ">": "greater",
+    "␣": "visiblespace",
 }
 LATEX_ESCAPES = (
     {c: f"\\{c}" for c in "&%$#_{}"}

@@ -28,8 +28,18 @@ VERMILION, GREEN, PINK, SKY, GREY = "#D55E00", "#009E73", "#CC79A7", "#56B4E9", 
 PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PINK, SKY, GREY)
 MARKERS = "osD^vP*X<"
 FAMILIES = (
-    *("Llama3", "Gemma3", "Qwen3", "OLMo2", "EuroLLM", "Aya", "Goldfish", "Tülu3"),
-    *("Llama (ours)", "n-gram", "LSTM", "BERT"),
+    "Llama3",
+    "Gemma3",
+    "Qwen3",
+    "OLMo2",
+    "EuroLLM",
+    "Aya",
+    "Goldfish",
+    "Tülu3",
+    "Llama (ours)",
+    "n-gram",
+    "LSTM",
+    "BERT",
 )
 """Families of models with a fixed colour and marker in all figures."""
 SMALL = 6

@@ -81,8 +81,14 @@ def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
             yield {
                 "factor": factor,
                 "bin": int(str(number)),
-                **{"least": values.min(), "most": values.max(), "mean": values.mean()},
-                **{"correct": correct, "n": n, "accuracy": correct / n, "low": low, "high": high},
+                "least": values.min(),
+                "most": values.max(),
+                "mean": values.mean(),
+                "correct": correct,
+                "n": n,
+                "accuracy": correct / n,
+                "low": low,
+                "high": high,
             }
 
 

@@ -33,8 +33,10 @@ VALIDATED = 5
 REJECTED = "rejected"
 """Phenomenon of paradigms that the validation rejected."""
 MODELS = {
-    **{"N-Gram": "blimp-5gram", "LSTM": "lstm-gulordava"},
-    **{"TXL": "transformer-xl-wt103", "GPT2": "gpt2-large"},
+    "N-Gram": "blimp-5gram",
+    "LSTM": "lstm-gulordava",
+    "TXL": "transformer-xl-wt103",
+    "GPT2": "gpt2-large",
 }
 """Columns of the results, and the models in our catalogue."""
 RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), MODELS.values(), strict=True))

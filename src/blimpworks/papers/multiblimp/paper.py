@@ -24,8 +24,15 @@ PAIRS = 1240
 FREQUENCIES = "frequency"
 """Kind of the source of languages' frequencies."""
 ON_ITEMS = {
-    *("accuracies", "bins", "comparisons", "funnel", "items", "judgements"),
-    *("margins", "regressions", "residuals"),
+    "accuracies",
+    "bins",
+    "comparisons",
+    "funnel",
+    "items",
+    "judgements",
+    "margins",
+    "regressions",
+    "residuals",
 }
 """Kinds of tables that differ with the origin of the items."""
 

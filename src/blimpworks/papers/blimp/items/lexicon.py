@@ -271,8 +271,14 @@ def read_classes(path: Path) -> Classes:
 
 
 FILES = (
-    *("classes.yaml", "sounds.yaml", "nouns.tsv", "names.tsv"),
-    *("verbs.tsv", "adjectives.tsv", "determiners.tsv", "auxiliaries.tsv"),
+    "classes.yaml",
+    "sounds.yaml",
+    "nouns.tsv",
+    "names.tsv",
+    "verbs.tsv",
+    "adjectives.tsv",
+    "determiners.tsv",
+    "auxiliaries.tsv",
 )
 
 

@@ -283,8 +283,15 @@ SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
 ENGLISH_PREDICATES = ("vp_coord", "subj_rel")
 """The same in English, where others have sets with inanimate nouns too."""
 MARKED = (
-    *("item_id", "lang", "paradigm", "good", "bad"),
-    *("good_start", "good_end", "bad_start", "bad_end"),
+    "item_id",
+    "lang",
+    "paradigm",
+    "good",
+    "bad",
+    "good_start",
+    "good_end",
+    "bad_start",
+    "bad_end",
 )
 """Columns of items that an example needs."""
 SETS = "evaluation_sets"
