@@ -58,7 +58,7 @@ class Engine:
 
     name: str
     scorers: Mapping[str, Scorer]
-    """By architecture; an architecture's models have the first engine with it, unless set."""
+    """Classes by architecture; unless set, a model has the first engine with its architecture."""
     generator: str = ""
     """Class that answers with causal models, as ``module:Class``."""
     module: str
@@ -92,7 +92,7 @@ class Engine:
     tokens_per_second: float | None = None
     """Speed with models of any size; None if it depends on the size."""
     core_teraflops: float = 0.025
-    """Of one core in float32 (an assumption: half of 3 GHz × 16 operations a cycle)."""
+    """Speed of one core in float32 (an assumption: half of 3 GHz × 16 operations a cycle)."""
     computed: float = 1.0
     """Share of 2 operations a parameter and token that are computed."""
     environment: str = SHARED

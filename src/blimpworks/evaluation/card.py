@@ -277,13 +277,13 @@ class Row(TypedDict):
     phenomenon: str
     label: str
     models: dict[str, Record]
-    """By model: ``accuracy``, ``low``, ``high``, ``n``, ``skipped``, ``ties`` and ``near_ties``.
+    """Keys: ``accuracy``, ``low``, ``high``, ``n``, ``skipped``, ``ties`` and ``near_ties``.
 
     Models that skipped every item are left out. The interval is Wilson's. Near ties, ties included,
     have a margin whose sign rounding can change.
     """
     skipped: dict[str, Record]
-    """By model: ``n`` skipped of all (``of``), and ``reasons``, each with its number of items.
+    """Items by model: ``n`` skipped of all (``of``), and ``reasons`` with their numbers of items.
 
     Models that skipped no item are left out.
     """
@@ -306,16 +306,16 @@ class Benchmark(TypedDict):
     methods: dict[str, str]
     chance: float | None
     items: list[Record]
-    """By language (``lang``): numbers of items, run (``n``) and all (``of``)."""
+    """Numbers of items by language (``lang``): run (``n``) and all (``of``)."""
     rows: list[Row]
     rankings: list[Record]
-    """By language (``lang``): ``places``, the best first, and ``notes`` on unlike items.
+    """Rankings by language (``lang``): ``places``, the best first, and ``notes`` on unlike items.
 
     A place has ``rank``, ``model``, ``label``, ``accuracy``, ``low``, ``high``, ``n`` and
     ``parameters`` (billions). It is ``ours`` if measured by this evaluation, else printed.
     """
     size_classes: dict[str, Record]
-    """By model: printed ``models`` of its size, the largest ``gaps`` to their mean, and a ``note``.
+    """Printed ``models`` by model of that size, the largest ``gaps`` to their mean, a ``note``.
 
     A gap has a ``label`` (phenomenon, or language where print has no phenomena), ``accuracy``,
     ``printed`` and ``difference``. Empty where the paper prints no accuracies.
@@ -327,26 +327,26 @@ class Benchmark(TypedDict):
     ``adjusted``, Holm's p over all tests of the card.
     """
     worst: dict[str, list[Record]]
-    """By model: wrongly judged items with large margins.
+    """Wrongly judged items by model, with large margins.
 
     Keys: ``item_id``, ``lang``, ``phenomenon``, ``paradigm``, ``margin``, ``sides`` and ``blocks``.
     A side has ``name``, ``text`` and ``logprob``, that of all its tokens. Blocks have the sides'
     words: a pair's sides are aligned in one, others have one each.
     """
     wrong: dict[str, list[Record]]
-    """By model: wrong answers to prompts.
+    """Wrong answers to prompts, by model.
 
     Keys: ``item_id``, ``lang``, ``phenomenon``, ``paradigm``, ``prompt``, ``answer``, ``status``,
     and ``expected``, empty where many answers are right.
     """
     written: dict[str, list[Record]]
-    """By model, only for prompts: the number of answers in a language, ``n`` and ``lang``.
+    """Number of answers to prompts (``n``) in a language (``lang``), by model.
 
     Of them the limit of tokens ended some (``cut``), and some only repeat the prompt (``echoes``).
     Both are None where unknown. ``limit``: tokens of the longest answer that was cut.
     """
     sensitivity: dict[str, list[Record]]
-    """By model: ``accuracy``, ``low`` and ``high`` on a sample of pairs, by first token.
+    """Keys by model: ``accuracy``, ``low`` and ``high`` on a sample of pairs, by first token.
 
     Keys also: ``lang``, ``n``, ``own`` (the evaluation's), ``skipped`` (pairs without a score by
     it or the own), ``flips`` (decisions that differ) and ``flips_beyond`` (without near ties).

@@ -39,7 +39,7 @@ class Comparison:
     b: str
     models: Sequence[tuple[str, str]]
     rows: Sequence[Record]
-    """By benchmark, language and models, all phenomena together first, then each ``phenomenon``.
+    """Rows by benchmark, language and models: all phenomena together, then each ``phenomenon``.
 
     ``accuracy_a`` and ``accuracy_b``, from 0 to 1, are over the ``n_a`` and ``n_b`` items that each
     has judged by ``method``, None without any; ``difference`` is B minus A. Of the items of

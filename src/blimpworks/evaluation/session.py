@@ -72,7 +72,7 @@ def checked(settings: Mapping[str, Any]) -> Layout:
 
 @dataclass
 class Evaluation:
-    """An evaluation: a user's choices, and what its steps make of them, one after another."""
+    """An evaluation: a user's choices, then data, settings, models and run, in this order."""
 
     data: str = AUTO
     """Name of a template, or ``auto``."""

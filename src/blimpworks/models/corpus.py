@@ -1,8 +1,8 @@
 """Read, write, join and sample corpora (Warstadt et al. 2020, sections 4 and 6.3).
 
-A directory has ``train.txt``, ``valid.txt``, ``test.txt`` (a sentence per line, words between
-single spaces, unknown ones ``<unk>``), ``vocabulary.txt`` (ids are line numbers from 0) and
-``corpus.json``, which is written last and names each file with its SHA-256.
+A directory has ``train.txt``, ``valid.txt``, ``test.txt``: a sentence per line, words between
+single spaces, unknown ones ``<unk>``. Ids in ``vocabulary.txt`` are line numbers from 0.
+``corpus.json`` is written last and names each file with its SHA-256.
 """
 
 import json

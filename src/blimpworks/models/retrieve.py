@@ -88,8 +88,8 @@ def retrieve_model(
 
     The lock file of the first of ``tables`` records the commit; later any lock must name the same.
     Files are links into a cache, ``shared`` if it has all of them. Offline, only caches are read.
-    Raises UserError for a model that is missing, gated, without safetensors or with own code, a
-    revision that moved, an unreachable hub, a damaged download, or a directory of other files.
+    Raises UserError for a model that is missing, gated, without safetensors or with own code.
+    The same for a revision that moved, an unreachable hub, damage, or a directory of other files.
     """
     if is_local(model.hf_id):
         with disk_errors(checkpoint):

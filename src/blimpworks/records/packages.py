@@ -9,7 +9,7 @@ PACKAGE = "blimpworks"
 GROUP = f"{PACKAGE}.papers"
 """Entry points of this group register papers of other distributions."""
 ENGINES = f"{PACKAGE}.engines"
-"""Those of this group register engines."""
+"""Entry points of this group register engines."""
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -210,7 +210,6 @@ def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
 def _by_language(
     fact: Callable[[LanguageRow], Any],
 ) -> Callable[[Campaign, Catalogue], dict[str, Any]]:
-    """Make the function that gives a fact of each language of the benchmark, if known."""
     return lambda _, catalogue: {
         lang: value
         for lang, row in catalogue.languages_of(BENCHMARK).items()
