@@ -118,7 +118,7 @@ def _rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
             empty = [name for name in columns if not row[name]]
             if empty:
                 raise UserError(f"{path}:{reader.line_num}: {empty[0]} is empty; fill it in.")
-            rows.append(row)
+            rows.append({name: row[name] for name in columns})
         return rows
 
 
