@@ -168,7 +168,8 @@ def test_pairs_are_found_by_words_phenomenon_and_verdicts_and_open_with_their_wo
     assert shown(page, 1) == ["I see it ."]
     assert "wrong=b" in page.url
     page.get_by_role("button", name="words").first.click()
-    table = page.get_by_role("table").filter(has_text="Model A").last
+    # The list of items names the models too, and is there before the words are.
+    table = page.get_by_role("table").filter(has=page.get_by_role("cell", name="sum")).last
     table.wait_for()
     lines = [row.split("\t") for row in table.inner_text().splitlines() if "\t" in row]
     assert lines[0] == ["good", "I", "see", "it", ".", "sum"]
