@@ -151,7 +151,10 @@
     render();
   }
 
+  let typed = 0;
+
   async function update(reload) {
+    clearTimeout(typed); // what was typed last is read now, and opened words stay open
     const mine = ++run;
     try {
       if ((reload || incomplete) && !(await loadPairs(mine))) return;
@@ -322,7 +325,6 @@
     field("benchmark").addEventListener("change", () => { fillLanguages(); fillRest(); update(true); });
     field("lang").addEventListener("change", () => { fillRest(); update(true); });
     for (const name of ["paradigm", "outcome", "wrong", "right"]) field(name).addEventListener("change", () => update(false));
-    let typed = 0;
     field("query").addEventListener("input", () => {
       clearTimeout(typed);
       typed = setTimeout(() => update(false), 150);
