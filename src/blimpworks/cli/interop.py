@@ -56,7 +56,7 @@ def export_lm_eval(
             )
             for path in paths
         ]
-        inputs = [p for e in evaluations for p in (e.items, e.outputs, e.judgements)]
+        inputs = [p for one in evaluations for p in (one.items, one.outputs, one.judgements)]
         params = {"benchmark": benchmark, "model": name}
         with export_lm_eval.job(inputs=inputs, outputs=[output / name], params=params):
             typer.echo(str(export_model(benchmark, evaluations, output)))

@@ -96,7 +96,9 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
         of_lang, lang_items = (table[table["lang"] == lang] for table in (counts, items))
         of_language: list[Cell] = []
         for paradigm, name in PARADIGMS.items():
-            matches, pairs = (t[t["paradigm"] == paradigm] for t in (of_lang, lang_items))
+            matches, pairs = (
+                table[table["paradigm"] == paradigm] for table in (of_lang, lang_items)
+            )
             if matches.empty and lang != LANG:
                 continue
             row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
@@ -109,14 +111,14 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
                     of_paper.append(replace(cell, stands_for=None))
                 if not pd.isna(number["corrected"]):
                     implied, text = (row, IMPLIED), f"{float(number['corrected']):,.0f}"
-                    columns = ("exhibit", "row", "column")
+                    cell_keys = ("exhibit", "row", "column")
                     of_paper.append(
-                        shared.row_cell("published", number, columns, "corrected", implied, text)
+                        shared.row_cell("published", number, cell_keys, "corrected", implied, text)
                     )
             of_language += _counts(matches, pairs, row, where, of_paper)
             # Rules are in data alone.
             for rule in dict.fromkeys(matches["rule"]):
-                of_rule, its_pairs = (t[t["rule"] == rule] for t in (matches, pairs))
+                of_rule, its_pairs = (table[table["rule"] == rule] for table in (matches, pairs))
                 of_where = {**where, "rule": rule}
                 for cell in _counts(of_rule, its_pairs, f"{row}, rule {rule}", of_where):
                     of_language.append(replace(cell, printed=False))
