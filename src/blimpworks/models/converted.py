@@ -21,10 +21,10 @@ from io import StringIO
 from pathlib import Path
 from subprocess import run
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from zipfile import BadZipFile, ZipFile
 
-from pydantic import BaseModel, Field, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from blimpworks.campaign.addresses import HUB_ID, PACKAGES, state_of
 from blimpworks.errors import UserError, fault_of, reading
@@ -38,7 +38,9 @@ from blimpworks.models.weights import (
     check_shards,
     is_weights,
     model_files,
+    quantisation_of,
     refuse_adapter,
+    refuse_quantised,
     weight_files,
 )
 
@@ -54,6 +56,19 @@ ADAPTER = "adapter_config.json"
 WEIGHTS = "adapter_model.safetensors"
 PREFIX = "base_model.model."
 """Beginning of names in adapters, before the base's."""
+HARMLESS = (
+    "auto_mapping",
+    "exclude_modules",
+    "inference_mode",
+    "layers_pattern",
+    "layers_to_transform",
+    "lora_dropout",
+    "megatron_core",
+    "peft_version",
+    "qalora_group_size",
+    "task_type",
+)
+"""Settings of adapters that change no weight of the merged model."""
 MERGE = "Merge it by PEFT (merge_and_unload), and name the merged model."
 SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$")
 BYTE_LEVEL = ("gpt-2", "jais", "mpt", "olmo", "phi-2", "trillion")
@@ -64,6 +79,7 @@ PICKLED_INDEX = "pytorch_model.bin.index.json"
 NO_WEIGHTS = ("training_args.bin", REPEATED)
 """Patterns of .bin files that are not, or only repeat, weights."""
 ORIGINAL = "name the model that it was made of, in Hugging Face's layout."
+OTHER_MODEL = f"N{ORIGINAL[1:]}"
 
 
 def cached_folder(key: str) -> Path:
@@ -168,7 +184,7 @@ def convert_gguf(path: Path) -> Path:
         "gguf_file": path.name,
     }
     log.info("%s is converted, once, which takes a minute or two", path)
-    readable = reading(path, "a GGUF file that transformers can read", ORIGINAL.capitalize())
+    readable = reading(path, "a GGUF file that transformers can read", OTHER_MODEL)
     with readable, redirect_stderr(StringIO()):  # without its progress bars
         try:
             file = gguf.GGUFReader(str(path))
@@ -311,7 +327,9 @@ def _check_tensors(
 
 
 class _Settings(BaseModel):
-    """Fields of an adapter's settings, of which all that is more than plain LoRA is refused."""
+    """Settings of an adapter; all that is more than plain LoRA, or unknown, is refused."""
+
+    model_config = ConfigDict(extra="allow")
 
     base_model_name_or_path: str
     revision: str | None = None
@@ -322,10 +340,19 @@ class _Settings(BaseModel):
     use_rslora: bool = False
     peft_type: Literal["LORA"]
     bias: Literal["none"] = "none"
+    init_lora_weights: Literal[True, False, "gaussian", "orthogonal"] = True
+    """Others, such as PiSSA's, change the base's weights too."""
     use_dora: Literal[False] = False
     modules_to_save: Annotated[list[str], Field(max_length=0)] | None = None
     rank_pattern: Annotated[dict[str, int], Field(max_length=0)] = {}
     alpha_pattern: Annotated[dict[str, float], Field(max_length=0)] = {}
+
+    @model_validator(mode="after")
+    def _has_no_more(self) -> Self:
+        for name, value in (self.model_extra or {}).items():
+            if value and name not in HARMLESS:
+                raise ValueError(f"{name} is {value!r}, which plain LoRA does not have")
+        return self
 
 
 def merge_adapter(folder: Path) -> Path:
@@ -344,6 +371,7 @@ def merge_adapter(folder: Path) -> Path:
     with reading(folder / WEIGHTS, "an adapter's weights", MERGE):
         changes = load_file(folder / WEIGHTS)
     base, label = _base_of(name, settings.revision or "main", folder)
+    refuse_quantised(quantisation_of(base), f"the base of {folder}, {label},")
     digest = sha256_of(folder / WEIGHTS)
     merged = cached_folder(f"{digest}-{sha256_of(folder / ADAPTER)[:16]}-{state_of(base)}")
     if (merged / ORIGIN).exists():
