@@ -1,13 +1,16 @@
 """From scores to judgements to accuracies."""
 
 
+# One job makes the tables of all languages of a checkpoint; Snakemake, the file system and
+# the interpreter's start would otherwise cost a hundred times what the work does.
 rule judge:
-    """Verdicts on one model's pairs of a benchmark by each method, as a table for each language."""
+    """One model's scores and verdicts on pairs of a benchmark, as tables for each language."""
     input:
         pairs=items_run,
-        scores="<results>/scores/{benchmark}/{model}",
+        manifest=lambda w: layout.manifest_of(w.model, w.get("lang")),
     output:
-        directory("<results>/judgements/{benchmark}/{model}"),
+        scores=directory("<results>/scores/{benchmark}/{model}"),
+        judgements=directory("<results>/judgements/{benchmark}/{model}"),
     log:
         "<logs>/judge/{benchmark}/{model}.log",
     wildcard_constraints:
@@ -17,12 +20,18 @@ rule judge:
     conda:
         "../../envs/core.yaml"
     params:
-        code=lambda w: code_of(find_benchmark(w.benchmark).judge),
-        command=lambda w: find_benchmark(w.benchmark).judge.replace("_", "-"),
-        tables=lambda w, input, output: [
-            *repeated("items", input.pairs),
-            *repeated("scores", by_language(w, input.scores)),
-            *repeated("output", by_language(w, output[0])),
+        code=lambda w: [
+            code_of("collect_scores"),
+            code_of(find_benchmark(w.benchmark).judge),
+        ],
+        store=lambda w, input: str(Path(input.manifest).with_name("shards")),
+        roundings=lambda w: find_engine(layout.engine_of(w.model)).roundings,
+        pairs=lambda w, input: repeated("items", input.pairs),
+        collected=lambda w, output: repeated("output", by_language(w, output.scores)),
+        judge=lambda w: find_benchmark(w.benchmark).judge.replace("_", "-"),
+        judged=lambda w, output: [
+            *repeated("scores", by_language(w, output.scores)),
+            *repeated("output", by_language(w, output.judgements)),
         ],
         methods=lambda w: repeated("method", layout.judged_by(w.benchmark, w.model)),
         ties=lambda w: repeated("ties", layout.ties_of(w.benchmark, w.model)),
@@ -33,16 +42,17 @@ rule judge:
     message:
         "Judge {wildcards.model} on {wildcards.benchmark}"
     shell:
-        "python -m blimpworks {params.command} {params.tables:q} {params.methods:q} {params.ties} "
-        "--near-tie {params.near_tie} {params.unknown} > {log:q} 2>&1"
+        "python -m blimpworks collect-scores {params.pairs:q} --manifest {input.manifest:q} "
+        "--store {params.store:q} {params.collected:q} > {log:q} 2>&1 && "
+        "python -m blimpworks {params.judge} {params.pairs:q} {params.judged:q} "
+        "{params.methods:q} {params.ties} --near-tie {params.near_tie} {params.unknown} "
+        ">> {log:q} 2>&1"
 
 
 use rule judge as judge_of_language with:
-    input:
-        pairs=items_run,
-        scores="<results>/scores/{benchmark}/{model}/{lang}.parquet",
     output:
-        "<results>/judgements/{benchmark}/{model}/{lang}.parquet",
+        scores="<results>/scores/{benchmark}/{model}/{lang}.parquet",
+        judgements="<results>/judgements/{benchmark}/{model}/{lang}.parquet",
     log:
         "<logs>/judge/{benchmark}/{model}/{lang}.log",
     wildcard_constraints:
