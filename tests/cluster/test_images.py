@@ -123,7 +123,7 @@ def executable(path):
 
 
 def test_vllm_has_an_environment_of_its_own(bare):
-    [said] = missing_software({"vllm"}, {"score_with_vllm"}, bare)
+    [said] = missing_software({"vllm"}, {"score"}, bare)
     assert said.startswith("vllm not installed: `bash envs/install.sh vllm-cuda` for GPUs")
     executable(bare / ".vllm/bin/python")
     assert [*missing_software({"vllm"}, (), bare)] == [said]

@@ -172,10 +172,10 @@ def test_a_dry_run_is_read_as_rules_jobs_that_score_and_files():
         "Job 3: Score with gpt2 (multi.deu)\n    Job 4: Score with goldfish (fra)\n"
         "Job 5: Retrieve sources/ud/UD_X-Y/x.conllu\n"
         "Job stats:\njob    count\n-----  ---\n"
-        "score_with_vllm  1\nscore_checkpoints 1\nretrieve 1\ntotal 3\n\nReasons:\n"
+        "score             1\nscore_checkpoints 1\nretrieve 1\ntotal 3\n\nReasons:\n"
     )
     result = read_dry_run(said, 1.0)
-    assert result.rules == {"score_with_vllm": 1, "score_checkpoints": 1, "retrieve": 1}
+    assert result.rules == {"score": 1, "score_checkpoints": 1, "retrieve": 1}
     assert result.scored == {("gpt2", "multi.deu"), ("goldfish", "fra")}
     assert result.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
     # Jobs that Snakemake does not name are not guessed.
@@ -196,7 +196,7 @@ def test_without_snakemakes_answer_all_that_is_not_done_is_planned(plan):
 
 @pytest.mark.usefixtures("at_root")
 def test_only_the_jobs_that_snakemake_names_are_planned():
-    dry = DryRun({"score_with_vllm": 1}, frozenset({("qwen3-8b", "multi")}), (), 1.0)
+    dry = DryRun({"score": 1}, frozenset({("qwen3-8b", "multi")}), (), 1.0)
     (model,) = planned(dry=dry).models
     assert (model.model, model.jobs) == ("qwen3-8b", 1)
     assert model.tokens == 2 * SENTENCE * 121_305  # the paper's pairs of all languages

@@ -187,7 +187,7 @@ def test_waiting_jobs_are_known_by_their_comment_and_directory(slurm):
     slurm(
         "squeue",
         f"echo '1|PENDING|{here}|{comment}'; echo '2|PENDING|/other|{comment}x'; "
-        f"echo '3|RUNNING|{here}|rule_score_with_vllm_wildcards_m_deu'; echo 'garbage'",
+        f"echo '3|RUNNING|{here}|rule_score_wildcards_m_deu'; echo 'garbage'",
     )
     expected = [("m-1.5b", "multi.eng"), ("m", "deu"), ("m-1.5b", "multi")]
     result = read_queue(expected)

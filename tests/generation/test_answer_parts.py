@@ -80,7 +80,7 @@ def test_the_campaigns_variant_is_the_first_of_both_methods(variant):
 def test_a_dry_run_tells_answering_from_scoring():
     said = (
         "Job 1: Answer with m (multi)\nJob 2: Score with m (multi)\nJob stats:\njob count\n"
-        "--- ---\nanswer_with_vllm 1\nscore 1\ntotal 2\n\n"
+        "--- ---\nanswer 1\nscore 1\ntotal 2\n\n"
     )
     assert read_dry_run(said, 1.0).scored == {("m", "multi"), ("m (answers)", "multi")}
 

@@ -20,7 +20,7 @@ def scoring_jobs(checkout, **settings):
 
 
 def test_one_job_scores_all_languages_of_a_model_with_one_load(bare):
-    assert scoring_jobs(bare) == {"score_with_vllm": "1"}
+    assert scoring_jobs(bare) == {"score": "1"}
 
 
 def test_a_run_whose_software_is_missing_ends_before_any_job(bare):
@@ -32,7 +32,7 @@ def test_a_run_whose_software_is_missing_ends_before_any_job(bare):
 
 
 def test_a_site_may_have_many_small_jobs_instead(bare):
-    assert scoring_jobs(bare, scoring={"jobs": "language"}) == {"score_with_vllm": "3"}
+    assert scoring_jobs(bare, scoring={"jobs": "language"}) == {"score": "3"}
 
 
 def test_another_engine_scores_where_the_campaign_says_so(bare):

@@ -16,10 +16,12 @@ rule answer:
     benchmark:
         "<benchmarks>/answer/{model}/{part}.tsv"
     wildcard_constraints:
-        model=one_of(answering(SHARED)),
+        model=one_of(dict.fromkeys(model for model, _ in ANSWERING)),
     retries: RETRIES
     conda:
-        "../../envs/train.yaml"
+        lambda w: f"../../envs/{environment_of(w.model)}.yaml"
+    container:
+        lambda w: image(environment_of(w.model))
     resources:
         **answer_job(),
     params:
@@ -43,15 +45,6 @@ rule answer:
         "{params.python} -m blimpworks answer {input.prompts:q} --checkpoint {input.checkpoint:q} "
         "--engine {params.engine} --store {params.store:q} --manifest {output:q} "
         "--systems {params.systems:q} --options {params.options:q} --log {log:q} > {log:q} 2>&1"
-
-
-use rule answer as answer_with_vllm with:
-    wildcard_constraints:
-        model=one_of(answering(OWN_ENVIRONMENT)),
-    conda:
-        f"../../envs/{OWN_ENVIRONMENT}.yaml"
-    container:
-        image(OWN_ENVIRONMENT)
 
 
 rule collect_answers:

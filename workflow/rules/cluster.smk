@@ -123,26 +123,6 @@ def items_of(part):
     return [str(path) for path in part.items(CAMPAIGN)]
 
 
-def scored_by(environment, shared=False):
-    """Models scored in an environment, in SLURM jobs of their own or shared ones."""
-    return [
-        name
-        for name in CATALOGUE.models
-        if (name in SHARING) == shared
-        and environment_of(layout.engine_of(name)) == environment
-    ]
-
-
-def answering(environment):
-    """Models that answer, in an environment."""
-    engines_of = {model: layout.engine_of(model) for model, _ in ANSWERING}
-    return {
-        model
-        for model, name in engines_of.items()
-        if environment_of(name) == environment
-    }
-
-
 def impossible():
     """Why the site cannot run models of the campaign, one sentence each."""
     messages = []

@@ -16,10 +16,12 @@ rule score:
     benchmark:
         "<benchmarks>/score/{model}/{part}.tsv"
     wildcard_constraints:
-        model=one_of(scored_by(SHARED)),
+        model=one_of(name for name in CATALOGUE.models if name not in SHARING),
     retries: RETRIES
     conda:
-        "../../envs/train.yaml"
+        lambda w: f"../../envs/{environment_of(w.model)}.yaml"
+    container:
+        lambda w: image(environment_of(w.model))
     resources:
         **score_job(),
     params:
@@ -38,29 +40,11 @@ rule score:
         "> {log:q} 2>&1"
 
 
-use rule score as score_with_vllm with:
-    wildcard_constraints:
-        model=one_of(scored_by(OWN_ENVIRONMENT)),
-    conda:
-        f"../../envs/{OWN_ENVIRONMENT}.yaml"
-    container:
-        image(OWN_ENVIRONMENT)
-
-
 # The checkpoints of a monolingual model are scored one after another in SLURM jobs that they
 # share: as many in one as group-components of profiles/slurm says.
 use rule score as score_checkpoints with:
     wildcard_constraints:
-        model=one_of(scored_by(SHARED, shared=True)),
-    group:
-        "score_{model}"
-    resources:
-        **score_job(shared=True),
-
-
-use rule score_with_vllm as score_checkpoints_with_vllm with:
-    wildcard_constraints:
-        model=one_of(scored_by(OWN_ENVIRONMENT, shared=True)),
+        model=one_of(SHARING),
     group:
         "score_{model}"
     resources:

@@ -2,7 +2,6 @@
 
 from snakemake.settings.types import DeploymentMethod
 
-from blimpworks.campaign.engines import SHARED
 from blimpworks.cluster.images import image_of, missing_images, mounts
 
 IN_IMAGES = DeploymentMethod.APPTAINER in DEPLOYMENT
@@ -13,13 +12,9 @@ def image(environment):
     return os.path.relpath(image_of(REPOSITORY, environment))
 
 
-def environment_of(engine):
-    """Environment of an engine."""
-    return find_engine(engine).environment_of(CAMPAIGN.scoring)
-
-
-# Environment of the engines that have one of their own.
-(OWN_ENVIRONMENT,) = {*map(environment_of, engines())} - {SHARED}
+def environment_of(model):
+    """Environment of the engine that runs a model."""
+    return find_engine(layout.engine_of(model)).environment_of(CAMPAIGN.scoring)
 
 
 def show_to_images():

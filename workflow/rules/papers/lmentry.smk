@@ -18,6 +18,12 @@ TAUGHT = {
     model: layout.training.recipe_of(model)
     for model in layout.training.trained_by("instruct")
 }
+PRACTICE = {
+    str(seed): settings_file(
+        f"lmentry_practice_{seed}.yaml", {"variant": LMENTRY.variant, "seed": seed}
+    )
+    for seed in {recipe.practice_seed for recipe in TAUGHT.values()}
+}
 
 
 rule build_lmentry_items:
@@ -77,12 +83,13 @@ rule count_lmentry_prompts:
         "> {log:q} 2>&1"
 
 
-rule build_lmentry_practice:
-    """Prompts of all tasks in a language, with other arguments than the benchmark's."""
+# Prompts of all tasks in a language, with other arguments than the benchmark's.
+use rule build_lmentry_items as build_lmentry_practice with:
     input:
         resources=lambda w: list(map(str, resource_files(CAMPAIGN, CATALOGUE, w.lang))),
         pack=lambda w: str(pack_file(CAMPAIGN, w.lang)),
         declarations=LMENTRY_TASKS,
+        settings=lambda w: PRACTICE[w.seed],
     output:
         "<results>/training/practice/lmentry/{seed}/{lang}.parquet",
     log:
@@ -90,20 +97,9 @@ rule build_lmentry_practice:
     benchmark:
         "<benchmarks>/build_practice/lmentry/{seed}/{lang}.tsv"
     wildcard_constraints:
-        seed=one_of({str(recipe.practice_seed) for recipe in TAUGHT.values()}),
-    conda:
-        "../../../envs/core.yaml"
-    resources:
-        **cpu_job(2000),
-    params:
-        code=code_of("build_lmentry_items"),
-        options=lambda w: json.dumps({"variant": LMENTRY.variant, "seed": int(w.seed)}),
+        seed=one_of(PRACTICE),
     message:
         "Draw other prompts of Multi-LMentry in {wildcards.lang} to practise on"
-    shell:
-        "python -m blimpworks build-lmentry-items {input.resources:q} --pack {input.pack:q} "
-        "--declarations {input.declarations:q} --output {output:q} "
-        "--options {params.options:q} > {log:q} 2>&1"
 
 
 rule build_dialogues:
@@ -148,34 +144,16 @@ rule build_dialogues:
         "--seed {params.seed} --per-template {params.most} --output {output:q} > {log:q} 2>&1"
 
 
-rule train_instruct:
-    """A model that follows instructions, of these dialogues alone."""
+# A model that follows instructions, of these dialogues alone.
+use rule train_network as train_instruct with:
     input:
-        "<results>/training/dialogues/{model}/{scope}.jsonl",
-    output:
-        "<results>/models/{model}/{scope}/checkpoint.json",
+        description="<results>/training/dialogues/{model}/{scope}.jsonl",
     log:
         "<logs>/train_instruct/{model}/{scope}.log",
     benchmark:
         "<benchmarks>/train_instruct/{model}/{scope}.tsv"
     wildcard_constraints:
         model=one_of(TAUGHT),
-    retries: RETRIES
-    conda:
-        "../../../envs/train.yaml"
-    resources:
-        **cpu_job(4000, minutes=240),
-    params:
-        code=code_of("train_instruct"),
-        recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
-        recipe=lambda w: layout.training.recipe_json(w.model),
-        seed=lambda w: layout.training.seed_of(w.model),
-    message:
-        "Train {wildcards.model} on {wildcards.scope}"
-    shell:
-        "python -m blimpworks train-instruct {input:q} --name {wildcards.model} "
-        "--scope {wildcards.scope} --recipe-name={params.recipe_name:q} "
-        "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
 
 
 rule judge_answers:
