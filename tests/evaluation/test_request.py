@@ -1,5 +1,6 @@
 """What a user asks for becomes a campaign that says all of it."""
 
+import re
 import socket
 from contextlib import closing
 
@@ -79,6 +80,18 @@ def test_a_path_names_a_benchmark_and_brings_its_languages(tmp_path, monkeypatch
     finally:
         monkeypatch.undo()
         read_anew()
+
+
+def test_a_benchmark_that_is_named_brings_the_languages_whose_treebanks_all_have_checksums(
+    tmp_path,
+):
+    enter_repository()
+    evaluation = Evaluation("released", ("multiblimp",), mirror=tmp_path)
+    evaluation.resolve(["gpt2"])
+    languages = evaluation.prepare(tmp_path / "out").catalogue.languages
+    assert {"eng", "cat", "deu"} & {*languages} == {"eng"}
+    [left_out] = [note for note in evaluation.notes if note.startswith("Left out")]
+    assert re.search("cat, .*deu, .*files without checksum", left_out)
 
 
 def test_without_a_network_data_are_embedded_and_the_reason_is_said(offline, tmp_path):

@@ -52,7 +52,10 @@ def is_at_hand(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
 
 
 def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -> list[str]:
-    """Return a campaign's languages that have the benchmark's files. Raises UserError for none."""
+    """Return a campaign's languages that have all files of the benchmark.
+
+    A treebank without checksum is no such file. Raises UserError for no language.
+    """
     paper = paper_of(benchmark.name)
     paper.check(campaign, catalogue)
     read = paper.treebanks(campaign, catalogue)
@@ -60,7 +63,7 @@ def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -
         lang
         for lang in benchmark.languages(campaign, catalogue)
         if lang not in read
-        or any(row.is_pinned(campaign.checksums) for row in catalogue.treebanks[lang])
+        or all(row.is_pinned(campaign.checksums) for row in catalogue.treebanks[lang])
     ]
     if not languages:
         raise UserError(
@@ -70,13 +73,19 @@ def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -
     return languages
 
 
-def own_languages(campaign: Campaign) -> list[str]:
-    """Return the languages of a campaign's benchmarks. Raises UserError when one has none."""
-    languages: dict[str, None] = {}
+def own_languages(campaign: Campaign) -> tuple[list[str], list[str]]:
+    """Return the languages of a campaign's benchmarks, and those that lack checksums of treebanks.
+
+    Raises UserError when a benchmark has none.
+    """
+    languages, all_languages = dict[str, None](), dict[str, None]()
     for name in campaign.benchmarks:
         alone = campaign.model_copy(update={"benchmarks": (name,), "languages": "all"})
-        languages |= dict.fromkeys(_languages(alone, load_catalogue(alone), benchmarks()[name]))
-    return [*languages]
+        # A campaign that skips files without checksum has no language of which it skips all.
+        catalogue = load_catalogue(alone.model_copy(update={"unpinned": "error"}))
+        languages |= dict.fromkeys(_languages(alone, catalogue, benchmarks()[name]))
+        all_languages |= dict.fromkeys(benchmarks()[name].languages(alone, catalogue))
+    return [*languages], [lang for lang in all_languages if lang not in languages]
 
 
 def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:

@@ -227,7 +227,12 @@ class Evaluation:
         path = as_setting(folder)
         settings = self.settings(path)
         if self.benchmarks and not self.languages:
-            languages = own_languages(check_campaign(settings, SOURCE))
+            languages, unpinned = own_languages(check_campaign(settings, SOURCE))
+            if unpinned:
+                self.notes.append(
+                    f"Left out: {', '.join(unpinned)}, since these data skip treebank files "
+                    "without checksum; `blimpworks pin` fills it in where there is a network."
+                )
             of_template = [lang for lang in languages if lang in settings["languages"]]
             added = [lang for lang in languages if lang not in of_template]
             settings["languages"] = [*of_template, *added]
