@@ -10,6 +10,8 @@ from blimpworks.evaluation.machine import (
     Machine,
     available_memory_gb,
     check_memory,
+    choose_format,
+    slow_formats,
     visible_gpus_gb,
 )
 from blimpworks.evaluation.models import ResolvedModel
@@ -35,6 +37,39 @@ def test_what_a_model_needs_is_its_weights_and_what_its_engine_works_with():
     ]
     (line,) = check_memory([model("llama-3.1-70b", engine="transformers")], Machine(None))
     assert line.endswith("1.5 GB to work with."), "a machine that does not say its memory"
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "slow"),
+    [
+        ("flags\t\t: fpu avx2 f16c\nflags\t\t: fpu avx2 f16c\n", {"bfloat16", "float16"}),
+        ("flags\t\t: fpu avx512f avx512_bf16\n", {"float16"}),
+        ("Features\t: fp asimd asimdhp bf16\n", set()),
+        ("model name\t: unknown\n", set()),
+        ("", set()),
+    ],
+    ids=["x86", "x86 with bfloat16", "ARM", "without flags", "without the file"],
+)
+def test_a_number_format_is_slow_where_no_instruction_is_for_it(cpuinfo, slow):
+    assert slow_formats(cpuinfo) == slow
+
+
+@pytest.mark.parametrize(
+    ("machine", "dtype"),
+    [
+        (Machine(64.0, slow_formats=frozenset({"bfloat16"})), "float32"),
+        (Machine(None, slow_formats=frozenset({"bfloat16"})), "float32"),
+        (Machine(20.0, slow_formats=frozenset({"bfloat16"})), "bfloat16"),
+        (Machine(64.0, slow_formats=frozenset({"float16"})), "bfloat16"),
+        (Machine(64.0, (80.0,), slow_formats=frozenset({"bfloat16"})), "bfloat16"),
+    ],
+    ids=["slow", "slow, memory unknown", "float32 does not fit", "fast", "on a GPU"],
+)
+def test_a_slow_number_format_gives_way_to_float32_where_that_fits(machine, dtype):
+    chosen = choose_format(model("llama-3.1-8b", engine="transformers"), machine)
+    assert chosen.row.dtype == dtype
+    note = "Llama3 8B is run in float32: this processor has no instructions for bfloat16"
+    assert [each[: len(note)] for each in chosen.notes] == [note] * (dtype == "float32")
 
 
 @pytest.mark.parametrize(

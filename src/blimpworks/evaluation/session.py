@@ -22,7 +22,13 @@ from blimpworks.cluster.text import duration
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import read_card, rerun_command
 from blimpworks.evaluation.listing import list_benchmarks, listing_text, own_languages
-from blimpworks.evaluation.machine import Machine, check_memory, choose_engine, this_machine
+from blimpworks.evaluation.machine import (
+    Machine,
+    check_memory,
+    choose_engine,
+    choose_format,
+    this_machine,
+)
 from blimpworks.evaluation.models import ResolvedModel, in_languages, resolve_models
 from blimpworks.evaluation.request import (
     CAMPAIGN_FILE,
@@ -174,7 +180,9 @@ class Evaluation:
             row = choose_engine(model.row, self.engine, machine)
             if not find_engine(row.engine).quantised:
                 refuse_quantised(model.quantisation, model.argument)
-            self.models.append(replace(model, row=row))
+            model = replace(model, row=row)  # noqa: PLW2901
+            kept = self.profile is not None or "dtype" in self.overrides
+            self.models.append(model if kept else choose_format(model, machine))
 
     def choose_benchmarks(self, settings: dict[str, Any]) -> Layout:
         """Keep the runnable benchmarks in the settings, and note the reasons for the others.
