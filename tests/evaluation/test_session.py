@@ -55,6 +55,25 @@ def test_quantised_weights_are_run_by_vllm_alone(elsewhere, tmp_path):
         engine_of(str(trained.parent), remote=False)
 
 
+@pytest.mark.parametrize(
+    ("names", "gpus", "shard"),
+    [
+        (["gpt2"], (), None),
+        (["gpt2", "qwen3-1.7b"], (), 291),
+        (["llama-3.1-70b"], (), 20),
+        (["qwen3-1.7b"], (80.0,), None),
+    ],
+)
+def test_large_models_are_scored_in_small_shards_where_no_gpu_is(monkeypatch, names, gpus, shard):
+    monkeypatch.setattr(session, "this_machine", lambda: session.Machine(400.0, gpus))
+    evaluation = Evaluation("embedded", engine="transformers")
+    evaluation.resolve(names)
+    evaluation.choose_data()
+    scoring = {} if shard is None else {"scoring": {"shard": shard}}
+    assert scoring.items() <= evaluation.settings("here").items()
+    assert ("scoring" in evaluation.settings("here")) == bool(scoring)
+
+
 @pytest.mark.parametrize("before", [None, "models of an earlier evaluation\n"])
 def test_the_table_of_models_is_put_back(before, tmp_path, monkeypatch):
     monkeypatch.chdir(REPOSITORY)

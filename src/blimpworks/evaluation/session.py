@@ -52,6 +52,10 @@ SOURCE = "the evaluation"
 """Name in messages of settings that are in no file yet."""
 TEMPLATES = "config/evaluation"
 """Folder of the campaigns that evaluations start from, one per choice of data."""
+LARGE = 0.5
+"""Billions of parameters of which two cores score 1,000 sentences in about half a minute."""
+SMALLEST_SHARD = 20
+"""Fewest sentences per shard, between which progress is shown and kept."""
 AUTO, EMBEDDED, RELEASED = "auto", "embedded", "released"
 FOLDER = "evaluations"
 """Default folder of evaluations, below the current directory."""
@@ -156,6 +160,10 @@ class Evaluation:
             settings["mirror"] = as_setting(self.mirror)
         if self.limit is not None:
             settings["limit"] = self.limit
+        billions = max((model.row.parameters or 0 for model in self.models), default=0)
+        if billions > LARGE and self.profile is None and not this_machine().gpus_gb:
+            shard = max(SMALLEST_SHARD, round(1000 * LARGE / billions))
+            settings["scoring"] = {**template.get("scoring", {}), "shard": shard}
         if self.sensitivity:
             settings["report_card"] = {"sensitivity": True}
         return settings
