@@ -12,13 +12,14 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from blimpworks.cluster.slurm import ask, mebibytes
 from blimpworks.errors import OutOfTime, UserError
 from blimpworks.scoring.watch import Watch
+
+if TYPE_CHECKING:  # each small command finds its allocation
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class Deadline(Watch):
             )
         self._begun.append(time.monotonic())
 
-    def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
+    def wrote(self, part: Sequence[Hashable], scores: "pa.Table") -> None:
         self._shards.append(time.monotonic() - self._begun.popleft())
         self._left -= len(part)
 

@@ -1,8 +1,10 @@
 """Define watches, which follow the filling of a store and may end it between two shards."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
+if TYPE_CHECKING:  # each small command imports this
+    import pyarrow as pa
 
 
 class Watch:
@@ -16,7 +18,7 @@ class Watch:
     def before(self) -> None:
         """Take note that a shard is next. May raise to end the run, which loses nothing here."""
 
-    def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
+    def wrote(self, part: Sequence[Hashable], scores: "pa.Table") -> None:
         """Take note of a written shard with the scores of ``part``."""
 
     def end(self) -> None:
@@ -45,7 +47,7 @@ class Watches(Watch):
         for watch in self.watches:
             watch.before()
 
-    def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
+    def wrote(self, part: Sequence[Hashable], scores: "pa.Table") -> None:
         """See ``Watch``."""
         for watch in self.watches:
             watch.wrote(part, scores)
