@@ -1,0 +1,160 @@
+"""Verdicts on answers to Multi-LMentry's prompts, and answers before people."""
+
+from blimpworks.papers.lmentry.paper import answer_packs, lender_packs
+
+SHEETS = layout.item_languages("lmentry") if layout.models_of("lmentry") else []
+
+
+rule judge_answers:
+    """Verdicts on one model's answers, as a table for each language."""
+    input:
+        prompts=items_run,
+        answers="<results>/answers/{benchmark}/{model}",
+        packs=lambda w: answer_packs(CAMPAIGN, languages_run(w)),
+        # Patterns of other languages that the release scores some of its tasks with.
+        lenders=lambda w: lender_packs(CAMPAIGN, languages_run(w)),
+    output:
+        directory("<results>/judgements/{benchmark}/{model}"),
+    log:
+        "<logs>/judge/{benchmark}/{model}.log",
+    benchmark:
+        "<benchmarks>/judge/{benchmark}/{model}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(of_unit("prompt")),
+        model=one_of(WITH_ONE_JOB),
+    conda:
+        "../../../envs/core.yaml"
+    resources:
+        **cpu_job(2000, minutes=60),
+    params:
+        code=code_of("judge_answers"),
+        tables=lambda w, input, output: [
+            *repeated("items", input.prompts),
+            *repeated("answers", by_language(w, input.answers)),
+            *repeated("pack", input.packs),
+            *repeated("output", by_language(w, output[0])),
+        ],
+        variant=LMENTRY.variant,
+    message:
+        "Judge answers of {wildcards.model} to {wildcards.benchmark}"
+    shell:
+        "python -m blimpworks judge-answers {params.tables:q} "
+        "--variant {params.variant} > {log:q} 2>&1"
+
+
+use rule judge_answers as judge_answers_of_language with:
+    input:
+        prompts=items_run,
+        answers="<results>/answers/{benchmark}/{model}/{lang}.parquet",
+        packs=lambda w: answer_packs(CAMPAIGN, languages_run(w)),
+        lenders=lambda w: lender_packs(CAMPAIGN, languages_run(w)),
+    output:
+        "<results>/judgements/{benchmark}/{model}/{lang}.parquet",
+    log:
+        "<logs>/judge/{benchmark}/{model}/{lang}.log",
+    benchmark:
+        "<benchmarks>/judge/{benchmark}/{model}/{lang}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(of_unit("prompt")),
+        model=one_of(layout.parted),
+
+
+rule annotation_sheet:
+    """Answers of a language for people to judge, and the key that they don't see."""
+    input:
+        prompts=layout.items_table("{benchmark}", "{lang}"),
+        answers=lambda w: layout.outputs_with(
+            layout.evaluated_tables("answers", w.benchmark, only=w.lang)
+        ),
+        # Of the published prompts, some ask for another task than theirs.
+        pack=lambda w: [
+            str(pack_file(CAMPAIGN, lang))
+            for lang in [w.lang]
+            if LMENTRY.variant == "published"
+        ],
+    output:
+        sheet="<results>/annotation/{benchmark}/{lang}.csv",
+        key="<results>/annotation/{benchmark}/{lang}.key.parquet",
+    log:
+        "<logs>/annotation_sheet/{benchmark}/{lang}.log",
+    wildcard_constraints:
+        benchmark="lmentry",
+    localrule: True
+    conda:
+        "../../../envs/core.yaml"
+    params:
+        code=code_of("annotation_sheet"),
+        answers=lambda w: repeated(
+            "answers", layout.evaluated_tables("answers", w.benchmark, only=w.lang)
+        ),
+        options=options(LMENTRY.sheet),
+        pack=lambda w, input: repeated("pack", input.pack),
+    message:
+        "Draw answers in {wildcards.lang} for people to judge"
+    shell:
+        "python -m blimpworks annotation-sheet {wildcards.lang} --prompts {input.prompts:q} "
+        "{params.answers:q} {params.pack:q} --sheet {output.sheet:q} --key {output.key:q} "
+        "--options {params.options:q} > {log:q} 2>&1"
+
+
+rule annotation_sheets:
+    """The sheets of all languages."""
+    input:
+        [f"{RESULTS}/annotation/lmentry/{lang}.csv" for lang in SHEETS],
+    localrule: True
+
+
+rule read_annotations:
+    """Agreement of the verdicts with filled sheets, and of annotators with each other."""
+    input:
+        sheets=[str(path) for path in LMENTRY.annotations],
+        hidden=lambda w: [
+            f"{RESULTS}/annotation/{w.benchmark}/{lang}.key.parquet" for lang in SHEETS
+        ],
+        judgements=lambda w: layout.evaluations("judgements", w.benchmark),
+    output:
+        "<results>/annotation_agreement/{benchmark}.parquet",
+    log:
+        "<logs>/read_annotations/{benchmark}.log",
+    wildcard_constraints:
+        benchmark="lmentry",
+    localrule: True
+    conda:
+        "../../../envs/core.yaml"
+    params:
+        code=code_of("read_annotations"),
+        hidden=lambda w, input: repeated("key", input.hidden),
+        root=lambda w: f"{RESULTS}/judgements/{w.benchmark}",
+        models=lambda w: layout.evaluated(w.benchmark),
+    message:
+        "Compare the verdicts with people's"
+    shell:
+        "python -m blimpworks read-annotations {input.sheets:q} {params.hidden:q} "
+        "--judgements {params.root:q} --models={params.models:q} --output {output:q} "
+        "> {log:q} 2>&1"
+
+
+rule compare_verdicts:
+    """The published and the corrected verdicts on the same answers: what changes, and why."""
+    input:
+        prompts=lambda w: layout.items_tables(w.benchmark),
+        answers=lambda w: layout.evaluations("answers", w.benchmark),
+        judgements=lambda w: layout.evaluations("judgements", w.benchmark),
+    output:
+        "<results>/verdicts/{benchmark}.parquet",
+    log:
+        "<logs>/compare_verdicts/{benchmark}.log",
+    wildcard_constraints:
+        benchmark="lmentry",
+    localrule: True
+    conda:
+        "../../../envs/core.yaml"
+    params:
+        code=code_of("compare_verdicts"),
+        models=lambda w: layout.evaluated(w.benchmark),
+        root=lambda w: evaluated_root(),
+    message:
+        "Compare published with corrected verdicts"
+    shell:
+        "python -m blimpworks compare-verdicts {params.root:q} --models={params.models:q} "
+        "--benchmark {wildcards.benchmark} --output {output:q} > {log:q} 2>&1"
