@@ -1,13 +1,14 @@
 """Pairs per second from pairs to Parquet: ours and its peers, same model, same pairs, same run.
 
 python benchmarks/scoring_speed.py [--pairs blimp|clams|ITEMS.parquet] [--count N]
-    [--model demo|small|large] [--threads N] [--rounds N] [--quick]
+    [--model demo|small|large|CHECKPOINT.json] [--threads N] [--rounds N] [--quick]
 
 The model is loaded before the clock starts. Every contender scores all pairs once in each
 round, in turn, so that outside load hits all alike; the best round counts. ``demo`` is the
 demo campaign's transformer (0.3 million parameters), ``small`` has 1.3 million, both trained on
 the spot; ``large`` has random weights, 12 layers of
-width 768 and a vocabulary of 32,000.
+width 768 and a vocabulary of 32,000. A checkpoint is that of a real model, such as those below
+``resources/models`` of an evaluation; all contenders put its BOS before sentences.
 
 Contenders: ours with sentences in padded rows, and with shared prefixes as it comes
 (``sharing: auto``); minicons' ``sequence_score`` on lists of so many sentences, as its
@@ -123,7 +124,7 @@ def contenders(checkpoint, items, texts, path, *, quick):
     directory = checkpoint.parent
     few = texts[: len(texts) // 10 * 2]
     for label, sharing in (("padded rows", "never"), ("sharing prefixes", "auto")):
-        go = kit.ours(checkpoint, items, sharing=sharing)
+        go = kit.ours(checkpoint, items, sharing=sharing, first_token="bos")
         yield f"blimpworks, {label}", lambda go=go: totals_of(go())
     for size in (2, 64) if quick else (1, 2, 10, 20, 64, 128):
         given = few if size < 10 else texts
@@ -176,7 +177,7 @@ def matrix_share(checkpoint, items, seconds, threads):
     """Say which share of the processor's matrix peak ours reaches, that takes so many seconds."""
     # The counter sees one thread alone.
     with tiny.torch_threads(1), FlopCounterMode(display=False) as counter:
-        kit.ours(checkpoint, items)()
+        kit.ours(checkpoint, items, first_token="bos")()
     matrix = torch.rand(2048, 2048)
     times = [kit.spent(lambda: matrix @ matrix)[0] for _ in range(10)]
     peak, reached = 2 * 2048**3 / min(times), counter.get_total_flops() / seconds
@@ -200,7 +201,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pairs", default="blimp")
     parser.add_argument("--count", type=int, default=2500)
-    parser.add_argument("--model", choices=("demo", "small", "large"), default="small")
+    parser.add_argument("--model", default="small")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="only the peers' likely best sizes")
@@ -210,7 +211,11 @@ def main():
     texts = [text for pair in pairs for text in pair]
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        checkpoint = kit.train_small(directory, kit.DEMO if given.model == "demo" else kit.SMALL)
+        if given.model.endswith(".json"):
+            checkpoint = Path(given.model)
+        else:
+            recipe = kit.DEMO if given.model == "demo" else kit.SMALL
+            checkpoint = kit.train_small(directory, recipe)
         if given.model == "large":
             checkpoint = kit.random_llama(checkpoint, directory / "large", **LARGE)
         items = tiny.write_items(directory / "items.parquet", pairs)
