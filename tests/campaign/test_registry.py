@@ -139,7 +139,9 @@ def test_a_row_names_an_exhibit_what_it_needs_and_its_function(read):
         ((HEADINGS, ROW, ROW.removesuffix("yes")), r"specs.tsv: name 'fig1' stands in 2 rows"),
         ((HEADINGS, ROW.replace("figure", "plot")), r"specs.tsv:2: column 'kind' is 'plot'.*table"),
         ((HEADINGS, ROW.replace(":", ".")), r"specs.tsv:2: column 'function' is 'curves.draw'"),
-        ((HEADINGS, ROW.replace("yes", "x")), r"specs.tsv:2: column 'of_samples' is 'x'"),
+        ((HEADINGS, ROW.replace(":", ":1")), r"specs.tsv:2: column 'function' is 'curves:1draw'"),
+        ((HEADINGS, ROW.replace("yes", "no")), r"specs.tsv:2: column 'of_samples' is 'no'.*yes or"),
+        ((f"{HEADINGS}\tpaper", f"{ROW}\tq"), r"specs.tsv:1: unknown columns: paper"),
     ],
 )
 def test_a_wrong_table_is_refused_with_its_line(read, lines, message):

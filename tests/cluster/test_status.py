@@ -289,6 +289,11 @@ gpt2                 done"""
 def test_a_table_loses_nothing_in_a_narrow_terminal():
     columns = Columns(ROWS, left=("model", "state"))
     assert printed([columns], 36) == NARROW
+    assert [line.split() for line in printed([columns], 14).splitlines() if "model" in line] == [
+        ["model"],
+        ["model", "tokens"],
+        ["model", "state"],
+    ], "even where the model's name is too wide"
     assert printed([columns], 60).splitlines()[2] == f"gpt2{'1':>36}  done"
 
 

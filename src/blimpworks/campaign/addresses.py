@@ -4,6 +4,7 @@ import hashlib
 import ipaddress
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -22,10 +23,10 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"()<>]+", re.I)
 _PATH = re.compile(r"(?<=/)[^\s'\"()<>]*\?[^\s'\"()<>]+")
 
 
-def offline_variable() -> str | None:
+def offline_variable(variables: Sequence[str] = OFFLINE_VARIABLES) -> str | None:
     """Return the name of the true environment variable that forbids the network, if any."""
     true = {"1", "ON", "YES", "TRUE"}
-    return next((v for v in OFFLINE_VARIABLES if os.environ.get(v, "").upper() in true), None)
+    return next((v for v in variables if os.environ.get(v, "").upper() in true), None)
 
 
 def _query(text: str) -> str:
@@ -199,10 +200,12 @@ def model_address(text: str) -> str:
     Raises ValueError for other text.
     """
     example = text.replace("{lang}", "deu").replace("{script}", "latn")
-    if not text or is_local(text) or HUB_ID.fullmatch(example) or _PACKAGED.fullmatch(text):
+    hub_id = None if text.startswith(PACKAGES) else HUB_ID.fullmatch(example)
+    if not text or is_local(text) or hub_id or _PACKAGED.fullmatch(text):
         return text
     raise ValueError(
-        "expected an id of the hub (OWNER/NAME) or a path (beginning with /, ./, ../ or ~)"
+        "expected an id of the hub (OWNER/NAME, or OWNER/NAME:FILE.gguf), a file in a package "
+        "(pypi:NAME==VERSION/PATH), or a path (beginning with /, ./, ../ or ~)"
     )
 
 

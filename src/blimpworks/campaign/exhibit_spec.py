@@ -20,11 +20,20 @@ def _split(cell: Any) -> Any:
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 """Names, in a table separated by spaces."""
-Flag = Annotated[bool, BeforeValidator(lambda cell: cell or False)]
 
 
-class ExhibitSpec(Strict):
-    """One exhibit: its tables, and the function that makes it.
+def _flag(cell: Any) -> bool:
+    if cell not in ("", "yes", False, True):
+        raise ValueError("expected yes or nothing")
+    return bool(cell)
+
+
+Flag = Annotated[bool, BeforeValidator(_flag)]
+"""``yes``, or nothing."""
+
+
+class ExhibitRow(Strict):
+    """A row of a paper's table of exhibits: tables, and the function that makes the exhibit.
 
     ``needs`` names kinds of tables of a campaign, such as "accuracies" or, one per language,
     "items"; ``optional`` names more that it can do without. ``published`` names kinds that
@@ -34,12 +43,11 @@ class ExhibitSpec(Strict):
     the ``argument`` too.
     """
 
-    paper: str = ""
     name: str
     kind: Literal["table", "figure"]
     title: str
     needs: Words
-    function: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
+    function: Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$")]
     facts: Words = ()
     optional: Words = ()
     published: Words = ()
@@ -52,6 +60,12 @@ class ExhibitSpec(Strict):
     """Its name in the series, which several parts share."""
     of_samples: Flag = False
     """Whether it shows only models that are trained on samples."""
+
+
+class ExhibitSpec(ExhibitRow):
+    """An exhibit of a paper."""
+
+    paper: str
 
     @property
     def key(self) -> str:
@@ -66,11 +80,11 @@ class ExhibitSpec(Strict):
 def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
     """Read a paper's exhibits from a tab-separated table with one row each.
 
-    The columns are fields of ``ExhibitSpec``; those with a default may be absent. ``function`` is
+    The columns are fields of ``ExhibitRow``; those with a default may be absent. ``function`` is
     ``module:name`` inside ``package``. Raises UserError with the line of the first wrong row.
     """
-    rows = keyed(read_rows(ExhibitSpec, path), "name", path).values()
+    rows = keyed(read_rows(ExhibitRow, path), "name", path).values()
     return tuple(
-        row.model_copy(update={"paper": paper, "function": f"{package}.{row.function}"})
+        ExhibitSpec(paper=paper, **{**dict(row), "function": f"{package}.{row.function}"})
         for row in rows
     )

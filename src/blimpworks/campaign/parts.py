@@ -236,23 +236,25 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
     }
     rows = {catalogue.row_of(name): row for name, row in catalogue.models.items()}
 
-    def reasons(models: Iterable[str], benchmarks: Iterable[str], named: Literal[0, 1]) -> str:
-        return "; ".join(
-            f"{pair[named]}: {obstacle(campaign, catalogue, groups, rows[pair[0]], pair[1])}"
-            for pair in product(models, benchmarks)
-        )
-
     for name in campaign.models:
         if name in rows and not any(name == model for model, _ in sets):
+            reasons = "; ".join(
+                f"{benchmark}: {obstacle(campaign, catalogue, groups, rows[name], benchmark)}"
+                for benchmark in campaign.benchmarks
+            )
             raise UserError(
                 f"model {name!r} of campaign {campaign.campaign!r} runs on none of its benchmarks "
-                f"({reasons([name], campaign.benchmarks, 1)}). Take it out of models, name a "
+                f"({reasons}). Take it out of models, name a "
                 f"benchmark that it runs on, or correct its row in {campaign.catalogue.models}."
             )
     for benchmark in campaign.benchmarks:
         if not any(benchmark == run for _, run in sets):
+            reasons = "; ".join(
+                f"{name}: {obstacle(campaign, catalogue, groups, row, benchmark)}"
+                for name, row in rows.items()
+            )
             raise UserError(
                 f"benchmark {benchmark!r} of campaign {campaign.campaign!r} is run with none of "
-                f"its models ({reasons(rows, [benchmark], 0)}). Take it out of benchmarks, or name "
+                f"its models ({reasons}). Take it out of benchmarks, or name "
                 "a model that runs on it."
             )

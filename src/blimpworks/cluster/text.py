@@ -65,12 +65,14 @@ class Columns:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Table]:
         least: dict[str, int] = {}
-        groups: list[list[str]] = [[]]
+        first, *others = self.rows[0]
+        groups: list[list[str]] = [[first]]
         for heading in self.rows[0]:
             longest = max(map(len, [heading, *(row[heading] for row in self.rows)]))
             least[heading] = 2 + (min(longest, NARROWEST) if heading in self.left else longest)
-            if sum(least[each] for each in (*groups[-1], heading)) > options.max_width + 2:
-                groups.append(groups[0][:1])
+        for heading in others:
+            if sum(least[name] for name in (*groups[-1], heading)) > options.max_width + 2:
+                groups.append([first])
             groups[-1].append(heading)
         for group in groups:
             table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="none")

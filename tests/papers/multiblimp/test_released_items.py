@@ -223,6 +223,8 @@ def test_a_wrong_cell_is_refused_by_file_and_line(change, cells, message):
             lambda text: text.replace("\n", "\tx\n", 2).replace("\tx", "", 1),
             "2: 37 cells, but 36 headings",
         ),
+        (lambda text: text.rstrip(), r"\d+: the line has no end, so the file may be cut short"),
+        (lambda text: text.replace("\n", "\n\n", 1), "2: 0 cells, but 36 headings"),
         (lambda text: text.partition("\n")[0] + "\nshe\tsings\n", "2: 2 cells, but 36 headings"),
         (lambda text: text.partition("\n")[0] + '\n"she\tsings\n', "2: unexpected end of data"),
     ],
@@ -356,6 +358,15 @@ ROW = {
     "agreement_certainty": "~",
 }
 NAMED = (ROW["metadata"], ROW["wrong_sen"])
+# Of deu/data.tsv and all others at revision de923efa8d24, in this order.
+RELEASED_COLUMNS = (
+    "sen verb verb_idx cop cop_idx child child_idx child_features child_upos head head_idx "
+    "head_features head_upos distance attractors metadata swap_head feature_vals prefix wrong_sen "
+    "congruent_attractors incongruent_attractors num_attractors num_congruent_attractors "
+    "num_incongruent_attractors has_attractors only_has_congruent_attractors "
+    "only_has_incongruent_attractors sample_weight phenomenon lang grammatical_feature "
+    "ungrammatical_feature wo inflect_item agreement_certainty"
+)
 
 
 def test_a_pair_is_a_row_of_the_released_columns(exported):
@@ -363,7 +374,7 @@ def test_a_pair_is_a_row_of_the_released_columns(exported):
         rows = list(csv.DictReader(file, delimiter="\t"))
     (row,) = (row for row in rows if (row["metadata"], row["wrong_sen"]) == NAMED)
     assert {name: row[name] for name in ROW} == ROW
-    assert len(row) == 36
+    assert " ".join(row) == RELEASED_COLUMNS
 
 
 def test_attractors_are_words_with_their_value_as_the_treebank_spells_it(regenerated):

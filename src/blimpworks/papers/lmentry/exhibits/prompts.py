@@ -100,7 +100,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
         if prompt["template"] == 1:
             first.setdefault(prompt["phenomenon"], prompt)
     answers: dict[str, dict[str, str]] = {}
-    for task in filter(first.__contains__, TASKS):
+    for task in (task for task in TASKS if task in first):
         name, prompt, answer = long_name(task), first[task], first[task]["answer"]
         if answer is None:
             answer = TASK_NAMES[task]["words"].format_map(json.loads(prompt["arguments"]))

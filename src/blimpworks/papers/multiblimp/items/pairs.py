@@ -240,7 +240,7 @@ def pairs_of(
                 "bad": bad,
                 "bad_end": start + len(new),
                 "bad_form": new,
-                "congruent_attractors": sum(map(values_before.__contains__, attractors)),
+                "congruent_attractors": sum(value in values_before for value in attractors),
             }
         pairs += items.values()
     return pairs, counts

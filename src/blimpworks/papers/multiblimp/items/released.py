@@ -1,7 +1,7 @@
 """Read and write MultiBLiMP's released files, and make items of them.
 
 Source: the data set jumelet/multiblimp on the Hugging Face hub, one ``<lang>/data.tsv`` each: 36
-columns with headings, quoted like CSV. Counts of words count from 0; that of an auxiliary is a
+columns with headings, quoted like CSV. Positions of words count from 0; that of an auxiliary is a
 decimal number ("11.0"). Features, lists of words and the sentence's comments are Python literals.
 The authors read their tables by pandas with its defaults, which takes a word such as "None" for a
 missing cell. Items have the ids of regenerated ones.
@@ -203,7 +203,7 @@ RELEASED_COLUMNS = {
 }
 """Columns of the release, and those of items with the same content."""
 RELEASED_POSITIONS = {"verb_idx": "verb_id", "child_idx": "subject_id", "head_idx": "replaced_id"}
-"""Counts of words in the release (from 0), and the CoNLL-U ids of items (from 1)."""
+"""Positions of words in the release (from 0), and the CoNLL-U ids of items (from 1)."""
 
 
 def _feats(features: dict[str, str]) -> list[str]:
@@ -224,7 +224,7 @@ def released_item(line: int, row: Row, file: str, revision: str | None) -> dict[
     return {
         "item_id": item_id(*key, row.sen, row.wrong_sen),
         **{ours: getattr(row, theirs) for theirs, ours in RELEASED_COLUMNS.items()},
-        # Counts become CoNLL-U ids.
+        # Positions become CoNLL-U ids.
         **{ours: getattr(row, theirs) + 1 for theirs, ours in RELEASED_POSITIONS.items()},
         "phenomenon": name,
         "paradigm": f"{'>'.join(values)}/{row.wo}/{row.inflect_item}",
