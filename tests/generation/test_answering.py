@@ -12,13 +12,13 @@ from tokenizers.processors import TemplateProcessing
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from blimpworks.errors import UserError
-from blimpworks.generation.collect import answer_shards, collect_answers
 from blimpworks.generation.conversation import Conversation, PromptRequest, pin_date
 from blimpworks.generation.engine import load_generation_engine
 from blimpworks.generation.reasoning import END, START, strip_reasoning
-from blimpworks.generation.run import answer_items
+from blimpworks.generation.run import answer_items, collect_answers
 from blimpworks.generation.transformers_engine import TransformersGenerator
 from blimpworks.models.checkpoint import read_description, seal
+from blimpworks.scoring.collect import Shards
 from blimpworks.scoring.watch import Watch
 from support import answers_kit, tiny
 from support.answers_kit import OPTIONS, QUESTIONS, RECIPE, SYSTEM
@@ -62,7 +62,7 @@ def run(tmp_path):
         result = answer_items(
             items, systems, checkpoint, store, manifest, "transformers", options, **how
         )
-        shards = answer_shards(manifest, store)
+        shards = Shards(manifest, store)
         tables = {
             path.stem: collect_answers(path, systems, shards, path.with_suffix(".answers.parquet"))
             for path in items
@@ -176,7 +176,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(raw, run, tmp_path):
 def test_answers_do_not_fit_items_that_were_made_since(raw, run, tmp_path):
     run(raw, {"eng": QUESTIONS[:3]})
     items = answers_kit.write_prompts(tmp_path / "eng.parquet", ["a new question"])
-    shards = answer_shards(tmp_path / "run" / "manifest.json", tmp_path / "run" / "shards")
+    shards = Shards(tmp_path / "run" / "manifest.json", tmp_path / "run" / "shards")
     with pytest.raises(UserError, match=r"'a new question' of .* has no answer in the store"):
         collect_answers(items, {}, shards, tmp_path / "out.parquet")
 

@@ -103,7 +103,7 @@ def collect_scores(
     """Slice a model's shards into scores tables, one for each items table."""
     from blimpworks.scoring import collect
 
-    shards = collect.ScoreShards(manifest, store)
+    shards = collect.Shards(manifest, store)
     for table, target in pairs_of(items, output):
         # A record each, so that one language's table does not depend on all of them.
         inputs = [table, manifest]
@@ -222,7 +222,7 @@ def answer(
 
 
 @command(
-    "blimpworks.generation.collect:collect_answers", packages=shared.ARROW, pandas=False, cheap=True
+    "blimpworks.generation.run:collect_answers", packages=shared.ARROW, pandas=False, cheap=True
 )
 def collect_answers(
     items: list[Path] = shared.EACH,
@@ -232,14 +232,15 @@ def collect_answers(
     systems: str = SYSTEMS,
 ) -> None:
     """Slice a model's shards into tables of responses, one for each table of prompts."""
-    from blimpworks.generation import collect
+    from blimpworks.generation import run
+    from blimpworks.scoring.collect import Shards
 
-    shards, prompts = collect.answer_shards(manifest, store), _systems(systems)
+    shards, prompts = Shards(manifest, store), _systems(systems)
     for table, target in pairs_of(items, output):
         params = {"system": prompts.get(table.stem)}
         inputs = [table, manifest]
         with suppress(Planned), collect_answers.job(inputs=inputs, outputs=[target], params=params):
-            collect.collect_answers(table, prompts, shards, target)
+            run.collect_answers(table, prompts, shards, target)
 
 
 # Each variant's scores are the work of the command `score`, and recorded by it.

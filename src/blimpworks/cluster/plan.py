@@ -128,7 +128,7 @@ class _Planner:
         )
         self.parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
         stores = {part: part.manifest(campaign).parent for part in self.parts}
-        self.done = {part for part in self.parts if is_done(stores[part], part.kind)}
+        self.done = {part for part in self.parts if is_done(stores[part])}
         self.held = {part: stored(stores[part]) for part in self.parts}
         self.scope_of_tokens = cache(self._scope_of_tokens)
         self.refused: dict[str, str] = {}

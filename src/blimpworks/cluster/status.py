@@ -29,10 +29,9 @@ from blimpworks.cluster.requests import count_pairs, expected_items
 from blimpworks.cluster.slurm import Queue
 from blimpworks.errors import UserError
 from blimpworks.files import Listing
-from blimpworks.generation.manifest import GenerationManifest
 from blimpworks.records.journal import Attempt, journal_path, now, progress_path, read_attempts
 from blimpworks.scoring.progress import Progressed, read_progress
-from blimpworks.scoring.run import Failed, Manifest, read_manifest
+from blimpworks.scoring.run import Failed, read_manifest
 
 
 class Stored(NamedTuple):
@@ -69,18 +68,15 @@ def _shard(path: Path) -> Stored:
     return Stored(meta.num_rows, tokens, path.stat().st_size)
 
 
-MANIFESTS: dict[Kind, type[Manifest]] = {"score": Manifest, "answer": GenerationManifest}
-
-
 def stored(store: Path) -> Stored:
     """Count the content of the shards in ``store``, a part's directory."""
     return sum(map(_shard, sorted((store / "shards").glob("part-*.parquet"))), NOTHING)
 
 
-def is_done(store: Path, kind: Kind = "score") -> bool:
+def is_done(store: Path) -> bool:
     """Tell whether the part in the directory ``store`` has its manifest."""
     try:
-        read_manifest(store / "manifest.json", MANIFESTS[kind])
+        read_manifest(store / "manifest.json")
     except UserError:
         return False
     return True
@@ -258,7 +254,7 @@ def read_part_status(
         try:
             given_up = Failed.model_validate_json(manifest.read_bytes()).failed
         except ValidationError:
-            sentences = read_manifest(manifest, MANIFESTS[part.kind]).sentences
+            sentences = read_manifest(manifest).sentences
     state: State
     if sentences is not None:
         state, reason = "done", ""

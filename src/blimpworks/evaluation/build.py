@@ -39,7 +39,7 @@ from blimpworks.interop.lm_eval_export import metric_name, sanitized
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import facts_of
 from blimpworks.records.reading import record_of
-from blimpworks.scoring.run import Manifest, read_manifest
+from blimpworks.scoring.run import read_manifest
 from blimpworks.tables import PARITY, read_table
 
 FOLDER = Path(__file__).parent
@@ -78,7 +78,7 @@ def page_of(card: Card) -> str:
 
 def _model(facts: Record) -> Model:
     source = read_description(Path(facts["checkpoint"])).source
-    checks = [read_manifest(Path(path), Manifest).checks for path in facts["manifests"]]
+    checks = [read_manifest(Path(path)).checks for path in facts["manifests"]]
     starts, notes = (
         dict.fromkeys(filter(None, (check.get(name) for check in checks)))
         for name in ("first token", "other starts")

@@ -1,20 +1,25 @@
-"""Answer all prompts with one model: one engine, one store, one manifest."""
+"""Answer all prompts with one model: one engine, one store, one manifest, a table a language."""
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.errors import UserError
 from blimpworks.generation.conversation import PromptRequest
 from blimpworks.generation.engine import load_generation_engine
-from blimpworks.generation.manifest import GenerationManifest
 from blimpworks.generation.store import ResponseStore, in_order, response_shard
-from blimpworks.scoring.run import finish
+from blimpworks.scoring.collect import Shards, broken
+from blimpworks.scoring.run import Manifest, finish
+from blimpworks.scoring.shards import OK
 from blimpworks.scoring.watch import UNWATCHED, Watch
-from blimpworks.tables import PROMPTS, read_table
+from blimpworks.tables import ANSWERS, PROMPTS, read_table, write_table
+
+log = logging.getLogger(__name__)
 
 Systems = Mapping[str, str]
 """System prompt of each language that has one."""
@@ -46,7 +51,7 @@ def answer_items(
     options: GenerationJobOptions,
     *,
     watch: Watch = UNWATCHED,
-) -> GenerationManifest:
+) -> Manifest:
     """Ask a checkpoint every distinct prompt of ``items`` with ``engine``.
 
     Tables are named after their languages, whose system prompts are in ``systems``. Answers go into
@@ -79,6 +84,31 @@ def answer_items(
         keys.values(),
         manifest,
         new=len(missing),
-        kind=GenerationManifest,
         system=system,
     )
+
+
+def collect_answers(items: Path, systems: Systems, shards: Shards, output: Path) -> pa.Table:
+    """Write the answers table of ``items`` from the shards that hold them.
+
+    One row per item, in order. Text, finish and tokens are null without an answer.
+
+    Raises UserError when a table, shard or answer is missing, or a shard was altered.
+    """
+    ids = read_table(PROMPTS, items, ["item_id"])
+    if not len(ids):
+        table = ANSWERS.arrow().empty_table()
+        write_table(table, ANSWERS, output)
+        return table
+    requests = requests_of(items, systems, system=bool(shards.described.system))
+    positions = shards.positions(ResponseStore, requests)
+    if positions.null_count:
+        prompt = requests[pc.is_null(positions).to_pylist().index(True)].prompt
+        raise broken(f"prompt {prompt!r} of {items} has no answer in the store", shards.manifest)
+    taken = shards.rows.take(positions)
+    columns = {name: taken[name] for name in ("status", "text", "finish", "tokens", "opened")}
+    table = pa.table({"item_id": ids["item_id"]} | columns)
+    write_table(table, ANSWERS, output)
+    answered = pc.sum(pc.equal(table["status"], OK)).as_py()
+    log.info("%s: %d items, %d answered", output, len(table), answered)
+    return table

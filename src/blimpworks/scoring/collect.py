@@ -1,9 +1,9 @@
 """Make the scores table of one benchmark and language from the store."""
 
 import logging
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Generic
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,8 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.scoring.plan import Request
 from blimpworks.scoring.resolution import exact_sums, rounding_of
-from blimpworks.scoring.run import M, Manifest, read_manifest, refuse_failed
+from blimpworks.scoring.run import Manifest, read_manifest, refuse_failed
+from blimpworks.scoring.shards import R, ShardStore
 from blimpworks.scoring.store import FAILED, OK, Store
 from blimpworks.tables import ITEMS, SCORES, read_table, write_table
 
@@ -35,25 +36,17 @@ def broken(reason: str, manifest: Path) -> UserError:
     return UserError(f"{reason}; delete {manifest} and run the same snakemake command again.")
 
 
-class Shards(Generic[M]):
+class Shards:
     """The shards that a manifest names, each read once for all tables."""
 
-    def __init__(
-        self,
-        manifest: Path,
-        store: Path,
-        kind: type[M] = Manifest,  # type: ignore[assignment]
-        failed: frozenset[str] = FAILED,
-    ) -> None:
-        """Read nothing yet. ``failed``: statuses of sentences that a later try may have scored."""
+    def __init__(self, manifest: Path, store: Path) -> None:
         self.manifest, self.store = manifest, store
-        self._kind, self._failed = kind, failed
 
     @cached_property
-    def described(self) -> M:
+    def described(self) -> Manifest:
         """The manifest. Raises UserError if missing, malformed, or one of failed scoring."""
         refuse_failed(self.manifest)
-        return read_manifest(self.manifest, self._kind)
+        return read_manifest(self.manifest)
 
     @cached_property
     def rows(self) -> pa.Table:
@@ -61,9 +54,16 @@ class Shards(Generic[M]):
         if not self.described.shards:
             raise broken(f"{self.manifest} names no shards", self.manifest)
         rows = pa.concat_tables([self._checked(name) for name in self.described.shards])
-        failed = pc.is_in(rows["status"], value_set=pa.array(sorted(self._failed)))
+        # A later try may have scored a sentence that failed.
+        failed = pc.is_in(rows["status"], value_set=pa.array(sorted(FAILED)))
         ok_and_failed = [rows.filter(pc.invert(failed)), rows.filter(failed)]
         return pa.concat_tables(ok_and_failed).combine_chunks()
+
+    def positions(self, kind: type[ShardStore[R]], requests: Sequence[R]) -> pa.Array:
+        """Return the row of each request in a store of such a ``kind``; null without any."""
+        keys = kind.keys(self.described.engine, set(requests))
+        column = pa.array([keys[request] for request in requests], pa.string())
+        return pc.index_in(column, value_set=self.rows["key"])
 
     def _checked(self, name: str) -> pa.Table:
         shard, expected = self.store / name, self.described.shards[name]
@@ -80,51 +80,23 @@ class Shards(Generic[M]):
         return pq.read_table(shard)
 
 
-ScoreShards = Shards[Manifest]
-
-
-def total_logprobs(logprobs: pa.ListArray) -> np.ndarray:
-    """Sum the scored tokens of each list exactly; NaN tokens are unscored."""
-    rows, values = _scored(logprobs)
-    return exact_sums(rows, values, len(logprobs))
-
-
-def count_tokens(logprobs: pa.ListArray) -> np.ndarray:
-    """Count the scored tokens of each list."""
-    return np.bincount(_scored(logprobs)[0], minlength=len(logprobs)).astype(np.int32)
-
-
-def _scored(logprobs: pa.ListArray) -> tuple[np.ndarray, np.ndarray]:
-    rows = pc.list_parent_indices(logprobs).to_numpy(zero_copy_only=False)
-    values = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
-    scored = ~np.isnan(values)
-    return rows[scored], values[scored]
-
-
 def _requests(items: pa.Table, side: str) -> list[Request]:
     edges = (pc.fill_null(items[f"{side}_{edge}"], -1).to_pylist() for edge in ("start", "end"))
     return [Request(*row) for row in zip(items[side].to_pylist(), *edges, strict=True)]
 
 
-def _positions(requests: list[Request], shards: Shards[Manifest]) -> pa.Array:
-    keys = Store.keys(shards.described.engine, set(requests))
-    column = pa.array([keys[request] for request in requests], pa.string())
-    return pc.index_in(column, value_set=shards.rows["key"])
-
-
-def _rows_of(requests: list[Request], shards: Shards[Manifest]) -> pa.Table:
-    rows = shards.rows
+def _rows_of(requests: list[Request], shards: Shards) -> pa.Table:
     # A score of the whole sentence serves any region; else look for one of the region.
-    positions = _positions([Request(request.text) for request in requests], shards)
+    positions = shards.positions(Store, [Request(request.text) for request in requests])
     if positions.null_count:
-        positions = pc.coalesce(positions, _positions(requests, shards))
+        positions = pc.coalesce(positions, shards.positions(Store, requests))
     if positions.null_count:
         text = requests[pc.is_null(positions).to_pylist().index(True)].text
         raise broken(f"sentence {text!r} of the items has no scores in the store", shards.manifest)
-    return rows.take(positions).combine_chunks()
+    return shards.rows.take(positions).combine_chunks()
 
 
-def collect_scores(items: Path, shards: Shards[Manifest], output: Path) -> pa.Table:
+def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
     """Write the scores table of ``items`` from the shards with its sentences.
 
     One row per distinct item, in order of first appearance. ``logprob_*`` [nats] is the exact sum
@@ -144,10 +116,15 @@ def collect_scores(items: Path, shards: Shards[Manifest], output: Path) -> pa.Ta
         of_side = {name: taken[name].chunk(0) if len(taken) else [] for name in taken.column_names}
         unscored = pc.not_equal(of_side["status"], OK).to_numpy(zero_copy_only=False)
         logprobs = of_side["logprobs"]
+        row = pc.list_parent_indices(logprobs).to_numpy(zero_copy_only=False)
+        values = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
+        scored = ~np.isnan(values)
+        sums = exact_sums(row[scored], values[scored], len(taken))
+        counts = np.bincount(row[scored], minlength=len(taken)).astype(np.int32)
         columns |= {
             f"status_{side}": of_side["status"],
-            f"logprob_{side}": pa.array(total_logprobs(logprobs), mask=unscored),
-            f"tokens_{side}": pa.array(count_tokens(logprobs), mask=unscored),
+            f"logprob_{side}": pa.array(sums, mask=unscored),
+            f"tokens_{side}": pa.array(counts, mask=unscored),
             f"{side}_ids": of_side["ids"],
             f"{side}_logprobs": logprobs,
             f"{side}_ends": of_side["ends"],

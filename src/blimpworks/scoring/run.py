@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 from pydantic import Field, ValidationError
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class Manifest(Strict):
-    """Names the shards with the scores of a model's items, whose order decides the shards."""
+    """Names the shards with a model's scores, or its answers to prompts (``sentences``)."""
 
     engine: str
     """Key of the engine."""
@@ -39,20 +39,21 @@ class Manifest(Strict):
     """Findings of the self-test in words, by check; see ``selftest``."""
     shards: dict[Within, str]
     """SHA-256 of each shard, by file name."""
+    system: bool | None = None
+    """Whether system prompts were sent: answers need a chat template and options that ask so."""
 
 
-M = TypeVar("M", bound=Manifest)
-
-
-def read_manifest(path: Path, kind: type[M] = Manifest) -> M:  # type: ignore[assignment]
+def read_manifest(path: Path) -> Manifest:
     """Read a manifest. Raises UserError when it is missing or malformed."""
     with reading(path, "a manifest of scores", "Score again."):
-        return kind.model_validate_json(path.read_bytes())
+        return Manifest.model_validate_json(path.read_bytes())
 
 
 def write_manifest(result: Manifest, path: Path) -> None:
     """Write a manifest, which marks its job as done."""
-    text = json.dumps(result.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)
+    text = json.dumps(
+        result.model_dump(exclude_none=True), indent=1, ensure_ascii=False, sort_keys=True
+    )
     write_text(path, text + "\n")
 
 
@@ -86,23 +87,24 @@ def finish(
     manifest: Path,
     *,
     new: int,
-    kind: type[M] = Manifest,  # type: ignore[assignment]
-    **facts: Any,
-) -> M:
+    checks: dict[str, str] | None = None,
+    system: bool | None = None,
+) -> Manifest:
     """Write the manifest of a run that has filled a store with the rows of ``keys``.
 
-    ``facts`` are further fields of a manifest of such a ``kind``. Logs how many rows are ``new``,
-    how many requests failed for a reason that may pass, and how to retry.
+    Logs how many rows are ``new``, how many requests failed for a reason that may pass, and how to
+    retry.
     """
     used = sorted({store.shard_of[key] for key in keys})
     statuses = Counter(store.status_of[key] for key in keys)
-    result = kind(
+    result = Manifest(
         engine=engine_key,
         checkpoint=sha256_of(checkpoint),
         sentences=len(keys),
         statuses=dict(sorted(statuses.items())),
         shards={path.name: sha256_of(path) for path in used},
-        **facts,
+        checks=checks or {},
+        system=system,
     )
     write_manifest(result, manifest)
     log.info("%s: %d %ss, %d of them new", manifest, len(keys), store.unit, new)
