@@ -86,7 +86,7 @@ def parity_vllm(bench):
 def prompts_of(bench, engine):
     """Token ids of sentences, behind what conditions the first."""
     encoded = engine.encode(bench.texts()[: PROMPTS[bench.shape]])
-    return [[*engine.prefix, *each.ids.tolist()] for each in encoded]
+    return [[*engine.tokenizer.prefix, *each.ids.tolist()] for each in encoded]
 
 
 def report_way(bench, way, prompts, seconds, rows=None, expected=None):

@@ -46,7 +46,7 @@ def test_nats_are_those_of_all_tokens_but_the_first(checkpoint):
         other = engine_of(checkpoint, policy)
         rows = other.logprobs(other.encode(sorted({*TEXTS[:9]})))
         assert value == pytest.approx(-np.concatenate([row[1:] for row in rows]).mean(), rel=1e-5)
-    assert engine.prefix == [0]
+    assert engine.tokenizer.prefix == [0]
 
 
 def test_the_sample_does_not_depend_on_the_order_of_texts(checkpoint):

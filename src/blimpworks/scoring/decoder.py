@@ -69,8 +69,7 @@ class Decoder:
         cells = self._on_device(np.flatnonzero(batch.read))
         hidden = (output.last_hidden_state if self._head else output.logits).flatten(0, 1)[cells]
         parent = torch.from_numpy(batch.parent)
-        head = self._head or (lambda logits: logits)
-        return target_logprobs(hidden, head, self._on_device(batch.token), parent)
+        return target_logprobs(hidden, self._head, self._on_device(batch.token), parent)
 
     def _attempt(self, batch: Pass) -> list[Part]:
         try:

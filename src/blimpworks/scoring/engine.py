@@ -2,11 +2,12 @@
 
 import importlib
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,49 +62,57 @@ class Encoded:
     to_score: Mask | None = None
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """One checkpoint, loaded with the first batch."""
 
     key: str
     """Key of everything that decides a text's log-probabilities, apart from the text."""
-    regional: bool
+    regional: bool = False
     """Whether the work grows with the tokens to score, not with all tokens."""
-    shares_prefixes: bool
+    shares_prefixes: bool = False
     """Whether texts with the same beginning cost less in one batch."""
-
-    abreast: int
+    abreast: int = 1
     """Batches that threads may score at one time."""
 
     @property
     def limit(self) -> int | None:
         """Most ids of a text; None without limit."""
-        ...
+        return None
 
+    @abstractmethod
     def self_test(self) -> Any:
         """Test the loaded model (``selftest``). Raises UserError for one that it cannot score."""
-        ...
 
-    def follow(self, decisions: Mapping[str, str]) -> None:
+    def follow(self, decisions: Mapping[str, str]) -> None:  # noqa: B027
         """Score by the decisions of the self-test, with a key that says so."""
-        ...
 
+    @abstractmethod
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Return each text's tokens. May run in another thread than ``logprobs``."""
-        ...
 
+    @abstractmethod
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return each id's natural log-probability given those before it; NaN where unscored.
 
         Gives one array a text, as long as its ids, or a failure, independent of the batch's order.
         """
-        ...
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027
         """Release all resources, such as a server; the engine is not used after that.
 
         May be called again, and while batches are scored: they end soon, if with an error.
         """
-        ...
+
+
+def encode_words(
+    words: Sequence[tuple[str, int]], ids: Mapping[str, int], unknown: int, end: int
+) -> Encoded:
+    """Return words, each with where it ends, as tokens, and the end of the text as a last one."""
+    ends = [after for _, after in words]
+    return Encoded(
+        np.array([*(ids.get(word, unknown) for word, _ in words), end], dtype=np.int32),
+        np.array([*ends, max(ends, default=0)], dtype=np.int32),
+    )
 
 
 def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], options: Any) -> Any:

@@ -219,8 +219,13 @@ class HubTokenizer:
         self._backend = self.hub.backend_tokenizer
         self._backend.no_truncation()
         self._backend.no_padding()
+        self._checkpoint = str(checkpoint)
         self.policy = described.first_token
-        self.prefix = start_ids(self.hub, described.first_token, str(checkpoint))
+        self.start(self.policy)
+
+    def start(self, policy: str) -> None:
+        """Set the ids before every text. Raises UserError for a policy without its token."""
+        self.prefix = start_ids(self.hub, policy, self._checkpoint)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Return tokens without special ones; see ``Engine``."""

@@ -6,16 +6,18 @@ memory than any other.
 """
 
 import hashlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from itertools import compress
+from functools import partial
+from itertools import chain, compress
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
 import torch
 import transformers
+from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
@@ -23,7 +25,7 @@ from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.hub_tokenizers import sample_texts
 from blimpworks.models.threads import Workers, device_name, once
-from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, engine_key, loading
+from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, engine_key, loading
 from blimpworks.scoring.hub_loading import (
     HubTokenizer,
     fits_in_float32,
@@ -33,7 +35,14 @@ from blimpworks.scoring.hub_loading import (
     read_settings,
     tensors_of,
 )
-from blimpworks.scoring.logits import FOREIGN, TOLERANCE, find_dtype, versions
+from blimpworks.scoring.logits import (
+    FOREIGN,
+    TOLERANCE,
+    Head,
+    find_dtype,
+    target_logprobs,
+    versions,
+)
 from blimpworks.scoring.passes import Rows, make_batches, pass_size
 from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.selftest import (
@@ -58,19 +67,6 @@ class Row(NamedTuple):
     token: int
     targets: list[int]
     """Ids to score in its place."""
-
-    @staticmethod
-    def edges(rows: Sequence["Row"]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return all targets [edges], and the number of each one's row [edges]."""
-        counts = torch.tensor([len(row.targets) for row in rows])
-        targets = torch.tensor([target for row in rows for target in row.targets])
-        return targets, torch.arange(len(rows)).repeat_interleave(counts)
-
-    @staticmethod
-    def split(rows: Sequence["Row"], logprobs: torch.Tensor) -> list[LogProbs]:
-        """Split the targets' log-probabilities [edges] by row."""
-        bounds = np.cumsum([len(row.targets) for row in rows])[:-1]
-        return np.split(logprobs.cpu().numpy(), bounds)
 
 
 class FramedTokenizer(HubTokenizer):
@@ -121,10 +117,9 @@ class Loaded(NamedTuple):
     """Modules of the model, all of them; after a split the model does not know them all."""
 
 
-class HubEngine(ABC):
+class HubEngine(Engine):
     """Files, device, self-test and key of a model; runs no code from the checkpoint."""
 
-    shares_prefixes = False
     architecture: ClassVar[str]
     probe: ClassVar[int] = 10
     """Tokens of the self-test's longest sequence; three times as many for small models."""
@@ -323,20 +318,9 @@ class HubEngine(ABC):
         """Return tokens without special ones; see ``Engine``."""
         return self.tokenizer.encode(texts)
 
-    def _on_device(self, table: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(table).to(self._device)
-
     def close(self) -> None:
         """Start no further pass."""
         self._workers.close()
-
-
-def padded(rows: Sequence[Sequence[int] | np.ndarray], filler: int) -> np.ndarray:
-    """Return rows as one int64 table [rows, longest], padded with ``filler`` on the right."""
-    table = np.full((len(rows), max(map(len, rows))), filler, dtype=np.int64)
-    for i, row in enumerate(rows):
-        table[i, : len(row)] = row
-    return table
 
 
 def scored_tokens(encoded: Encoded) -> list[int]:
@@ -352,53 +336,6 @@ def place(encoded: Encoded) -> tuple[int, list[int], list[int]]:
     return len(encoded.ids), encoded.ids.tolist(), scored_tokens(encoded)
 
 
-def score_rows(
-    batch: Sequence[Encoded],
-    read: Callable[[Encoded, int], list[int]],
-    forward: Callable[[list[Row]], list[LogProbs]],
-    most: int,
-    workers: Workers,
-    rows: Rows,
-) -> list[LogProbs | Failure]:
-    """Return log-probabilities of each text's tokens to score, NaN for the others.
-
-    ``read`` gives the ids that the model reads to guess a token of a text. Texts with equal ids,
-    such as a pair that differs in that token alone, share a row. ``forward`` scores the targets of
-    some rows in one pass of at most ``most`` tokens with padding, or of a single row. ``workers``
-    compute the passes; ``rows`` says which rows share one. A row too big for the memory even alone
-    fails its texts.
-    """
-    lengths: dict[bytes, int] = {}
-    same: dict[bytes, list[tuple[int, int]]] = {}
-    for number in sorted(range(len(batch)), key=lambda number: place(batch[number])):
-        for token in scored_tokens(batch[number]):
-            ids = read(batch[number], token)
-            key = hashlib.blake2b(np.array([token, *ids]).tobytes(), digest_size=16).digest()
-            lengths.setdefault(key, len(ids))
-            same.setdefault(key, []).append((number, token))
-    tokens = [*same.values()]
-    groups = make_batches([*lengths.values()], range(len(tokens)), most, rows)
-    passes = [[tokens[row] for row in group] for group in groups]
-
-    def values_of(group: list[list[tuple[int, int]]]) -> list[LogProbs | None]:
-        gaps = []
-        for row in group:
-            number, token = row[0]
-            gaps.append(Row(batch[number], token, [int(batch[n].ids[at]) for n, at in row]))
-        return halving(forward, gaps)
-
-    results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
-    for group, values in zip(passes, workers.map(values_of, passes), strict=True):
-        for row, scores in zip(group, values, strict=True):
-            for at, (number, token) in enumerate(row):
-                result = results[number]
-                if scores is None:
-                    results[number] = "out_of_memory"
-                elif not isinstance(result, str):
-                    result[token] = scores[at]
-    return results
-
-
 def halving(forward: Callable[[list[T]], Iterable[V]], rows: list[T]) -> list[V | None]:
     """Return values of ``rows``, in halves where memory runs out; None for one too big."""
     try:
@@ -409,3 +346,76 @@ def halving(forward: Callable[[list[T]], Iterable[V]], rows: list[T]) -> list[V 
         return [None]
     middle = len(rows) // 2
     return halving(forward, rows[:middle]) + halving(forward, rows[middle:])
+
+
+class FramedEngine(HubEngine):
+    """An engine whose tokenizer frames each text, and that can guess tokens one by one."""
+
+    tokenizer: FramedTokenizer
+
+    @property
+    def _beside(self) -> int:
+        return len(self._framed([]))
+
+    def _framed(self, ids: Sequence[int]) -> list[int]:
+        return [*self.tokenizer.before, *ids, *self.tokenizer.after]
+
+    @abstractmethod
+    def _read(self, encoded: Encoded, token: int) -> list[int]:
+        """Return the ids that the model reads to guess a token of a text."""
+
+    @abstractmethod
+    def _guess(self, rows: list[Row]) -> list[LogProbs]:
+        """Return log-probabilities of each row's targets, from one pass."""
+
+    def _filled(self, rows: Sequence[Sequence[int] | Ids]) -> tuple[torch.Tensor, ...]:
+        """Return rows as a table of ids [rows, longest], and which of them are no padding."""
+        ids = [torch.tensor(row, dtype=torch.int64) for row in rows]
+        real = pad_sequence([torch.ones_like(row) for row in ids], batch_first=True)
+        table = pad_sequence(ids, batch_first=True, padding_value=self.tokenizer.pad)
+        return table.to(self._device), real.to(self._device)
+
+    def _targets(self, rows: list[Row], hidden: torch.Tensor, head: Head | None) -> list[LogProbs]:
+        """Return log-probabilities of each row's targets, from its hidden states [rows, width]."""
+        counts = [len(row.targets) for row in rows]
+        targets = torch.tensor([target for row in rows for target in row.targets])
+        parent = torch.arange(len(rows)).repeat_interleave(torch.tensor(counts))
+        logprobs = target_logprobs(hidden, head, targets.to(self._device), parent)
+        return np.split(logprobs.cpu().numpy(), np.cumsum(counts)[:-1])
+
+    def _in_passes(
+        self, forward: Callable[[list[T]], Iterable[V]], rows: Sequence[T], lengths: Sequence[int]
+    ) -> list[V | None]:
+        """Return values of ``rows``, in order of rising length; None for one that is too big."""
+        groups = make_batches(lengths, range(len(rows)), self._most, self._rows)
+        passes = [[rows[number] for number in group] for group in groups]
+        return [*chain.from_iterable(self._workers.map(partial(halving, forward), passes))]
+
+    def _guesses(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
+        """Return log-probabilities of each text's tokens to score, NaN for the others.
+
+        Texts with equal ids, such as a pair that differs in that token alone, share a row. A row
+        too big for the memory even alone fails its texts.
+        """
+        lengths: dict[bytes, int] = {}
+        same: dict[bytes, list[tuple[int, int]]] = {}
+        for number in sorted(range(len(batch)), key=lambda number: place(batch[number])):
+            for token in scored_tokens(batch[number]):
+                ids = self._read(batch[number], token)
+                key = hashlib.blake2b(np.array([token, *ids]).tobytes(), digest_size=16).digest()
+                lengths.setdefault(key, len(ids))
+                same.setdefault(key, []).append((number, token))
+        rows = [
+            Row(batch[places[0][0]], places[0][1], [int(batch[n].ids[at]) for n, at in places])
+            for places in same.values()
+        ]
+        values = self._in_passes(self._guess, rows, [*lengths.values()])
+        results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
+        for places, scores in zip(same.values(), values, strict=True):
+            for at, (number, token) in enumerate(places):
+                result = results[number]
+                if scores is None:
+                    results[number] = "out_of_memory"
+                elif not isinstance(result, str):
+                    result[token] = scores[at]
+        return results

@@ -1,7 +1,7 @@
 """Score n-grams with KenLM."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -13,22 +13,24 @@ from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.ngram import END, MODEL, UNKNOWN, VOCABULARY
 from blimpworks.models.words import split_words
-from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
+from blimpworks.scoring.engine import (
+    Encoded,
+    Engine,
+    Failure,
+    LogProbs,
+    encode_words,
+    engine_key,
+)
 from blimpworks.scoring.selftest import Findings
 
 LN10 = math.log(10)
 
 
-class KenlmEngine:
+class KenlmEngine(Engine):
     """Score words and a final ``</s>``, each given the words before it and ``<s>``.
 
     An unknown word counts as ``<unk>``; ``</s>`` ends with the last word and has no character.
     """
-
-    limit: int | None = None
-    regional = False
-    shares_prefixes = False
-    abreast = 1
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """Load the model. Raises UserError for an impossible policy or dtype, or a bad file."""
@@ -55,14 +57,7 @@ class KenlmEngine:
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Return tokens whose ids are line numbers of ``vocabulary.txt``, from 0."""
         unknown, end = self._ids[UNKNOWN], self._ids[END]
-        encoded = []
-        for text in texts:
-            words = split_words(text)
-            ids = [self._ids.get(word, unknown) for word, _ in words] + [end]
-            ends = [offset for _, offset in words]
-            ends.append(max(ends, default=0))
-            encoded.append(Encoded(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int32)))
-        return encoded
+        return [encode_words(split_words(text), self._ids, unknown, end) for text in texts]
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return natural log-probabilities; see ``Engine``."""
@@ -78,9 +73,3 @@ class KenlmEngine:
     def self_test(self) -> Findings:
         """Count the words; KenLM itself checks its file."""
         return Findings(checks={"vocabulary": f"{len(self._words):,} words"})
-
-    def follow(self, decisions: Mapping[str, str]) -> None:
-        """Do nothing: there is nothing to decide."""
-
-    def close(self) -> None:
-        """Do nothing: the interpreter frees everything."""

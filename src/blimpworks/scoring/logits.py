@@ -42,15 +42,15 @@ def versions() -> str:
 
 def target_logprobs(
     hidden: torch.Tensor,
-    head: Head,
+    head: Head | None,
     target: torch.Tensor,
     parent: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Return the log-probability of ``target`` [edges] under softmax(head(``hidden``)).
 
-    ``hidden`` is [rows, width]. ``parent`` [edges], never falling and on the CPU, is each target's
-    row; by default one target a row. Works in float32 on chunks of rows, each row once, so that the
-    whole table of rows by vocabulary never exists.
+    ``hidden`` is [rows, width]; without ``head`` it has the logits. ``parent`` [edges], never
+    falling and on the CPU, is each target's row; by default one target a row. Works in float32 on
+    chunks of rows, each row once, so that the whole table of rows by vocabulary never exists.
     """
     if parent is None:
         parent = torch.arange(len(target))
@@ -60,7 +60,8 @@ def target_logprobs(
     row = parent.to(hidden.device) % step
     logprobs = torch.empty(len(target), dtype=torch.float32, device=hidden.device)
     for a, edges in zip(starts.tolist(), map(slice, bounds, bounds[1:]), strict=True):
-        normal = head(hidden[a : a + step]).log_softmax(1, dtype=torch.float32)
+        rows = hidden[a : a + step]
+        normal = (head(rows) if head else rows).log_softmax(1, dtype=torch.float32)
         logprobs[edges] = normal[row[edges], target[edges]]
     # NaN stands for a token that is not scored; a computed one would be taken for that.
     return logprobs.masked_fill_(logprobs.isnan(), torch.inf)

@@ -1,6 +1,6 @@
 """Score with word-level LSTMs (Mueller et al. 2020)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,7 +20,15 @@ from blimpworks.models.lstm import (
     words_of,
 )
 from blimpworks.models.threads import Workers, device_name, once, single_thread
-from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
+from blimpworks.scoring.engine import (
+    Encoded,
+    Engine,
+    Failure,
+    LogProbs,
+    encode_words,
+    engine_key,
+    loading,
+)
 from blimpworks.scoring.logits import target_logprobs
 from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.selftest import Findings, gap_behind, gap_of_batches, probe_rows
@@ -29,7 +37,7 @@ from blimpworks.scoring.trie import Run, Trie, build_trie, runs
 FIRST = ("eos", "skip")
 
 
-class LstmEngine:
+class LstmEngine(Engine):
     """Score words and a final ``<eos>``, each given the words before it.
 
     Under ``eos`` an ``<eos>`` starts the text. The hidden state is fresh for each text (Mueller et
@@ -38,8 +46,6 @@ class LstmEngine:
     beginnings are computed once, unless ``sharing`` is ``never``.
     """
 
-    limit: int | None = None
-    regional = False
     shares_prefixes = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
@@ -74,14 +80,8 @@ class LstmEngine:
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Return tokens whose ids are line numbers of ``vocabulary.txt``, from 0."""
         _, numbers, settings = self._loaded
-        encoded = []
-        for text in texts:
-            words = words_of(text, settings.words)
-            ids = [numbers.get(word, UNKNOWN_ID) for word, _ in words] + [END_ID]
-            ends = [end for _, end in words]
-            ends.append(max(ends, default=0))
-            encoded.append(Encoded(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int32)))
-        return encoded
+        words = (words_of(text, settings.words) for text in texts)
+        return [encode_words(some, numbers, UNKNOWN_ID, END_ID) for some in words]
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return natural log-probabilities, NaN for the first word under ``skip``."""
@@ -163,9 +163,6 @@ class LstmEngine:
                 "prefixes": "shared" if self._merge else "not shared",
             }
         )
-
-    def follow(self, decisions: Mapping[str, str]) -> None:
-        """Do nothing: there is nothing to decide."""
 
     def close(self) -> None:
         """Start no further pass."""

@@ -13,8 +13,8 @@ from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.threads import once
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
 from blimpworks.scoring.hub_loading import positions
-from blimpworks.scoring.hub_model import FramedTokenizer, HubEngine, Row, padded, score_rows
-from blimpworks.scoring.logits import Head, split_model, target_logprobs
+from blimpworks.scoring.hub_model import FramedEngine, FramedTokenizer, Row
+from blimpworks.scoring.logits import Head, split_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def word_numbers(text: str, words: list[int | None], offsets: list[tuple[int, in
     return np.array(numbers, dtype=np.int32)
 
 
-class MaskedEngine(HubEngine):
+class MaskedEngine(FramedEngine):
     """Score each token given all others, by a mask in a copy of the sentence.
 
     ``scoring.masked.pll``: ``original`` masks it alone (Salazar et al. 2020); ``within_word_l2r``
@@ -57,9 +57,9 @@ class MaskedEngine(HubEngine):
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """See ``HubEngine``; raises UserError too where the tokenizer has no mask token."""
         self._pll = options.masked.pll
-        self._framed = FramedTokenizer(checkpoint, described)
-        super().__init__(checkpoint, described, options, self._framed, f"pll {self._pll}")
-        mask_id: int | None = self._framed.hub.mask_token_id
+        tokenizer = FramedTokenizer(checkpoint, described)
+        super().__init__(checkpoint, described, options, tokenizer, f"pll {self._pll}")
+        mask_id: int | None = tokenizer.hub.mask_token_id
         if mask_id is None:
             raise UserError(
                 f"{checkpoint.parent}: the tokenizer has no mask token, so this is no masked "
@@ -68,7 +68,7 @@ class MaskedEngine(HubEngine):
         self._mask = mask_id
 
     def _frame(self) -> list[int]:
-        return [*self._framed.before, self._mask, *self._framed.after]
+        return self._framed([self._mask])
 
     @once
     def context(self) -> int | None:
@@ -78,11 +78,7 @@ class MaskedEngine(HubEngine):
             padding = getattr(module, "padding_idx", None)
             if name.endswith("position_embeddings") and padding is not None:
                 table = int(module.weight.shape[0]) - padding - 1
-        return min(table, int(self._framed.hub.model_max_length))
-
-    @property
-    def _beside(self) -> int:
-        return len(self._framed.before) + len(self._framed.after)
+        return min(table, int(self.tokenizer.hub.model_max_length))
 
     @once
     def _parts(self) -> tuple[torch.nn.Module, Head | None, int]:
@@ -106,32 +102,27 @@ class MaskedEngine(HubEngine):
     def _with_words(self, text: str, encoded: Encoded) -> Encoded:
         if self._pll == "original":
             return encoded
-        encoding = self._framed.hub(
+        encoding = self.tokenizer.hub(
             text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )
         word_of_token = word_numbers(text, encoding.word_ids(), encoding["offset_mapping"])
         return WordsEncoded(encoded.ids, encoded.ends, encoded.to_score, words=word_of_token)
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        return score_rows(batch, self._masked, self._forward, self._most, self._workers, self._rows)
+        return self._guesses(batch)
 
-    def _masked(self, encoded: Encoded, token: int) -> list[int]:
+    def _read(self, encoded: Encoded, token: int) -> list[int]:
         ids = encoded.ids.copy()
         ids[token] = self._mask
         if isinstance(encoded, WordsEncoded):
             word_of_token = encoded.words
             ids[token:][word_of_token[token:] == word_of_token[token]] = self._mask
-        return [*self._framed.before, *ids.tolist(), *self._framed.after]
+        return self._framed(ids.tolist())
 
     @torch.inference_mode()
-    def _forward(self, rows: list[Row]) -> list[LogProbs]:
+    def _guess(self, rows: list[Row]) -> list[LogProbs]:
         base, head, _ = self._parts
-        lists = [self._masked(row.encoded, row.token) for row in rows]
-        ids = self._on_device(padded(lists, self._framed.pad))
-        real = self._on_device(padded([[1] * len(ids) for ids in lists], 0))
+        ids, real = self._filled([self._read(row.encoded, row.token) for row in rows])
         hidden = base(input_ids=ids, attention_mask=real)[0]
-        mask_positions = torch.tensor([len(self._framed.before) + row.token for row in rows])
-        at = hidden[torch.arange(len(rows)), mask_positions]
-        targets, parent = Row.edges(rows)
-        logprobs = target_logprobs(at, head or (lambda x: x), targets.to(self._device), parent)
-        return Row.split(rows, logprobs)
+        at = torch.tensor([len(self.tokenizer.before) + row.token for row in rows])
+        return self._targets(rows, hidden[torch.arange(len(rows)), at], head)

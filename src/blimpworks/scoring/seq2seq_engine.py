@@ -12,17 +12,8 @@ from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.threads import once
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
-from blimpworks.scoring.hub_model import (
-    FramedTokenizer,
-    HubEngine,
-    Row,
-    halving,
-    padded,
-    place,
-    score_rows,
-)
+from blimpworks.scoring.hub_model import FramedEngine, FramedTokenizer, Row, place
 from blimpworks.scoring.logits import Head, split_model, target_logprobs
-from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.selftest import gap_behind
 
@@ -44,7 +35,7 @@ def _decoder_arguments(hidden: torch.Tensor) -> dict[str, Any]:
     return {"encoder_outputs": (hidden,), "decoder_inputs_embeds": hidden}
 
 
-class Seq2seqEngine(HubEngine):
+class Seq2seqEngine(FramedEngine):
     """Score tokens by the decoder, in one of three forms (``scoring.seq2seq.form``).
 
     ``masked``: each token given all others. A sentinel replaces it in the encoder's input, and the
@@ -60,25 +51,24 @@ class Seq2seqEngine(HubEngine):
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """See ``HubEngine``."""
-        self._framed = FramedTokenizer(checkpoint, described)
-        hub = self._framed.hub
-        sentinel_id = cast(int | None, hub.convert_tokens_to_ids(SENTINEL))
-        lacking = sentinel_id is None or sentinel_id == hub.unk_token_id
+        tokenizer = FramedTokenizer(checkpoint, described)
+        sentinel_id: int | None = tokenizer.hub.convert_tokens_to_ids(SENTINEL)
+        lacking = sentinel_id is None or sentinel_id == tokenizer.hub.unk_token_id
         self._form = options.seq2seq.form
         if lacking and self._form == "masked":
             self._form = "target"
         self.regional = self._form == "masked"
-        super().__init__(checkpoint, described, options, self._framed, f"form {self._form}")
+        super().__init__(checkpoint, described, options, tokenizer, f"form {self._form}")
         self._sentinel = -1 if sentinel_id is None else sentinel_id
         self._requested = options.seq2seq.form
 
     @property
     def _beside(self) -> int:
-        return len(self._framed.before) + len(self._framed.after) + 1
+        return super()._beside + 1
 
     def _frame(self) -> list[int]:
         sentinel = [self._sentinel] if self._form == "masked" else []
-        return [*self._framed.before, *sentinel, *self._framed.after, self._parts.start]
+        return [*self._framed(sentinel), self._parts.start]
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
         """Test also whether the decoder looks ahead. Raises UserError if it does."""
@@ -133,8 +123,7 @@ class Seq2seqEngine(HubEngine):
         [rows, width]: the cells.
         """
         model_parts = self._parts
-        ids = self._on_device(padded(source, self._framed.pad))
-        real = self._on_device(padded([[1] * len(row) for row in source], 0))
+        ids, real = self._filled(source)
         states = model_parts.encoder(input_ids=ids, attention_mask=real)
         if model_parts.head:
             hidden = model_parts.decoder(
@@ -154,55 +143,44 @@ class Seq2seqEngine(HubEngine):
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         if self._form == "masked":
-            return score_rows(
-                batch, self._without, self._guess, self._most, self._workers, self._rows
-            )
+            return self._guesses(batch)
         order = sorted(range(len(batch)), key=lambda number: place(batch[number]))
-        results: list[LogProbs | Failure] = [nothing_scored(0)] * len(batch)
         order = [number for number in order if len(batch[number].ids)]
-        lengths = [len(encoded.ids) for encoded in batch]
-        groups = [*make_batches(lengths, order, self._most, self._rows)]
-
-        def values_of(group: list[int]) -> list[LogProbs | None]:
-            return halving(self._decode, [batch[number] for number in group])
-
-        for group, values in zip(groups, self._workers.map(values_of, groups), strict=True):
-            for number, value in zip(group, values, strict=True):
-                results[number] = "out_of_memory" if value is None else value
+        texts = [batch[number] for number in order]
+        values = self._in_passes(self._decode, texts, [len(encoded.ids) for encoded in texts])
+        results: list[LogProbs | Failure] = [nothing_scored(0)] * len(batch)
+        for number, value in zip(order, values, strict=True):
+            results[number] = "out_of_memory" if value is None else value
         return results
 
-    def _without(self, encoded: Encoded, token: int) -> list[int]:
+    def _read(self, encoded: Encoded, token: int) -> list[int]:
         ids = encoded.ids.tolist()
         ids[token] = self._sentinel
-        return [*self._framed.before, *ids, *self._framed.after]
+        return self._framed(ids)
 
     @torch.inference_mode()
     def _guess(self, rows: list[Row]) -> list[LogProbs]:
         """Return log-probabilities of each row's targets after the sentinel."""
-        lists = [self._without(row.encoded, row.token) for row in rows]
+        lists = [self._read(row.encoded, row.token) for row in rows]
         start = [[self._parts.start, self._sentinel]] * len(rows)
         decoder_ids = torch.tensor(start, device=self._device)
         read = torch.zeros_like(decoder_ids, dtype=torch.bool)
         read[:, 1] = True
-        hidden = self._decoded(lists, decoder_ids, read)
-        targets, parent = Row.edges(rows)
-        head = self._parts.head or (lambda logits: logits)
-        return Row.split(rows, target_logprobs(hidden, head, targets.to(self._device), parent))
+        return self._targets(rows, self._decoded(lists, decoder_ids, read), self._parts.head)
 
     @torch.inference_mode()
     def _decode(self, batch: list[Encoded]) -> list[LogProbs]:
         """Score whole texts. No mask: the decoder never looks to the right."""
-        before, after = self._framed.before, self._framed.after
+        before = self.tokenizer.before
         copied = [encoded.ids.tolist() if self._form == "copy" else [] for encoded in batch]
-        source = [[*before, *ids, *after] for ids in copied]
-        targets = self._on_device(padded([encoded.ids for encoded in batch], self._framed.pad))
+        targets, mask = self._filled([encoded.ids for encoded in batch])
+        real = mask.bool()
         first = torch.tensor([[self._parts.start, *before]] * len(batch), device=self._device)
-        counts = [len(encoded.ids) for encoded in batch]
-        real = self._on_device(padded([[1] * count for count in counts], 0)).bool()
         unread = torch.zeros((len(batch), len(before)), dtype=torch.bool, device=self._device)
         hidden = self._decoded(
-            source, torch.cat([first, targets[:, :-1]], 1), torch.cat([unread, real], 1)
+            [self._framed(ids) for ids in copied],
+            torch.cat([first, targets[:, :-1]], 1),
+            torch.cat([unread, real], 1),
         )
-        head = self._parts.head or (lambda logits: logits)
-        flat = target_logprobs(hidden, head, targets[real]).cpu().numpy()
-        return np.split(flat, np.cumsum(counts)[:-1])
+        flat = target_logprobs(hidden, self._parts.head, targets[real]).cpu().numpy()
+        return np.split(flat, np.cumsum([len(encoded.ids) for encoded in batch])[:-1])

@@ -2,9 +2,8 @@
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,25 +25,25 @@ TIE = 0.01
 """Nats a token by which starts must differ for the better one to be chosen."""
 
 
-@runtime_checkable
-class StartedEngine(Engine, Protocol):
-    """An engine of causal models, which reads the start of texts with each call."""
+class StartedEngine(Engine):
+    """An engine of causal models, which reads the tokenizer's ``prefix`` with each call."""
 
-    prefix: list[int]
-    """Ids that stand before every text."""
     tokenizer: "HubTokenizer"
 
+    def follow(self, decisions: Mapping[str, str]) -> None:
+        """Score by the decisions of the self-test."""
+        if "start" in decisions:
+            self.tokenizer.start(decisions["start"])
+        super().follow(decisions)
 
-@dataclass(frozen=True, slots=True)
-class StartFinding:
-    """The start of texts, and how likely they are after other starts."""
+
+class StartFinding(NamedTuple):
+    """The start of texts."""
 
     policy: str
     """The start, as settings write it."""
     words: str
     """Start in words, such as ``after '<s>' (bos)``."""
-    nats: dict[str, float]
-    """Mean nats a token, the first left out, by start in words."""
     note: str
     """A sentence on a far better start, or empty."""
 
@@ -53,31 +52,26 @@ def measure(
     engine: StartedEngine, texts: Iterable[str], starts: Mapping[str, list[int]]
 ) -> dict[str, float]:
     """Return mean nats a token, first tokens left out, after each start [ids] that is possible."""
-    engine_prefix = engine.prefix
+    tokenizer, usual = engine.tokenizer, engine.tokenizer.prefix
     # Some of the texts, the same in any order, that fit behind each start.
-    count = SAMPLE if engine.tokenizer.policy == "likeliest" else SAMPLE // 8
+    count = SAMPLE if tokenizer.policy == "likeliest" else SAMPLE // 8
     digests = sorted({*texts}, key=lambda text: blake2b(text.encode()).digest())
-    limit = engine.limit
-    most = None if limit is None else limit + len(engine.prefix) - max(map(len, starts.values()))
-    encoded = engine.encode(digests[:count])
-    batch = [e for e in encoded if len(e.ids) > 1 and (most is None or len(e.ids) <= most)]
+    room = np.inf if engine.limit is None else engine.limit + len(usual)
+    most = room - max(map(len, starts.values()))
+    batch = [e for e in engine.encode(digests[:count]) if 1 < len(e.ids) <= most]
     rows = dict[str, list[LogProbs]]()
     for policy, ids in starts.items():
-        engine.prefix = ids
+        tokenizer.prefix = ids
         results = engine.logprobs(batch)
         rows[policy] = [NONE if isinstance(row, str) else row[1:] for row in results]
-    engine.prefix = engine_prefix
-    scored = {
-        policy: policy_rows for policy, policy_rows in rows.items() if any(map(len, policy_rows))
-    }
-    complete_rows = [
-        i for i in range(len(batch)) if all(len(policy_rows[i]) for policy_rows in scored.values())
-    ]
-    if not complete_rows or not scored:
+    tokenizer.prefix = usual
+    rows = {policy: scores for policy, scores in rows.items() if any(map(len, scores))}
+    complete = [i for i in range(len(batch)) if all(len(scores[i]) for scores in rows.values())]
+    if not complete or not rows:
         return {}
     return {
-        policy: -float(np.concatenate([policy_rows[i] for i in complete_rows]).mean(dtype=float))
-        for policy, policy_rows in scored.items()
+        policy: -float(np.concatenate([scores[i] for i in complete]).mean(dtype=float))
+        for policy, scores in rows.items()
     }
 
 
@@ -94,15 +88,15 @@ def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, flo
 
 def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
     """Measure the starts of texts; under ``likeliest`` choose one."""
-    hub, policy = engine.tokenizer.hub, engine.tokenizer.policy
+    hub, policy, prefix = engine.tokenizer.hub, engine.tokenizer.policy, engine.tokenizer.prefix
     starts = candidates(hub)
-    if policy != "likeliest" and engine.prefix not in starts.values():
-        starts[policy] = engine.prefix
+    if policy != "likeliest" and prefix not in starts.values():
+        starts[policy] = prefix
     nats = measure(engine, texts, starts)
     if policy == "likeliest":
         chosen = _likeliest(hub, starts, nats)
     else:
-        chosen = next(each for each, ids in starts.items() if ids == engine.prefix)
+        chosen = next(each for each, ids in starts.items() if ids == prefix)
     policy_texts = {each: start_text(hub, each, ids) for each, ids in starts.items()}
     best = min(nats, key=lambda each: nats[each], default=chosen)
     note = ""
@@ -114,5 +108,4 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
         )
         log.warning(note)
     log.info("first token %s", policy_texts[chosen])
-    by_words = {policy_texts[each]: value for each, value in nats.items()}
-    return StartFinding(chosen, policy_texts[chosen], by_words, note)
+    return StartFinding(chosen, policy_texts[chosen], note)

@@ -17,7 +17,6 @@ import torch
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.starts import start_ids
 from blimpworks.models.threads import once
 from blimpworks.scoring.decoder import NO_POSITIONS, Decoder
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs
@@ -26,6 +25,7 @@ from blimpworks.scoring.hub_model import HubEngine
 from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.selftest import gap_behind
+from blimpworks.scoring.starts import StartedEngine
 from blimpworks.scoring.trie import Ids, Mask, Numbers, build_trie, plan_rows
 
 WIDTH = {"cpu": 64, "cuda": 256}
@@ -47,12 +47,11 @@ def shortest_window(settings: Any) -> int | None:
     return min((size for size in sizes if isinstance(size, int)), default=None)
 
 
-class TransformersEngine(HubEngine):
+class TransformersEngine(StartedEngine, HubEngine):
     """A causal model on the first GPU, or else the CPU, in its checkpoint's dtype."""
 
     architecture = "causal"
     probe = 20
-    regional = False
     shares_prefixes = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
@@ -61,15 +60,6 @@ class TransformersEngine(HubEngine):
         super().__init__(checkpoint, described, options, tokenizer, f"sharing {options.sharing}")
         self._sharing = options.sharing
         self._text_settings = self._settings.get_text_config()
-
-    @property
-    def prefix(self) -> list[int]:
-        """Ids before every text."""
-        return self.tokenizer.prefix
-
-    @prefix.setter
-    def prefix(self, ids: list[int]) -> None:
-        self.tokenizer.prefix = ids
 
     @property
     def context(self) -> int | None:
@@ -125,8 +115,6 @@ class TransformersEngine(HubEngine):
         """Score by the decisions of the self-test."""
         if "sharing" in decisions:
             self._sharing = "never"
-        if "start" in decisions:
-            self.prefix = start_ids(self.tokenizer.hub, decisions["start"], str(self._directory))
         super().follow({name: value for name, value in decisions.items() if value != "none"})
 
     def _padded(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
@@ -142,7 +130,7 @@ class TransformersEngine(HubEngine):
         return values[trie.paths], lost[trie.paths]
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        prefix = np.array(self.prefix, dtype=np.int32)
+        prefix = np.array(self.tokenizer.prefix, dtype=np.int32)
         pieces = [piece for encoded in batch for piece in (prefix, encoded.ids)]
         flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
         lead = len(prefix)

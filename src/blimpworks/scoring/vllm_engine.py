@@ -9,12 +9,12 @@ import numpy as np
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.starts import start_ids
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
 from blimpworks.scoring.hub_loading import HubTokenizer, check_names
 from blimpworks.scoring.logits import TOLERANCE, find_dtype
 from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.selftest import Findings, gap_behind, marked_key
+from blimpworks.scoring.starts import StartedEngine
 from blimpworks.scoring.vllm_client import Prompt, Served
 from blimpworks.scoring.vllm_in_process import LoadedModel
 from blimpworks.scoring.vllm_server import MODEL
@@ -112,16 +112,12 @@ def score_encoded(
     return results
 
 
-class VllmEngine:
+class VllmEngine(StartedEngine):
     """A causal model in vLLM, in the stated number format.
 
     Only local safetensors, no code from the checkpoint. Texts are tokenized here as for
     transformers, so that both engines see the same ids.
     """
-
-    regional = False
-    shares_prefixes = False
-    abreast = 1
 
     def __init__(
         self,
@@ -142,18 +138,9 @@ class VllmEngine:
         self.key = self._bare = engine_key(VllmEngine, name, checkpoint, described, ENTRIES)
 
     @property
-    def prefix(self) -> list[int]:
-        """Ids before every text."""
-        return self.tokenizer.prefix
-
-    @prefix.setter
-    def prefix(self, ids: list[int]) -> None:
-        self.tokenizer.prefix = ids
-
-    @property
     def limit(self) -> int:
         """Most ids of a text."""
-        return self._longest - 1 - len(self.prefix)
+        return self._longest - 1 - len(self.tokenizer.prefix)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Return tokens without special ones; see ``Engine``."""
@@ -161,13 +148,13 @@ class VllmEngine:
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return natural log-probabilities. Raises UserError when vLLM does not start, or dies."""
-        return score_encoded(batch, self.prefix, self._vocabulary, self._model.ask)
+        return score_encoded(batch, self.tokenizer.prefix, self._vocabulary, self._model.ask)
 
     def self_test(self) -> Findings:
         """Test the model in vLLM. Raises UserError for one that looks ahead or gives no numbers."""
         checks = {"weights": check_names(self._directory), "tokenizer": self.tokenizer.source}
         checks["limit"] = str(self._longest - 1)
-        beyond = [frame_id for frame_id in self.prefix if frame_id >= self._vocabulary]
+        beyond = [frame_id for frame_id in self.tokenizer.prefix if frame_id >= self._vocabulary]
         if beyond:
             raise UserError(
                 f"{self._directory}: the first token has the id {beyond[0]}, but the model knows "
@@ -187,8 +174,7 @@ class VllmEngine:
 
     def follow(self, decisions: Mapping[str, str]) -> None:
         """Score by the decisions of the self-test."""
-        if "start" in decisions:
-            self.prefix = start_ids(self.tokenizer.hub, decisions["start"], str(self._directory))
+        super().follow(decisions)
         self.key = marked_key(self._bare, decisions)
 
     def close(self) -> None:
