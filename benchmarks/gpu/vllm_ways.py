@@ -25,8 +25,7 @@ from blimpworks.errors import UserError
 from blimpworks.generation.conversation import PromptRequest
 from blimpworks.generation.engine import load_generation_engine
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.vllm_engine import read_response, write_request
-from blimpworks.scoring.vllm_in_process import read_flat, sampling
+from blimpworks.scoring.vllm_engine import read_flat, read_response, sampling, write_request
 from blimpworks.scoring.vllm_server import MODEL
 from blimpworks.scoring.vllm_setup import Setup
 

@@ -33,8 +33,7 @@ from support.vllm_kit import IN_PROCESS, ODD, OPTIONS
 pytest.importorskip("vllm", reason="no vLLM here: `make vllm`, then .vllm/bin/python -m pytest")
 from vllm.engine.arg_utils import EngineArgs
 
-from blimpworks.scoring.vllm_engine import MODES, ServedModel, VllmEngine
-from blimpworks.scoring.vllm_in_process import LoadedModel
+from blimpworks.scoring.vllm_engine import VllmEngine, make_model
 from blimpworks.scoring.vllm_server import VllmServer, free_port
 from blimpworks.scoring.vllm_setup import Machine, make_setup
 
@@ -55,7 +54,7 @@ def setup(checkpoint):
 @pytest.fixture(scope="session")
 def served(setup):
     """A model behind a server that the tests share."""
-    model = ServedModel(setup)
+    model = make_model(setup)
     yield model
     model.close()
 
@@ -63,7 +62,7 @@ def served(setup):
 @pytest.fixture(scope="session")
 def loaded(setup):
     """The same model in this process."""
-    model = LoadedModel(setup)
+    model = make_model(replace(setup, options=IN_PROCESS.vllm))
     yield model
     model.close()
 
@@ -139,7 +138,7 @@ def test_code_of_a_checkpoint_is_not_run(checkpoint, tmp_path, options):
     with pytest.raises((UserError, ValueError, OSError)):
         VllmEngine(hostile, read_checkpoint(hostile), options)
     setup = make_setup(checkpoint.parent, "float32", options.vllm)
-    model = MODES[options.vllm.mode](replace(setup, model=hostile.parent))
+    model = make_model(replace(setup, model=hostile.parent))
     with pytest.raises(UserError):
         model.ask([[0, 5, 6]])
     model.close()
@@ -264,9 +263,9 @@ def directory(monkeypatch):
 
 @pytest.mark.slow_vllm
 def test_a_server_leaves_nothing_behind_unless_it_failed(setup, engine, directory):
-    idle = ServedModel(setup)
+    idle = make_model(setup)
     idle.close()
-    model = ServedModel(setup)
+    model = make_model(setup)
     model.ask([[0, *engine.encode(["the dog sees."])[0].ids.tolist()]])
     assert [path.name.startswith("blimpworks-vllm.") for path in directory.iterdir()] == [True]
     model.close()
@@ -392,7 +391,7 @@ def staged(setup, monkeypatch):
     def stage(mood, said=Stage.said):
         kind = type("Staged", (Stage,), {"mood": mood, "said": said})
         monkeypatch.setattr("blimpworks.scoring.vllm_client.VllmServer", kind)
-        models.append(ServedModel(setup))
+        models.append(make_model(setup))
         return models[-1], kind
 
     yield stage

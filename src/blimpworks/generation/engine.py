@@ -1,9 +1,10 @@
 """Define engines that answer."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, cast
+from typing import Literal, cast
 
 from blimpworks.campaign.engines import Choice, choose_generation_engine
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
@@ -32,7 +33,7 @@ class Response:
     """Number of its tokens, with the one that ended it."""
 
 
-class GenerationEngine(Protocol):
+class GenerationEngine(ABC):
     """One checkpoint, loaded with the first batch."""
 
     key: str
@@ -40,13 +41,12 @@ class GenerationEngine(Protocol):
     conversation: Conversation
     """Turns prompts into the model's input."""
 
+    @abstractmethod
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
         """Return the greedy answer to each prompt, or its failure; no prompt is unfit."""
-        ...
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027
         """Release all resources, such as a server; the engine is not used after that."""
-        ...
 
 
 def generation_key(

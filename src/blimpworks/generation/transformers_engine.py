@@ -13,7 +13,7 @@ from transformers import GenerationConfig, PreTrainedModel
 from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.errors import UserError
 from blimpworks.generation.conversation import Conversation, Ready
-from blimpworks.generation.engine import Response, generation_key
+from blimpworks.generation.engine import GenerationEngine, Response, generation_key
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.threads import device_name
 from blimpworks.scoring.engine import Failure, loading
@@ -51,7 +51,7 @@ def read_row(tokenizer: Any, row: Sequence[int], stops: Sequence[int]) -> Respon
     return Response(text, "length" if end is None else "stop", len(kept))
 
 
-class TransformersGenerator:
+class TransformersGenerator(GenerationEngine):
     """A causal model on the first GPU, or else the CPU; runs no code from the checkpoint."""
 
     def __init__(
@@ -198,6 +198,3 @@ class TransformersGenerator:
         generated = self._run(ids, pads, rows[0].room, eos_token_id=stops or None).sequences
         tokenizer = self.conversation.tokenizer
         return [read_row(tokenizer, row, stops) for row in generated[:, width:].tolist()]
-
-    def close(self) -> None:
-        """Do nothing: the interpreter frees everything."""

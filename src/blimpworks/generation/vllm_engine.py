@@ -2,61 +2,40 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.generation.conversation import Conversation, Ready
-from blimpworks.generation.engine import Response, generation_key
+from blimpworks.generation.engine import GenerationEngine, Response, generation_key
 from blimpworks.generation.transformers_engine import read_row
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Failure
 from blimpworks.scoring.hub_loading import check_names
-from blimpworks.scoring.vllm_client import Served
-from blimpworks.scoring.vllm_in_process import Loaded
+from blimpworks.scoring.vllm_client import Loaded, Served
 from blimpworks.scoring.vllm_server import MODEL
 from blimpworks.scoring.vllm_setup import Setup, make_setup
 
 SEED = 1407
 """Seed for vLLM, without effect: the most probable token is taken each time."""
 SHARED = {"model": MODEL, "temperature": 0, "seed": SEED, "return_token_ids": True}
-GPU = {"enforce_eager": False, "enable_prefix_caching": True}
-"""Arguments of answers on GPUs that differ from those of scores."""
 ENTRIES = (
-    "blimpworks.generation.vllm_engine:GenerationSetup",
     "blimpworks.generation.vllm_engine:make_generation_setup",
     "blimpworks.generation.vllm_engine:write_request",
     "blimpworks.generation.vllm_engine:read_response",
-    "blimpworks.generation.vllm_engine:LoadedGenerator",
+    "blimpworks.generation.vllm_engine:sampling",
+    "blimpworks.scoring.vllm_setup:make_setup",
     "blimpworks.scoring.vllm_server:command_line",
 )
 """The code that decides answers, without that which watches and restarts a server."""
 
 
-class GenerationSetup(Setup):
-    """A model that vLLM runs to answer; on GPUs with CUDA graphs and shared prefixes."""
-
-    def arguments(self) -> dict[str, str | int | float | bool]:
-        """See ``Setup``."""
-        arguments = Setup.arguments(self)
-        return arguments | GPU if self.gpus else arguments
-
-    def name(self) -> str:
-        """Return the set-up as text for keys: it can change which token is most probable."""
-        return f"{Setup.name(self)} graphs, shared prefixes" if self.gpus else Setup.name(self)
-
-
-def make_generation_setup(
-    model: Path, dtype: str, options: GenerationJobOptions
-) -> GenerationSetup:
+def make_generation_setup(model: Path, dtype: str, options: GenerationJobOptions) -> Setup:
     """Prepare to answer with the model in a directory. Raises UserError as ``make_setup``."""
     vllm = options.vllm
     room = vllm.model_copy(update={"longest": vllm.longest + options.max_tokens - 1})
-    setup = make_setup(model, dtype, room)
-    return GenerationSetup(
-        **{setup_field.name: getattr(setup, setup_field.name) for setup_field in fields(setup)}
-    )
+    return replace(make_setup(model, dtype, room), answers=True)
 
 
 def write_request(ready: Ready, stops: Sequence[int]) -> bytes:
@@ -71,52 +50,24 @@ def read_response(body: bytes) -> list[int]:
     return ids
 
 
-class ServedGenerator(Served[Ready, Response]):
-    """Asks through a server, one prompt in a request, many requests at a time."""
+def sampling(ready: Ready, stops: Sequence[int]) -> Any:
+    """Return the parameters of one answer in process."""
+    from vllm import SamplingParams
 
-    def __init__(self, setup: Setup, conversation: Conversation, in_flight: int) -> None:
-        super().__init__(setup, 1, in_flight)
-        self._conversation = conversation
-
-    def write(self, batch: Sequence[Ready]) -> tuple[str, bytes]:
-        """See ``write_request``."""
-        return "/v1/completions", write_request(batch[0], self._conversation.stops)
-
-    def read(self, body: bytes, batch: Sequence[Ready]) -> list[Response]:
-        """See ``read_response``."""
-        tokenizer, stops = self._conversation.tokenizer, self._conversation.stops
-        return [read_row(tokenizer, read_response(body), stops) for _ in batch]
+    return SamplingParams(
+        temperature=0,
+        seed=SEED,
+        max_tokens=ready.room,
+        stop_token_ids=list(stops),
+        detokenize=False,
+    )
 
 
-class LoadedGenerator(Loaded[Ready, Response]):
-    """Asks vLLM's offline API, a shard of prompts at a time."""
+class VllmGenerator(GenerationEngine):
+    """A causal model in vLLM, in the stated number format; runs no code from the checkpoint.
 
-    def __init__(self, setup: Setup, conversation: Conversation) -> None:
-        super().__init__(setup)
-        self._conversation = conversation
-
-    def generate(self, model: Any, batch: Sequence[Ready]) -> list[Response]:
-        """Return the answer to each prompt."""
-        from vllm import SamplingParams
-
-        tokenizer, stops = self._conversation.tokenizer, self._conversation.stops
-        sampling = [
-            SamplingParams(
-                temperature=0,
-                seed=SEED,
-                max_tokens=prompt.room,
-                stop_token_ids=list(stops),
-                detokenize=False,
-            )
-            for prompt in batch
-        ]
-        inputs = [{"prompt_token_ids": list(prompt.ids)} for prompt in batch]
-        outputs = model.generate(inputs, sampling, use_tqdm=False)
-        return [read_row(tokenizer, prompt.outputs[0].token_ids, stops) for prompt in outputs]
-
-
-class VllmGenerator:
-    """A causal model in vLLM, in the stated number format; runs no code from the checkpoint."""
+    A server is sent one prompt in a request, many requests at a time.
+    """
 
     def __init__(
         self, checkpoint: Path, described: Checkpoint, options: GenerationJobOptions
@@ -126,14 +77,27 @@ class VllmGenerator:
         setup = make_generation_setup(directory, described.dtype, options)
         check_names(directory)
         self.conversation = Conversation(directory, options.chat, setup.longest, setup.vocabulary)
-        entries = (*ENTRIES, "blimpworks.scoring.vllm_setup:make_setup")
         self.key = generation_key(
-            setup.name(), checkpoint, described, self.conversation, options, entries
+            setup.name(), checkpoint, described, self.conversation, options, ENTRIES
         )
-        self._model = (
-            ServedGenerator(setup, self.conversation, options.in_flight)
-            if options.vllm.mode == "served"
-            else LoadedGenerator(setup, self.conversation)
+        tokenizer, stops = self.conversation.tokenizer, self.conversation.stops
+
+        def generate(model: Any, batch: Sequence[Ready]) -> list[Response]:
+            inputs = [{"prompt_token_ids": list(prompt.ids)} for prompt in batch]
+            parameters = [sampling(prompt, stops) for prompt in batch]
+            outputs = model.generate(inputs, parameters, use_tqdm=False)
+            return [read_row(tokenizer, each.outputs[0].token_ids, stops) for each in outputs]
+
+        self._model: Served[Ready, Response] | Loaded[Ready, Response] = (
+            Loaded(setup, generate)
+            if options.vllm.mode == "in_process"
+            else Served(
+                setup,
+                lambda batch: write_request(batch[0], stops),
+                lambda body, _: [read_row(tokenizer, read_response(body), stops)],
+                1,
+                options.in_flight,
+            )
         )
 
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:

@@ -1,11 +1,14 @@
-"""Send many requests to a vLLM server, in batches: retries, deaths, restarts."""
+"""Run requests in batches, by a vLLM server (retries, deaths, restarts) or in this process."""
 
+import gc
 import logging
-from abc import ABC, abstractmethod
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Generic, Literal, TypeVar, cast
+from functools import cached_property
+from typing import Any, Generic, Literal, TypeVar, cast
 
+import torch
 import urllib3
 
 from blimpworks.errors import TransientError, UserError
@@ -32,28 +35,6 @@ def cut(numbers: Sequence[int], size: int) -> list[list[int]]:
     return [list(numbers[a : a + size]) for a in range(0, len(numbers), size)]
 
 
-class _Round(Generic[R]):
-    """Results so far, and the batches still to run."""
-
-    def __init__(self, count: int, size: int) -> None:
-        self.results: list[R | Failure | None] = [None] * count
-        self.pending = cut(range(count), size)
-
-    def settle(self, batch: list[int], outcome: Outcome[R]) -> None:
-        """Keep a batch's results, or queue it again, in parts if it was too much."""
-        if not isinstance(outcome, str):
-            for number, row in zip(batch, outcome, strict=True):
-                self.results[number] = row
-        elif outcome in {"lost", "stray"}:
-            self.pending.append(batch)
-        elif outcome == "deadly":  # a new start costs more than many small requests
-            self.pending += cut(batch, 1)
-        elif len(batch) > 1:
-            self.pending += cut(batch, (len(batch) + 1) // 2)
-        else:
-            self.results[batch[0]] = cast(Failure, outcome)
-
-
 def run_batches(requests: Sequence[P], size: int, attempt: Attempt[P, R]) -> list[R | Failure]:
     """Return each request's result or failure, from batches of ``size``.
 
@@ -61,13 +42,24 @@ def run_batches(requests: Sequence[P], size: int, attempt: Attempt[P, R]) -> lis
     deadly batch are tried alone, and ``attempt`` says which trouble each has. ``attempt`` raises
     when nothing can help.
     """
-    work = _Round[R](len(requests), size)
-    while work.pending:
-        batches, work.pending = work.pending, []
+    results: list[R | Failure | None] = [None] * len(requests)
+    pending = cut(range(len(requests)), size)
+    while pending:
+        batches, pending = pending, []
         outcomes = attempt([[requests[i] for i in batch] for batch in batches])
         for batch, outcome in zip(batches, outcomes, strict=True):
-            work.settle(batch, outcome)
-    return cast(list[R | Failure], work.results)
+            if not isinstance(outcome, str):
+                for number, row in zip(batch, outcome, strict=True):
+                    results[number] = row
+            elif outcome in ("lost", "stray"):
+                pending.append(batch)
+            elif outcome == "deadly":  # a new start costs more than many small requests
+                pending += cut(batch, 1)
+            elif len(batch) > 1:
+                pending += cut(batch, (len(batch) + 1) // 2)
+            else:
+                results[batch[0]] = cast(Failure, outcome)
+    return cast(list[R | Failure], results)
 
 
 log = logging.getLogger(__name__)
@@ -87,6 +79,7 @@ REFUSED = (400, 413, 422)
 """Statuses about the prompts of a request."""
 STRAY = (401, 403, 404)
 """Statuses of another server, which does not know the token or the model."""
+PATH = "/v1/completions"
 SHUTDOWN_TIMEOUT = 20.0
 """Seconds to wait for the end of a server that stopped answering."""
 
@@ -100,7 +93,7 @@ def trouble(status: int, body: bytes) -> Trouble:
     return "refused" if status in REFUSED else "lost"
 
 
-class Served(ABC, Generic[P, R]):
+class Served(Generic[P, R]):
     """Sends requests to a server, which starts with the first.
 
     A dead server is started again and gets the missing batches one at a time. The requests of the
@@ -109,23 +102,25 @@ class Served(ABC, Generic[P, R]):
     theirs.
     """
 
-    def __init__(self, setup: Setup, size: int, in_flight: int) -> None:
-        """Prepare. An HTTP request has ``size`` requests; ``in_flight`` of them run at a time."""
-        self._setup, self._options, self._size = setup, setup.options, size
+    def __init__(
+        self,
+        setup: Setup,
+        write: Callable[[Sequence[P]], bytes],
+        read: Callable[[bytes, Sequence[P]], list[R]],
+        size: int,
+        in_flight: int,
+    ) -> None:
+        """Prepare. An HTTP request has ``size`` requests; ``in_flight`` of them run at a time.
+
+        ``write`` makes the body of the HTTP request with a batch, and ``read`` reads its answer.
+        """
+        self._setup, self._write, self._read, self._size = setup, write, read, size
         self.server: VllmServer | None = None
         self._pool: urllib3.HTTPConnectionPool | None = None
         self._usual = self._in_flight = in_flight
         self._deaths = 0
         self._sound = self._proven = True
         self._known: list[P] = []
-
-    @abstractmethod
-    def write(self, batch: Sequence[P]) -> tuple[str, bytes]:
-        """Return address and body of the HTTP request with a batch."""
-
-    @abstractmethod
-    def read(self, body: bytes, batch: Sequence[P]) -> list[R]:
-        """Read the result of each request of a batch."""
 
     def ask(self, requests: Sequence[P]) -> list[R | Failure]:
         """Return each request's result or failure.
@@ -168,7 +163,7 @@ class Served(ABC, Generic[P, R]):
         kind = TransientError if self._known else UserError
         error = server.failure(f"failed, {self._deaths} times in a row", kind)
         self.close()
-        if self._deaths > self._options.restarts:
+        if self._deaths > self._setup.options.restarts:
             raise error
         log.warning("the vLLM server failed; it is started again, and sent what is missing")
         return outcomes
@@ -182,7 +177,7 @@ class Served(ABC, Generic[P, R]):
             self.server.address,
             self.server.port,
             maxsize=self._in_flight,
-            timeout=urllib3.Timeout(connect=10, read=self._options.answer_timeout),
+            timeout=urllib3.Timeout(connect=10, read=self._setup.options.answer_timeout),
         )
         if self._known:
             self._proven = isinstance(self.send(self._known), list)
@@ -196,17 +191,71 @@ class Served(ABC, Generic[P, R]):
         # A hundred batches need not find out by retrying.
         if not self._sound or not self.server.running:
             return "lost"
-        (path, body), headers = self.write(batch), self.server.headers()
+        body, headers = self._write(batch), self.server.headers()
         try:
-            answer = self._pool.request("POST", path, body=body, headers=headers, retries=RETRIES)
+            answer = self._pool.request("POST", PATH, body=body, headers=headers, retries=RETRIES)
         except urllib3.exceptions.HTTPError as error:
             log.debug("a request to the vLLM server failed (%s)", error)
             self._sound = False
             return "lost"
         if answer.status == 200:
-            return self.read(answer.data, batch)
+            return self._read(answer.data, batch)
         problem = trouble(answer.status, answer.data)
         self._sound = self._sound and problem not in ("lost", "stray")
         if problem != "lost":  # else its log knows more
             log.warning("the vLLM server answered %d: %s", answer.status, answer.data[:300])
         return problem
+
+
+class Loaded(Generic[P, R]):
+    """Runs requests through vLLM's offline API; the first loads the model."""
+
+    def __init__(self, setup: Setup, generate: Callable[[Any, Sequence[P]], list[R]]) -> None:
+        """``generate`` returns the result of each request of a batch, from vLLM's ``LLM``."""
+        self._setup, self._generate = setup, generate
+
+    def ask(self, requests: Sequence[P]) -> list[R | Failure]:
+        """Return each request's result or failure. Raises UserError when loading fails."""
+        return run_batches(requests, max(1, len(requests)), self._attempt)
+
+    def close(self) -> None:
+        """Release the model."""
+        self.__dict__.pop("_model", None)
+        gc.collect()
+
+    @cached_property
+    def _model(self) -> Any:
+        # Read when vLLM is imported. One process ends cleanly, several do not always.
+        environment = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
+        os.environ.update(self._setup.environment() | environment)
+        if not self._setup.gpus:  # torch, if imported before, has chosen its own number
+            torch.set_num_threads(self._setup.options.threads)
+        from vllm import LLM
+
+        try:
+            return LLM(**self._setup.arguments())
+        except Exception as error:
+            # Anything from OSError to pydantic's ValidationError, by what is wrong.
+            message = " ".join(str(error).split())[:300]
+            raise UserError(
+                f"{self._setup.model}: vLLM cannot load the model ({message}); correct the cause, "
+                "or choose the engine transformers."
+            ) from error
+
+    def _attempt(self, batches: list[list[P]]) -> list[Outcome[R]]:
+        return [self._outcome(batch) for batch in batches]
+
+    def _outcome(self, batch: Sequence[P]) -> Outcome[R]:
+        model = self._model
+        from vllm.exceptions import VLLMValidationError
+
+        try:
+            return self._generate(model, batch)
+        except VLLMValidationError:
+            return "refused"
+        except (RuntimeError, MemoryError) as error:
+            if not is_full(str(error)) and not isinstance(error, MemoryError):
+                raise
+            # What was under way would come back with the next batch.
+            self.close()
+            return "out_of_memory"

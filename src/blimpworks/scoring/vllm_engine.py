@@ -15,11 +15,12 @@ from blimpworks.scoring.logits import TOLERANCE, find_dtype
 from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.selftest import Findings, gap_behind, marked_key
 from blimpworks.scoring.starts import StartedEngine
-from blimpworks.scoring.vllm_client import Prompt, Served
-from blimpworks.scoring.vllm_in_process import LoadedModel
+from blimpworks.scoring.vllm_client import Loaded, Prompt, Served
 from blimpworks.scoring.vllm_server import MODEL
 from blimpworks.scoring.vllm_setup import Setup, make_setup
 
+LOWEST = -9999.0
+"""vLLM's server's answer for the logarithm of zero."""
 # One token must be generated; which one is of no interest.
 REQUEST = {"model": MODEL, "prompt_logprobs": 0, "max_tokens": 1, "temperature": 0}
 
@@ -50,25 +51,42 @@ def write_request(prompts: Sequence[Prompt]) -> bytes:
     return body
 
 
-class ServedModel(Served[Prompt, LogProbs]):
-    """Scores prompts through a server; see ``Served``."""
+def sampling() -> Any:
+    """Return the parameters of a prompt, in the form that ``read_flat`` reads."""
+    from vllm import SamplingParams
 
-    def __init__(self, setup: Setup) -> None:
-        super().__init__(setup, setup.options.prompts, setup.options.in_flight)
-
-    def write(self, batch: Sequence[Prompt]) -> tuple[str, bytes]:
-        """See ``write_request``."""
-        return "/v1/completions", write_request(batch)
-
-    def read(self, body: bytes, batch: Sequence[Prompt]) -> list[LogProbs]:
-        """See ``read_response``."""
-        return read_response(body, batch)
+    parameters = SamplingParams(
+        prompt_logprobs=0, max_tokens=1, temperature=0, detokenize=False, flat_logprobs=True
+    )
+    # Else each request gets a deep copy of them, a twentieth of the time of short sentences.
+    if hasattr(parameters, "skip_clone"):  # older ones have no such switch
+        parameters.skip_clone = True
+    return parameters
 
 
-MODES: dict[str, type[ServedModel] | type[LoadedModel]] = {
-    "served": ServedModel,
-    "in_process": LoadedModel,
-}
+def read_flat(flat: Any) -> LogProbs:
+    """Read vLLM's flat log-probabilities, which have no entry for the first id."""
+    return np.maximum(np.array(flat.logprobs, dtype=np.float32), LOWEST)
+
+
+def generate(model: Any, batch: Sequence[Prompt]) -> list[LogProbs]:
+    """Return log-probabilities of each prompt's ids after the first, by vLLM's ``LLM``."""
+    inputs = [{"prompt_token_ids": prompt} for prompt in batch]
+    outputs = model.generate(inputs, sampling(), use_tqdm=False)
+    return [read_flat(output.prompt_logprobs) for output in outputs]
+
+
+Model = Served[Prompt, LogProbs] | Loaded[Prompt, LogProbs]
+
+
+def make_model(setup: Setup) -> Model:
+    """Prepare to run a model, in the mode of its options."""
+    options = setup.options
+    if options.mode == "in_process":
+        return Loaded(setup, generate)
+    return Served(setup, write_request, read_response, options.prompts, options.in_flight)
+
+
 ENTRIES = (
     "blimpworks.scoring.hub_loading:HubTokenizer",
     "blimpworks.scoring.vllm_setup:make_setup",
@@ -76,8 +94,8 @@ ENTRIES = (
     "blimpworks.scoring.vllm_engine:score_encoded",
     "blimpworks.scoring.vllm_engine:write_request",
     "blimpworks.scoring.vllm_engine:read_response",
-    "blimpworks.scoring.vllm_in_process:sampling",
-    "blimpworks.scoring.vllm_in_process:read_flat",
+    "blimpworks.scoring.vllm_engine:sampling",
+    "blimpworks.scoring.vllm_engine:read_flat",
 )
 """The code that decides numbers, without that which watches and restarts a server."""
 
@@ -124,14 +142,14 @@ class VllmEngine(StartedEngine):
         checkpoint: Path,
         described: Checkpoint,
         options: ScoringOptions,
-        model: ServedModel | LoadedModel | None = None,
+        model: Model | None = None,
     ) -> None:
         """Load the tokenizer; the first batch starts vLLM. Raises UserError without vLLM."""
         setup = make_setup(checkpoint.parent, described.dtype, options.vllm)
         self._directory = checkpoint.parent
         self._dtype = find_dtype(checkpoint, described.dtype)
         self.tokenizer = HubTokenizer(checkpoint, described)
-        self._model = model or MODES[options.vllm.mode](setup)
+        self._model = model or make_model(setup)
         self._vocabulary = setup.vocabulary
         self._longest = setup.longest
         name = setup.name() + self.tokenizer.variant

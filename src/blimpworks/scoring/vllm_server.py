@@ -200,14 +200,11 @@ class VllmServer:
         """Return the headers of a request to it."""
         return {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
 
-    def await_end(self, seconds: float) -> bool:
-        """Whether it ends by itself within ``seconds``."""
-        try:
+    def await_end(self, seconds: float) -> None:
+        """Wait up to ``seconds`` for its end."""
+        with suppress(subprocess.TimeoutExpired):
             if self._supervisor:
                 self._supervisor.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
 
     def read_log(self) -> str:
         """Return its output so far."""
@@ -235,12 +232,6 @@ class VllmServer:
         supervisor, self._supervisor = self._supervisor, None
         if supervisor is None:
             return
-        self._end(supervisor)
-        if self._directory and not self._failed:
-            shutil.rmtree(self._directory, ignore_errors=True)
-
-    @staticmethod
-    def _end(supervisor: subprocess.Popen[bytes]) -> None:
         if supervisor.stdin:
             supervisor.stdin.close()
         try:
@@ -248,3 +239,5 @@ class VllmServer:
         except subprocess.TimeoutExpired:
             supervisor.kill()
             supervisor.wait()
+        if self._directory and not self._failed:
+            shutil.rmtree(self._directory, ignore_errors=True)

@@ -67,6 +67,8 @@ class Setup:
     options: VllmOptions
     multimodal: bool = False
     """Whether the model has a part for images or sound."""
+    answers: bool = False
+    """Whether vLLM is to answer; on GPUs it uses CUDA graphs and shares prefixes then."""
 
     @property
     def gpus(self) -> int:
@@ -74,18 +76,19 @@ class Setup:
         return self.machine.gpus and (self.options.tensor_parallel or self.machine.gpus)
 
     def name(self) -> str:
-        """Return versions, and all else that can move a log-probability."""
+        """Return versions, and all else that can move a log-probability or an answer."""
         name_parts = [self.machine.build, f"torch {version('torch')}", self.machine.device]
         name_parts += [f"{name} {version(name)}" for name in ("transformers", "tokenizers")]
         name_parts += [f"gpus {self.gpus}"] if self.gpus else [f"threads {self.options.threads}"]
         name_parts += [f"longest {self.longest}", f"batched_tokens {self.options.batched_tokens}"]
+        name_parts += ["graphs, shared prefixes"] if self.answers and self.gpus else []
         return " ".join(name_parts)
 
     def arguments(self) -> dict[str, str | int | float | bool]:
         """Return the engine's arguments, by their names in vLLM's offline API.
 
         Only safetensors, no code from the checkpoint, raw log-probabilities, no reuse between
-        texts, and no tokenizer, because ids go in and out.
+        scored texts, and no tokenizer, because ids go in and out.
         """
         arguments: dict[str, str | int | float | bool] = {
             "model": str(self.model.resolve()),
@@ -95,8 +98,8 @@ class Setup:
             "skip_tokenizer_init": True,
             "generation_config": "vllm",
             "logprobs_mode": "raw_logprobs",
-            "enforce_eager": True,
-            "enable_prefix_caching": False,
+            "enforce_eager": not (self.answers and self.gpus),
+            "enable_prefix_caching": bool(self.answers and self.gpus),
             "max_model_len": self.longest,
             "max_num_batched_tokens": max(self.options.batched_tokens, SEQUENCES),
             "max_num_seqs": SEQUENCES,
