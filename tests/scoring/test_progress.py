@@ -18,7 +18,7 @@ from blimpworks.scoring.progress import ATTEMPT, Progress, read_progress
 from blimpworks.scoring.run import score_items
 from blimpworks.scoring.selftest import FILE_NAME
 from blimpworks.scoring.store import Store
-from blimpworks.scoring.watch import Watch, Watches
+from blimpworks.scoring.watch import Watch
 from support import tiny
 
 OPTIONS = ScoringOptions(shard=7, batch_tokens=200)
@@ -140,7 +140,7 @@ def test_loading_is_told_from_scoring(score, tmp_path):
     """Engines load with the first batch: what it takes longer than the next is loading."""
     path = tmp_path / "x.progress.json"
     begun = time.monotonic()
-    score(Watches(Progress(path), Slow(load=1.0, shard=0.05)))
+    score(Watch(Progress(path), Slow(load=1.0, shard=0.05)))
     took = time.monotonic() - begun
     result = read_progress(path)
     assert 0.8 < result.load_seconds < took - 0.4
@@ -259,7 +259,7 @@ def test_an_interrupted_run_begins_no_pass_any_more(score, tmp_path, monkeypatch
 @pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "shards"), [(RESERVE - 1, 0), (RESERVE + 2, 1)])
 def test_a_first_shard_is_tried_while_there_is_half_a_minute(score, tmp_path, seconds, shards):
-    watch = Watches(Deadline(time.time() + seconds), Slow(load=0, shard=1.4))
+    watch = Watch(Deadline(time.time() + seconds), Slow(load=0, shard=1.4))
     with pytest.raises(
         OutOfTime, match=rf"^{7 * shards} of \d+ sentences have scores; .* goes on from there"
     ):
@@ -270,7 +270,7 @@ def test_a_first_shard_is_tried_while_there_is_half_a_minute(score, tmp_path, se
 @pytest.mark.slow
 def test_time_spent_on_loading_does_not_count_as_a_slow_shard(score):
     # After a load of 1 s the rest fits easily into 2.5 s.
-    watch = Watches(Deadline(time.time() + RESERVE + 2.5), Slow(load=0.9, shard=0.01))
+    watch = Watch(Deadline(time.time() + RESERVE + 2.5), Slow(load=0.9, shard=0.01))
     assert score(watch).sentences
 
 

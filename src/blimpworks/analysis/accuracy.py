@@ -3,6 +3,8 @@
 import logging
 import math
 from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from statistics import NormalDist
 
@@ -130,39 +132,27 @@ def _read(path: Path) -> pa.Table:
     return table.drop_columns("item_id")
 
 
-def _summary(
-    block: Sequence[Judged], tables: Sequence[pa.Table], one_more: Collection[str]
-) -> pd.DataFrame:
-    numbered = [
-        table.append_column(TABLE, pa.array(np.full(len(table), number)))
-        for number, table in enumerate(tables)
-    ]
-    types = dict.fromkeys(KEYS, object) | dict.fromkeys(["tie", "near_tie"], "boolean")
-    frame = pa.concat_tables(numbered).unify_dictionaries().to_pandas().astype(types)
-    summary = summarise(frame, one_more=block[0][0] in one_more)
-    models, languages, _ = zip(*block, strict=True)
-    model, lang = (summary[TABLE].map(dict(enumerate(names))) for names in (models, languages))
-    return summary.assign(model=model, lang=lang)
-
-
 def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Iterator[pd.DataFrame]:
     """Yield accuracies of tables in their order, neighbours together that are counted alike."""
-    block: list[Judged] = []
-    tables: list[pa.Table] = []
-    grouping: tuple[bool, int] | None = None
-    rows = 0
-    for number, judged in enumerate(judgements):
-        table = _read(judged[2])
-        # A table with nominal numbers of prompts is of no other's kind.
-        table_grouping = (judged[0] in one_more, number if NOMINAL in table.column_names else -1)
-        rows += len(table)
-        if block and (table_grouping != grouping or rows > BLOCK):
-            yield _summary(block, tables, one_more)
-            block, tables, rows = [], [], len(table)
-        block.append(judged)
-        tables.append(table)
-        grouping = table_grouping
-    yield _summary(block, tables, one_more)
+
+    def tables() -> Iterator[tuple[tuple[bool, int, int], pa.Table]]:
+        rows = 0
+        for number, judged in enumerate(judgements):
+            table = _read(judged[2])
+            # A table with nominal numbers of prompts is of no other's kind.
+            alone = number if NOMINAL in table.column_names else -1
+            numbers = pa.array(np.full(len(table), number))
+            key = (judged[0] in one_more, alone, rows // BLOCK)
+            yield key, table.append_column(TABLE, numbers)
+            rows += len(table)
+
+    types = dict.fromkeys(KEYS, object) | dict.fromkeys(["tie", "near_tie"], "boolean")
+    models, languages = ({n: row[i] for n, row in enumerate(judgements)} for i in (0, 1))
+    for (more, *_), block in groupby(tables(), key=itemgetter(0)):
+        together = pa.concat_tables([table for _, table in block]).unify_dictionaries()
+        summary = summarise(together.to_pandas().astype(types), one_more=more)
+        number = summary[TABLE]
+        yield summary.assign(model=number.map(models), lang=number.map(languages))
 
 
 def compute_accuracies(

@@ -95,14 +95,6 @@ class Compared:
     start: str = ""
     """Condition of the first token, in words; empty where the engine has no choice."""
 
-    def tokens(self, side: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return sentence [t], id [t] and log-probability [t] of every token of one side."""
-        ids = self.scores[f"{side}_ids"].combine_chunks()
-        logprobs = self.scores[f"{side}_logprobs"].combine_chunks()
-        rows = pc.list_parent_indices(ids).to_numpy(zero_copy_only=False)
-        flat = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
-        return rows, ids.flatten().to_numpy(zero_copy_only=False), flat
-
 
 def _extent(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float | None]:
     absolute = np.abs(np.concatenate(differences))
@@ -119,20 +111,15 @@ def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
     """
     by_token, by_sentence, unmatched, tokens = [np.empty(0)], [], 0, 0
     for side in SIDES:
-        (rows, ids, ours), (their_rows, their_ids, theirs) = (
-            each.tokens(side) for each in (variant, reference)
-        )
-        counts, their_counts = (
-            np.bincount(r, minlength=len(variant.items)) for r in (rows, their_rows)
-        )
-        alike = counts == their_counts
-        inside, their_inside = alike[rows], alike[their_rows]
-        kept, their_kept = ours[inside], theirs[their_inside]
-        same = ids[inside] == their_ids[their_inside]
+        ours, theirs = (side_of(each.items, each.scores, side) for each in (variant, reference))
+        alike = np.equal(*(pc.list_value_length(each.ids) for each in (ours, theirs)))
+        inside, their_inside = alike[ours.row], alike[theirs.row]
+        kept, their_kept = ours.value[inside], theirs.value[their_inside]
+        same = ours.id[inside] == theirs.id[their_inside]
         by_token.append(np.where(same, kept - their_kept, np.nan))
         unmatched += int((~same | (np.isnan(kept) != np.isnan(their_kept))).sum())
         unmatched += int((~inside).sum())
-        tokens += int((~np.isnan(ours)).sum())
+        tokens += int((~np.isnan(ours.value)).sum())
         sums = (
             each.scores[f"logprob_{side}"].to_numpy(zero_copy_only=False)
             for each in (variant, reference)

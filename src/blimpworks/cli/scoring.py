@@ -24,21 +24,21 @@ from blimpworks.errors import UserError
 from blimpworks.records.job import Command, Planned
 
 if TYPE_CHECKING:
-    from blimpworks.scoring.watch import Watches
+    from blimpworks.scoring.watch import Watch
 
 MANIFEST = option("Manifest of the model's scores.")
 STORE = option("Directory of the model's shards.")
 RESPONSES = option("Manifest of the model's responses.")
 
 
-def watch_of(log: Path | None) -> "Watches":
-    """Return the watches of a job: its progress file (with a log) and its allocation's end."""
+def watch_of(log: Path | None) -> "Watch":
+    """Return the watch of a job: its progress file (with a log) and its allocation's end."""
     from blimpworks.cluster.allocation import deadline_of
     from blimpworks.records.journal import progress_path
     from blimpworks.scoring.progress import Progress
-    from blimpworks.scoring.watch import Watch, Watches
+    from blimpworks.scoring.watch import Watch
 
-    return Watches(Progress(progress_path(log)) if log else Watch(), deadline_of())
+    return Watch(*([Progress(progress_path(log))] if log else []), deadline_of())
 
 
 def _engines() -> Iterator[Command]:

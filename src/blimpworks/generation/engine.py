@@ -4,9 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
-from blimpworks.campaign.engines import Choice, choose_generation_engine
+from blimpworks.campaign.engines import choose_generation_engine
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
 from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import Conversation, Ready
@@ -71,9 +71,10 @@ def load_generation_engine(
     checkpoint: Path, name: str, options: GenerationJobOptions
 ) -> GenerationEngine:
     """Load the engine ``name`` with a checkpoint. Raises UserError for one that cannot answer."""
-
-    def choose(described: Checkpoint) -> Choice:
-        requested = ScoringOptions(dtype=options.dtype)
-        return choose_generation_engine(name, described.architecture, described, requested)
-
-    return cast(GenerationEngine, build_engine(checkpoint, choose, options))
+    asked = ScoringOptions(dtype=options.dtype)
+    engine: GenerationEngine = build_engine(
+        checkpoint,
+        lambda own: choose_generation_engine(name, own.architecture, own, asked),
+        options,
+    )
+    return engine

@@ -25,6 +25,7 @@ from blimpworks.scoring.hub_loading import (
     read_settings,
     tensors_of,
 )
+from blimpworks.scoring.hub_model import halving
 from blimpworks.scoring.logits import find_dtype, versions
 
 log = logging.getLogger(__name__)
@@ -175,20 +176,10 @@ class TransformersGenerator(GenerationEngine):
         """See ``GenerationEngine``. A prompt too big for the memory even alone fails."""
         outcomes: list[Response | Failure] = ["out_of_memory"] * len(batch)
         for numbers in self._batches(batch):
-            for number, answer in zip(
-                numbers, self._halving([batch[i] for i in numbers]), strict=True
-            ):
-                outcomes[number] = answer
+            answers = halving(self._generate, [batch[i] for i in numbers])
+            for number, answer in zip(numbers, answers, strict=True):
+                outcomes[number] = answer or "out_of_memory"
         return outcomes
-
-    def _halving(self, rows: list[Ready]) -> list[Response | Failure]:
-        try:
-            return [*self._generate(rows)]
-        except (torch.OutOfMemoryError, MemoryError):
-            if len(rows) == 1:
-                return ["out_of_memory"]
-        middle = (len(rows) + 1) // 2
-        return self._halving(rows[:middle]) + self._halving(rows[middle:])
 
     def _generate(self, rows: list[Ready]) -> list[Response]:
         width = max(len(row.ids) for row in rows)

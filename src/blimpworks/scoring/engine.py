@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,11 +140,10 @@ def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], optio
 
 def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
     """Load the engine ``name`` with a checkpoint's file. Raises UserError as ``build_engine``."""
-
-    def choose(described: Checkpoint) -> Choice:
-        return choose_engine(name, described.architecture, described, options)
-
-    return cast(Engine, build_engine(checkpoint, choose, options))
+    engine: Engine = build_engine(
+        checkpoint, lambda own: choose_engine(name, own.architecture, own, options), options
+    )
+    return engine
 
 
 def engine_key(

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of
 from blimpworks.scoring.watch import Watch
 
@@ -31,18 +30,6 @@ R = TypeVar("R", bound=Hashable)
 def shard_name(sha256: str) -> str:
     """Return the file name of the shard with this SHA-256."""
     return f"part-{sha256[:32]}.parquet"
-
-
-def read_statuses(shard: Path, schema: pa.Schema) -> dict[str, str]:
-    """Return each row's status by key. Raises UserError for an unreadable shard."""
-    try:
-        if not pq.read_schema(shard).equals(schema):
-            raise UserError(f"{shard} has other columns than a shard.")
-        table = pq.read_table(shard, columns=["key", "status"])
-        return dict(zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True))
-    except (OSError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())
-        raise UserError(f"{shard} is no readable shard ({reason}).") from error
 
 
 class ShardStore(ABC, Generic[R]):
@@ -82,18 +69,22 @@ class ShardStore(ABC, Generic[R]):
         """Shard of each row by key; of two, one in which it did not fail."""
         self.status_of: dict[str, str] = {}
         for shard in sorted(directory.glob("part-*.parquet")):
+            problem = ""
             try:
                 if shard.name != shard_name(sha256_of(shard)):
-                    raise UserError(
-                        f"{shard} was altered since it was written: its name is not its digest."
-                    )
-                self._add(shard, read_statuses(shard, self.schema))
-            except UserError as error:
-                log.warning("%s It is set aside and made again.", error)
+                    problem = "was altered since it was written: its name is not its digest."
+                elif not pq.read_schema(shard).equals(self.schema):
+                    problem = "has other columns than a shard."
+                else:
+                    self._add(shard, pq.read_table(shard, columns=["key", "status"]))
+            except (OSError, pa.ArrowException) as error:
+                problem = f"is no readable shard ({' '.join(str(error).split())})."
+            if problem:
+                log.warning("%s %s It is set aside and made again.", shard, problem)
                 shard.rename(shard.with_name(f"{shard.name}.corrupt"))
 
-    def _add(self, shard: Path, statuses: Mapping[str, str]) -> None:
-        for key, status in statuses.items():
+    def _add(self, shard: Path, rows: pa.Table) -> None:
+        for key, status in zip(rows["key"].to_pylist(), rows["status"].to_pylist(), strict=True):
             if self.status_of.get(key, OK) in self.failed or key not in self.shard_of:
                 self.shard_of[key], self.status_of[key] = shard, status
 
@@ -145,5 +136,4 @@ class ShardStore(ABC, Generic[R]):
         path = self.directory / shard_name(hashlib.sha256(content).hexdigest())
         with atomic(path) as temporary:
             temporary.write_bytes(content)
-        statuses = zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True)
-        self._add(path, dict(statuses))
+        self._add(path, table)

@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NamedTuple
 
 from safetensors import safe_open
 from transformers import AutoConfig
@@ -17,8 +18,7 @@ SEQUENCES = 256
 """Most texts of a forward pass."""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(NamedTuple):
     """The installed build of vLLM and its device."""
 
     build: str
