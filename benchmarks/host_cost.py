@@ -18,11 +18,10 @@ import scoring_kit as kit
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.passes import packed_passes, padded_passes
-from blimpworks.scoring.plan import Request, in_order, requests_of
 from blimpworks.scoring.selftest import Findings
-from blimpworks.scoring.store import Store, one_by_one
+from blimpworks.scoring.shards import UNWATCHED
+from blimpworks.scoring.store import Request, Store, in_order, one_by_one, requests_of
 from blimpworks.scoring.trie import build_trie, plan_rows
-from blimpworks.scoring.watch import UNWATCHED
 from support import tiny
 
 

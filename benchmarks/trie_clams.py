@@ -20,7 +20,7 @@ import scoring_kit as kit
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.plan import shared_characters
+from blimpworks.scoring.store import shared_characters
 from blimpworks.scoring.transformers_engine import WIDTH
 from blimpworks.scoring.trie import build_trie, plan_rows
 from support import tiny

@@ -9,7 +9,7 @@ from blimpworks.errors import UserError
 from blimpworks.models.tokenizer import BERT, save_tokenizer
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.masked_engine import word_numbers
-from blimpworks.scoring.plan import Request
+from blimpworks.scoring.store import Request
 from support import tiny
 
 pytestmark = pytest.mark.xdist_group("masked")  # they share what is made once

@@ -5,8 +5,14 @@ from hypothesis import strategies as st
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.scoring.plan import Request, by_prefix, in_order, requests_of, shared_characters
-from blimpworks.scoring.store import Store
+from blimpworks.scoring.store import (
+    Request,
+    Store,
+    by_prefix,
+    in_order,
+    requests_of,
+    shared_characters,
+)
 from blimpworks.scoring.words import overlaps, token_starts
 from support import tiny
 

@@ -9,7 +9,7 @@ from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint, seal
 from blimpworks.models.starts import candidates
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.run import read_manifest, score_items
-from blimpworks.scoring.starts import _likeliest, choose_start, measure
+from blimpworks.scoring.selftest import _likeliest, choose_start, measure
 from support import tiny
 
 TEXTS = tiny.sentences(300, seed=5)

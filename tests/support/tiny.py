@@ -27,8 +27,7 @@ from blimpworks.models.masked import train_masked
 from blimpworks.models.ngram import train_ngram
 from blimpworks.models.text import training_sentences
 from blimpworks.models.transformer import train_transformer
-from blimpworks.scoring.plan import Request
-from blimpworks.scoring.store import encode_requests, score_shard
+from blimpworks.scoring.store import Request, encode_requests, score_shard
 from blimpworks.tables import ITEMS, write_table
 
 RECIPE = TransformerRecipe(

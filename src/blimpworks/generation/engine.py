@@ -1,22 +1,34 @@
-"""Define engines that answer."""
+"""Define engines that answer, and the store of answers: one row per distinct prompt.
 
+A row's key digests the engine's key, the prompt and its system prompt. Shared prompts are thus
+asked once, and nothing of another checkpoint, limit or template is reused. A killed run that
+continues ends with the same files, if the engine's answers do not depend on other requests.
+"""
+
+import json
+import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
+
+import pyarrow as pa
 
 from blimpworks.campaign.engines import choose_generation_engine
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
 from blimpworks.files import sha256_of
-from blimpworks.generation.conversation import Conversation, Ready
+from blimpworks.generation.conversation import Conversation, PromptRequest, Ready
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.records.digest import code_digest
 from blimpworks.scoring.engine import Failure, build_engine
+from blimpworks.scoring.shards import OK, ShardStore
+
+log = logging.getLogger(__name__)
 
 ROWS = (
     "blimpworks.generation.conversation:Conversation",
-    "blimpworks.generation.store:response_shard",
+    "blimpworks.generation.engine:response_shard",
 )
 """The code behind every answer, with any engine."""
 
@@ -78,3 +90,66 @@ def load_generation_engine(
         options,
     )
     return engine
+
+
+FAILED: frozenset[str] = frozenset(get_args(Failure))
+"""Statuses that another machine or day can change."""
+SCHEMA = pa.schema(
+    [
+        ("key", pa.string()),
+        ("system", pa.string()),
+        ("prompt", pa.string()),
+        ("text", pa.string()),
+        ("finish", pa.string()),
+        ("tokens", pa.int32()),
+        ("opened", pa.bool_()),
+        ("status", pa.string()),
+    ]
+)
+
+
+def in_order(requests: Iterable[PromptRequest]) -> list[PromptRequest]:
+    """Sort requests by length, so that rows of a batch are alike."""
+    return sorted(requests, key=lambda each: (len(each.prompt), each.prompt, each.system or ""))
+
+
+class ResponseStore(ShardStore[PromptRequest]):
+    """The shards of one model's answers, in one directory."""
+
+    schema, failed = SCHEMA, FAILED
+    unit, task, retry_setting = "prompt", "answering", "answers.retry_failed"
+
+    @staticmethod
+    def content(request: PromptRequest) -> str:
+        """Return prompt and system prompt, as JSON."""
+        return json.dumps(request)
+
+
+def response_shard(
+    engine: GenerationEngine, keys: Mapping[PromptRequest, str], most: int
+) -> pa.Table:
+    """Answer requests, in one row each; ``status`` is ``ok``, an ``Unfit`` or a ``Failure``."""
+    ready = engine.conversation.ready(keys, most)
+    to_ask = [prompt for prompt in ready if prompt.unfit is None]
+    answers = iter(engine.generate(to_ask) if to_ask else [])
+    outcomes = [next(answers) if prompt.unfit is None else prompt.unfit for prompt in ready]
+    altered = sum(prompt.unfit == "altered" for prompt in ready)
+    if altered:
+        log.warning(
+            "%s: %d prompts are not asked, because its chat template drops or changes their text; "
+            "set answers.chat: raw to send them as they are.",
+            engine.conversation.directory,
+            altered,
+        )
+    responses = [prompt if isinstance(prompt, Response) else None for prompt in outcomes]
+    columns = [
+        pa.array(keys.values(), pa.string()),
+        pa.array([prompt.system for prompt in keys], pa.string()),
+        pa.array([prompt.prompt for prompt in keys], pa.string()),
+        pa.array([prompt and prompt.text for prompt in responses], pa.string()),
+        pa.array([prompt and prompt.finish for prompt in responses], pa.string()),
+        pa.array([prompt and prompt.tokens for prompt in responses], pa.int32()),
+        pa.array([prompt.opened for prompt in ready], pa.bool_()),
+        pa.array([OK if isinstance(e, Response) else e for e in outcomes], pa.string()),
+    ]
+    return pa.table(columns, schema=SCHEMA)

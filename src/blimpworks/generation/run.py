@@ -11,12 +11,15 @@ import pyarrow.compute as pc
 from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.errors import UserError
 from blimpworks.generation.conversation import PromptRequest
-from blimpworks.generation.engine import load_generation_engine
-from blimpworks.generation.store import ResponseStore, in_order, response_shard
+from blimpworks.generation.engine import (
+    ResponseStore,
+    in_order,
+    load_generation_engine,
+    response_shard,
+)
 from blimpworks.scoring.collect import Shards, broken
 from blimpworks.scoring.run import Manifest, finish
-from blimpworks.scoring.shards import OK
-from blimpworks.scoring.watch import UNWATCHED, Watch
+from blimpworks.scoring.shards import OK, UNWATCHED, Watch
 from blimpworks.tables import ANSWERS, PROMPTS, read_table, write_table
 
 log = logging.getLogger(__name__)

@@ -12,11 +12,10 @@ import pyarrow.parquet as pq
 
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
-from blimpworks.scoring.plan import Request
 from blimpworks.scoring.resolution import exact_sums, rounding_of
 from blimpworks.scoring.run import Manifest, read_manifest, refuse_failed
 from blimpworks.scoring.shards import R, ShardStore
-from blimpworks.scoring.store import FAILED, OK, Store
+from blimpworks.scoring.store import FAILED, OK, Request, Store
 from blimpworks.tables import ITEMS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)

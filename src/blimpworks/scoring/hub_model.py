@@ -44,7 +44,6 @@ from blimpworks.scoring.logits import (
     versions,
 )
 from blimpworks.scoring.passes import Rows, make_batches, pass_size
-from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.selftest import (
     Findings,
     encoded,
@@ -53,6 +52,7 @@ from blimpworks.scoring.selftest import (
     marked_key,
     probe_rows,
 )
+from blimpworks.scoring.store import nothing_scored
 
 SMALL = 3e7
 """Parameters and buffers below which a model is small for the self-test."""

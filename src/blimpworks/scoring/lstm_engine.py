@@ -30,8 +30,8 @@ from blimpworks.scoring.engine import (
     loading,
 )
 from blimpworks.scoring.logits import target_logprobs
-from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.selftest import Findings, gap_behind, gap_of_batches, probe_rows
+from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.trie import Run, Trie, build_trie, runs
 
 FIRST = ("eos", "skip")

@@ -14,11 +14,17 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError, reading
 from blimpworks.files import sha256_of, write_text
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.plan import Request, by_prefix, in_order, requests_of
 from blimpworks.scoring.selftest import run_self_test
-from blimpworks.scoring.shards import R, ShardStore
-from blimpworks.scoring.store import Store, one_by_one, side_by_side
-from blimpworks.scoring.watch import UNWATCHED, Watch
+from blimpworks.scoring.shards import UNWATCHED, R, ShardStore, Watch
+from blimpworks.scoring.store import (
+    Request,
+    Store,
+    by_prefix,
+    in_order,
+    one_by_one,
+    requests_of,
+    side_by_side,
+)
 from blimpworks.strict import Strict, Within
 
 log = logging.getLogger(__name__)

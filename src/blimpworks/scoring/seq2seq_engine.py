@@ -14,8 +14,8 @@ from blimpworks.models.threads import once
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
 from blimpworks.scoring.hub_model import FramedEngine, FramedTokenizer, Row, place
 from blimpworks.scoring.logits import Head, split_model, target_logprobs
-from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.selftest import gap_behind
+from blimpworks.scoring.store import nothing_scored
 
 SENTINEL = "<extra_id_0>"
 

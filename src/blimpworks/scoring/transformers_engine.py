@@ -23,9 +23,8 @@ from blimpworks.scoring.engine import Encoded, Failure, LogProbs
 from blimpworks.scoring.hub_loading import HubTokenizer, positions
 from blimpworks.scoring.hub_model import HubEngine
 from blimpworks.scoring.passes import packed_passes, padded_passes
-from blimpworks.scoring.plan import nothing_scored
-from blimpworks.scoring.selftest import gap_behind
-from blimpworks.scoring.starts import StartedEngine
+from blimpworks.scoring.selftest import StartedEngine, gap_behind
+from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.trie import Ids, Mask, Numbers, build_trie, plan_rows
 
 WIDTH = {"cpu": 64, "cuda": 256}

@@ -12,9 +12,8 @@ from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
 from blimpworks.scoring.hub_loading import HubTokenizer, check_names
 from blimpworks.scoring.logits import TOLERANCE, find_dtype
-from blimpworks.scoring.plan import nothing_scored
-from blimpworks.scoring.selftest import Findings, gap_behind, marked_key
-from blimpworks.scoring.starts import StartedEngine
+from blimpworks.scoring.selftest import Findings, StartedEngine, gap_behind, marked_key
+from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.vllm_client import Loaded, Prompt, Served
 from blimpworks.scoring.vllm_server import MODEL
 from blimpworks.scoring.vllm_setup import Setup, make_setup
