@@ -20,7 +20,7 @@ from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.selftest import Findings
 from blimpworks.scoring.shards import UNWATCHED
-from blimpworks.scoring.store import Request, Store, in_order, one_by_one, requests_of
+from blimpworks.scoring.store import Request, Store, in_order, requests_of, scored
 from blimpworks.scoring.trie import build_trie, plan_rows
 from support import tiny
 
@@ -103,7 +103,7 @@ def main():
                 requests,
                 1000,
                 engine.key,
-                lambda parts: one_by_one(engine, parts, keys, UNWATCHED),
+                lambda parts: scored(engine, parts, keys, UNWATCHED),
                 UNWATCHED,
             )
 

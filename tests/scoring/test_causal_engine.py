@@ -8,7 +8,6 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.decoder import Decoder
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.transformers_engine import shortest_window
 from support import tiny
 
 SIZES = {
@@ -136,7 +135,7 @@ def test_sentences_longer_than_a_window_are_not_packed(trained, tmp_path):
     assert max(map(len, rows)) > 8  # these are not
     for result, expected in zip(score(engine, texts), plain(model, rows), strict=True):
         np.testing.assert_allclose(result, expected, atol=2e-5)
-    assert engine._longest_shared == shortest_window(model.config) == 8
+    assert engine._longest_shared == 8
     assert min(map(len, rows)) <= 8  # these are packed
 
 

@@ -75,27 +75,14 @@ def pin_date(template: str) -> str:
     return f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro -%}}{template}"
 
 
-def _ids(value: Any) -> set[int]:
-    return {
-        int(token_id)
-        for token_id in (value if isinstance(value, list) else [value])
-        if token_id is not None
-    }
-
-
-def _settings(path: Path) -> dict[str, Any]:
-    try:
-        settings = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    return settings if isinstance(settings, dict) else {}
-
-
 def stop_ids(directory: Path, own: int | None) -> tuple[int, ...]:
     """Return the tokens that end an answer: the tokenizer's (``own``), and those in files."""
-    files = ("config.json", "generation_config.json")
-    values = (_settings(directory / name).get("eos_token_id") for name in files)
-    return tuple(sorted({*_ids(own), *(token_id for value in values for token_id in _ids(value))}))
+    values: list[Any] = [own]
+    for path in (directory / "config.json", directory / "generation_config.json"):
+        if path.is_file():
+            values.append(json.loads(path.read_text(encoding="utf-8")).get("eos_token_id"))
+    stops = (each for value in values for each in (value if isinstance(value, list) else [value]))
+    return tuple(sorted({int(token_id) for token_id in stops if token_id is not None}))
 
 
 def before_and_text(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]:
@@ -209,27 +196,23 @@ class Conversation:
         if not self.chat:
             full = self.tokenizer(whole_texts)["input_ids"]
             rows = [before_and_text(*pair) for pair in zip(full, rows, strict=True)]
-        return [
-            self._ready(request, text, row, most)
-            for request, text, row in zip(requests, texts, rows, strict=True)
-        ]
-
-    def _ready(
-        self, request: PromptRequest, text: str | None, ids: Sequence[int], most: int
-    ) -> Ready:
-        room = most if self.context is None else min(most, self.context - len(ids))
-        unfit: Unfit | None = None
-        if text is None:
-            unfit = "altered"
-        elif not ids:
-            unfit = "empty"
-        elif self.vocabulary is not None and max(ids) >= self.vocabulary:
-            unfit = "refused"
-        elif room < 1:
-            unfit = "too_long"
-        # What a prompt itself says of reasoning opens none.
-        behind = (text or "").rpartition(request.prompt.strip() or PROBE)[2]
-        return Ready(request, tuple(ids), room, self.chat and opens_reasoning(behind), unfit)
+        ready = []
+        for request, text, ids in zip(requests, texts, rows, strict=True):
+            room = most if self.context is None else min(most, self.context - len(ids))
+            unfit: Unfit | None = None
+            if text is None:
+                unfit = "altered"
+            elif not ids:
+                unfit = "empty"
+            elif self.vocabulary is not None and max(ids) >= self.vocabulary:
+                unfit = "refused"
+            elif room < 1:
+                unfit = "too_long"
+            # What a prompt itself says of reasoning opens none.
+            behind = (text or "").rpartition(request.prompt.strip() or PROBE)[2]
+            opened = self.chat and opens_reasoning(behind)
+            ready.append(Ready(request, tuple(ids), room, opened, unfit))
+        return ready
 
     def name(self) -> str:
         """Return all that decides a model's input and stops, for an engine's key."""

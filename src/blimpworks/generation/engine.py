@@ -9,9 +9,8 @@ import json
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import pyarrow as pa
 
@@ -33,8 +32,7 @@ ROWS = (
 """The code behind every answer, with any engine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """A model's answer."""
 
     text: str
@@ -121,7 +119,6 @@ class ResponseStore(ShardStore[PromptRequest]):
 
     @staticmethod
     def content(request: PromptRequest) -> str:
-        """Return prompt and system prompt, as JSON."""
         return json.dumps(request)
 
 

@@ -163,19 +163,16 @@ class TransformersGenerator(GenerationEngine):
             log.info("%s: %s", self._directory, COMPANY[company])
         return company
 
-    def _batches(self, ready: Sequence[Ready]) -> list[list[int]]:
-        """Return the numbers of each batch's prompts, in order, grouped by their room."""
-        alike: dict[tuple[int, int], list[int]] = {}
-        for number, prompt in enumerate(ready):
-            apart = {"any": 0, "length": len(prompt.ids), "none": number}[self._company]
-            alike.setdefault((prompt.room, apart), []).append(number)
-        size = self._batch
-        return [rows[a : a + size] for rows in alike.values() for a in range(0, len(rows), size)]
-
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
         """See ``GenerationEngine``. A prompt too big for the memory even alone fails."""
         outcomes: list[Response | Failure] = ["out_of_memory"] * len(batch)
-        for numbers in self._batches(batch):
+        alike: dict[tuple[int, int], list[int]] = {}
+        for number, prompt in enumerate(batch):
+            apart = {"any": 0, "length": len(prompt.ids), "none": number}[self._company]
+            alike.setdefault((prompt.room, apart), []).append(number)
+        size = self._batch
+        batches = (rows[a : a + size] for rows in alike.values() for a in range(0, len(rows), size))
+        for numbers in batches:
             answers = halving(self._generate, [batch[i] for i in numbers])
             for number, answer in zip(numbers, answers, strict=True):
                 outcomes[number] = answer or "out_of_memory"

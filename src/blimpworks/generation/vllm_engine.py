@@ -105,5 +105,4 @@ class VllmGenerator(GenerationEngine):
         return self._model.ask(batch)
 
     def close(self) -> None:
-        """End the server, or release the model."""
         self._model.close()

@@ -5,8 +5,9 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import AfterValidator, BaseModel, Field, field_validator
 
 from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.linguistics import regular
@@ -32,7 +33,7 @@ class Orthography(Strict):
 
     A space in the replacement cuts the word in two.
     """
-    apart: str = regular.NOTHING
+    apart: Annotated[str, AfterValidator(regular.checked)] = regular.NOTHING
     """Words that are words of their own where one token of a treebank has several."""
     closing: str = ".,:;!?)]"
     """Characters without a space before them."""
@@ -55,14 +56,8 @@ class Orthography(Strict):
     @classmethod
     def _replacing(cls, replacements: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
         for expression, new in replacements:
-            regular.check(expression, new)
+            regular.checked(expression, new)
         return replacements
-
-    @field_validator("apart")
-    @classmethod
-    def _matching(cls, expression: str) -> str:
-        regular.check(expression)
-        return expression
 
     @cached_property
     def _table(self) -> dict[int, str | None]:
@@ -97,7 +92,6 @@ class Orthography(Strict):
         return text or form
 
     def sentence(self, text: str) -> str:
-        """Write a text of several words in the language's own letters."""
         return " ".join(self.word(word) for word in text.split())
 
     def stands_apart(self, form: str) -> bool:

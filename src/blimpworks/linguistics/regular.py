@@ -140,15 +140,14 @@ class Replacements:
         self._any = re2.compile(every, _OPTIONS)
 
     def __call__(self, text: str) -> str:
-        """Replace all matches in a text."""
         if self._any.search(text) is not None:
             for rule, new in self._rules:
                 text = rule.sub(new, text)
         return text
 
 
-def check(text: str, new: str = "") -> None:
-    """Raise ValueError for a malformed expression, and for ``new`` with a group that it lacks."""
+def checked(text: str, new: str = "") -> str:
+    """Return ``text``; ValueError for a malformed one, and for ``new`` with a group it lacks."""
     groups = expression(text).groups
     for reference in _REFERENCE.finditer(new):
         if reference[1] is None and reference[2] != "\\":
@@ -158,3 +157,4 @@ def check(text: str, new: str = "") -> None:
                 f"{new!r:.80} can't replace what {text!r:.80} finds (invalid group reference "
                 f"{reference[1]})"
             )
+    return text

@@ -8,7 +8,6 @@ a byte order mark, CRLF line ends and surplus blank lines.
 import csv
 import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,8 +42,7 @@ class Malformed(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """Tokens and sentences of a file, and the sentences that were left out."""
 
     tokens: pa.Table
@@ -52,8 +50,7 @@ class Reading:
     malformed: list[Malformed]
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Lines of a sentence in the file, without line ends."""
 
     line: int

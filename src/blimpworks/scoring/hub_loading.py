@@ -125,15 +125,8 @@ def _without_weights(directory: Path, name: str, missing: list[str], unused: lis
     """Say which weights are missing, and the remedy."""
     more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
     count = f"{len(missing)} weights" if len(missing) > 1 else "a weight"
-    prefix = next(
-        (
-            prefix
-            for prefix in PREFIXES
-            if unused and {key.removeprefix(prefix) for key in unused} & {*missing}
-        ),
-        None,
-    )
-    if prefix:
+    cut = (p for p in PREFIXES if {name.removeprefix(p) for name in unused} & {*missing})
+    if prefix := next(cut, None):
         remedy = f"their names there begin with {prefix!r}: save them without it"
     elif unused:
         remedy = (
@@ -228,16 +221,12 @@ class HubTokenizer:
         self.prefix = start_ids(self.hub, policy, self._checkpoint)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return tokens without special ones; see ``Engine``."""
         # Without the layer above, which makes further lists of every text.
         encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
-        rows, spans = (
-            [encoding.ids for encoding in encodings],
-            [encoding.offsets for encoding in encodings],
-        )
-        lengths = np.array([len(row) for row in rows], dtype=np.int32)
-        ids = np.fromiter(chain.from_iterable(rows), np.int32, lengths.sum())
-        offsets = np.array([*chain.from_iterable(spans)], dtype=np.int32).reshape(-1, 2)
+        lengths = np.array([len(encoding.ids) for encoding in encodings], dtype=np.int32)
+        ids = np.fromiter(chain.from_iterable(e.ids for e in encodings), np.int32, lengths.sum())
+        spans = [*chain.from_iterable(encoding.offsets for encoding in encodings)]
+        offsets = np.array(spans, dtype=np.int32).reshape(-1, 2)
         ends = complete_characters(offsets[:, 0], offsets[:, 1], lengths)
         bounds = pairwise([0, *np.cumsum(lengths).tolist()])
         return [Encoded(ids[a:b], ends[a:b]) for a, b in bounds]

@@ -100,7 +100,6 @@ class FramedTokenizer(HubTokenizer):
 
     @property
     def pad(self) -> int:
-        """Id that pads rows."""
         pad_id: int | None = self.hub.pad_token_id
         return 0 if pad_id is None else pad_id
 
@@ -160,7 +159,6 @@ class HubEngine(Engine):
 
     @property
     def limit(self) -> int | None:
-        """Most ids of a text; None without limit."""
         return None if self.context is None else self.context - self._beside
 
     @property
@@ -193,7 +191,6 @@ class HubEngine(Engine):
         """Do ``logprobs`` for texts whose ids the model has."""
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Return natural log-probabilities, NaN where unscored, or why a text has none."""
         size, frame = self._vocabulary, max(self._frame(), default=0)
         fits = [max(frame, encoded.ids.max(initial=0)) < size for encoded in batch]
         results = iter(self._scores([*compress(batch, fits)]))
@@ -220,7 +217,6 @@ class HubEngine(Engine):
             self._testing = False
 
     def self_test(self) -> Findings:
-        """Test the loaded model; see ``run_self_test``."""
         model, tensors = self._loaded.model, tensors_of(self._loaded.modules)
         checks = {"weights": self._loaded.weights, "tokenizer": self.tokenizer.source}
         with self._foreign_code():
@@ -310,12 +306,10 @@ class HubEngine(Engine):
         return {} if self._rows == "padded" else {"rows": self._rows}
 
     def follow(self, decisions: Mapping[str, str]) -> None:
-        """Score by the decisions of the self-test."""
         self._rows = cast(Rows, decisions.get("rows", "padded"))
         self.key = marked_key(self._bare, decisions)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return tokens without special ones; see ``Engine``."""
         return self.tokenizer.encode(texts)
 
     def close(self) -> None:

@@ -60,7 +60,6 @@ class KenlmEngine(Engine):
         return [encode_words(split_words(text), self._ids, unknown, end) for text in texts]
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Return natural log-probabilities; see ``Engine``."""
         rows = list[LogProbs | Failure]()
         for encoded in batch:
             # The last id is </s>, which KenLM adds itself.

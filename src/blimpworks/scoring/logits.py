@@ -89,7 +89,6 @@ class _HandsOn(torch.nn.Module):
             return getattr(self.__dict__["inner"][0], name)
 
     def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> _Outputs:
-        """Return ``inputs_embeds`` as hidden states."""
         return _Outputs(last_hidden_state=inputs_embeds)
 
 

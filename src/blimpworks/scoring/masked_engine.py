@@ -96,7 +96,6 @@ class MaskedEngine(FramedEngine):
         return self._parts[2]
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return tokens without special ones, and their words."""
         return [self._with_words(*pair) for pair in zip(texts, super().encode(texts), strict=True)]
 
     def _with_words(self, text: str, encoded: Encoded) -> Encoded:

@@ -114,7 +114,6 @@ class Progress(Watch):
         return Counter(chain.from_iterable(map(self._languages.__getitem__, requests)))
 
     def end(self) -> None:
-        """Write the last version."""
         self._write()
 
     def _now(self) -> Progressed:

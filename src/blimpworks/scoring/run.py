@@ -21,9 +21,8 @@ from blimpworks.scoring.store import (
     Store,
     by_prefix,
     in_order,
-    one_by_one,
     requests_of,
-    side_by_side,
+    scored,
 )
 from blimpworks.strict import Strict, Within
 
@@ -160,13 +159,12 @@ def score_items(
         keys, shards = Store.keys(opened.key, requests), Store(store)
         prefixes = by_prefix(requests, opened, options)
         missing = in_order(shards.missing(keys, retry=options.retry_failed), prefixes=prefixes)
-        score = one_by_one if opened.abreast == 1 else side_by_side
         shards.fill(
             sentences,
             missing,
             options.shard,
             opened.key,
-            lambda parts: score(opened, parts, keys, watch),
+            lambda parts: scored(opened, parts, keys, watch),
             watch,
         )
     return finish(

@@ -35,7 +35,6 @@ class StartedEngine(Engine):
     tokenizer: "HubTokenizer"
 
     def follow(self, decisions: Mapping[str, str]) -> None:
-        """Score by the decisions of the self-test."""
         if "start" in decisions:
             self.tokenizer.start(decisions["start"])
         super().follow(decisions)

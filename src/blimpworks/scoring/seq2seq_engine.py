@@ -50,7 +50,6 @@ class Seq2seqEngine(FramedEngine):
     architecture = "encoder-decoder"
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """See ``HubEngine``."""
         tokenizer = FramedTokenizer(checkpoint, described)
         sentinel_id: int | None = tokenizer.hub.convert_tokens_to_ids(SENTINEL)
         lacking = sentinel_id is None or sentinel_id == tokenizer.hub.unk_token_id
@@ -160,7 +159,6 @@ class Seq2seqEngine(FramedEngine):
 
     @torch.inference_mode()
     def _guess(self, rows: list[Row]) -> list[LogProbs]:
-        """Return log-probabilities of each row's targets after the sentinel."""
         lists = [self._read(row.encoded, row.token) for row in rows]
         start = [[self._parts.start, self._sentinel]] * len(rows)
         decoder_ids = torch.tensor(start, device=self._device)

@@ -6,9 +6,10 @@ digits may then differ in these.
 
 import math
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import compress, pairwise
 from os.path import commonprefix
 from pathlib import Path
@@ -122,7 +123,6 @@ class Store(ShardStore[Request]):
 
     @staticmethod
     def content(request: Request) -> str:
-        """Return the stretch, if any, and the text."""
         stretch = "" if request.start < 0 else f"{request.start}:{request.end}"
         return f"{stretch}|{request.text}"
 
@@ -147,16 +147,7 @@ def encoded_ahead(engine: Engine, parts: Sequence[Sequence[Request]]) -> Iterato
             yield last.result()
 
 
-def one_by_one(
-    engine: Engine, parts: Sequence[Part], keys: Mapping[Request, str], watch: Watch
-) -> Iterator[tuple[Part, pa.Table]]:
-    """Yield each part and its scores."""
-    for shard, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
-        watch.before()
-        yield shard, score_shard(engine, {request: keys[request] for request in shard}, encoded)
-
-
-def side_by_side(
+def scored(
     engine: Engine, parts: Sequence[Part], keys: Mapping[Request, str], watch: Watch
 ) -> Iterator[tuple[Part, pa.Table]]:
     """Yield each part and its scores in order, scored ``engine.abreast`` at a time.
@@ -164,23 +155,25 @@ def side_by_side(
     When ``watch`` ends the run, parts that have begun are finished. Anything else that ends it,
     such as an interrupt, closes ``engine``, so that nobody waits for what is not written.
     """
-    begun = deque[tuple[Part, Future[pa.Table]]]()
+    begun = deque[tuple[Part, Callable[[], pa.Table]]]()
     ending: Exception | None = None
     with ThreadPoolExecutor(engine.abreast) as threads:
         try:
             for shard, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
                 if len(begun) == engine.abreast:
-                    first, scores = begun.popleft()
-                    yield first, scores.result()
+                    first, result = begun.popleft()
+                    yield first, result()
                 try:
                     watch.before()
                 except Exception as error:
                     ending = error
                     break
-                chosen = {request: keys[request] for request in shard}
-                begun.append((shard, threads.submit(score_shard, engine, chosen, encoded)))
-            for shard, scores in begun:
-                yield shard, scores.result()
+                score = partial(score_shard, engine, {each: keys[each] for each in shard}, encoded)
+                # Alone, it is scored in this thread.
+                result = score if engine.abreast == 1 else threads.submit(score).result
+                begun.append((shard, result))
+            for shard, result in begun:
+                yield shard, result()
         except BaseException:
             engine.close()
             raise

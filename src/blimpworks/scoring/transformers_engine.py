@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -40,12 +39,6 @@ WINDOWS = ("sliding_window", "window_size", "attention_chunk_size")
 """Names in configurations for the number of tokens that some layers look back."""
 
 
-def shortest_window(settings: Any) -> int | None:
-    """Return the fewest tokens that a layer looks back; None if all see everything."""
-    sizes = [getattr(settings, name, None) for name in WINDOWS]
-    return min((size for size in sizes if isinstance(size, int)), default=None)
-
-
 class TransformersEngine(StartedEngine, HubEngine):
     """A causal model on the first GPU, or else the CPU, in its checkpoint's dtype."""
 
@@ -54,7 +47,6 @@ class TransformersEngine(StartedEngine, HubEngine):
     shares_prefixes = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """See ``HubEngine`` and ``HubTokenizer``."""
         tokenizer = HubTokenizer(checkpoint, described)
         super().__init__(checkpoint, described, options, tokenizer, f"sharing {options.sharing}")
         self._sharing = options.sharing
@@ -62,7 +54,6 @@ class TransformersEngine(StartedEngine, HubEngine):
 
     @property
     def context(self) -> int | None:
-        """Most ids of a row."""
         return positions(self._text_settings)
 
     @once
@@ -79,8 +70,9 @@ class TransformersEngine(StartedEngine, HubEngine):
     @property
     def _longest_packed(self) -> int:
         """Most ids of a sequence in a tree, whose tokens must see all before them."""
-        bounds = (shortest_window(self._text_settings), self.context, 4 * WIDTH[self._device.type])
-        return min(bound for bound in bounds if bound is not None)
+        windows = [getattr(self._text_settings, name, None) for name in WINDOWS]
+        bounds = (*windows, self.context, 4 * WIDTH[self._device.type])
+        return min(bound for bound in bounds if isinstance(bound, int))
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
         """Test also causality and sharing. Raises UserError for a model that looks ahead."""
@@ -111,7 +103,6 @@ class TransformersEngine(StartedEngine, HubEngine):
         return decisions | {"sharing": "none" if same else "never"}
 
     def follow(self, decisions: Mapping[str, str]) -> None:
-        """Score by the decisions of the self-test."""
         if "sharing" in decisions:
             self._sharing = "never"
         super().follow({name: value for name, value in decisions.items() if value != "none"})

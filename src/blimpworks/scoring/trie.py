@@ -6,8 +6,8 @@ models with a state from token to token, ``runs`` gives the tree level by level.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,7 @@ Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class Trie:
+class Trie(NamedTuple):
     """A prefix tree (a forest where first tokens differ), nodes in depth-first order.
 
     ``token``, ``parent`` (-1 for a first token), ``depth`` (from 0), ``end`` (first node after its
@@ -95,8 +94,7 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """The nodes to compute, their rows, and where log-probabilities are read.
 
     Inner nodes are those with children, numbered in depth-first order.
@@ -168,8 +166,7 @@ def plan_rows(trie: Trie, width: int) -> Plan:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """Inner nodes of one depth, or of several between which no path branches, begins or ends.
 
     ``token`` [steps, nodes]: columns are paths downwards; ``parent`` [nodes]: column of the parent

@@ -132,7 +132,6 @@ class Served(Generic[P, R]):
         return run_batches(requests, self._size, self._attempt)
 
     def close(self) -> None:
-        """End the server."""
         if self.server:
             self.server.stop()
         self.server = self._pool = None
@@ -219,7 +218,6 @@ class Loaded(Generic[P, R]):
         return run_batches(requests, max(1, len(requests)), self._attempt)
 
     def close(self) -> None:
-        """Release the model."""
         self.__dict__.pop("_model", None)
         gc.collect()
 

@@ -156,11 +156,9 @@ class VllmEngine(StartedEngine):
 
     @property
     def limit(self) -> int:
-        """Most ids of a text."""
         return self._longest - 1 - len(self.tokenizer.prefix)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return tokens without special ones; see ``Engine``."""
         return self.tokenizer.encode(texts)
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
@@ -190,10 +188,8 @@ class VllmEngine(StartedEngine):
         return Findings(checks=checks)
 
     def follow(self, decisions: Mapping[str, str]) -> None:
-        """Score by the decisions of the self-test."""
         super().follow(decisions)
         self.key = marked_key(self._bare, decisions)
 
     def close(self) -> None:
-        """End the server, or release the model."""
         self._model.close()

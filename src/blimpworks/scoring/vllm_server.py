@@ -131,7 +131,6 @@ class VllmServer:
 
     @property
     def running(self) -> bool:
-        """Whether its main process lives."""
         return self._supervisor is not None and self._supervisor.poll() is None
 
     def start(self) -> None:
@@ -197,7 +196,6 @@ class VllmServer:
             return False
 
     def headers(self) -> dict[str, str]:
-        """Return the headers of a request to it."""
         return {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
 
     def await_end(self, seconds: float) -> None:
@@ -207,7 +205,6 @@ class VllmServer:
                 self._supervisor.wait(seconds)
 
     def read_log(self) -> str:
-        """Return its output so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def ran_full(self) -> bool:

