@@ -81,13 +81,7 @@ def answer_items(
 
         shards.fill(requests, missing, options.shard, opened.key, answer, watch)
     return finish(
-        shards,
-        opened.key,
-        checkpoint,
-        keys.values(),
-        manifest,
-        new=len(missing),
-        system=system,
+        shards, opened.key, checkpoint, keys.values(), manifest, new=len(missing), system=system
     )
 
 

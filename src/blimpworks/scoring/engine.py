@@ -147,11 +147,7 @@ def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
 
 
 def engine_key(
-    kind: type,
-    version: str,
-    checkpoint: Path,
-    described: Checkpoint,
-    entries: tuple[str, ...] = (),
+    kind: type, version: str, checkpoint: Path, described: Checkpoint, entries: tuple[str, ...] = ()
 ) -> str:
     """Return the identity of an engine with a checkpoint, which its scores' keys start with.
 

@@ -13,14 +13,7 @@ from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.ngram import END, MODEL, UNKNOWN, VOCABULARY
 from blimpworks.models.words import split_words
-from blimpworks.scoring.engine import (
-    Encoded,
-    Engine,
-    Failure,
-    LogProbs,
-    encode_words,
-    engine_key,
-)
+from blimpworks.scoring.engine import Encoded, Engine, Failure, LogProbs, encode_words, engine_key
 from blimpworks.scoring.selftest import Findings
 
 LN10 = math.log(10)

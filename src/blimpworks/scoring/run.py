@@ -16,14 +16,7 @@ from blimpworks.files import sha256_of, write_text
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.selftest import run_self_test
 from blimpworks.scoring.shards import UNWATCHED, R, ShardStore, Watch
-from blimpworks.scoring.store import (
-    Request,
-    Store,
-    by_prefix,
-    in_order,
-    requests_of,
-    scored,
-)
+from blimpworks.scoring.store import Request, Store, by_prefix, in_order, requests_of, scored
 from blimpworks.strict import Strict, Within
 
 log = logging.getLogger(__name__)
