@@ -219,8 +219,8 @@ def test_a_masked_model_without_the_letter_a_is_scored(foreign):
     model["merges"] = [m for m in model.get("merges", []) if "a" not in "".join(m).lower()]
     (directory / "tokenizer.json").write_text(json.dumps(content))
     engine, _ = examine(directory, "masked")
-    assert engine._framed.before
-    assert engine._framed.after
+    assert engine.tokenizer.before
+    assert engine.tokenizer.after
 
 
 def test_no_number_is_no_token_that_is_not_scored():
