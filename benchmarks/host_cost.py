@@ -16,12 +16,12 @@ import numpy as np
 import scoring_kit as kit
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.scoring import run
 from blimpworks.scoring.engine import Encoded
-from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.selftest import Findings
 from blimpworks.scoring.shards import UNWATCHED
 from blimpworks.scoring.store import Request, Store, in_order, requests_of, scored
-from blimpworks.scoring.trie import build_trie, plan_rows
+from blimpworks.scoring.trie import build_trie, packed_passes, padded_passes, plan_rows
 from support import tiny
 
 
@@ -97,13 +97,15 @@ def main():
         requests = in_order({Request(text) for text in texts}, prefixes=False)
 
         def shards(number):
-            keys = Store.keys(engine.key, requests)
-            Store(root / f"s{number}").fill(
+            run.fill(
+                Store(root / f"s{number}"),
                 {"eng": requests},
-                requests,
-                1000,
                 engine.key,
-                lambda parts: scored(engine, parts, keys, UNWATCHED),
+                checkpoint,
+                root / f"s{number}.json",
+                options,
+                list,
+                lambda parts, keys: scored(engine, parts, keys, UNWATCHED),
                 UNWATCHED,
             )
 

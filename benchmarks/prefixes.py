@@ -28,9 +28,8 @@ from blimpworks.models.lstm import END, END_ID, UNKNOWN, LstmModel, LstmSettings
 from blimpworks.models.threads import single_thread
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.logits import target_logprobs
-from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.transformers_engine import WIDTH
-from blimpworks.scoring.trie import build_trie, plan_rows
+from blimpworks.scoring.trie import build_trie, make_batches, plan_rows
 from support import tiny
 
 SETS = ("fr_evalset/subj_rel", "en_evalset/obj_rel_across_anim", "en_evalset/prep_anim")

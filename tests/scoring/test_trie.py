@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.scoring.passes import packed_passes, padded_passes
-from blimpworks.scoring.trie import build_trie, plan_rows, runs
+from blimpworks.scoring.trie import build_trie, packed_passes, padded_passes, plan_rows, runs
 
 # Few ids, so that prefixes, repeats and empty sequences come about by themselves.
 SEQUENCES = st.lists(st.lists(st.integers(0, 3), max_size=8), max_size=25)

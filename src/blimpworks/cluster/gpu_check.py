@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from blimpworks.campaign.engines import find_engine
 from blimpworks.strict import Strict
 
 GLIBC = (2, 28)
@@ -143,8 +144,7 @@ def describe_machine(python: Path) -> Machine:
 
 def scoring_python(root: Path) -> Path:
     """Return the Python that scores with vLLM in the repository at ``root``."""
-    vllm_python = root / ".vllm/bin/python"
-    return vllm_python if vllm_python.exists() else Path(sys.executable)
+    return find_engine("vllm").python(root) or Path(sys.executable)
 
 
 def _runs_on(kernels: tuple[str, ...], capability: float) -> bool:

@@ -1,7 +1,7 @@
 """Answer all prompts with one model: one engine, one store, one manifest, a table a language."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from blimpworks.generation.engine import (
     response_shard,
 )
 from blimpworks.scoring.collect import Shards, broken
-from blimpworks.scoring.run import Manifest, finish
+from blimpworks.scoring.run import Manifest, Rows, fill
 from blimpworks.scoring.shards import OK, UNWATCHED, Watch
 from blimpworks.tables import ANSWERS, PROMPTS, read_table, write_table
 
@@ -67,22 +67,27 @@ def answer_items(
     with closing(load_generation_engine(checkpoint, engine, options)) as opened:
         system = opened.conversation.chat and options.system
         requests = {path.stem: {*requests_of(path, systems, system=system)} for path in items}
-        keys = ResponseStore.keys(opened.key, set[PromptRequest]().union(*requests.values()))
-        shards = ResponseStore(store)
-        missing = in_order(shards.missing(keys, retry=options.retry_failed))
 
         def answer(
-            parts: Sequence[Sequence[PromptRequest]],
-        ) -> Iterator[tuple[Sequence[PromptRequest], pa.Table]]:
+            parts: Sequence[Sequence[PromptRequest]], keys: Mapping[PromptRequest, str]
+        ) -> Rows[PromptRequest]:
             for part in parts:
                 watch.before()
                 chosen = {request: keys[request] for request in part}
                 yield part, response_shard(opened, chosen, options.max_tokens)
 
-        shards.fill(requests, missing, options.shard, opened.key, answer, watch)
-    return finish(
-        shards, opened.key, checkpoint, keys.values(), manifest, new=len(missing), system=system
-    )
+        return fill(
+            ResponseStore(store),
+            requests,
+            opened.key,
+            checkpoint,
+            manifest,
+            options,
+            in_order,
+            answer,
+            watch,
+            system=system,
+        )
 
 
 def collect_answers(items: Path, systems: Systems, shards: Shards, output: Path) -> pa.Table:

@@ -6,7 +6,7 @@ EQUAL: dict[str, str] = {
     "70ff556488fd6011": "301aa942822323ee",  # kenlm ngram
     "5e08bd460a7f9134": "0e2ba6cd296f855a",  # lstm lstm
     "0386bd494642e63b": "e8532865d0f0cd72",  # transformers causal
-    "0bf8aea27847fc0e": "937def9329af31bc",  # transformers encoder-decoder
+    "e791258ad2d62038": "937def9329af31bc",  # transformers encoder-decoder
     "27986667da096a02": "99c66cf510640024",  # transformers masked
     "e25c307a4768e5ec": "cf22ff34dc257724",  # vllm causal
 }

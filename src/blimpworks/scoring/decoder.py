@@ -13,8 +13,15 @@ from transformers import PreTrainedModel
 from blimpworks.models.threads import Workers, single_thread
 from blimpworks.scoring.engine import LogProbs
 from blimpworks.scoring.logits import FOREIGN, TOLERANCE, split_model, target_logprobs
-from blimpworks.scoring.passes import Pass, packed_passes, padded_passes
-from blimpworks.scoring.trie import Ids, Mask, build_trie, plan_rows
+from blimpworks.scoring.trie import (
+    Ids,
+    Mask,
+    Pass,
+    build_trie,
+    packed_passes,
+    padded_passes,
+    plan_rows,
+)
 
 log = logging.getLogger(__name__)
 

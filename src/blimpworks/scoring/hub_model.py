@@ -43,7 +43,6 @@ from blimpworks.scoring.logits import (
     target_logprobs,
     versions,
 )
-from blimpworks.scoring.passes import Rows, make_batches, pass_size
 from blimpworks.scoring.selftest import (
     Findings,
     encoded,
@@ -53,6 +52,7 @@ from blimpworks.scoring.selftest import (
     probe_rows,
 )
 from blimpworks.scoring.store import nothing_scored
+from blimpworks.scoring.trie import Rows, make_batches, pass_size
 
 SMALL = 3e7
 """Parameters and buffers below which a model is small for the self-test."""

@@ -3,14 +3,16 @@
 import json
 import logging
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import pyarrow as pa
 from pydantic import Field, ValidationError
+from tqdm import tqdm
 
-from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
 from blimpworks.errors import UserError, reading
 from blimpworks.files import sha256_of, write_text
 from blimpworks.scoring.engine import load_engine
@@ -77,44 +79,65 @@ def refuse_failed(manifest: Path) -> None:
     )
 
 
-def finish(
+Rows = Iterable[tuple[Sequence[R], pa.Table]]
+"""Requests of each shard, with their rows."""
+
+
+def fill(
     store: ShardStore[R],
+    requests: Mapping[str, Collection[R]],
     engine_key: str,
     checkpoint: Path,
-    keys: Collection[str],
     manifest: Path,
-    *,
-    new: int,
-    checks: dict[str, str] | None = None,
-    system: bool | None = None,
+    options: ScoringOptions | GenerationJobOptions,
+    order: Callable[[Collection[R]], list[R]],
+    answer: Callable[[Sequence[Sequence[R]], Mapping[R, str]], Rows[R]],
+    watch: Watch,
+    **facts: Any,
 ) -> Manifest:
-    """Write the manifest of a run that has filled a store with the rows of ``keys``.
+    """Write the rows of ``requests`` (by language) that a store lacks, and the manifest.
 
-    Logs how many rows are ``new``, how many requests failed for a reason that may pass, and how to
-    retry.
+    ``order`` sorts what is missing before it is cut into shards. ``answer`` takes the requests of
+    all shards, and each request's key, and yields each shard's requests and rows. ``watch`` is told
+    of all requests and of each shard; it may end the run between two shards by raising. ``facts``
+    are further fields of the manifest. Logs how many rows are new, how many requests failed for a
+    reason that may pass, and how to retry.
     """
-    used = sorted({store.shard_of[key] for key in keys})
-    statuses = Counter(store.status_of[key] for key in keys)
+    keys = store.keys(engine_key, set[R]().union(*requests.values()))
+    missing = order(store.missing(keys, retry=options.retry_failed))
+    try:
+        watch.begin(requests, missing)
+        # A run that was killed while it wrote leaves such files.
+        for cut_off in store.directory.glob(".part-*.tmp"):
+            cut_off.unlink(missing_ok=True)
+        size = options.shard
+        shards = [missing[start : start + size] for start in range(0, len(missing), size)]
+        if shards:
+            with tqdm(total=len(missing), unit=store.unit, desc=store.task, mininterval=5) as bar:
+                for shard, rows in answer(shards, keys):
+                    store.write(rows, engine_key)
+                    watch.wrote(shard, rows)
+                    bar.update(len(shard))
+    finally:
+        watch.end()
+    used = sorted({store.shard_of[key] for key in keys.values()})
+    statuses = Counter(store.status_of[key] for key in keys.values())
     result = Manifest(
         engine=engine_key,
         checkpoint=sha256_of(checkpoint),
         sentences=len(keys),
         statuses=dict(sorted(statuses.items())),
         shards={path.name: sha256_of(path) for path in used},
-        checks=checks or {},
-        system=system,
+        **facts,
     )
     write_manifest(result, manifest)
-    log.info("%s: %d %ss, %d of them new", manifest, len(keys), store.unit, new)
+    log.info("%s: %d %ss, %d of them new", manifest, len(keys), store.unit, len(missing))
     counts = [f"{n} {status}" for status, n in result.statuses.items() if status in store.failed]
     if counts:
         log.warning(
             "%s: %ss without result: %s; delete it and run again with %s: true to try them once "
             "more.",
-            manifest,
-            store.unit,
-            ", ".join(counts),
-            store.retry_setting,
+            *(manifest, store.unit, ", ".join(counts), store.retry_setting),
         )
     return result
 
@@ -149,23 +172,16 @@ def score_items(
             )
         requests = set[Request]().union(*sentences.values())
         findings = run_self_test(opened, store, sorted({request.text for request in requests}))
-        keys, shards = Store.keys(opened.key, requests), Store(store)
         prefixes = by_prefix(requests, opened, options)
-        missing = in_order(shards.missing(keys, retry=options.retry_failed), prefixes=prefixes)
-        shards.fill(
+        return fill(
+            Store(store),
             sentences,
-            missing,
-            options.shard,
             opened.key,
-            lambda parts: scored(opened, parts, keys, watch),
+            checkpoint,
+            manifest,
+            options,
+            lambda missing: in_order(missing, prefixes=prefixes),
+            lambda parts, keys: scored(opened, parts, keys, watch),
             watch,
+            checks=findings.checks,
         )
-    return finish(
-        shards,
-        opened.key,
-        checkpoint,
-        keys.values(),
-        manifest,
-        new=len(missing),
-        checks=findings.checks,
-    )

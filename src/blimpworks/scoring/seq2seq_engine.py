@@ -51,7 +51,7 @@ class Seq2seqEngine(FramedEngine):
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         tokenizer = FramedTokenizer(checkpoint, described)
-        sentinel_id: int | None = tokenizer.hub.convert_tokens_to_ids(SENTINEL)
+        sentinel_id = cast(int | None, tokenizer.hub.convert_tokens_to_ids(SENTINEL))
         lacking = sentinel_id is None or sentinel_id == tokenizer.hub.unk_token_id
         self._form = options.seq2seq.form
         if lacking and self._form == "masked":

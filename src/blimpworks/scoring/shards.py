@@ -9,13 +9,12 @@ import io
 import json
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tqdm import tqdm
 
 from blimpworks.files import atomic, sha256_of
 
@@ -130,37 +129,6 @@ class ShardStore(ABC, Generic[R]):
             for request, key in keys.items()
             if key not in self.shard_of or (retry and self.status_of[key] in self.failed)
         ]
-
-    def fill(
-        self,
-        requests: Mapping[str, Collection[R]],
-        missing: Sequence[R],
-        size: int,
-        engine_key: str,
-        answer: Callable[[Sequence[Sequence[R]]], Iterable[tuple[Sequence[R], pa.Table]]],
-        watch: Watch,
-    ) -> None:
-        """Write the rows of ``missing`` requests in shards of ``size``, in order.
-
-        ``answer`` takes the requests of all shards and yields each shard's requests and rows.
-        ``watch`` is told of all ``requests`` by language and of each shard; it may end the run
-        between two shards by raising.
-        """
-        try:
-            watch.begin(requests, missing)
-            # A run that was killed while it wrote leaves such files.
-            for cut_off in self.directory.glob(".part-*.tmp"):
-                cut_off.unlink(missing_ok=True)
-            if not missing:
-                return
-            shards = [missing[start : start + size] for start in range(0, len(missing), size)]
-            with tqdm(total=len(missing), unit=self.unit, desc=self.task, mininterval=5) as bar:
-                for shard, rows in answer(shards):
-                    self.write(rows, engine_key)
-                    watch.wrote(shard, rows)
-                    bar.update(len(shard))
-        finally:
-            watch.end()
 
     def write(self, table: pa.Table, engine_key: str) -> None:
         """Add a shard with the rows of ``table``, whole or not at all."""

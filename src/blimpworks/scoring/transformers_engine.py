@@ -1,7 +1,7 @@
 """Score with causal models through transformers.
 
 Sentences of a shard go through the model in padded rows, or in rows of their prefix tree where that
-is less to compute (see ``passes``). The shard's sentences and the options alone decide this, so
+is less to compute (see ``trie``). The shard's sentences and the options alone decide this, so
 that a resumed run repeats it.
 """
 
@@ -21,10 +21,17 @@ from blimpworks.scoring.decoder import NO_POSITIONS, Decoder
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs
 from blimpworks.scoring.hub_loading import HubTokenizer, positions
 from blimpworks.scoring.hub_model import HubEngine
-from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.selftest import StartedEngine, gap_behind
 from blimpworks.scoring.store import nothing_scored
-from blimpworks.scoring.trie import Ids, Mask, Numbers, build_trie, plan_rows
+from blimpworks.scoring.trie import (
+    Ids,
+    Mask,
+    Numbers,
+    build_trie,
+    packed_passes,
+    padded_passes,
+    plan_rows,
+)
 
 WIDTH = {"cpu": 64, "cuda": 256}
 """Tokens in a tree's row by device: long rows repeat fewer ancestors, but attend longer."""
