@@ -58,6 +58,6 @@ def test_a_replacement_names_groups_that_there_are(new):
 
 
 def test_replacements_follow_one_another_on_words_that_have_something_to_replace():
-    replaced = regular.Replacements([("a", "b"), ("(?<=x)b", "c"), ("b$", "")])
+    replaced = regular.replacer([("a", "b"), ("(?<=x)b", "c"), ("b$", "")])
     assert [replaced(word) for word in ("xaa", "yy", "ab", "xb", "")] == ["xc", "yy", "b", "xc", ""]
-    assert regular.Replacements([])("a") == "a"
+    assert regular.replacer([])("a") == "a"

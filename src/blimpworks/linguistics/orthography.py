@@ -33,7 +33,7 @@ class Orthography(Strict):
 
     A space in the replacement cuts the word in two.
     """
-    apart: Annotated[str, AfterValidator(regular.checked)] = regular.NOTHING
+    apart: Annotated[str, AfterValidator(regular.check)] = regular.NOTHING
     """Words that are words of their own where one token of a treebank has several."""
     closing: str = ".,:;!?)]"
     """Characters without a space before them."""
@@ -56,7 +56,7 @@ class Orthography(Strict):
     @classmethod
     def _replacing(cls, replacements: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
         for expression, new in replacements:
-            regular.checked(expression, new)
+            regular.check(expression, new)
         return replacements
 
     @cached_property
@@ -65,7 +65,7 @@ class Orthography(Strict):
 
     @cached_property
     def _respelled(self) -> Callable[[str], str]:
-        replaced = regular.Replacements(self.spellings)
+        replaced = regular.replacer(self.spellings)
         return cache(lambda text: " ".join(replaced(text).split()))
 
     @cached_property

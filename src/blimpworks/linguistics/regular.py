@@ -6,7 +6,7 @@ ASCII alone.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -127,26 +127,25 @@ def expression(text: str) -> Expression:
     return Expression(text)
 
 
-class Replacements:
-    """Expressions and their replacements, one after the other.
+def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
+    """Return what replaces all matches of expressions in a text, one expression after the other.
 
     Raises ValueError for an expression that RE2 does not know.
     """
+    # Most words have nothing to replace, and one search tells for all expressions.
+    rules = [(expression(text), new) for text, new in pairs]
+    found = re2.compile("|".join(rule.searched_text for rule, _ in rules) or NOTHING, _OPTIONS)
 
-    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
-        # Most words have nothing to replace, and one search tells for all expressions.
-        self._rules = [(expression(text), new) for text, new in pairs]
-        every = "|".join(rule.searched_text for rule, _ in self._rules) or NOTHING
-        self._any = re2.compile(every, _OPTIONS)
-
-    def __call__(self, text: str) -> str:
-        if self._any.search(text) is not None:
-            for rule, new in self._rules:
+    def replaced(text: str) -> str:
+        if found.search(text) is not None:
+            for rule, new in rules:
                 text = rule.sub(new, text)
         return text
 
+    return replaced
 
-def checked(text: str, new: str = "") -> str:
+
+def check(text: str, new: str = "") -> str:
     """Return ``text``; ValueError for a malformed one, and for ``new`` with a group it lacks."""
     groups = expression(text).groups
     for reference in _REFERENCE.finditer(new):

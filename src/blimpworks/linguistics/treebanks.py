@@ -8,6 +8,7 @@ a byte order mark, CRLF line ends and surplus blank lines.
 import csv
 import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -208,28 +209,15 @@ def _token_problem(row: Sequence[str], ident: Any, head: int | None, before: int
     return ""
 
 
-class _GrowingTable:
-    """A table that grows row by row, with values in the order of the schema's columns."""
-
-    def __init__(self, schema: TableSchema) -> None:
-        self.schema, self.batches = schema.arrow(), [schema.arrow().empty_table()]
-        self.rows: list[tuple[Any, ...]] = []
-
-    def add(self, *row: Any) -> None:
-        self.rows.append(row)
-        if len(self.rows) >= BATCH:
-            self._close_batch()
-
-    def _close_batch(self) -> None:
-        columns = zip(*self.rows, strict=True)
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, self.schema, strict=True)]
-        self.batches.append(pa.Table.from_arrays(arrays, schema=self.schema))
-        self.rows = []
-
-    def table(self) -> pa.Table:
-        if self.rows:
-            self._close_batch()
-        return _joined(self.batches)
+def _table(rows: Iterator[tuple[Any, ...]], schema: TableSchema) -> pa.Table:
+    """Return rows with values in the order of the schema's columns, as a table."""
+    arrow = schema.arrow()
+    batches = [arrow.empty_table()]
+    while batch := [*islice(rows, BATCH)]:
+        columns = zip(*batch, strict=True)
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, arrow, strict=True)]
+        batches.append(pa.Table.from_arrays(arrays, schema=arrow))
+    return _joined(batches)
 
 
 def _joined(tables: Iterable[pa.Table]) -> pa.Table:
@@ -249,10 +237,10 @@ def read_treebank(
     ``space_after`` is taken from MISC of the same line. Raises UserError when the file is missing,
     holds no sentence or has a malformed one that the options don't set aside.
     """
-    tokens, sentences = _GrowingTable(TOKENS), _GrowingTable(SENTENCES)
+    sentences: list[tuple[Any, ...]] = []
     malformed: list[Malformed] = []
-    number = first_sentence
-    with reading(path, "a treebank", "Retrieve it."), path.open("rb") as lines:
+
+    def token_rows(lines: Iterable[bytes]) -> Iterator[tuple[Any, ...]]:
         for block in _blocks(lines):
             try:
                 parsed = parse_sentence(block)
@@ -267,27 +255,24 @@ def read_treebank(
                 where = treebank, path.name, problem.line, values.get("sent_id")
                 malformed.append(Malformed(*where, problem.reason))
                 continue
+            number = first_sentence + len(sentences)
             first = block.line + len(block.lines) - len(parsed)
             for line, token in enumerate(parsed, start=first):
                 ident, misc = token["id"], token["misc"]
                 is_word = isinstance(ident, int)
-                tokens.add(
+                yield (
                     number,
                     line,
                     str(ident) if is_word else "".join(map(str, ident)),
                     ident if is_word else None,
                     token["form"],
                     token["lemma"],
-                    _value(token["upos"]),
-                    _value(token["xpos"]),
-                    _value(token["feats"]),
+                    *(_value(token[name]) for name in ("upos", "xpos", "feats")),
                     token["head"],
-                    _value(token["deprel"]),
-                    _value(token["deps"]),
-                    _value(misc),
+                    *(_value(token[name]) for name in ("deprel", "deps", "misc")),
                     "SpaceAfter=No" not in misc.split("|"),
                 )
-            sentences.add(
+            row = (
                 number,
                 treebank,
                 path.name,
@@ -297,10 +282,13 @@ def read_treebank(
                 parsed.metadata.get("text"),
                 block.lines[: len(block.lines) - len(parsed)],
             )
-            number += 1
-    if number == first_sentence and not malformed:
+            sentences.append(row)
+
+    with reading(path, "a treebank", "Retrieve it."), path.open("rb") as lines:
+        tokens = _table(token_rows(lines), TOKENS)
+    if not sentences and not malformed:
         raise UserError(f"{path} holds no sentence; expected CoNLL-U. Retrieve it again.")
-    return Reading(tokens.table(), sentences.table(), malformed)
+    return Reading(tokens, _table(iter(sentences), SENTENCES), malformed)
 
 
 def build_tokens(

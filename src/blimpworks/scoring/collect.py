@@ -22,14 +22,6 @@ log = logging.getLogger(__name__)
 SIDES = ("good", "bad")
 
 
-def distinct_items(items: Path) -> pa.Table:
-    """Return id, sentences and regions of each distinct item, in order of first appearance."""
-    spans = [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
-    table = read_table(ITEMS, items, ["item_id", *SIDES, *spans])
-    _, first = np.unique(table["item_id"].to_numpy(), return_index=True)
-    return table.take(pa.array(np.sort(first)))
-
-
 def broken(reason: str, manifest: Path) -> UserError:
     """Return the error for scores that do not fit their manifest, with its remedy."""
     return UserError(f"{reason}; delete {manifest} and run the same snakemake command again.")
@@ -104,7 +96,10 @@ def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
 
     Raises UserError when a table, shard or sentence is missing, or a shard was altered.
     """
-    distinct = distinct_items(items)
+    spans = [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
+    every = read_table(ITEMS, items, ["item_id", *SIDES, *spans])
+    _, first = np.unique(every["item_id"].to_numpy(), return_index=True)
+    distinct = every.take(pa.array(np.sort(first)))
     if not len(distinct):
         table = SCORES.arrow().empty_table()
         write_table(table, SCORES, output)

@@ -98,11 +98,6 @@ class FramedTokenizer(HubTokenizer):
         self.after: list[int] = probe["input_ids"][text_at[1] :]
         """Ids after it, such as ``[SEP]`` or ``</s>``."""
 
-    @property
-    def pad(self) -> int:
-        pad_id: int | None = self.hub.pad_token_id
-        return 0 if pad_id is None else pad_id
-
 
 class Loaded(NamedTuple):
     """A model in memory."""
@@ -366,7 +361,8 @@ class FramedEngine(HubEngine):
         """Return rows as a table of ids [rows, longest], and which of them are no padding."""
         ids = [torch.tensor(row, dtype=torch.int64) for row in rows]
         real = pad_sequence([torch.ones_like(row) for row in ids], batch_first=True)
-        table = pad_sequence(ids, batch_first=True, padding_value=self.tokenizer.pad)
+        filler = self.tokenizer.hub.pad_token_id or 0
+        table = pad_sequence(ids, batch_first=True, padding_value=filler)
         return table.to(self._device), real.to(self._device)
 
     def _targets(self, rows: list[Row], hidden: torch.Tensor, head: Head | None) -> list[LogProbs]:

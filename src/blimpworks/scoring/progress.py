@@ -116,7 +116,7 @@ class Progress(Watch):
     def end(self) -> None:
         self._write()
 
-    def _now(self) -> Progressed:
+    def _write(self) -> None:
         # Engines load their model with the first batch. Loading is thus the time that the first
         # shard took beyond the pace of the second, the most similar one.
         load = None
@@ -125,7 +125,7 @@ class Progress(Watch):
             usual = second * tokens / others if others else second
             load = self._begun - self._started + max(0.0, first - usual)
         score = self._last - self._started - (load or self._begun - self._started)
-        return Progressed(
+        progress = Progressed(
             attempt=self._attempt,
             updated=now(),
             sentences=self._total,
@@ -139,9 +139,7 @@ class Progress(Watch):
                 for lang, n in sorted(self._sentences.items())
             },
         )
-
-    def _write(self) -> None:
-        text = json.dumps(self._now().model_dump(mode="json"), indent=1)
+        text = json.dumps(progress.model_dump(mode="json"), indent=1)
         try:
             write_text(self._path, text + "\n")
         except OSError as error:

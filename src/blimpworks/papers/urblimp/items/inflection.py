@@ -5,7 +5,7 @@ closed classes the endings are whole words. A form only changes if its lemma giv
 that slips of a treebank change nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -72,8 +72,8 @@ class Paradigm(Strict):
         return self
 
     @cached_property
-    def _joined(self) -> regular.Replacements:
-        return regular.Replacements(self.joints)
+    def _joined(self) -> Callable[[str], str]:
+        return regular.replacer(self.joints)
 
     def has(self, word: Word) -> bool:
         """Tell whether a word is of the class, by its part of speech and lemma."""
