@@ -172,8 +172,9 @@ def score_variant(
             raise Impossible(last.removeprefix(MESSAGE_PREFIX))
         raise UserError(f"variant {variant.name!r} could not be scored: {last} (see {log})")
     table, manifest = folder / "scores.parquet", folder / "manifest.json"
-    collect_scores(items, Shards(manifest, folder / "shards"), table)
-    engine_key = json.loads(manifest.read_bytes())["engine"]
+    shards = Shards(manifest, folder / "shards")
+    collect_scores(items, shards, table)
+    engine_key = shards.described.engine
     kept = folder / "seconds.json"
     if fresh:
         record = json.loads(sidecar_path(folder / "manifest.json").read_text(encoding="utf-8"))

@@ -230,14 +230,12 @@ class HubEngine(Engine):
             sides = (self.tokenizer.before, self.tokenizer.after)
             frame = ("".join(self.tokenizer.hub.convert_ids_to_tokens(ids)) for ids in sides)
             checks["first token"] = " … ".join(frame).strip()
-        special = {*self.tokenizer.hub.all_special_ids}
-        ids = np.array(
-            [frame_id for frame_id in range(size) if frame_id not in special], dtype=np.int32
-        )
-        ids = ids if len(ids) else np.arange(size, dtype=np.int32)
+        special = self.tokenizer.hub.all_special_ids
+        every = np.arange(size, dtype=np.int32)
+        ids = np.setdiff1d(every, special)
         # Of small models longer sequences take no time, and show more.
-        longest = self.probe * (3 if sum(frame_id.numel() for frame_id in tensors) < SMALL else 1)
-        rows = probe_rows(ids, min(longest, self.limit or longest))
+        longest = self.probe * (3 if sum(tensor.numel() for tensor in tensors) < SMALL else 1)
+        rows = probe_rows(ids if len(ids) else every, min(longest, self.limit or longest))
         with self._foreign_code():
             with in_float32(tensors) if fits_in_float32(tensors) else nullcontext():
                 decisions = self._examine(rows, checks)
@@ -247,9 +245,7 @@ class HubEngine(Engine):
             if self._dtype != torch.float32:
                 moved = gap_of_batches(self.logprobs, rows)
         # Some tokens may overflow in half precision: their sentences have a status.
-        if not any(
-            isinstance(frame_id, str) or np.isfinite(frame_id[1:]).all() for frame_id in native
-        ):
+        if not any(isinstance(row, str) or np.isfinite(row[1:]).all() for row in native):
             raise UserError(
                 f"{self._directory}: log-probabilities are no numbers in {str(self._dtype)[6:]}; "
                 "expected finite ones. Choose another dtype, or correct the weights."

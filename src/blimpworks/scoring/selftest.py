@@ -195,19 +195,14 @@ def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs |
 
 def gap_behind(score: Score, ids: Ids, longest: int) -> float:
     """Measure how far log-probabilities depend on later tokens [nats], by cutting a sequence."""
-    full_sequence, other_sequence = (
-        np.random.default_rng(1).choice(ids, size=(2, longest)).astype(np.int32)
-    )
+    sequence, other = np.random.default_rng(1).choice(ids, size=(2, longest)).astype(np.int32)
     cuts = sorted({max(1, n) for n in (longest // 8, longest // 4, longest // 2, longest - 1)})
-    rows = [full_sequence[:cut] for cut in cuts]
-    rows += [np.concatenate([full_sequence[:cut], other_sequence[cut:]]) for cut in cuts[1::2]]
-    reference, *results = (score(encoded([row]))[0] for row in (full_sequence, *rows))
+    rows = [sequence[:cut] for cut in cuts]
+    rows += [np.concatenate([sequence[:cut], other[cut:]]) for cut in cuts[1::2]]
+    reference, *results = (score(encoded([row]))[0] for row in (sequence, *rows))
     gap = 0.0
     for cut, result in zip((*cuts, *cuts[1::2]), results, strict=True):
-        heads = [
-            head_scores if isinstance(head_scores, str) else head_scores[:cut]
-            for head_scores in (reference, result)
-        ]
+        heads = [row if isinstance(row, str) else row[:cut] for row in (reference, result)]
         gap = max(gap, largest_gap(heads[:1], heads[1:]))
     return gap
 

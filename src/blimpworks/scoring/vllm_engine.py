@@ -175,8 +175,8 @@ class VllmEngine(StartedEngine):
                 f"{self._directory}: the first token has the id {beyond[0]}, but the model knows "
                 f"{self._vocabulary} ids; expected one below. Choose another first token."
             )
-        special = {*self.tokenizer.hub.all_special_ids}
-        ids = np.array([i for i in range(self._vocabulary) if i not in special], dtype=np.int32)
+        special = self.tokenizer.hub.all_special_ids
+        ids = np.setdiff1d(np.arange(self._vocabulary, dtype=np.int32), special)
         ahead = gap_behind(self.logprobs, ids, min(64, self.limit))
         if not ahead <= TOLERANCE[self._dtype]:
             raise UserError(

@@ -141,7 +141,21 @@ class VllmServer:
         """
         for tries_left in (2, 1, 0):
             self.port = free_port(self.address)
-            self._launch()
+            self._directory = make_directory()
+            # The second: where vLLM puts sockets, which it leaves behind.
+            own = {"VLLM_API_KEY": self.token, "VLLM_RPC_BASE_PATH": str(self._directory)}
+            command = command_line(self._setup, self.address, self.port)
+            log.info("starting a vLLM server for %s; its log is %s", self._setup.model, self.log)
+            with self.log.open("wb") as handle:
+                self._supervisor = subprocess.Popen(
+                    [sys.executable, "-P", vllm_supervisor.__file__, *command],
+                    stdin=subprocess.PIPE,
+                    stdout=handle,
+                    stderr=subprocess.STDOUT,
+                    env=os.environ | self._setup.environment() | own,
+                    # A Ctrl-C in the terminal is for the job, which ends the server in order.
+                    start_new_session=True,
+                )
             if self._await_answer():
                 return
             # Somebody else was quicker to take the port.
@@ -150,24 +164,6 @@ class VllmServer:
                 self.stop()
                 raise error
             self.stop()
-
-    def _launch(self) -> None:
-        self._directory = make_directory()
-        # The second: where vLLM puts sockets, which it leaves behind.
-        own = {"VLLM_API_KEY": self.token, "VLLM_RPC_BASE_PATH": str(self._directory)}
-        environment = os.environ | self._setup.environment() | own
-        command = command_line(self._setup, self.address, self.port)
-        log.info("starting a vLLM server for %s; its log is %s", self._setup.model, self.log)
-        with self.log.open("wb") as handle:
-            self._supervisor = subprocess.Popen(
-                [sys.executable, "-P", vllm_supervisor.__file__, *command],
-                stdin=subprocess.PIPE,
-                stdout=handle,
-                stderr=subprocess.STDOUT,
-                env=environment,
-                # A Ctrl-C in the terminal is for the job, which ends the server in order.
-                start_new_session=True,
-            )
 
     def _await_answer(self) -> bool:
         started = logged = time.monotonic()
