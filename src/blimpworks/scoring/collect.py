@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -9,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pydantic import ValidationError
 
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.scoring.resolution import exact_sums, rounding_of
-from blimpworks.scoring.run import Manifest, read_manifest, refuse_failed
+from blimpworks.scoring.run import Failed, Manifest, read_manifest
 from blimpworks.scoring.shards import R, ShardStore
 from blimpworks.scoring.store import FAILED, OK, Request, Store
 from blimpworks.tables import ITEMS, SCORES, read_table, write_table
@@ -36,7 +38,14 @@ class Shards:
     @cached_property
     def described(self) -> Manifest:
         """The manifest. Raises UserError if missing, malformed, or one of failed scoring."""
-        refuse_failed(self.manifest)
+        with suppress(ValidationError, FileNotFoundError):
+            failure = Failed.model_validate_json(self.manifest.read_bytes())
+            # Without it, the model is scored again.
+            self.manifest.unlink(missing_ok=True)
+            raise UserError(
+                f"{self.manifest}: scoring failed, see {failure.log}: {failure.failed} Correct "
+                "that and run the same snakemake command again: only this model is scored again."
+            )
         return read_manifest(self.manifest)
 
     @cached_property

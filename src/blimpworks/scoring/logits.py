@@ -92,16 +92,12 @@ class _HandsOn(torch.nn.Module):
         return _Outputs(last_hidden_state=inputs_embeds)
 
 
-def _as_embeddings(hidden: torch.Tensor) -> dict[str, Any]:
-    return {"inputs_embeds": hidden}
-
-
 def split_model(
     model: PreTrainedModel,
     inner: torch.nn.Module,
     run: Callable[[], torch.Tensor],
     logits: torch.Tensor,
-    arguments: Callable[[torch.Tensor], dict[str, Any]] = _as_embeddings,
+    arguments: Callable[[torch.Tensor], dict[str, Any]] = lambda hidden: {"inputs_embeds": hidden},
 ) -> Head | None:
     """Split a model before its head and return the head; None, and no change, if impossible.
 

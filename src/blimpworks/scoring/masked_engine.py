@@ -96,16 +96,17 @@ class MaskedEngine(FramedEngine):
         return self._parts[2]
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        return [self._with_words(*pair) for pair in zip(texts, super().encode(texts), strict=True)]
-
-    def _with_words(self, text: str, encoded: Encoded) -> Encoded:
+        encoded = super().encode(texts)
         if self._pll == "original":
             return encoded
-        encoding = self.tokenizer.hub(
-            text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
-        )
-        word_of_token = word_numbers(text, encoding.word_ids(), encoding["offset_mapping"])
-        return WordsEncoded(encoded.ids, encoded.ends, encoded.to_score, words=word_of_token)
+        with_words: list[Encoded] = []
+        for text, plain in zip(texts, encoded, strict=True):
+            split = self.tokenizer.hub(
+                text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+            )
+            words = word_numbers(text, split.word_ids(), split["offset_mapping"])
+            with_words.append(WordsEncoded(plain.ids, plain.ends, plain.to_score, words=words))
+        return with_words
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         return self._guesses(batch)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pyarrow as pa
-from pydantic import Field, ValidationError
+from pydantic import Field
 from tqdm import tqdm
 
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
-from blimpworks.errors import UserError, reading
+from blimpworks.errors import reading
 from blimpworks.files import sha256_of, write_text
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.selftest import run_self_test
@@ -64,19 +64,6 @@ class Failed(Strict):
     """Reason, in a sentence."""
     log: str
     """Path of the log."""
-
-
-def refuse_failed(manifest: Path) -> None:
-    """Raise UserError when ``manifest`` says that scoring failed; remove it, to score again."""
-    try:
-        failure = Failed.model_validate_json(manifest.read_bytes())
-    except (ValidationError, FileNotFoundError):
-        return
-    manifest.unlink(missing_ok=True)
-    raise UserError(
-        f"{manifest}: scoring failed, see {failure.log}: {failure.failed} "
-        "Correct that and run the same snakemake command again: only this model is scored again."
-    )
 
 
 Rows = Iterable[tuple[Sequence[R], pa.Table]]

@@ -31,10 +31,6 @@ class _Parts(NamedTuple):
     """Ids that logits cover."""
 
 
-def _decoder_arguments(hidden: torch.Tensor) -> dict[str, Any]:
-    return {"encoder_outputs": (hidden,), "decoder_inputs_embeds": hidden}
-
-
 class Seq2seqEngine(FramedEngine):
     """Score tokens by the decoder, in one of three forms (``scoring.seq2seq.form``).
 
@@ -104,9 +100,12 @@ class Seq2seqEngine(FramedEngine):
         def states() -> torch.Tensor:
             return cast(torch.Tensor, decoder(ids, encoder_hidden_states=encoder(ids)[0])[0][0])
 
+        def arguments(hidden: torch.Tensor) -> dict[str, Any]:
+            return {"encoder_outputs": (hidden,), "decoder_inputs_embeds": hidden}
+
         with torch.inference_mode():
             logits = model(input_ids=ids, decoder_input_ids=ids, use_cache=False).logits[0]
-            head = split_model(model, decoder, states, logits, _decoder_arguments)
+            head = split_model(model, decoder, states, logits, arguments)
         inner = decoder if head else model
         return _Parts(encoder, inner, head, int(start), int(logits.shape[1]))
 

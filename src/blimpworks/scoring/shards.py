@@ -58,12 +58,9 @@ UNWATCHED = Watch()
 
 OK = "ok"
 """Status of a row with a result."""
+NAME = "part-{:.32}.parquet"
+"""Name of a shard, by its SHA-256."""
 R = TypeVar("R", bound=Hashable)
-
-
-def shard_name(sha256: str) -> str:
-    """Return the file name of the shard with this SHA-256."""
-    return f"part-{sha256[:32]}.parquet"
 
 
 class ShardStore(ABC, Generic[R]):
@@ -105,7 +102,7 @@ class ShardStore(ABC, Generic[R]):
         for shard in sorted(directory.glob("part-*.parquet")):
             problem = ""
             try:
-                if shard.name != shard_name(sha256_of(shard)):
+                if shard.name != NAME.format(sha256_of(shard)):
                     problem = "was altered since it was written: its name is not its digest."
                 elif not pq.read_schema(shard).equals(self.schema):
                     problem = "has other columns than a shard."
@@ -136,7 +133,7 @@ class ShardStore(ABC, Generic[R]):
         sink = io.BytesIO()
         pq.write_table(table.replace_schema_metadata(note), sink, compression="zstd")
         content = sink.getvalue()
-        path = self.directory / shard_name(hashlib.sha256(content).hexdigest())
+        path = self.directory / NAME.format(hashlib.sha256(content).hexdigest())
         with atomic(path) as temporary:
             temporary.write_bytes(content)
         self._add(path, table)

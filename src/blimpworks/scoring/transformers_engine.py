@@ -19,7 +19,7 @@ from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.threads import once
 from blimpworks.scoring.decoder import NO_POSITIONS, Decoder
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs
-from blimpworks.scoring.hub_loading import HubTokenizer, positions
+from blimpworks.scoring.hub_loading import HubTokenizer
 from blimpworks.scoring.hub_model import HubEngine
 from blimpworks.scoring.selftest import StartedEngine, gap_behind
 from blimpworks.scoring.store import nothing_scored
@@ -57,11 +57,7 @@ class TransformersEngine(StartedEngine, HubEngine):
         tokenizer = HubTokenizer(checkpoint, described)
         super().__init__(checkpoint, described, options, tokenizer, f"sharing {options.sharing}")
         self._sharing = options.sharing
-        self._text_settings = self._settings.get_text_config()
-
-    @property
-    def context(self) -> int | None:
-        return positions(self._text_settings)
+        self._settings = self._settings.get_text_config()
 
     @once
     def _decoder(self) -> Decoder:
@@ -77,7 +73,7 @@ class TransformersEngine(StartedEngine, HubEngine):
     @property
     def _longest_packed(self) -> int:
         """Most ids of a sequence in a tree, whose tokens must see all before them."""
-        windows = [getattr(self._text_settings, name, None) for name in WINDOWS]
+        windows = [getattr(self._settings, name, None) for name in WINDOWS]
         bounds = (*windows, self.context, 4 * WIDTH[self._device.type])
         return min(bound for bound in bounds if isinstance(bound, int))
 
