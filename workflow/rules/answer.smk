@@ -1,7 +1,6 @@
 """Answering: one job loads one checkpoint and asks it every prompt, then answers are judged."""
 
 from blimpworks.campaign.registry import find_benchmark
-from blimpworks.generation.jobs import generation_options, system_prompts
 
 
 rule answer:
@@ -31,14 +30,10 @@ rule answer:
         store=lambda w, output: str(Path(output[0]).with_name("shards")),
         engine=lambda w: layout.engine_of(w.model),
         # Not the packs as inputs: patterns of answers in them decide no answer.
-        systems=lambda w: system_prompts(
-            CAMPAIGN,
-            layout.generation_of(ANSWERING[w.model, w.part]),
-            ANSWERING[w.model, w.part].languages,
+        systems=lambda w: layout.generation_of(ANSWERING[w.model, w.part]).job_systems(
+            CAMPAIGN, ANSWERING[w.model, w.part].languages
         ),
-        options=lambda w: generation_options(
-            CAMPAIGN, layout.generation_of(ANSWERING[w.model, w.part])
-        ),
+        options=lambda w: layout.generation_of(ANSWERING[w.model, w.part]).job_options(CAMPAIGN),
     message:
         "Answer with {wildcards.model} ({wildcards.part})"
     shell:
@@ -67,8 +62,8 @@ rule collect_answers:
         store=lambda w, input: str(Path(input.manifest).with_name("shards")),
         prompts=lambda w, input: repeated("items", input.prompts),
         answers=lambda w, output: repeated("output", by_language(w, output[0])),
-        systems=lambda w: system_prompts(
-            CAMPAIGN, find_benchmark(w.benchmark).generation, languages_run(w)
+        systems=lambda w: find_benchmark(w.benchmark).generation.job_systems(
+            CAMPAIGN, languages_run(w)
         ),
     message:
         "Collect answers of {wildcards.model} to {wildcards.benchmark}"

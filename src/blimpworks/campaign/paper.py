@@ -7,6 +7,7 @@ each time it is parsed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,6 +49,18 @@ class Generation:
     """System prompt of each language; empty where models get none."""
     setting: str
     """Key of the options in a campaign, for messages."""
+
+    def job_options(self, campaign: Campaign) -> str:
+        """Return a job's options, as JSON: the campaign's, without the build of vLLM."""
+        from blimpworks.campaign.settings.scoring import GenerationJobOptions
+
+        chosen, scoring = self.options(campaign).model_dump(), campaign.scoring
+        options = GenerationJobOptions(**chosen, dtype=scoring.dtype, vllm=scoring.vllm)
+        return options.model_dump_json(exclude={"vllm": {"build"}})
+
+    def job_systems(self, campaign: Campaign, languages: Collection[str]) -> str:
+        """Return languages' system prompts, as JSON. Raises UserError for a bad pack."""
+        return json.dumps(dict(self.systems(campaign, languages)), ensure_ascii=False)
 
 
 @dataclass(frozen=True, kw_only=True)
