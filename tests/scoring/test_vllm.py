@@ -363,7 +363,7 @@ class Stage(VllmServer):
 
     def start(self):
         type(self).starts += 1
-        self._directory = Path("stage")
+        self.log = Path("stage/server.log")
         self.http = ThreadingHTTPServer((self.address, 0), Moody)
         self.http.mood, self.port, self.alive = self.mood, self.http.server_port, True
         threading.Thread(target=self.http.serve_forever, daemon=True).start()

@@ -118,16 +118,11 @@ class VllmServer:
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         self._supervisor: subprocess.Popen[bytes] | None = None
-        self._directory: Path | None = None
+        self.log = Path()
+        """Path of its log, once it was started."""
         self._failed = False
         self.token = secrets.token_urlsafe(32)
         self.address, self.port = node_address(setup.options.host), 0
-
-    @property
-    def log(self) -> Path:
-        """Path of its log, once it was started."""
-        assert self._directory is not None
-        return self._directory / "server.log"
 
     @property
     def running(self) -> bool:
@@ -141,9 +136,9 @@ class VllmServer:
         """
         for tries_left in (2, 1, 0):
             self.port = free_port(self.address)
-            self._directory = make_directory()
+            self.log = make_directory() / "server.log"
             # The second: where vLLM puts sockets, which it leaves behind.
-            own = {"VLLM_API_KEY": self.token, "VLLM_RPC_BASE_PATH": str(self._directory)}
+            own = {"VLLM_API_KEY": self.token, "VLLM_RPC_BASE_PATH": str(self.log.parent)}
             command = command_line(self._setup, self.address, self.port)
             log.info("starting a vLLM server for %s; its log is %s", self._setup.model, self.log)
             with self.log.open("wb") as handle:
@@ -232,5 +227,5 @@ class VllmServer:
         except subprocess.TimeoutExpired:
             supervisor.kill()
             supervisor.wait()
-        if self._directory and not self._failed:
-            shutil.rmtree(self._directory, ignore_errors=True)
+        if not self._failed:
+            shutil.rmtree(self.log.parent, ignore_errors=True)
