@@ -7,6 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,8 +33,6 @@ BLOCK = 200_000
 """Rows summarised at once; single small tables would take several times as long."""
 NOMINAL = "nominal"
 """Number of prompts of a template by the release's settings, in judgements of responses."""
-TEMPLATE = r"^template=(\d+)$"
-"""Paradigm of a whole template."""
 
 
 def wilson(correct: float, n: int) -> tuple[float, float]:
@@ -67,18 +66,15 @@ def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, 
 
 def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
     """Return the factor of each row of ``accuracies``: n by the nominal number of prompts."""
-    template = judgements["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
-    keys = [judgements["phenomenon"].astype(str), template]
-    by_template = judgements[NOMINAL].groupby(keys).max()
-    of_task = by_template.groupby(level=0).sum()
-    template = accuracies["paradigm"].astype(str).str.extract(TEMPLATE, expand=False)
-    index = pd.MultiIndex.from_arrays([accuracies["phenomenon"].astype(str), template])
-    nominal = pd.Series(by_template.reindex(index).to_numpy(float), index=accuracies.index)
-    task = accuracies["paradigm"] == ALL
-    nominal[task] = accuracies.loc[task, "phenomenon"].map(of_task).astype(float)
-    nominal[task & (accuracies["phenomenon"] == ALL)] = float(of_task.sum())
-    shares: pd.Series = (accuracies["n"] / nominal).where(accuracies["method"] == PUBLISHED, 1.0)
-    return shares.fillna(1.0)
+    template = judgements["paradigm"].astype(str).str.extract(r"(template=\d+)", expand=False)
+    by_template = judgements[NOMINAL].groupby([judgements["phenomenon"].astype(str), template])
+    nominal = dict[Any, float](by_template.max().items())
+    for (task, _), prompts in [*nominal.items()]:
+        for wider in ((task, ALL), (ALL, ALL)):
+            nominal[wider] = nominal.get(wider, 0.0) + prompts
+    names = accuracies[["phenomenon", "paradigm"]].astype(str).itertuples(index=False, name=None)
+    shares: pd.Series = accuracies["n"] / [nominal.get(name, np.nan) for name in names]
+    return shares.where(accuracies["method"] == PUBLISHED, 1.0).fillna(1.0)
 
 
 def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFrame:

@@ -216,8 +216,7 @@ class Conversation:
 
     def name(self) -> str:
         """Return all that decides a model's input and stops, for an engine's key."""
-        template = self.template or ""
-        system_place = self.system_place
-        mode = f"chat {sha256(template.encode()).hexdigest()[:16]}" if self.chat else "raw"
+        template = (self.template or "").encode()
+        mode = f"chat {sha256(template).hexdigest()[:16]}" if self.chat else "raw"
         stops = ",".join(map(str, self.stops))
-        return f"{mode} system {system_place} stops {stops}{self._variant}"
+        return f"{mode} system {self.system_place} stops {stops}{self._variant}"

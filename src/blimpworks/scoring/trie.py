@@ -6,7 +6,6 @@ models with a state from token to token, ``runs`` gives the tree level by level.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -233,8 +232,7 @@ def pass_size(requested: int, device: torch.device) -> int:
     return min(requested, CACHED) if device.type == "cpu" else requested
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(NamedTuple):
     """One forward pass over rows of tokens, and the log-probabilities that it gives.
 
     ``ids`` [rows, width]; ``read`` [rows, width]: cells whose hidden states are needed; ``parent``
@@ -265,18 +263,13 @@ class Pass:
     def _part(self, rows: slice, edges: slice, cells: int) -> "Pass":
         # Shorter rows may have shared the pass with longer ones.
         width = int(np.flatnonzero(self.read[rows].any(axis=0))[-1]) + 1
-        trees = {
-            name: None if table is None else table[rows, :width]
-            for name, table in (("depth", self.depth), ("number", self.number), ("end", self.end))
-        }
-        return replace(
-            self,
-            ids=self.ids[rows, :width],
-            read=self.read[rows, :width],
+        names = ("ids", "read", "depth", "number", "end")
+        tables = {name: getattr(self, name) for name in names}
+        return self._replace(
             parent=self.parent[edges] - cells,
             token=self.token[edges],
             place=self.place[edges],
-            **trees,
+            **{name: None if t is None else t[rows, :width] for name, t in tables.items()},
         )
 
 
