@@ -5,7 +5,7 @@ from blimpworks.records.digest import code_digest
 EQUAL: dict[str, str] = {
     "70ff556488fd6011": "301aa942822323ee",  # kenlm ngram
     "5e08bd460a7f9134": "0e2ba6cd296f855a",  # lstm lstm
-    "30858f5b17149a9c": "e8532865d0f0cd72",  # transformers causal
+    "694f1455c2ffb259": "e8532865d0f0cd72",  # transformers causal
     "e9ec5f206ea023b0": "937def9329af31bc",  # transformers encoder-decoder
     "a71bbfe3f3f70bf0": "99c66cf510640024",  # transformers masked
     "481195c8ad48dfe7": "cf22ff34dc257724",  # vllm causal

@@ -7,7 +7,7 @@ models with a state from token to token, ``runs`` gives the tree level by level.
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -264,13 +264,10 @@ class Pass(NamedTuple):
         # Shorter rows may have shared the pass with longer ones.
         width = int(np.flatnonzero(self.read[rows].any(axis=0))[-1]) + 1
         names = ("ids", "read", "depth", "number", "end")
-        tables = {name: getattr(self, name) for name in names}
-        return self._replace(
-            parent=self.parent[edges] - cells,
-            token=self.token[edges],
-            place=self.place[edges],
-            **{name: None if t is None else t[rows, :width] for name, t in tables.items()},
-        )
+        tables = ((name, getattr(self, name)) for name in names)
+        cut: dict[str, Any] = {n: None if t is None else t[rows, :width] for n, t in tables}
+        token, place = self.token[edges], self.place[edges]
+        return self._replace(parent=self.parent[edges] - cells, token=token, place=place, **cut)
 
 
 Rows = Literal["padded", "equal", "alone"]
