@@ -19,9 +19,9 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring import run
 from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.selftest import Findings
-from blimpworks.scoring.shards import UNWATCHED
 from blimpworks.scoring.store import Request, Store, in_order, requests_of, scored
 from blimpworks.scoring.trie import build_trie, packed_passes, padded_passes, plan_rows
+from blimpworks.scoring.watch import UNWATCHED
 from support import tiny
 
 

@@ -19,7 +19,7 @@ from blimpworks.generation.run import answer_items, collect_answers
 from blimpworks.generation.transformers_engine import TransformersGenerator
 from blimpworks.models.checkpoint import read_description, seal
 from blimpworks.scoring.collect import Shards
-from blimpworks.scoring.shards import Watch
+from blimpworks.scoring.watch import Watch
 from support import answers_kit, tiny
 from support.answers_kit import OPTIONS, QUESTIONS, RECIPE, SYSTEM
 

@@ -17,8 +17,8 @@ from blimpworks.scoring.decoder import Decoder
 from blimpworks.scoring.progress import ATTEMPT, Progress, read_progress
 from blimpworks.scoring.run import score_items
 from blimpworks.scoring.selftest import FILE_NAME
-from blimpworks.scoring.shards import Watch
 from blimpworks.scoring.store import Store
+from blimpworks.scoring.watch import Watch
 from support import tiny
 
 OPTIONS = ScoringOptions(shard=7, batch_tokens=200)

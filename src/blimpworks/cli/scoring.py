@@ -24,7 +24,7 @@ from blimpworks.errors import UserError
 from blimpworks.records.job import Command, Planned
 
 if TYPE_CHECKING:
-    from blimpworks.scoring.shards import Watch
+    from blimpworks.scoring.watch import Watch
 
 MANIFEST = option("Manifest of the model's scores.")
 STORE = option("Directory of the model's shards.")
@@ -36,7 +36,7 @@ def watch_of(log: Path | None) -> "Watch":
     from blimpworks.cluster.allocation import deadline_of
     from blimpworks.records.journal import progress_path
     from blimpworks.scoring.progress import Progress
-    from blimpworks.scoring.shards import Watch
+    from blimpworks.scoring.watch import Watch
 
     return Watch(*([Progress(progress_path(log))] if log else []), deadline_of())
 

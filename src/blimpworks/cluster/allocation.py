@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from blimpworks.cluster.slurm import ask, mebibytes
 from blimpworks.errors import OutOfTime, UserError
-from blimpworks.scoring.shards import Watch
+from blimpworks.scoring.watch import Watch
 
 if TYPE_CHECKING:  # each small command finds its allocation
     import pyarrow as pa

@@ -19,7 +19,8 @@ from blimpworks.generation.engine import (
 )
 from blimpworks.scoring.collect import Shards, broken
 from blimpworks.scoring.run import Manifest, Rows, fill
-from blimpworks.scoring.shards import OK, UNWATCHED, Watch
+from blimpworks.scoring.shards import OK
+from blimpworks.scoring.watch import UNWATCHED, Watch
 from blimpworks.tables import ANSWERS, PROMPTS, read_table, write_table
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from pydantic import AwareDatetime, NonNegativeInt
 from blimpworks.errors import reading
 from blimpworks.files import write_text
 from blimpworks.records.journal import AttemptId, Scored, now
-from blimpworks.scoring.shards import Watch
+from blimpworks.scoring.watch import Watch
 from blimpworks.strict import Strict
 
 log = logging.getLogger(__name__)

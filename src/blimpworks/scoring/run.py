@@ -17,8 +17,9 @@ from blimpworks.errors import reading
 from blimpworks.files import sha256_of, write_text
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.selftest import run_self_test
-from blimpworks.scoring.shards import UNWATCHED, R, ShardStore, Watch
+from blimpworks.scoring.shards import R, ShardStore
 from blimpworks.scoring.store import Request, Store, by_prefix, in_order, requests_of, scored
+from blimpworks.scoring.watch import UNWATCHED, Watch
 from blimpworks.strict import Strict, Within
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ import io
 import json
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
@@ -19,41 +19,6 @@ import pyarrow.parquet as pq
 from blimpworks.files import atomic, sha256_of
 
 log = logging.getLogger(__name__)
-
-
-class Watch:
-    """Is told of each step of a run, and tells others, if it has any. No watch decides a score."""
-
-    others: "tuple[Watch, ...]" = ()
-
-    def __init__(self, *others: "Watch") -> None:
-        """Tell ``others`` everything in turn; the first that ends the run does."""
-        self.others = others
-
-    def begin(
-        self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
-    ) -> None:
-        """Take note of all ``sentences`` by language and those ``missing``; the engine is open."""
-        for watch in self.others:
-            watch.begin(sentences, missing)
-
-    def before(self) -> None:
-        """Take note that a shard is next. May raise to end the run, which loses nothing here."""
-        for watch in self.others:
-            watch.before()
-
-    def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
-        """Take note of a written shard with the scores of ``part``."""
-        for watch in self.others:
-            watch.wrote(part, scores)
-
-    def end(self) -> None:
-        """Take note of the end, whether or not all sentences have scores."""
-        for watch in self.others:
-            watch.end()
-
-
-UNWATCHED = Watch()
 
 
 OK = "ok"

@@ -21,7 +21,8 @@ import pyarrow as pa
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, Mask
-from blimpworks.scoring.shards import ShardStore, Watch
+from blimpworks.scoring.shards import ShardStore
+from blimpworks.scoring.watch import Watch
 from blimpworks.scoring.words import joined, joint, token_starts
 from blimpworks.tables import ITEMS, read_table
 
