@@ -13,11 +13,13 @@ from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from blimpworks.errors import UserError
 from blimpworks.generation.conversation import Conversation, PromptRequest, pin_date
-from blimpworks.generation.engine import load_generation_engine
+from blimpworks.generation.engine import ROWS, load_generation_engine
 from blimpworks.generation.reasoning import END, START, strip_reasoning
 from blimpworks.generation.run import answer_items, collect_answers
 from blimpworks.generation.transformers_engine import TransformersGenerator
+from blimpworks.generation.vllm_engine import ENTRIES as VLLM_ENTRIES
 from blimpworks.models.checkpoint import read_description, seal
+from blimpworks.records.equal_code import number_digest
 from blimpworks.scoring.collect import Shards
 from blimpworks.scoring.watch import Watch
 from support import answers_kit, tiny
@@ -427,3 +429,16 @@ def test_an_answer_without_reasoning_is_the_end_of_the_text_and_has_no_mark(text
     assert START not in result
     assert END not in result
     assert result in text
+
+
+@pytest.mark.parametrize(
+    ("entries", "digest"),
+    [
+        (["blimpworks.generation.transformers_engine:TransformersGenerator"], "1657f03a30de3586"),
+        (VLLM_ENTRIES, "26cd7f834c988002"),
+    ],
+    ids=["transformers", "vllm"],
+)
+def test_answers_made_before_stay_valid(entries, digest):
+    """An edit that changes no answer brings a row in ``records/equal_code.py``."""
+    assert number_digest(*entries, *ROWS) == digest

@@ -19,7 +19,7 @@ from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOp
 from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import Conversation, PromptRequest, Ready
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.records.digest import code_digest
+from blimpworks.records.equal_code import number_digest
 from blimpworks.scoring.engine import Failure, build_engine
 from blimpworks.scoring.shards import OK, ShardStore
 
@@ -72,7 +72,7 @@ def generation_key(
     ``software`` names versions, device and all else that moves numbers; ``entries``
     (``module:name``) are the code that decides answers.
     """
-    code = code_digest(*entries, *ROWS)
+    code = number_digest(*entries, *ROWS)
     settings = f"max_tokens {options.max_tokens} {conversation.name()}"
     return "|".join((software, code, described.dtype, sha256_of(checkpoint), settings))
 

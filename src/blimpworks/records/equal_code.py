@@ -1,4 +1,4 @@
-"""Versions of code with equal numbers: scores made by one stay valid under the other."""
+"""Versions of code with equal numbers: scores and answers made by one stay valid under the other."""
 
 from blimpworks.records.digest import code_digest
 
@@ -9,6 +9,8 @@ EQUAL: dict[str, str] = {
     "e9ec5f206ea023b0": "937def9329af31bc",  # transformers encoder-decoder
     "a71bbfe3f3f70bf0": "99c66cf510640024",  # transformers masked
     "481195c8ad48dfe7": "cf22ff34dc257724",  # vllm causal
+    "845685088d9433c5": "1657f03a30de3586",  # transformers, answers
+    "b9ffa41418c1e655": "26cd7f834c988002",  # vllm, answers
 }
 """Digest of an engine's code, and the digest of an earlier version with the same numbers.
 
