@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from blimpworks.models.transformer import Muon
+from blimpworks.models.fitting import Muon
 
 
 @pytest.mark.parametrize("shape", [(24, 24), (12, 40), (40, 12)])

@@ -16,7 +16,7 @@ from blimpworks.campaign.settings.training import TrainingOptions, TransformerRe
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, sidecar_path
-from blimpworks.models import encoder_decoder, fitting, lstm, masked, text, transformer
+from blimpworks.models import fitting, lstm, text, transformer
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.corpus import encode
 from blimpworks.models.corpus_build import make_vocabulary
@@ -126,21 +126,21 @@ def test_epoch_holds_every_sentence_once_and_few_tokens(lengths, epoch):
 
 @given(st.integers(1, 40), st.floats(0.01, 0.9), st.integers(0, 9))
 def test_masked_tokens_are_guessed_and_the_others_stay(length, share, seed):
-    row = np.concatenate([[masked.CLS], np.arange(10, 10 + length), [masked.SEP]])
-    ids, labels = masked.corrupt(row, share, 99, np.random.default_rng(seed))
+    row = np.concatenate([[transformer.CLS], np.arange(10, 10 + length), [transformer.SEP]])
+    ids, labels = transformer.mask_tokens(row, share, 99, np.random.default_rng(seed))
     guessed = labels != transformer.IGNORED
     assert guessed.sum() == max(1, round(share * length))
     assert not guessed[[0, -1]].any()
     assert (labels[guessed] == row[guessed]).all()
     assert (ids[~guessed] == row[~guessed]).all()
-    assert ((ids == masked.MASK) | (ids >= 5))[1:-1].all()
+    assert ((ids == transformer.MASK) | (ids >= 5))[1:-1].all()
 
 
 def test_most_tokens_to_guess_are_masked_and_some_are_not():
-    row = np.concatenate([[masked.CLS], np.full(20000, 10), [masked.SEP]])
-    ids, labels = masked.corrupt(row, 0.5, 99, np.random.default_rng(0))
+    row = np.concatenate([[transformer.CLS], np.full(20000, 10), [transformer.SEP]])
+    ids, labels = transformer.mask_tokens(row, 0.5, 99, np.random.default_rng(0))
     guessed = ids[labels != transformer.IGNORED]
-    shares = [(guessed == masked.MASK).mean(), (guessed == 10).mean()]
+    shares = [(guessed == transformer.MASK).mean(), (guessed == 10).mean()]
     assert shares == pytest.approx([0.8, 0.1], abs=0.02)
 
 
@@ -148,8 +148,8 @@ def test_most_tokens_to_guess_are_masked_and_some_are_not():
 def test_spans_taken_out_fit_back_in(length, share, mean, seed):
     row = np.arange(1000, 1000 + length)
     draw = np.random.default_rng(seed)
-    source, target = encoder_decoder.corrupt(row, share, mean, draw)
-    assert source[-1] == target[-1] == encoder_decoder.EOS
+    source, target = transformer.cut_spans(row, share, mean, draw)
+    assert source[-1] == target[-1] == transformer.EOS_ID
     spans, sentinel = {}, None
     for token in target[:-1].tolist():
         if token < 1000:
@@ -157,7 +157,7 @@ def test_spans_taken_out_fit_back_in(length, share, mean, seed):
         else:
             spans[sentinel].append(token)
     *marks, last = spans
-    assert [*marks, last] == list(range(encoder_decoder.SENTINEL, last + 1))
+    assert [*marks, last] == list(range(transformer.SENTINEL, last + 1))
     assert spans.pop(last) == []
     assert all(spans.values())
     taken = sum(map(len, spans.values()))

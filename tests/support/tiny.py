@@ -20,13 +20,11 @@ from blimpworks.campaign.settings.training import (
 )
 from blimpworks.models.checkpoint import Checkpoint, Retrieved, seal
 from blimpworks.models.corpus_build import build_corpus
-from blimpworks.models.encoder_decoder import train_encoder_decoder
 from blimpworks.models.instruct import train_instruct
 from blimpworks.models.lstm import train_lstm
-from blimpworks.models.masked import train_masked
 from blimpworks.models.ngram import train_ngram
 from blimpworks.models.text import training_sentences
-from blimpworks.models.transformer import train_transformer
+from blimpworks.models.transformer import train_encoder_decoder, train_masked, train_transformer
 from blimpworks.scoring.store import Request, encode_requests, score_shard
 from blimpworks.tables import ITEMS, write_table
 

@@ -220,6 +220,8 @@ def train_ngram(
 
 
 def _declare_trainer(kind: str, model: type[BaseModel], help_text: str) -> None:
+    module = "instruct" if kind == "instruct" else "transformer"
+
     def train(
         text: Path = TEXT,
         name: str = NAME,
@@ -231,7 +233,7 @@ def _declare_trainer(kind: str, model: type[BaseModel], help_text: str) -> None:
     ) -> None: ...
 
     train.__doc__ = help_text
-    command(calls=f"{MODELS}.{kind}:train_{kind}", packages=NETWORKS, name=f"train_{kind}")(train)
+    command(calls=f"{MODELS}.{module}:train_{kind}", packages=NETWORKS, name=f"train_{kind}")(train)
 
 
 for _trainer in (

@@ -6,14 +6,14 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
 from blimpworks.campaign.settings.training import InstructRecipe
 from blimpworks.errors import UserError, reading
 from blimpworks.items import evenly
 from blimpworks.json_files import load_json
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.tokenizer import BOS, EOS, EOS_ID
+from blimpworks.models.tokenizer import BOS, EOS, EOS_ID, learn
 from blimpworks.models.transformer import IGNORED, Batch, Ids, Kind, new_model, padded, train_kind
 
 ROLES = ("<|system|>", "<|user|>", "<|assistant|>")
@@ -68,23 +68,13 @@ def read_dialogues(path: Path) -> list[str]:
 def train_pieces(dialogues: list[str], vocabulary: int) -> Tokenizer:
     """Train a byte-level BPE of ``vocabulary`` tokens on ``SAMPLE`` dialogues, evenly spread."""
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex(PIECE), "isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
+    split = pre_tokenizers.Split(Regex(PIECE), "isolated")
+    level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, level])
     tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=SPECIALS,
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-        show_progress=False,
-    )
     marks = re.compile("|".join(map(re.escape, SPECIALS)))
-    tokenizer.train_from_iterator(
-        (marks.sub(" ", text) for text in evenly(dialogues, SAMPLE)), trainer
-    )
+    texts = (marks.sub(" ", text) for text in evenly(dialogues, SAMPLE))
+    learn(tokenizer, texts, vocabulary, SPECIALS, level.alphabet())
     return tokenizer
 
 
@@ -127,13 +117,11 @@ def _dialogue_batch(
     rows: list[Ids], recipe: InstructRecipe, vocabulary: int, draw: np.random.Generator
 ) -> Batch:
     """Align dialogues at their ends, so that nothing unlearnt is computed."""
-    ends = [row[::-1].copy() for row in rows]
-    mask = padded([np.ones_like(row) for row in rows], 0).flip(1)
-    labels = padded([answer_labels(row)[::-1].copy() for row in rows], IGNORED).flip(1)
+    labels = padded([answer_labels(row) for row in rows], IGNORED, "left")
     kept = 1 + int((labels != IGNORED).sum(1).max())
     return {
-        "input_ids": padded(ends, EOS_ID).flip(1),
-        "attention_mask": mask,
+        "input_ids": padded(rows, EOS_ID, "left"),
+        "attention_mask": padded([np.ones_like(row) for row in rows], 0, "left"),
         "labels": labels[:, -kept:],
         "logits_to_keep": kept,
     }

@@ -5,6 +5,7 @@ and Unigram give another vocabulary each time.
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -50,19 +51,25 @@ def train_tokenizer(sentences: list[str], vocabulary: int) -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.post_processor = processors.ByteLevel(trim_offsets=True)
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=[BOS, EOS],
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(sentences, trainer)
+    learn(tokenizer, sentences, vocabulary, [BOS, EOS], pre_tokenizers.ByteLevel.alphabet())
     return tokenizer
 
 
-def _learn(tokenizer: Tokenizer, sentences: list[str], size: int, specials: list[str]) -> None:
-    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=specials, show_progress=False)
-    tokenizer.train_from_iterator(sentences, trainer)
+def learn(
+    tokenizer: Tokenizer,
+    texts: Iterable[str],
+    size: int,
+    specials: list[str],
+    alphabet: Iterable[str] = (),
+) -> None:
+    """Train a tokenizer of at most ``size`` tokens, among them ``specials`` and ``alphabet``."""
+    trainer = trainers.BpeTrainer(
+        vocab_size=size,
+        special_tokens=specials,
+        initial_alphabet=sorted(alphabet),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
 
 
 def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
@@ -76,7 +83,7 @@ def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
     learner.normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
     marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
     learner.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), marked])
-    _learn(learner, sentences, vocabulary - len(BERT), [])
+    learn(learner, sentences, vocabulary - len(BERT), [])
     learnt = learner.get_vocab()
     tokens = [_wordpiece(token) for token in sorted(learnt, key=learnt.__getitem__)]
     letters = sorted(token for token in learnt if len(token) == 1 and token != SPACE)
@@ -104,7 +111,7 @@ def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:
     marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([marked, pre_tokenizers.Punctuation()])
     tokenizer.decoder = decoders.Metaspace(replacement=SPACE, prepend_scheme="always")
-    _learn(tokenizer, sentences, vocabulary, [*T5.values(), *SENTINELS])
+    learn(tokenizer, sentences, vocabulary, [*T5.values(), *SENTINELS])
     last = [(EOS, tokenizer.token_to_id(EOS))]
     tokenizer.post_processor = processors.TemplateProcessing(f"$A {EOS}", None, last)
     return tokenizer

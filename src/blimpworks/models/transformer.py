@@ -1,22 +1,24 @@
-"""Train small transformers from scratch and repeatably, among them the causal one."""
+"""Train small transformers from scratch and repeatably: causal, masked and encoder-decoders."""
 
 import logging
 import math
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 import torch
+import transformers
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
+from torch.nn.utils.rnn import pad_sequence
+from transformers import PreTrainedModel
 
-from blimpworks.campaign.settings.training import LlamaRecipe, NetworkRecipe, TransformerRecipe
+from blimpworks.campaign.settings import training as recipes
 from blimpworks.files import named_errors, rust_errors
 from blimpworks.models.checkpoint import Checkpoint, clear, seal, trained_checkpoint
 from blimpworks.models.corpus import (
@@ -28,67 +30,22 @@ from blimpworks.models.corpus import (
     read_words,
     sentences_of,
 )
-from blimpworks.models.fitting import Course, fit, repeatable, scratch_of, training_of
+from blimpworks.models.fitting import Course, Muon, fit, repeatable, scratch_of, training_of
 from blimpworks.models.text import training_sentences
 from blimpworks.models.tokenizer import (
+    BERT,
     BOS,
     BOS_ID,
     EOS,
     EOS_ID,
+    SENTINELS,
+    T5,
     save_tokenizer,
+    train_pieces,
     train_tokenizer,
+    train_wordpiece,
     word_tokenizer,
 )
-
-MOMENTUM = 0.95
-COEFFICIENTS = (3.4445, -4.7750, 2.0315)
-ITERATIONS = 5
-STEP_SIZE = 0.2
-"""Root mean square of AdamW's steps at a rate of one, to which Muon's are scaled."""
-LEAST_NORM = 1e-7
-
-
-def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
-    """Bring the singular values of ``matrix`` [m, n] near one, by Newton-Schulz iteration."""
-    wide = matrix.size(0) <= matrix.size(1)
-    result = matrix if wide else matrix.T
-    result = result / result.norm().clamp(min=LEAST_NORM)
-    linear, cubic, quintic = COEFFICIENTS
-    for _ in range(ITERATIONS):
-        gram = result @ result.T
-        higher = torch.addmm(gram, gram, gram, beta=cubic, alpha=quintic)
-        result = torch.addmm(result, higher, result, beta=linear)
-    return result if wide else result.T
-
-
-class Muon(torch.optim.Optimizer):
-    """Muon of some matrices, with steps of AdamW's size and decoupled weight decay.
-
-    Like PyTorch's own with ``match_rms_adamw``, but in float32. PyTorch rounds to bfloat16, which
-    is many times slower on processors without that format.
-    """
-
-    def __init__(self, matrices: Iterable[torch.nn.Parameter], *, weight_decay: float) -> None:
-        """Set ``lr`` of its groups before each step."""
-        super().__init__(matrices, {"lr": 0.0, "weight_decay": weight_decay})
-
-    @torch.no_grad()
-    def step(self, closure: Any = None) -> Any:
-        """Change each matrix that has a gradient; ``closure`` is not used."""
-        for group in self.param_groups:
-            rate, decay = group["lr"], group["weight_decay"]
-            for matrix in group["params"]:
-                if matrix.grad is None:
-                    continue
-                state = self.state[matrix]
-                if not state:
-                    state["momentum_buffer"] = torch.zeros_like(matrix)
-                momentum = state["momentum_buffer"]
-                momentum.lerp_(matrix.grad, 1 - MOMENTUM)
-                direction = orthogonalised(matrix.grad.lerp(momentum, MOMENTUM))
-                matrix.mul_(1 - rate * decay)
-                matrix.add_(direction, alpha=-rate * STEP_SIZE * max(matrix.shape) ** 0.5)
-
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +56,7 @@ CLIP = 1.0
 IGNORED = -100
 Ids = NDArray[np.integer[Any]]
 Batch = dict[str, torch.Tensor | int]
-R = TypeVar("R", bound=NetworkRecipe)
+R = TypeVar("R", bound=recipes.NetworkRecipe)
 
 
 @dataclass(frozen=True)
@@ -124,9 +81,9 @@ class Kind(Generic[R]):
     """Chat template of models that follow instructions."""
 
 
-def new_model(recipe: LlamaRecipe, vocabulary: int, bos: int = BOS_ID) -> LlamaForCausalLM:
+def new_model(recipe: recipes.LlamaRecipe, vocabulary: int, bos: int = BOS_ID) -> PreTrainedModel:
     """Make a float32 model from torch's random state; ``bos`` begins each sentence."""
-    settings = LlamaConfig(
+    settings = transformers.LlamaConfig(
         vocab_size=vocabulary,
         hidden_size=recipe.hidden,
         intermediate_size=recipe.intermediate,
@@ -139,7 +96,7 @@ def new_model(recipe: LlamaRecipe, vocabulary: int, bos: int = BOS_ID) -> LlamaF
         tie_word_embeddings=True,
         dtype="float32",
     )
-    model: LlamaForCausalLM = LlamaForCausalLM(settings)
+    model: PreTrainedModel = transformers.LlamaForCausalLM(settings)
     return model
 
 
@@ -167,21 +124,19 @@ def epoch_batches(lengths: NDArray[np.int64], most: int, seed: int, epoch: int) 
     return [batches[i] for i in draw.permutation(len(batches))]
 
 
-def padded(rows: list[Ids], filler: int) -> torch.Tensor:
-    """Return rows as one tensor [rows, longest], padded with ``filler`` on the right."""
-    table = torch.full((len(rows), max(map(len, rows))), filler)
-    for i, row in enumerate(rows):
-        table[i, : len(row)] = torch.from_numpy(row)
-    return table
+def padded(rows: list[Ids], filler: int, side: Literal["right", "left"] = "right") -> torch.Tensor:
+    """Return rows as one tensor [rows, longest], padded with ``filler``."""
+    tensors = [torch.from_numpy(row).long() for row in rows]
+    return pad_sequence(tensors, batch_first=True, padding_value=filler, padding_side=side)
 
 
 def _next_tokens(
-    rows: list[Ids], recipe: TransformerRecipe, vocabulary: int, draw: np.random.Generator
+    rows: list[Ids], recipe: recipes.TransformerRecipe, vocabulary: int, draw: np.random.Generator
 ) -> Batch:
     return {"input_ids": padded(rows, EOS_ID), "labels": padded(rows, IGNORED)}
 
 
-CAUSAL: Kind[TransformerRecipe] = Kind(
+CAUSAL: Kind[recipes.TransformerRecipe] = Kind(
     architecture="causal",
     tokenizer=train_tokenizer,
     specials={"bos_token": BOS, "eos_token": EOS},
@@ -191,7 +146,7 @@ CAUSAL: Kind[TransformerRecipe] = Kind(
 )
 
 
-def of_words(corpus: Path) -> Kind[TransformerRecipe]:
+def of_words(corpus: Path) -> Kind[recipes.TransformerRecipe]:
     """Return the kind of causal models of a corpus's words. Raises UserError for a bad corpus."""
     rule, vocabulary = read_corpus(corpus).words, read_words(corpus.parent / VOCABULARY)
     ids = {word: number for number, word in enumerate(vocabulary)}
@@ -214,6 +169,164 @@ def of_words(corpus: Path) -> Kind[TransformerRecipe]:
     )
 
 
+PAD, CLS, SEP, MASK = (list(BERT).index(f"{role}_token") for role in ("pad", "cls", "sep", "mask"))
+"""Ids of special tokens of masked models; T5 pads with the same."""
+KEPT, REPLACED = 0.1, 0.1
+"""Shares of drawn tokens that stay, and that are replaced (Devlin et al. 2019, section 3.1)."""
+
+
+def _new_bert(recipe: recipes.MaskedRecipe, vocabulary: int) -> PreTrainedModel:
+    settings = transformers.BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=recipe.hidden,
+        num_hidden_layers=recipe.layers,
+        num_attention_heads=recipe.heads,
+        intermediate_size=4 * recipe.hidden,
+        max_position_embeddings=recipe.context,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        pad_token_id=PAD,
+        dtype="float32",
+    )
+    model: PreTrainedModel = transformers.BertForMaskedLM(settings)
+    return model
+
+
+def _encode_between(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
+    encoded = tokenizer.encode_batch_fast(sentences, add_special_tokens=False)
+    rows = [[CLS, *e.ids[: context - 2], SEP] for e in encoded if e.ids]
+    return [np.array(row, dtype=np.int64) for row in rows]
+
+
+def mask_tokens(
+    row: Ids, share: float, vocabulary: int, draw: np.random.Generator
+) -> tuple[Ids, Ids]:
+    """Mask some of a sentence's tokens [tokens]; return it with labels [tokens].
+
+    ``share`` of the tokens between ``[CLS]`` and ``[SEP]``, at least one, are drawn. 80 % of them
+    are masked, 10 % become a random token, 10 % stay. Other labels are ``IGNORED``.
+    """
+    inner = len(row) - 2
+    count = min(inner, max(1, round(share * inner)))
+    chosen = 1 + draw.choice(inner, count, replace=False)
+    labels = np.full_like(row, IGNORED)
+    labels[chosen] = row[chosen]
+    fate = draw.random(count)
+    random_ids = draw.integers(len(BERT), vocabulary, count)
+    new = np.where(fate < KEPT, row[chosen], np.where(fate < KEPT + REPLACED, random_ids, MASK))
+    corrupted = row.copy()
+    corrupted[chosen] = new
+    return corrupted, labels
+
+
+def _masked_tokens(
+    rows: list[Ids], recipe: recipes.MaskedRecipe, vocabulary: int, draw: np.random.Generator
+) -> Batch:
+    pairs = [mask_tokens(row, recipe.masked, vocabulary, draw) for row in rows]
+    real = padded([np.ones_like(row) for row in rows], 0)
+    return {
+        "input_ids": padded([ids for ids, _ in pairs], PAD),
+        "attention_mask": real,
+        "labels": padded([labels for _, labels in pairs], IGNORED),
+    }
+
+
+MASKED: Kind[recipes.MaskedRecipe] = Kind(
+    architecture="masked",
+    tokenizer=train_wordpiece,
+    specials=BERT,
+    model=_new_bert,
+    encode=_encode_between,
+    batch=_masked_tokens,
+)
+
+
+SENTINEL = len(T5)
+"""Id of the first sentinel; the others follow. Decoding starts with the padding token, as in T5."""
+
+
+def _new_t5(recipe: recipes.EncoderDecoderRecipe, vocabulary: int) -> PreTrainedModel:
+    settings = transformers.MT5Config(
+        vocab_size=vocabulary,
+        d_model=recipe.hidden,
+        d_kv=recipe.hidden // recipe.heads,
+        d_ff=2 * recipe.hidden,
+        num_layers=recipe.layers,
+        num_decoder_layers=recipe.layers,
+        num_heads=recipe.heads,
+        dropout_rate=0.0,
+        pad_token_id=PAD,
+        eos_token_id=EOS_ID,
+        decoder_start_token_id=PAD,
+        dtype="float32",
+    )
+    model: PreTrainedModel = transformers.MT5ForConditionalGeneration(settings)
+    return model
+
+
+def _encode_alone(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
+    encoded = tokenizer.encode_batch_fast(sentences, add_special_tokens=False)
+    return [np.array(e.ids[: context - 1], dtype=np.int64) for e in encoded if e.ids]
+
+
+def _cuts(total: int, parts: int, rng: np.random.Generator) -> Ids:
+    """Draw lengths [parts], each at least 1, that add up to ``total``, uniformly."""
+    inside = np.sort(rng.choice(total - 1, parts - 1, replace=False)) + 1
+    return np.diff(np.concatenate([[0], inside, [total]]))
+
+
+def cut_spans(
+    row: Ids, share: float, mean_span: float, rng: np.random.Generator
+) -> tuple[Ids, Ids]:
+    """Take spans out of a sentence and return the two texts (Raffel et al. 2020, section 3.1.4).
+
+    About ``share`` of the tokens, at least one, fall into spans of ``mean_span`` length. In the
+    first array a sentinel replaces each span. In the second each span follows its sentinel, and one
+    more sentinel ends the last. Both end with ``</s>``.
+    """
+    noise = min(len(row), max(1, round(share * len(row))))
+    kept = len(row) - noise
+    spans = min(max(1, round(noise / mean_span)), kept + 1, len(SENTINELS) - 1)
+    # The first and last gap may be empty, but _cuts gives 1 at least: lend each a token for it.
+    gaps = _cuts(kept + 2, spans + 1, rng)
+    gaps[[0, -1]] -= 1
+    lengths = _cuts(noise, spans, rng)
+    source: list[Ids] = []
+    target: list[Ids] = []
+    at = 0
+    for number, (gap, length) in enumerate(zip(gaps[:-1], lengths, strict=True)):
+        mark = np.array([SENTINEL + number])
+        source += [row[at : at + gap], mark]
+        at += gap
+        target += [mark, row[at : at + length]]
+        at += length
+    source += [row[at:], np.array([EOS_ID])]
+    target += [np.array([SENTINEL + spans, EOS_ID])]
+    return np.concatenate(source), np.concatenate(target)
+
+
+def _spans(
+    rows: list[Ids], recipe: recipes.EncoderDecoderRecipe, vocabulary: int, rng: np.random.Generator
+) -> Batch:
+    pairs = [cut_spans(row, recipe.corrupted, recipe.span, rng) for row in rows]
+    sources = [source for source, _ in pairs]
+    return {
+        "input_ids": padded(sources, PAD),
+        "attention_mask": padded([np.ones_like(source) for source in sources], 0),
+        "labels": padded([target for _, target in pairs], IGNORED),
+    }
+
+
+ENCODER_DECODER: Kind[recipes.EncoderDecoderRecipe] = Kind(
+    architecture="encoder-decoder",
+    tokenizer=train_pieces,
+    specials=T5,
+    model=_new_t5,
+    encode=_encode_alone,
+    batch=_spans,
+)
+
+
 def learning_rate(step: int, steps: int, peak: float) -> float:
     """Return the rate of a step (from 0): linear warm-up, then a cosine to zero."""
     warm = max(1, round(WARM_UP * steps))
@@ -230,7 +343,9 @@ def hidden_matrices(model: PreTrainedModel) -> list[torch.nn.Parameter]:
     return [each for each in model.parameters() if each.dim() == 2 and id(each) not in outer_ids]
 
 
-def optimisers_of(model: PreTrainedModel, recipe: NetworkRecipe) -> list[torch.optim.Optimizer]:
+def optimisers_of(
+    model: PreTrainedModel, recipe: recipes.NetworkRecipe
+) -> list[torch.optim.Optimizer]:
     """Return the optimisers among which parameters are divided; steps have AdamW's size."""
     muon = hidden_matrices(model) if recipe.optimiser == "muon" else []
     chosen = {id(parameter) for parameter in muon}
@@ -247,7 +362,12 @@ class _Course(Course, Generic[R]):
     clip = CLIP
 
     def __init__(
-        self, kind: Kind[R], model: PreTrainedModel, data: list[Ids], recipe: R, seed: int
+        self,
+        kind: Kind[R],
+        model: PreTrainedModel,
+        data: list[Ids],
+        recipe: R,
+        seed: int,
     ) -> None:
         self.model = model
         self.optimisers = optimisers_of(model, recipe)
@@ -314,8 +434,12 @@ def train_kind(
 
 
 def train_transformer(
-    text: Path, checkpoint: Path, *, recipe: TransformerRecipe, seed: int, **names: str
+    text: Path, checkpoint: Path, *, recipe: recipes.TransformerRecipe, seed: int, **names: str
 ) -> Checkpoint:
     """Train a causal model: ``CAUSAL``, or of words if the recipe names a corpus (``text``)."""
     model_kind = CAUSAL if recipe.corpus is None else of_words(text)
     return train_kind(model_kind, text, checkpoint, recipe=recipe, seed=seed, **names)
+
+
+train_masked = partial(train_kind, MASKED)
+train_encoder_decoder = partial(train_kind, ENCODER_DECODER)
