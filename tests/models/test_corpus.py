@@ -28,16 +28,17 @@ from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path
 from blimpworks.models.checkpoint import Trained, seal, trained_checkpoint
 from blimpworks.models.corpus import (
+    build_corpus,
     encode,
     join_corpora,
     read_corpus,
     read_words,
     sentences_of,
+    split_corpus,
     take_released,
 )
-from blimpworks.models.corpus_build import build_corpus, split_corpus, tokenised_sentences
 from blimpworks.models.lstm import LstmModel, LstmSettings, _save, mean_loss, measure_perplexity
-from blimpworks.models.text import join_text
+from blimpworks.models.text import join_text, plain_sentences
 from blimpworks.tables import PERPLEXITIES, read_table
 from support import tiny
 from support.paths import REPOSITORY
@@ -213,7 +214,7 @@ def test_wikitext_keeps_its_tokens_and_its_unknown_words(tmp_path):
         " \n = Title = \n \n A guest @-@ starring role in 2 @,@ 000 rooms . Judge <unk> left . \n"
         " = = Career = = \n He , J. Smith , said so . \n"
     )
-    assert list(tokenised_sentences(text)) == [
+    assert list(plain_sentences(text, tokenised=True)) == [
         "A guest-starring role in 2,000 rooms .",
         "Judge <unk> left .",
         "He , J. Smith , said so .",

@@ -18,8 +18,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, sidecar_path
 from blimpworks.models import fitting, lstm, text, transformer
 from blimpworks.models.checkpoint import read_checkpoint
-from blimpworks.models.corpus import encode
-from blimpworks.models.corpus_build import make_vocabulary
+from blimpworks.models.corpus import encode, make_vocabulary
 from blimpworks.models.ngram import END, UNKNOWN, tool
 from blimpworks.models.words import split_words
 from support import tiny

@@ -19,7 +19,7 @@ from blimpworks.campaign.settings.training import (
     TransformerRecipe,
 )
 from blimpworks.models.checkpoint import Checkpoint, Retrieved, seal
-from blimpworks.models.corpus_build import build_corpus
+from blimpworks.models.corpus import build_corpus
 from blimpworks.models.instruct import train_instruct
 from blimpworks.models.lstm import train_lstm
 from blimpworks.models.ngram import train_ngram

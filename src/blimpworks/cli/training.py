@@ -118,7 +118,7 @@ def join_text(
 
 
 @command(
-    recorded=(f"{MODELS}.corpus_build:build_corpus", f"{MODELS}.corpus:take_released"),
+    recorded=(f"{MODELS}.corpus:build_corpus", f"{MODELS}.corpus:take_released"),
     packages=shared.ARROW,
 )
 def build_corpus(
@@ -137,12 +137,12 @@ def build_corpus(
     treebank_text: bool = option("Take the treebank's sentences.", default=True),
 ) -> Mapping[str, Any]:
     """Build a corpus to train LSTMs on, or take over a released one as it is."""
-    from blimpworks.models import corpus, corpus_build
+    from blimpworks.models import corpus as library
 
     if released:
-        return corpus.take_released({path.stem: path for path in released}, output).counts
+        return library.take_released({path.stem: path for path in released}, output).counts
     arguments = (tokens, sentences, text, items, output, options)
-    return corpus_build.build_corpus(*arguments, lang=lang, treebank_text=treebank_text).counts
+    return library.build_corpus(*arguments, lang=lang, treebank_text=treebank_text).counts
 
 
 @command(calls=f"{MODELS}.corpus:join_corpora", packages=("numpy",), notes=attrgetter("counts"))

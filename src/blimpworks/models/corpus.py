@@ -1,4 +1,4 @@
-"""Read, write, join and sample corpora (Warstadt et al. 2020, sections 4 and 6.3).
+"""Build, read, join and sample corpora (Warstadt et al. 2020, sections 4 and 6.3).
 
 A directory has ``train.txt``, ``valid.txt``, ``test.txt``: a sentence per line, words between
 single spaces, unknown ones ``<unk>``. Ids in ``vocabulary.txt`` are line numbers from 0.
@@ -10,16 +10,27 @@ import shutil
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from blimpworks.campaign.settings.training import CorpusOptions
+from blimpworks.campaign.settings.training import CorpusOptions, CorpusShares
 from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, sha256_of, write_text
 from blimpworks.models.checkpoint import verify_files
+from blimpworks.models.text import (
+    every_kth,
+    item_texts,
+    origins,
+    plain_sentences,
+    sift,
+    treebank_sentences,
+    treebank_words,
+)
+from blimpworks.models.words import split_at_spaces, split_words
 from blimpworks.strict import Strict, Within
 
 UNKNOWN, END = "<unk>", "<eos>"
@@ -31,6 +42,7 @@ FILE_NAME, VOCABULARY = "corpus.json", "vocabulary.txt"
 FILES = (*(f"{split}.txt" for split in SPLITS), VOCABULARY)
 REMEDY = "Build the corpus again."
 Ids = npt.NDArray[np.int32]
+Words = tuple[str, ...]
 
 
 class SplitCounts(Strict):
@@ -297,3 +309,95 @@ def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corp
         with atomic(directory / name) as temporary:
             shutil.copyfile(corpus.parent / name, temporary)
     return seal(sample, original.words, original.options)
+
+
+def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -> list[str]:
+    """Return specials, then ``most`` words by falling frequency that occur ``least`` times."""
+    counts = Counter(word for sentence in sentences for word in sentence)
+    for special in SPECIALS:
+        counts.pop(special, None)
+    ranked = sorted(counts, key=lambda word: (-counts[word], word))
+    frequent = [word for word in ranked if counts[word] >= least]
+    return [*SPECIALS, *frequent[: max(0, most - len(SPECIALS))]]
+
+
+def _key(text: str) -> str:
+    """Return what a sentence keeps under any spacing and without a final full stop."""
+    text_words = [word for word, _ in split_words(text)]
+    return " ".join(text_words[:-1] if text_words[-1:] == ["."] else text_words)
+
+
+def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split, list[Words]]:
+    """Cut sentences into train, valid and test by shares of tokens; first tokens decide."""
+    starts = [0, *accumulate(map(len, sentences))]
+    total = starts.pop()
+    bounds = [shares.train * total, (shares.train + shares.valid) * total]
+    split_numbers = np.searchsorted(bounds, starts, side="right")
+    splits: dict[Split, list[Words]] = {split: [] for split in SPLITS}
+    for sentence, split_number in zip(sentences, split_numbers.tolist(), strict=True):
+        splits[SPLITS[split_number]].append(sentence)
+    return splits
+
+
+def build_corpus(
+    tokens: Path | None,
+    sentences: Path | None,
+    text_files: Sequence[Path],
+    items: Sequence[Path],
+    corpus: Path,
+    options: CorpusOptions,
+    *,
+    lang: str = "",
+    treebank_text: bool = True,
+) -> Corpus:
+    """Build a corpus of one language (Mueller et al. 2020, section 5.1).
+
+    From plain text files and, with ``treebank_text``, the treebank of ``tokens`` and ``sentences``:
+    all sentences but those of items, without repeats, at most ``options.max_sentences``, shuffled,
+    split by tokens. The vocabulary is the most frequent words of train and valid. Sentences with
+    too many unknown words are then left out. Writes the files beside ``corpus``, then ``corpus``
+    itself, the ``corpus.json``.
+
+    An item's sentence never enters, however it is spaced, nor the treebank sentence that an item
+    names as its origin. Raises UserError when a file is missing or malformed, or no sentence is
+    left.
+    """
+    forbidden = {_key(text) for text in item_texts(list(items))}
+    tokenised = options.words == "whitespace"
+    split = split_at_spaces if tokenised else split_words
+    # Each text as in its source, and as its words are to be found.
+    candidates = [
+        (text, text) for path in text_files for text in plain_sentences(path, tokenised=tokenised)
+    ]
+    if tokens is not None and sentences is not None:
+        forbidden |= {_key(text) for text in origins(tokens, sentences, list(items))}
+        if treebank_text:
+            texts = treebank_sentences(tokens)
+            # A token with a space inside is several words, as any line of a corpus is read.
+            syntactic = lang in options.segmented
+            divided = treebank_words(tokens, syntactic=syntactic) if tokenised else texts
+            candidates += [(texts[number], text) for number, text in divided.items()]
+    judged = []
+    for original, text in candidates:
+        found = tuple(word for word, _ in split(text))
+        judged.append((found, not forbidden.isdisjoint((_key(original), _key(" ".join(found))))))
+    gathered, counts = sift(judged, f"{corpus}: no sentence")
+    dropped = {**counts, "beyond": 0, "unknown": 0}
+    kept = every_kth(gathered, options.max_sentences or len(gathered))
+    dropped["beyond"] = len(gathered) - len(kept)
+    order = np.random.default_rng(options.seed).permutation(len(kept)).tolist()
+    splits = split_corpus([kept[number] for number in order], options.shares)
+    vocabulary = make_vocabulary(
+        (*splits["train"], *splits["valid"]), options.vocabulary, options.min_count
+    )
+    directory, frequent = begin(corpus), {*vocabulary}
+    for name, shuffled in splits.items():
+        replaced = [
+            tuple(word if word in frequent else UNKNOWN for word in sentence_words)
+            for sentence_words in shuffled
+        ]
+        written = [s for s in replaced if s.count(UNKNOWN) <= options.unknown_share * len(s)]
+        dropped["unknown"] += len(replaced) - len(written)
+        write_sentences(directory / f"{name}.txt", written)
+    write_vocabulary(directory, vocabulary)
+    return seal(corpus, options.words, options, dropped)

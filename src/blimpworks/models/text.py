@@ -2,8 +2,7 @@
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -74,21 +73,30 @@ def detokenise_wikitext(line: str) -> str:
     return OPENING.sub(r"\1", CLOSING.sub(r"\1", line))
 
 
-def plain_sentences(text: Path) -> Iterator[str]:
+def plain_sentences(text: Path, *, tokenised: bool = False) -> Iterator[str]:
     """Yield sentences of a plain text file with one sentence or paragraph per line.
 
     A file with headings of the form ``= Title =`` is WikiText: headings go, spacing is undone, and
-    sentences with ``<unk>``, which are no language, are left out. Raises UserError when the file is
-    missing or not UTF-8.
+    sentences with ``<unk>``, which are no language, are left out.
+
+    A ``tokenised`` file has one sentence per line. Of WikiText only the parts around ``@-@`` (also
+    ``@,@``, ``@.@``) are one word again, and ``<unk>`` stay, since they are unknown words.
+
+    Raises UserError when the file is missing or not UTF-8.
     """
     lines = read_sentences(text)
     wikitext = any(map(HEADING.match, lines))
     for line in lines:
         if wikitext and HEADING.match(line):
             continue
+        if tokenised and not wikitext:
+            yield clean(line)
+            continue
         for sentence in split_sentences(clean(line)):
             if not wikitext:
                 yield sentence
+            elif tokenised:
+                yield JOINED.sub(r"\1", sentence)
             elif UNKNOWN not in sentence:
                 yield detokenise_wikitext(sentence)
 
@@ -176,6 +184,30 @@ def every_kth(sentences: list[Sentence], most: int) -> list[Sentence]:
     return [sentences[i * len(sentences) // most] for i in range(most)]
 
 
+def sift(
+    candidates: Sequence[tuple[Sentence, bool]], lack: str
+) -> tuple[list[Sentence], dict[str, int]]:
+    """Return candidates that are not forbidden, each once, and counts of those left out.
+
+    Raises UserError, which begins with ``lack``, where none is left.
+    """
+    counts = {"held_out": 0, "repeated": 0}
+    distinct: dict[Sentence, None] = {}
+    for sentence, is_forbidden in candidates:
+        if is_forbidden:
+            counts["held_out"] += 1
+        elif sentence in distinct:
+            counts["repeated"] += 1
+        elif sentence:
+            distinct[sentence] = None
+    if not distinct:
+        raise UserError(
+            f"{lack} is left of {len(candidates)} found ({counts['held_out']} belong to items); "
+            "give text files or set training.treebank_text to true."
+        )
+    return [*distinct], counts
+
+
 def build_text(
     tokens: Path | None,
     sentences: Path | None,
@@ -207,22 +239,8 @@ def build_text(
         spelled = read_orthography(language).text
         candidates = list(map(spelled, candidates))
         forbidden |= set(map(spelled, forbidden))
-    counts = Counter(held_out=0, repeated=0)
-    distinct: dict[str, None] = {}
-    for sentence in candidates:
-        if sentence in forbidden:
-            counts["held_out"] += 1
-        elif sentence in distinct:
-            counts["repeated"] += 1
-        elif sentence:
-            distinct[sentence] = None
-    available = [*distinct]
-    if not available:
-        raise UserError(
-            f"{output}: no training sentence is left of {len(candidates)} found "
-            f"({counts['held_out']} belong to items); give text files or set "
-            "training.treebank_text to true."
-        )
+    judged = [(sentence, sentence in forbidden) for sentence in candidates]
+    available, counts = sift(judged, f"{output}: no training sentence")
     kept = every_kth(available, options.max_sentences)
     write_text(output, "".join(f"{sentence}\n" for sentence in kept))
     return {"kept": len(kept), "available": len(available), **counts}
