@@ -11,8 +11,8 @@ from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import FILE_NAME, Checkpoint, Copied, seal
 from blimpworks.models.converted import convert_weights
 from blimpworks.models.facts import described_facts, facts_of
-from blimpworks.models.own_code import refuse_own_code
 from blimpworks.models.retrieve import take_local
+from blimpworks.models.weights import refuse_own_code
 from support import tiny
 from support.hostile import edit
 from support.paths import REPOSITORY

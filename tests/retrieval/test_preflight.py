@@ -11,7 +11,7 @@ import pytest
 from huggingface_hub import constants
 
 from blimpworks.campaign.lock_file import Locked, LockedModel
-from blimpworks.retrieval import hub_session, preflight
+from blimpworks.retrieval import download, preflight
 from blimpworks.retrieval.download import AT_ONCE, slot
 from blimpworks.retrieval.preflight import HubNeed, obstacles
 from blimpworks.retrieval.sources import Pin
@@ -141,7 +141,7 @@ def test_a_branch_that_has_moved_is_named_before_anything_is_retrieved(tmp_path,
 
 def test_a_hub_that_takes_its_time_is_left_to_the_download(tmp_path, monkeypatch):
     monkeypatch.setattr(preflight, "LIMITS", (5.0, 0.2))
-    monkeypatch.setattr(hub_session, "PATIENCE", 0.2)
+    monkeypatch.setattr(download, "PATIENCE", 0.2)
     monkeypatch.setenv("HF_TOKEN", "hf_of_nobody")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"

@@ -36,9 +36,8 @@ from blimpworks.models.checkpoint import read_description
 from blimpworks.models.corpus import read_corpus, read_words
 from blimpworks.models.instruct import read_dialogues
 from blimpworks.models.ngram import read_vocabulary
-from blimpworks.models.own_code import read_json
 from blimpworks.models.text import read_sentences
-from blimpworks.models.weights import files_of_index
+from blimpworks.models.weights import files_of_index, read_json
 from blimpworks.papers.blimp.items.build import read_records
 from blimpworks.papers.blimp.items.generator.generate import read_declaration as read_paradigm
 from blimpworks.papers.blimp.items.lexicon import read_lexicon
@@ -640,7 +639,7 @@ READERS = [
         "configuration",
         text_file("config.json", json.dumps({"architectures": ["GPT2LMHeadModel"]})),
         lambda p: read_json(p, "a model's config.json"),
-        "models.own_code",
+        "models.weights",
         JSON,
     ),
     Reader(

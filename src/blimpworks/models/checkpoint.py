@@ -7,7 +7,6 @@ directory is known to be whole. Its own SHA-256 identifies the model wherever re
 import json
 import shutil
 from collections.abc import Mapping
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,13 +15,10 @@ from pydantic import Field
 from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError, reading
 from blimpworks.files import expand, sha256_of, write_text
-from blimpworks.models.own_code import refuse_own_code
+from blimpworks.models.weights import NGRAM_FILES, is_of_transformers, refuse_own_code
 from blimpworks.strict import Strict, Within
 
 FILE_NAME = "checkpoint.json"
-# Weights only as safetensors (a pickle can run code), and never a repository's own code.
-TRANSFORMERS_FILES = ("*.safetensors", "*.json", "*.model", "*.jinja", "merges.txt", "vocab.txt")
-NGRAM_FILES = ("model.bin", "vocabulary.txt")
 SCRATCH = ".scratch-"
 """Prefix of hidden folders that training fills and then removes."""
 REMEDY = "Train or retrieve the model again."
@@ -115,18 +111,14 @@ def trained_checkpoint(
     )
 
 
-def _is_model_file(path: Path, directory: Path) -> bool:
-    patterns = (*TRANSFORMERS_FILES, *NGRAM_FILES)
-    return path.parent == directory and any(fnmatch(path.name, pattern) for pattern in patterns)
-
-
 def clear(directory: Path) -> None:
     """Empty a directory of an earlier model. Raises UserError for a file that is no part of it."""
     directory.mkdir(parents=True, exist_ok=True)
     scratch = list(directory.glob(f"{SCRATCH}*"))
     present = [p for p in expand([directory]) if not set(scratch) & set(p.parents)]
     for path in present:
-        if not _is_model_file(path, directory):
+        named = is_of_transformers(path) or path.name in NGRAM_FILES
+        if path.parent != directory or not named:
             raise UserError(
                 f"{path} is no part of a retrieved model or of one trained here, and a "
                 "checkpoint needs a directory of its own; move it away or choose another output."

@@ -13,7 +13,6 @@ import shutil
 import sys
 from collections import Counter
 from contextlib import redirect_stderr
-from fnmatch import fnmatch
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -29,18 +28,20 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 from blimpworks.campaign.addresses import HUB_ID, PACKAGES, offline_variable, state_of
 from blimpworks.errors import UserError, fault_of, reading
 from blimpworks.files import sha256_of, whole_directory, write_text
-from blimpworks.models.checkpoint import FILE_NAME, TRANSFORMERS_FILES, Converted
-from blimpworks.models.own_code import refuse_own_code, values_of
+from blimpworks.models.checkpoint import FILE_NAME, Converted
 from blimpworks.models.weights import (
     INDEX,
     PICKLED,
     REPEATED,
     check_shards,
+    is_of_transformers,
     is_weights,
     model_files,
     quantisation_of,
     refuse_adapter,
+    refuse_own_code,
     refuse_quantised,
+    values_of,
     weight_files,
 )
 
@@ -489,7 +490,6 @@ def convert_weights(folder: Path, output: Path) -> int:
     if len(weights) > 1:
         (output / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": file_of_tensor}))
     for path in folder.iterdir():
-        kept = any(fnmatch(path.name, pattern) for pattern in TRANSFORMERS_FILES)
-        if path.is_file() and kept and not path.name.endswith(".index.json"):
+        if path.is_file() and is_of_transformers(path) and not path.name.endswith(".index.json"):
             shutil.copyfile(path, output / path.name)
     return len(file_of_tensor)

@@ -20,9 +20,9 @@ import numpy.typing as npt
 from blimpworks.campaign.settings.training import CorpusOptions, CorpusShares
 from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, sha256_of, write_text
+from blimpworks.items import evenly
 from blimpworks.models.checkpoint import verify_files
 from blimpworks.models.text import (
-    every_kth,
     item_texts,
     origins,
     plain_sentences,
@@ -383,7 +383,7 @@ def build_corpus(
         judged.append((found, not forbidden.isdisjoint((_key(original), _key(" ".join(found))))))
     gathered, counts = sift(judged, f"{corpus}: no sentence")
     dropped = {**counts, "beyond": 0, "unknown": 0}
-    kept = every_kth(gathered, options.max_sentences or len(gathered))
+    kept = evenly(gathered, options.max_sentences)
     dropped["beyond"] = len(gathered) - len(kept)
     order = np.random.default_rng(options.seed).permutation(len(kept)).tolist()
     splits = split_corpus([kept[number] for number in order], options.shares)

@@ -8,22 +8,21 @@ from typing import Any
 from blimpworks.campaign.engines import default_engine
 from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError
-from blimpworks.models.checkpoint import (
-    FILE_NAME,
-    NGRAM_FILES,
-    read_description,
-)
+from blimpworks.models.checkpoint import FILE_NAME, read_description
 from blimpworks.models.converted import as_folder
 from blimpworks.models.ngram import is_binary, unpacked_bytes
-from blimpworks.models.own_code import read_json, refuse_named_code, refuse_own_code
 from blimpworks.models.starts import leading_ids, role_openers, start_ids, start_text
 from blimpworks.models.weights import (
+    NGRAM_FILES,
     gigabytes,
     is_weights,
     model_files,
     parameters_of,
     quantisation_of,
+    read_json,
     refuse_adapter,
+    refuse_named_code,
+    refuse_own_code,
     total,
     weight_files,
 )

@@ -23,7 +23,7 @@ from huggingface_hub.errors import (
 
 from blimpworks.campaign.addresses import offline_variable, scrubbed, shown
 from blimpworks.errors import UserError
-from blimpworks.retrieval.hub_session import limit_waits
+from blimpworks.retrieval.download import limit_waits
 from blimpworks.retrieval.sources import disk_errors
 
 log = logging.getLogger(__name__)

@@ -17,17 +17,8 @@ from huggingface_hub.hf_api import ModelInfo
 from blimpworks.campaign.addresses import offline_variable
 from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError
-from blimpworks.models.checkpoint import TRANSFORMERS_FILES
-from blimpworks.models.facts import (
-    BYTES,
-    FORMATS,
-    ModelFacts,
-    described_facts,
-    facts_of,
-    format_of,
-)
+from blimpworks.models.facts import BYTES, FORMATS, ModelFacts, described_facts, facts_of, format_of
 from blimpworks.models.hub_errors import explained_errors, patiently
-from blimpworks.models.own_code import read_json
 from blimpworks.models.retrieve import (
     LEFT_OUT,
     HubModel,
@@ -39,9 +30,11 @@ from blimpworks.models.retrieve import (
 from blimpworks.models.weights import (
     PICKLED,
     REPEATED,
+    TRANSFORMERS_FILES,
     gigabytes,
     is_weights,
     model_files,
+    read_json,
     refuse_adapter,
     sizes,
     total,

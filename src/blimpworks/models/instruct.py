@@ -79,11 +79,7 @@ def train_pieces(dialogues: list[str], vocabulary: int) -> Tokenizer:
 
 
 def encode_dialogues(
-    tokenizer: Tokenizer,
-    dialogues: list[str],
-    context: int,
-    most: int | None = None,
-    seed: int = 0,
+    tokenizer: Tokenizer, dialogues: list[str], context: int, most: int | None = None, seed: int = 0
 ) -> list[Ids]:
     """Return ids of each dialogue that fits into ``context``; a cut one would have no answer.
 

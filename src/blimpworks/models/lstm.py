@@ -16,7 +16,6 @@ from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, write_text
 from blimpworks.models.checkpoint import (
-    NGRAM_FILES,
     Checkpoint,
     Trained,
     clear,
@@ -46,6 +45,7 @@ from blimpworks.models.fitting import (
     training_of,
 )
 from blimpworks.models.threads import device_name
+from blimpworks.models.weights import NGRAM_FILES
 from blimpworks.models.words import split_at_spaces, split_words
 from blimpworks.strict import Strict
 from blimpworks.tables import PERPLEXITIES, write_table

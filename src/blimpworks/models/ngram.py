@@ -19,7 +19,6 @@ from blimpworks.campaign.settings.training import NgramRecipe
 from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, sha256_of, write_text
 from blimpworks.models.checkpoint import (
-    NGRAM_FILES,
     SCRATCH,
     Checkpoint,
     Trained,
@@ -28,6 +27,7 @@ from blimpworks.models.checkpoint import (
     trained_checkpoint,
 )
 from blimpworks.models.text import read_sentences
+from blimpworks.models.weights import NGRAM_FILES
 from blimpworks.models.words import split_words
 from blimpworks.records.job import REPOSITORY
 

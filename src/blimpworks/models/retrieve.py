@@ -30,8 +30,6 @@ from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of, write_text
 from blimpworks.models.checkpoint import (
     FILE_NAME,
-    NGRAM_FILES,
-    TRANSFORMERS_FILES,
     Checkpoint,
     Copied,
     Retrieved,
@@ -43,8 +41,15 @@ from blimpworks.models.converted import as_folder, origin_of, packaged_model
 from blimpworks.models.facts import facts_of
 from blimpworks.models.hub_errors import explained_errors, patiently
 from blimpworks.models.ngram import is_compressed, opened, read_vocabulary
-from blimpworks.models.own_code import refuse_named_code
-from blimpworks.models.weights import REPEATED, is_weights, model_files, refuse_adapter
+from blimpworks.models.weights import (
+    NGRAM_FILES,
+    REPEATED,
+    TRANSFORMERS_FILES,
+    is_weights,
+    model_files,
+    refuse_adapter,
+    refuse_named_code,
+)
 from blimpworks.retrieval.download import slot
 from blimpworks.retrieval.sources import disk_errors, git_blob_of
 
@@ -79,10 +84,7 @@ class HubModel:
 
 
 def retrieve_model(
-    model: HubModel,
-    checkpoint: Path,
-    shared: Path | None = None,
-    tables: Sequence[Path] = (),
+    model: HubModel, checkpoint: Path, shared: Path | None = None, tables: Sequence[Path] = ()
 ) -> Checkpoint:
     """Put a model's files beside ``checkpoint`` and seal them there (``checkpoint.json``).
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.errors import UserError, reading
 from blimpworks.files import write_text
+from blimpworks.items import evenly
 from blimpworks.linguistics.orthography import read_orthography
 from blimpworks.tables import ITEMS, SENTENCES, TOKENS, read_table
 
@@ -177,13 +178,6 @@ def item_texts(items: list[Path]) -> set[str]:
     return texts
 
 
-def every_kth(sentences: list[Sentence], most: int) -> list[Sentence]:
-    """Return at most ``most`` sentences, evenly spaced, so that each source keeps its share."""
-    if len(sentences) <= most:
-        return sentences
-    return [sentences[i * len(sentences) // most] for i in range(most)]
-
-
 def sift(
     candidates: Sequence[tuple[Sentence, bool]], lack: str
 ) -> tuple[list[Sentence], dict[str, int]]:
@@ -241,7 +235,7 @@ def build_text(
         forbidden |= set(map(spelled, forbidden))
     judged = [(sentence, sentence in forbidden) for sentence in candidates]
     available, counts = sift(judged, f"{output}: no training sentence")
-    kept = every_kth(available, options.max_sentences)
+    kept = evenly(available, options.max_sentences)
     write_text(output, "".join(f"{sentence}\n" for sentence in kept))
     return {"kept": len(kept), "available": len(available), **counts}
 

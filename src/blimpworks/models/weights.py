@@ -1,9 +1,12 @@
-"""Find a model's weights in its folder, and what changes them, by JSON and heads alone."""
+"""Find a model's weights in its folder, and what changes them, by JSON and heads alone.
+
+Models with their own code beside them, which libraries would run, are refused; it is never run.
+"""
 
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatch
 from itertools import chain
 from math import prod
@@ -15,9 +18,23 @@ from pydantic import BaseModel
 from blimpworks.campaign.engines import engines
 from blimpworks.errors import UserError, reading
 from blimpworks.json_files import load_json
-from blimpworks.models.checkpoint import TRANSFORMERS_FILES
-from blimpworks.models.own_code import REMEDY, read_json, values_of
 
+# Weights only as safetensors (a pickle can run code), and never a repository's own code.
+TRANSFORMERS_FILES = ("*.safetensors", "*.json", "*.model", "*.jinja", "merges.txt", "vocab.txt")
+NGRAM_FILES = ("model.bin", "vocabulary.txt")
+REMEDY = "Name another directory, or download the model again."
+CONFIGURATIONS = (
+    "config.json",
+    "config.*.json",
+    *(f"{part}_config.json" for part in ("tokenizer", "generation", "audio_tokenizer")),
+    *(f"{part}_config.json" for part in ("processor", "preprocessor", "video_preprocessor")),
+)
+"""Files in which transformers looks for classes of a model, tokenizer or processor.
+
+The second pattern is for single versions of transformers. Other files may hold anything.
+"""
+PROGRAMS = ("*.py", "custom_generate/*.py")
+"""Files that transformers would import."""
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 REPEATED = "consolidated*"
 """Files of Mistral's and Meta's own layouts, which repeat the weights."""
@@ -30,11 +47,59 @@ QUANTISED = ("hf_quant_config.json", "quantize_config.json", "quant_config.json"
 """Files with the quantisation of ModelOpt, AutoGPTQ and AutoAWQ."""
 
 
+def read_json(path: Path, what: str) -> dict[str, Any]:
+    """Read a model's JSON file, called ``what`` in messages. Raises UserError for a bad one."""
+    with reading(path, what, REMEDY):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError(f"it holds a {type(content).__name__} in place of fields")
+    return content
+
+
+def values_of(content: Any, key: str) -> Iterator[Any]:
+    """Yield the values of ``key`` in a configuration, and in nested ones."""
+    if isinstance(content, dict):
+        yield content.get(key)
+        content = [*content.values()]
+    if isinstance(content, list):
+        yield from chain.from_iterable(values_of(element, key) for element in content)
+
+
+def refuse_named_code(files: Iterable[Path], where: str | None = None) -> None:
+    """Raise UserError, about ``where``, if a configuration names code (``auto_map``)."""
+    for path in files:
+        if not any(map(path.match, CONFIGURATIONS)):
+            continue
+        if any(values_of(read_json(path, "a model's configuration"), "auto_map")):
+            raise UserError(
+                f"{f'{where}: {path.name}' if where else path} names code of its own (auto_map), "
+                "which is never run; name a model that transformers has itself, or, if its own "
+                "class for it computes the same, a copy without auto_map."
+            )
+
+
+def refuse_own_code(folder: Path) -> None:
+    """Raise UserError if a model's directory has or names Python files."""
+    program = min(chain.from_iterable(map(folder.glob, PROGRAMS)), default=None)
+    if program is not None:
+        raise UserError(
+            f"{program} is code of its own beside a model, which is never run; expected weights, "
+            "configuration and tokenizer. Move it away, or name a model that transformers has "
+            "itself."
+        )
+    refuse_named_code(sorted(folder.glob("*.json")))
+
+
 class _Index(BaseModel):
     """The fields read of an index of several weight files."""
 
     weight_map: dict[str, str]
     """File of each tensor."""
+
+
+def is_of_transformers(path: Path) -> bool:
+    """Whether a file may form a model in Hugging Face's layout."""
+    return any(fnmatch(path.name, pattern) for pattern in TRANSFORMERS_FILES)
 
 
 def is_weights(path: Path) -> bool:
@@ -84,8 +149,7 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
     kept = {
         path.name: path
         for path in sorted(files)
-        if any(fnmatch(path.name, pattern) for pattern in TRANSFORMERS_FILES)
-        and not fnmatch(path.name, REPEATED)
+        if is_of_transformers(path) and not fnmatch(path.name, REPEATED)
     }
     weights = {name for name, path in kept.items() if is_weights(path)}
     if INDEX in kept:

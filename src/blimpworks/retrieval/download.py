@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import requests
@@ -348,3 +349,27 @@ def _request(statement: Statement, where: str) -> bytes:
             "or pin the file (`blimpworks pin`)."
         )
     return bytes(body)
+
+
+PATIENCE = 30.0
+"""Seconds that the hub's library waits for a connection, or for any byte of an answer."""
+
+
+def _limit(request: Any) -> None:
+    timeouts = request.extensions.get("timeout", {})
+    phases = ("connect", "read", "write", "pool")
+    request.extensions["timeout"] = {phase: timeouts.get(phase) or PATIENCE for phase in phases}
+
+
+def limit_waits() -> None:
+    """Let the requests of the hub's library in this process fail after ``PATIENCE``.
+
+    Some have no limit else. Call it before each attempt: after errors the library opens a new
+    session.
+    """
+    from huggingface_hub import get_session
+
+    session = get_session()
+    hooks = session.event_hooks
+    if _limit not in hooks["request"]:
+        session.event_hooks = {**hooks, "request": [*hooks["request"], _limit]}

@@ -22,8 +22,7 @@ from blimpworks.campaign.parts import Part
 from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.retrieval.download import cause_of, host_of, open_session
-from blimpworks.retrieval.hub_session import limit_waits
+from blimpworks.retrieval.download import cause_of, host_of, limit_waits, open_session
 from blimpworks.retrieval.sources import Pin, in_mirror
 
 LIMITS = (10.0, 10.0)

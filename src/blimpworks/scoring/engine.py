@@ -17,8 +17,12 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
-from blimpworks.models.own_code import refuse_own_code
-from blimpworks.models.weights import quantisation_of, refuse_adapter, refuse_quantised
+from blimpworks.models.weights import (
+    quantisation_of,
+    refuse_adapter,
+    refuse_own_code,
+    refuse_quantised,
+)
 from blimpworks.records.equal_code import number_digest
 
 log = logging.getLogger(__name__)
