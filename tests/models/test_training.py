@@ -235,7 +235,7 @@ def test_pieces_of_an_epoch_come_shuffled_or_in_sequence():
     in_sequence = lstm_course(lines, order="sequential")
     shuffled = lstm_course(lines, order="shuffled")
     count = in_sequence.steps // tiny.LSTM.epochs
-    starts = [[c._start_of(step) for step in range(2 * count)] for c in (in_sequence, shuffled)]
+    starts = [course._starts[: 2 * count] for course in (in_sequence, shuffled)]
     assert starts[0] == 2 * [7 * piece for piece in range(count)]
     assert starts[1][:count] != starts[1][count:]
     assert sorted(starts[1][:count]) == sorted(starts[1][count:]) == starts[0][:count]

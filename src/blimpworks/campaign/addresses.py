@@ -138,7 +138,6 @@ class Statement:
     url: str
     """Address of the archive's API, which answers with JSON."""
     file: str
-    """The archive's name of the file."""
 
 
 def statement_of(url: str) -> Statement | None:

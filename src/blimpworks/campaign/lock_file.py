@@ -147,7 +147,6 @@ class Locked:
 
     row: LockedModel
     file: Path
-    """Its lock file."""
     table: Path
     """Table of models of its users, which may have another lock file."""
 

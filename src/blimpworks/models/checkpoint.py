@@ -30,13 +30,11 @@ class Trained(Strict):
 
     kind: Literal["trained"] = "trained"
     recipe: str
-    """Name of the recipe in the campaign."""
     settings: dict[str, Any]
     """The recipe itself."""
     seed: int | None
     """Seed of initialisation and batch order; None where nothing is random."""
     text_sha256: Sha256
-    """SHA-256 of the training text."""
 
 
 class Retrieved(Strict):
@@ -44,7 +42,6 @@ class Retrieved(Strict):
 
     kind: Literal["retrieved"] = "retrieved"
     hf_id: str
-    """Name on the hub."""
     revision: str = Field(pattern=r"^[0-9a-f]{40}$")
     """Retrieved commit."""
 
@@ -82,7 +79,6 @@ class Checkpoint(Strict):
     """Content of ``checkpoint.json``."""
 
     name: str
-    """Name of the model in the catalogue."""
     scope: str
     """ISO 639-3 code of a monolingual model, ``multi`` for a multilingual one."""
     architecture: str
@@ -92,7 +88,6 @@ class Checkpoint(Strict):
     first_token: FirstToken
     """Policy for what conditions a sentence's first token."""
     source: Annotated[Trained | Retrieved | Copied | Converted, Field(discriminator="kind")]
-    """Origin of the weights."""
     files: dict[Within, Sha256] = Field(default_factory=dict)
     """SHA-256 of each file of the directory, by relative path."""
 

@@ -294,17 +294,9 @@ def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corp
             "take that size out of 'tokens' of the recipe, or give the corpus more text."
         )
     directory = begin(sample)
-    chosen = {
-        *draw_sentences(
-            [len(sentence_words) for sentence_words in sentences_of(text)], tokens, seed
-        )
-    }
-    sentences = (
-        sentence_words
-        for number, sentence_words in enumerate(sentences_of(text))
-        if number in chosen
-    )
-    write_sentences(directory / "train.txt", sentences)
+    sentences = list(sentences_of(text))
+    drawn = draw_sentences(list(map(len, sentences)), tokens, seed)
+    write_sentences(directory / "train.txt", (sentences[number] for number in drawn))
     for name in SHARED:
         with atomic(directory / name) as temporary:
             shutil.copyfile(corpus.parent / name, temporary)

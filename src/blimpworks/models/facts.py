@@ -53,7 +53,6 @@ class ModelFacts:
     parameters: int | None = None
     """Number of parameters; None if they cannot be counted (n-grams, packed weights)."""
     chat: bool = False
-    """Whether it has a chat template."""
     scope: str = "multi"
     """Language of a monolingual model; else ``multi``."""
     file_gb: float = 0.0

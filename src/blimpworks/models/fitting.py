@@ -163,11 +163,8 @@ class Course(ABC):
     """Steps of the training of one kind of network."""
 
     model: torch.nn.Module
-    """Network in training."""
-    optimisers: Sequence[torch.optim.Optimizer]
-    """Optimisers, among which the parameters are divided."""
+    optimisers: Optimisers
     steps: int
-    """Number of optimiser steps."""
     clip: float
     """Largest norm of the gradient."""
 

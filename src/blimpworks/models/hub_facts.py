@@ -56,7 +56,6 @@ class HubFacts:
     commit: str
     """Commit of the facts, and so of the weights."""
     gated: bool
-    """Whether the licence must be accepted first."""
 
 
 def hub_facts(

@@ -140,10 +140,6 @@ def evaluation_columns(flat: Ids) -> torch.Tensor:
     return columns(flat, max(1, min(EVALUATION_BATCH, len(flat) // 2)))
 
 
-def _pieces(text: torch.Tensor, length: int) -> list[int]:
-    return list(range(0, len(text) - 1, length))
-
-
 def _piece(
     model: LstmModel, text: torch.Tensor, start: int, end: int, state: State | None
 ) -> tuple[torch.Tensor, State]:
@@ -163,7 +159,7 @@ def mean_loss(model: LstmModel, text: torch.Tensor, length: int) -> float:
     was = model.training
     model.eval()
     total, state = 0.0, None
-    for start in _pieces(text, length):
+    for start in range(0, len(text) - 1, length):
         end = min(start + length, len(text) - 1)
         loss, state = _piece(model, text, start, end, state)
         total += loss.item() * (end - start)
@@ -186,31 +182,24 @@ class _Course(Course):
     ) -> None:
         self.model, self.clip = model, recipe.clip
         self.optimisers = [torch.optim.SGD(model.parameters(), lr=recipe.learning_rate)]
-        self._text, self._held, self._recipe, self._seed = text, held, recipe, seed
-        self._starts = _pieces(text, recipe.bptt)
-        self.steps = recipe.epochs * len(self._starts)
-        self._order: list[int] = []
-        self._order_epoch = -1
+        self._text, self._held, self._recipe = text, held, recipe
+        starts = np.arange(0, len(text) - 1, recipe.bptt)
+        orders = [starts] * recipe.epochs
+        if recipe.order == "shuffled":
+            draws = (np.random.default_rng((seed, epoch)) for epoch in range(recipe.epochs))
+            orders = [draw.permutation(starts) for draw in draws]
+        self._starts: list[int] = np.concatenate(orders).tolist()
+        self.steps, self._epoch = len(self._starts), len(starts)
         self._hidden: State | None = None
         # Learning rate and best validation loss; part of what a resumed run needs.
         self._progress = torch.tensor([recipe.learning_rate, np.inf], dtype=torch.float64)
         self._best: dict[str, torch.Tensor] = {}
 
-    def _start_of(self, step: int) -> int:
-        epoch, number = divmod(step, len(self._starts))
-        if epoch != self._order_epoch:
-            draw = np.random.default_rng((self._seed, epoch))
-            shuffled = self._recipe.order == "shuffled"
-            count = len(self._starts)
-            self._order = draw.permutation(count).tolist() if shuffled else list(range(count))
-            self._order_epoch = epoch
-        return self._starts[self._order[number]]
-
     def rate(self, step: int) -> float:
         """Return the learning rate; start an epoch by annealing (but the first) and a new state."""
-        if step % len(self._starts) == 0:
+        if step % self._epoch == 0:
             if step:
-                self._anneal(step // len(self._starts))
+                self._anneal(step // self._epoch)
             self._hidden = None
         return float(self._progress[0])
 
@@ -231,7 +220,7 @@ class _Course(Course):
         return mean_loss(self.model, self._held, self._recipe.bptt)
 
     def loss(self, step: int) -> torch.Tensor:
-        start = self._start_of(step)
+        start = self._starts[step]
         end = min(start + self._recipe.bptt, len(self._text) - 1)
         loss, (hidden, cell) = _piece(self.model, self._text, start, end, self._hidden)
         self._hidden = hidden.detach(), cell.detach()
@@ -273,7 +262,6 @@ class TrainedLstm(NamedTuple):
     perplexity: float
     """Perplexity of the corpus's test text."""
     device: str
-    """Device of the training."""
 
 
 def train_lstm(

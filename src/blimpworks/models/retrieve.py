@@ -345,17 +345,6 @@ def _ids(row: ModelRow, locked: Collection[tuple[str, ...]]) -> list[str]:
     return [hf_id for hf_id, rev in locked if rev == row.revision and re.fullmatch(pattern, hf_id)]
 
 
-def _open_rows(table: Path, names: Sequence[str]) -> Iterator[ModelRow]:
-    rows = {row.name: row for row in read_rows(ModelRow, table)}
-    for name in names:
-        if not is_open(named_row(rows, name, table)):
-            raise UserError(
-                f"{table}: model {name!r} has nothing to pin: it is a commit already, or not of "
-                "the hub; name another, or make its revision a branch or tag."
-            )
-    yield from (row for name, row in rows.items() if is_open(row) and name in (names or rows))
-
-
 def is_open(row: ModelRow) -> bool:
     """Whether a model is of the hub, and its revision can move."""
     return is_on_hub(row.hf_id) and not is_commit(row.revision)
@@ -372,7 +361,16 @@ def pin_models(table: Path, names: Sequence[str] = ()) -> Iterator[LockedModel]:
     locked = {
         key: locked_model.row for key, locked_model in locked_models(model_tables(table)).items()
     }
-    for row in _open_rows(table, names):
+    rows = {row.name: row for row in read_rows(ModelRow, table)}
+    for name in names:
+        if not is_open(named_row(rows, name, table)):
+            raise UserError(
+                f"{table}: model {name!r} has nothing to pin: it is a commit already, or not of "
+                "the hub; name another, or make its revision a branch or tag."
+            )
+    for row in rows.values():
+        if not is_open(row) or (names and row.name not in names):
+            continue
         for hf_id in _ids(row, locked):
             before = locked.get((hf_id, row.revision))
             if before and not names:

@@ -64,11 +64,9 @@ class Kind(Generic[R]):
     """Differences between causal, masked and encoder-decoder transformers."""
 
     architecture: str
-    """Name of the architecture in checkpoints."""
     tokenizer: Callable[[list[str], int], Tokenizer]
     """Trains a tokenizer of a size on sentences."""
     specials: dict[str, str]
-    """Special tokens by role."""
     model: Callable[[R, int], PreTrainedModel]
     """Makes a float32 model for a vocabulary's size, from torch's random state."""
     encode: Callable[[Tokenizer, list[str], int], list[Ids]]
@@ -76,7 +74,6 @@ class Kind(Generic[R]):
     batch: Callable[[list[Ids], R, int, np.random.Generator], Batch]
     """Returns the model's arguments, with labels, for some sentences; draws what is guessed."""
     sentences: Callable[[Path], list[str]] = training_sentences
-    """Reads sentences of the training file."""
     chat: str | None = None
     """Chat template of models that follow instructions."""
 
