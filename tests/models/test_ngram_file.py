@@ -74,8 +74,8 @@ def test_facts_of_a_file(tmp_path):
     facts = facts_of(place)
     assert (facts.architecture, facts.engine, facts.dtype) == ("ngram", "kenlm", "float32")
     assert (facts.parameters, facts.scope, facts.chat) == (None, "multi", False)
-    assert facts.weights_gb == len(ARPA.encode()) / 1e9
-    assert facts_of(write(tmp_path, "gz")).weights_gb == facts.weights_gb
+    assert facts.file_gb == len(ARPA.encode()) / 1e9
+    assert facts_of(write(tmp_path, "gz")).file_gb == facts.file_gb
 
 
 def cut(path, size):

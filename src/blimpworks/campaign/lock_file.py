@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, ClassVar, Self, TypeVar
 
@@ -130,7 +131,9 @@ class LockedModel(LockedRow):
     revision: str
     """Branch, tag or reference, as in the table of models."""
     commit: Commit
-    date: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
+    date: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")] = Field(
+        default_factory=lambda: datetime.now(UTC).date().isoformat()
+    )
     """Day of its resolution (UTC)."""
     replaces: Commit | Annotated[str, Field(pattern=r"^$")] = ""
     """Commit locked before, if a user accepted another: only then its products are remade."""

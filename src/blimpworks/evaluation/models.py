@@ -338,7 +338,7 @@ def _of_hub(
 
     shared = os.environ.get("BLIMPWORKS_CACHE")
     try:
-        of_hub = hub_facts(
+        facts, commit, gated = hub_facts(
             hf_id,
             revision or "main",
             shared=Path(shared) if shared else None,
@@ -358,9 +358,9 @@ def _of_hub(
             "@"
         )
     )
-    columns = {"revision": of_hub.commit, "gated": "yes" if of_hub.gated else "no"}
+    columns = {"revision": commit, "gated": "yes" if gated else "no"}
     name_parts = tuple(filter(None, (owner, name if file else "", label)))
-    model = _from_facts(argument, of_hub.facts, hf_id, name_parts, overrides, columns)
+    model = _from_facts(argument, facts, hf_id, name_parts, overrides, columns)
     return replace(model, revision=revision or "main")
 
 

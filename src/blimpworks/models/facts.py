@@ -67,11 +67,6 @@ class ModelFacts:
         """Name of the engine that scores it unless another is named."""
         return default_engine(self.architecture).name
 
-    @property
-    def weights_gb(self) -> float:
-        """Size of its weights in memory [GB]."""
-        return (self.parameters or 0) * BYTES.get(self.dtype, 4) / 1e9 or self.file_gb
-
 
 def architecture_of(config: Mapping[str, Any], where: str, given: str | None = None) -> str:
     """Return the architecture of the class that a configuration names.

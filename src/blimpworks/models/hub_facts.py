@@ -4,7 +4,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,6 @@ from blimpworks.models.hub_errors import explained_errors, patiently
 from blimpworks.models.retrieve import (
     LEFT_OUT,
     HubModel,
-    cached_snapshot,
     complete_files,
     shared_snapshot,
     snapshot_of,
@@ -48,16 +46,6 @@ PATIENCE = 20.0
 """Seconds to wait for a head."""
 
 
-@dataclass(frozen=True, slots=True)
-class HubFacts:
-    """Facts of a hub model, and their origin."""
-
-    facts: ModelFacts
-    commit: str
-    """Commit of the facts, and so of the weights."""
-    gated: bool
-
-
 def hub_facts(
     hf_id: str,
     revision: str,
@@ -65,8 +53,8 @@ def hub_facts(
     shared: Path | None = None,
     architecture: str | None = None,
     start: FirstToken | None = None,
-) -> HubFacts:
-    """Return facts of a hub model at a branch, tag or commit.
+) -> tuple[ModelFacts, str, bool]:
+    """Return facts of a hub model at a branch, tag or commit; the commit; and whether it is gated.
 
     Offline they come from a complete copy in the cache, or in ``shared``, a cache that many read.
     ``architecture`` and ``start`` are the user's; see ``facts_of``.
@@ -85,7 +73,7 @@ def hub_facts(
         commit = info.sha or revision
         if model.file:
             (file,) = complete_files(snapshot_of(model, commit), model)
-            return HubFacts(facts_of(file, architecture, start), commit, bool(info.gated))
+            return facts_of(file, architecture, start), commit, bool(info.gated)
         _check_weights(files, hf_id)
         small = [pattern for pattern in TRANSFORMERS_FILES if pattern != WEIGHTS]
         patterns = {"allow_patterns": small, "ignore_patterns": [*LEFT_OUT, WEIGHTS]}
@@ -96,23 +84,23 @@ def hub_facts(
     size = sum(files[name] for name in weights)
     counts = _announced(info, size) or _counted(hf_id, commit, weights) or _estimated(size, folder)
     facts = described_facts(folder, counts, hf_id, architecture, size / 1e9, start)
-    return HubFacts(facts, commit, bool(info.gated))
+    return facts, commit, bool(info.gated)
 
 
 def _cached_facts(
     model: HubModel, shared: Path | None, architecture: str | None, start: FirstToken | None
-) -> HubFacts:
+) -> tuple[ModelFacts, str, bool]:
     with explained_errors(model.hf_id, model.revision):
         folder = shared_snapshot(model, shared, model.revision) if shared else None
-        folder = folder or cached_snapshot(model, model.revision)
+        folder = folder or snapshot_of(model, model.revision)
     if model.file:
         (file,) = complete_files(folder, model)
-        return HubFacts(facts_of(file, architecture, start), folder.name, gated=False)
+        return facts_of(file, architecture, start), folder.name, False
     weights = [path for path in complete_files(folder, model) if is_weights(path)]
     # What else a cache may hold, such as programs, is no part of the model that is retrieved.
     size = gigabytes(weights)
     facts = described_facts(folder, total(weights), model.hf_id, architecture, size, start)
-    return HubFacts(facts, folder.name, gated=False)
+    return facts, folder.name, False
 
 
 def _check_weights(files: Iterable[str], hf_id: str) -> None:

@@ -7,7 +7,6 @@ import re
 import shutil
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from huggingface_hub import HfApi, constants, snapshot_download
@@ -140,15 +139,15 @@ def _take(model: HubModel, place: Path, checkpoint: Path, origin: str = "") -> C
 def shared_snapshot(model: HubModel, shared: Path, commit: str) -> Path | None:
     """Return the shared cache's folder of a commit, branch or tag, if it has all files."""
     try:
-        folder = Path(_download(model, commit, offline=True, cache=shared))
+        folder = _download(model, commit, offline=True, cache=shared)
         complete_files(folder, model)
     except (LocalEntryNotFoundError, UserError):
         return None
     return folder
 
 
-def _download(model: HubModel, revision: str, *, offline: bool, cache: Path | None = None) -> str:
-    return snapshot_download(
+def _download(model: HubModel, revision: str, *, offline: bool, cache: Path | None = None) -> Path:
+    folder = snapshot_download(
         model.repository,
         revision=revision,
         allow_patterns=[model.file] if model.file else [*TRANSFORMERS_FILES],
@@ -156,35 +155,30 @@ def _download(model: HubModel, revision: str, *, offline: bool, cache: Path | No
         local_files_only=offline,
         cache_dir=cache,
     )
+    return Path(folder)
 
 
 def snapshot_of(model: HubModel, commit: str) -> Path:
-    """Return the cache's folder of a commit, which names it."""
+    """Return the cache's folder of a commit, which names it; offline, complete or not."""
     if offline_variable() is not None:
-        return cached_snapshot(model, commit)
+        return _download(model, commit, offline=True)
     with slot(constants.ENDPOINT):
         try:
-            folder = patiently(lambda: _download(model, commit, offline=False))
+            snapshot = patiently(lambda: _download(model, commit, offline=False))
         except RuntimeError as error:  # of the library for Xet, which has tried several times
             log.warning(
                 "Xet's storage fails (%s): by HTTP then; HF_HUB_DISABLE_XET=1 does so at once",
                 scrubbed(str(error)),
             )
             constants.HF_HUB_DISABLE_XET = True
-            folder = patiently(lambda: _download(model, commit, offline=False))
+            snapshot = patiently(lambda: _download(model, commit, offline=False))
     # So it is found by its branch or tag offline, also by other programs.
-    snapshot = Path(folder)
     reference = snapshot.parents[1] / "refs" / model.revision
     if model.revision != snapshot.name and not (
         reference.exists() and reference.read_text(encoding="utf-8") == snapshot.name
     ):
         write_text(reference, snapshot.name)
     return snapshot
-
-
-def cached_snapshot(model: HubModel, commit: str) -> Path:
-    """Return the cache's folder of a commit, complete or not. Raises LocalEntryNotFoundError."""
-    return Path(_download(model, commit, offline=True))
 
 
 def _describe(model: HubModel, source: Retrieved | Copied) -> Checkpoint:
@@ -321,17 +315,12 @@ def commit_of(hf_id: str, revision: str, tables: Sequence[Path] = (), name: str 
     return tip
 
 
-def _locked_now(hf_id: str, revision: str, commit: str, replaces: str = "") -> LockedModel:
-    day = datetime.now(UTC).date().isoformat()
-    return LockedModel(hf_id=hf_id, revision=revision, commit=commit, date=day, replaces=replaces)
-
-
 def lock(hf_id: str, revision: str, commit: str, tables: Sequence[Path], name: str = "") -> None:
     """Lock a revision beside the first of ``tables``. Raises UserError for another lock."""
     if is_commit(revision) or not tables:
         return
     with disk_errors(lock_path(tables[0])):
-        standing = record(_locked_now(hf_id, revision, commit), tables[0])
+        standing = record(LockedModel(hf_id=hf_id, revision=revision, commit=commit), tables[0])
     if standing.commit != commit:
         locked = Locked(standing, lock_path(tables[0]), tables[0])
         raise UserError(f"{locked.moved(commit, name)}.")
@@ -378,6 +367,7 @@ def pin_models(table: Path, names: Sequence[str] = ()) -> Iterator[LockedModel]:
             with explained_errors(hf_id, row.revision, row.name):
                 commit = tip_of(hf_id, row.revision)
             if before is None or before.commit != commit:
-                now = _locked_now(hf_id, row.revision, commit, before.commit if before else "")
+                key = {"hf_id": hf_id, "revision": row.revision}
+                now = LockedModel(**key, commit=commit, replaces=before.commit if before else "")
                 with disk_errors(lock_path(table)):
                     yield record(now, table, replace=True)
