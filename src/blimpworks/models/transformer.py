@@ -219,11 +219,14 @@ def mask_tokens(
 def _masked_tokens(
     rows: list[Ids], recipe: recipes.MaskedRecipe, vocabulary: int, draw: np.random.Generator
 ) -> Batch:
-    pairs = [mask_tokens(row, recipe.masked, vocabulary, draw) for row in rows]
-    real = padded([np.ones_like(row) for row in rows], 0)
+    return _pairs([mask_tokens(row, recipe.masked, vocabulary, draw) for row in rows])
+
+
+def _pairs(pairs: list[tuple[Ids, Ids]]) -> Batch:
+    sources = [source for source, _ in pairs]
     return {
-        "input_ids": padded([ids for ids, _ in pairs], PAD),
-        "attention_mask": real,
+        "input_ids": padded(sources, PAD),
+        "attention_mask": padded([np.ones_like(source) for source in sources], 0),
         "labels": padded([labels for _, labels in pairs], IGNORED),
     }
 
@@ -272,46 +275,31 @@ def _cuts(total: int, parts: int, rng: np.random.Generator) -> Ids:
     return np.diff(np.concatenate([[0], inside, [total]]))
 
 
-def cut_spans(
-    row: Ids, share: float, mean_span: float, rng: np.random.Generator
-) -> tuple[Ids, Ids]:
+def cut_spans(row: Ids, share: float, mean: float, rng: np.random.Generator) -> tuple[Ids, Ids]:
     """Take spans out of a sentence and return the two texts (Raffel et al. 2020, section 3.1.4).
 
-    About ``share`` of the tokens, at least one, fall into spans of ``mean_span`` length. In the
-    first array a sentinel replaces each span. In the second each span follows its sentinel, and one
-    more sentinel ends the last. Both end with ``</s>``.
+    About ``share`` of the tokens, at least one, fall into spans of ``mean`` length. In the first
+    array a sentinel replaces each span. In the second each span follows its sentinel, and one more
+    sentinel ends the last. Both end with ``</s>``.
     """
     noise = min(len(row), max(1, round(share * len(row))))
     kept = len(row) - noise
-    spans = min(max(1, round(noise / mean_span)), kept + 1, len(SENTINELS) - 1)
+    spans = min(max(1, round(noise / mean)), kept + 1, len(SENTINELS) - 1)
     # The first and last gap may be empty, but _cuts gives 1 at least: lend each a token for it.
     gaps = _cuts(kept + 2, spans + 1, rng)
     gaps[[0, -1]] -= 1
     lengths = _cuts(noise, spans, rng)
-    source: list[Ids] = []
-    target: list[Ids] = []
-    at = 0
-    for number, (gap, length) in enumerate(zip(gaps[:-1], lengths, strict=True)):
-        mark = np.array([SENTINEL + number])
-        source += [row[at : at + gap], mark]
-        at += gap
-        target += [mark, row[at : at + length]]
-        at += length
-    source += [row[at:], np.array([EOS_ID])]
-    target += [np.array([SENTINEL + spans, EOS_ID])]
-    return np.concatenate(source), np.concatenate(target)
+    pieces = np.split(row, np.cumsum(np.column_stack([gaps[:-1], lengths])))
+    marks, end = [[SENTINEL + number] for number in range(spans + 1)], [EOS_ID]
+    source = chain.from_iterable(zip(pieces[::2], [*marks[:-1], end], strict=True))
+    target = chain.from_iterable(zip(marks, [*pieces[1::2], end], strict=True))
+    return np.concatenate([*source]), np.concatenate([*target])
 
 
 def _spans(
     rows: list[Ids], recipe: recipes.EncoderDecoderRecipe, vocabulary: int, rng: np.random.Generator
 ) -> Batch:
-    pairs = [cut_spans(row, recipe.corrupted, recipe.span, rng) for row in rows]
-    sources = [source for source, _ in pairs]
-    return {
-        "input_ids": padded(sources, PAD),
-        "attention_mask": padded([np.ones_like(source) for source in sources], 0),
-        "labels": padded([target for _, target in pairs], IGNORED),
-    }
+    return _pairs([cut_spans(row, recipe.corrupted, recipe.span, rng) for row in rows])
 
 
 ENCODER_DECODER: Kind[recipes.EncoderDecoderRecipe] = Kind(
