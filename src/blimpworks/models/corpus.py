@@ -324,11 +324,9 @@ def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split
     starts = [0, *accumulate(map(len, sentences))]
     total = starts.pop()
     bounds = [shares.train * total, (shares.train + shares.valid) * total]
-    split_numbers = np.searchsorted(bounds, starts, side="right")
-    splits: dict[Split, list[Words]] = {split: [] for split in SPLITS}
-    for sentence, split_number in zip(sentences, split_numbers.tolist(), strict=True):
-        splits[SPLITS[split_number]].append(sentence)
-    return splits
+    first, second = np.searchsorted(starts, bounds).tolist()
+    parts = (sentences[:first], sentences[first:second], sentences[second:])
+    return {split: [*part] for split, part in zip(SPLITS, parts, strict=True)}
 
 
 def build_corpus(
