@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -121,10 +122,11 @@ def test_a_checkpoint_of_one_language_is_run_on_that_alone_unless_others_are_nam
     assert "was trained for eng and is run on nld, as --languages says" in named.row.note
     target = tmp_path / "multi" / FILE_NAME
     described = read_checkpoint(tmp_path / "small" / "eng" / FILE_NAME)
+    place, other = Path(row.hf_id), described.model_copy(update={"scope": "nld"})
     described = described.model_copy(update={"scope": "multi"})
-    assert take_local("x", "multi", row.hf_id, described, target).scope == "multi"
+    assert take_local(place, described, target).scope == "multi"
     with pytest.raises(UserError, match=r"is a ngram model \(eng\); expected ngram \(nld\)"):
-        take_local("x", "nld", row.hf_id, described, target)
+        take_local(place, other, target)
     assert (row.name, row.scope, row.languages) == ("small-eng", "monolingual", "eng")
     assert (row.architecture, row.engine, row.parameters) == ("ngram", "kenlm", None)
 

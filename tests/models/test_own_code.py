@@ -80,9 +80,7 @@ def plain():
 USES = {
     "facts": facts_of,
     "facts of a sealed one": lambda folder: facts_of(unsafely_sealed(folder)),
-    "a copy": lambda folder: take_local(
-        "mine", "multi", str(folder), plain(), folder.parent / "copy" / FILE_NAME
-    ),
+    "a copy": lambda folder: take_local(folder, plain(), folder.parent / "copy" / FILE_NAME),
     "a seal": lambda folder: seal(folder / FILE_NAME, plain()),
     "safetensors of pickled weights": lambda folder: convert_weights(folder, folder / "new"),
 }

@@ -169,7 +169,7 @@ def product_scores(directory, architecture, dtype="float32", options=None, pairs
         source=Copied(directory="tiny"),
     )
     checkpoint = work / "model" / "checkpoint.json"
-    take_local("tiny", "eng", str(directory), described, checkpoint)
+    take_local(directory, described, checkpoint)
     items = tiny.write_items(work / "eng.parquet", pairs)
     shutil.rmtree(work / "shards", ignore_errors=True)
     score_items(

@@ -12,7 +12,7 @@ from pathlib import Path
 from huggingface_hub import HfApi, constants, snapshot_download
 from huggingface_hub.errors import LocalEntryNotFoundError
 
-from blimpworks.campaign.addresses import PACKAGES, is_local, is_on_hub, offline_variable, scrubbed
+from blimpworks.campaign.addresses import is_local, is_on_hub, offline_variable, scrubbed
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.lock_file import (
     Locked,
@@ -92,14 +92,12 @@ def retrieve_model(
     Raises UserError for a model that is missing, gated, without safetensors or with own code.
     The same for a revision that moved, an unreachable hub, damage, or a directory of other files.
     """
-    if is_local(model.hf_id):
+    if not is_on_hub(model.hf_id):
         with disk_errors(checkpoint):
-            return _take(model, Path(model.hf_id), checkpoint)
-    if model.hf_id.startswith(PACKAGES):
-        with disk_errors(checkpoint):
-            return _take(
-                model, packaged_model(model.hf_id, model.revision), checkpoint, model.hf_id
-            )
+            if is_local(model.hf_id):
+                return _take(model, Path(model.hf_id), checkpoint)
+            place = packaged_model(model.hf_id, model.revision)
+            return _take(model, place, checkpoint, model.hf_id)
     with explained_errors(model.hf_id, model.revision, model.name):
         commit = commit_of(model.hf_id, model.revision, tables, model.name)
         cached = shared_snapshot(model, shared, commit) if shared else None
@@ -132,8 +130,7 @@ def retrieve_model(
 
 
 def _take(model: HubModel, place: Path, checkpoint: Path, origin: str = "") -> Checkpoint:
-    described = _describe(model, Copied(directory=place.name))
-    return take_local(model.name, model.scope, str(place), described, checkpoint, origin)
+    return take_local(place, _describe(model, Copied(directory=place.name)), checkpoint, origin)
 
 
 def shared_snapshot(model: HubModel, shared: Path, commit: str) -> Path | None:
@@ -243,7 +240,7 @@ def _take_ngram(place: Path, directory: Path) -> None:
 
 
 def take_local(
-    name: str, scope: str, address: str, described: Checkpoint, checkpoint: Path, origin: str = ""
+    address: Path, described: Checkpoint, checkpoint: Path, origin: str = ""
 ) -> Checkpoint:
     """Put a model's files, or its n-gram file, beside ``checkpoint``, and seal them there.
 
@@ -252,18 +249,19 @@ def take_local(
     ``origin``. A model for one language may run on any (``multi``), with a warning. Raises
     UserError for a place without such a model, or one for another language.
     """
-    place = Path(address).expanduser()
+    place, scope = address.expanduser(), described.scope
     folder = as_folder(place)
     facts = facts_of(folder, described.architecture)
     if scope == "multi" and facts.scope != "multi":
         log.warning(
-            "%s: %s was trained for %s, and is run on any language.", name, folder, facts.scope
+            "%s: %s was trained for %s, and is run on any language.",
+            *(described.name, folder, facts.scope),
         )
     suits = scope == "multi" or facts.scope in ("multi", scope)
     if facts.architecture != described.architecture or not suits:
         raise UserError(
-            f"model {name!r}: {folder} is a {facts.architecture} model ({facts.scope}); expected "
-            f"{described.architecture} ({scope}). Correct its row in the table of models."
+            f"model {described.name!r}: {folder} is a {facts.architecture} model ({facts.scope}); "
+            f"expected {described.architecture} ({scope}). Correct its row in the table of models."
         )
     clear(checkpoint.parent)
     if folder.is_file():
