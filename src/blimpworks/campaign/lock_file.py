@@ -49,16 +49,10 @@ def _beside(table: Path) -> Path:
     return table.with_name(f"{table.stem}.lock.tsv")
 
 
-def place_here(table: Path) -> Path:
-    """Return a table's path below the working directory, or in ``config/`` for one elsewhere."""
-    here, path = Path.cwd().resolve(), table.resolve()
-    return path.relative_to(here) if path.is_relative_to(here) else Path("config", table.name)
-
-
 def lock_path(table: Path) -> Path:
-    """Return the lock file to write for a table: beside it, or beside its place here."""
+    """Return the lock file to write for a table: beside it, or in ``config/`` for one elsewhere."""
     inside = table.resolve().is_relative_to(Path.cwd().resolve())
-    return _beside(table if inside else place_here(table))
+    return _beside(table if inside else Path("config", table.name))
 
 
 def lock_files(table: Path) -> list[Path]:
