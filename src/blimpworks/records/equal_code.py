@@ -1,4 +1,4 @@
-"""Versions of code with equal numbers: scores and answers made by one stay valid under the other."""
+"""Versions of code with equal numbers: scores and answers of one stay valid under the other."""
 
 from blimpworks.records.digest import code_digest
 
