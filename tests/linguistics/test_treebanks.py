@@ -77,11 +77,7 @@ def test_columns_of_a_sentence(read):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "\ufeff" + GOOD,
-        GOOD.replace("\n", "\r\n"),
-        GOOD + "\n\n",
-    ],
+    ["\ufeff" + GOOD, GOOD.replace("\n", "\r\n"), GOOD + "\n\n"],
     ids=["byte order mark", "CRLF", "surplus blank lines"],
 )
 def test_harmless_variants_read_alike(read, text):

@@ -16,14 +16,7 @@ from blimpworks.campaign.reference import PublishedRow, ReasonRow, numbers_in
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
-from blimpworks.exhibits.formulas import (
-    COUNT,
-    MEAN,
-    UNWEIGHTED,
-    VALUES,
-    select_rows,
-    truncate,
-)
+from blimpworks.exhibits.formulas import COUNT, MEAN, UNWEIGHTED, VALUES, select_rows, truncate
 from blimpworks.papers.multiblimp import published as multiblimp_published
 from blimpworks.reproduction import measured, published
 from blimpworks.reproduction.agreement import slack

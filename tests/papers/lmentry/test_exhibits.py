@@ -17,11 +17,7 @@ from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.papers.lmentry.annotation import measure_agreement, write_annotation_sheet
-from blimpworks.papers.lmentry.exhibits.formulas import (
-    aspects,
-    lmentry_score,
-    robustness,
-)
+from blimpworks.papers.lmentry.exhibits.formulas import aspects, lmentry_score, robustness
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS

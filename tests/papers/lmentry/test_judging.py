@@ -13,11 +13,7 @@ from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
 from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns
 from blimpworks.papers.lmentry.judging.judge import Judge, judge_answers
-from blimpworks.papers.lmentry.judging.roles import (
-    CLOSE,
-    OPEN,
-    ROLE,
-)
+from blimpworks.papers.lmentry.judging.roles import CLOSE, OPEN, ROLE
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table
 from support.lmentry_campaign import prompt_row, write
 from support.paths import REPOSITORY

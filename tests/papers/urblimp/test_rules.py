@@ -4,14 +4,7 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.items.rules import read_declaration
-from support.urblimp_kit import (
-    build,
-    check_counts,
-    outcomes,
-    tree,
-    urdu,
-    write_rules,
-)
+from support.urblimp_kit import build, check_counts, outcomes, tree, urdu, write_rules
 
 GIRL = tree(
     "لڑکی/NOUN/3/nsubj/Gender=Fem|Number=Sing|lemma=لڑکی گھر/NOUN/3/obl آتی/VERB/0/root/lemma=آنا "
