@@ -43,13 +43,16 @@ def labels_of_print():
     return Labels({"eng": "English"}, names, "printed", source="published")
 
 
-def published(root, printed=PRINTED, released=None, outputs=False, ratings=None):
+def published(root, released=None, outputs=False):
     """Build published forms below ``root``; the paper as it is compared with itself."""
-    tables = {"printed": sorted(printed.glob("*.csv"))}
+    tables = {"printed": sorted(PRINTED.glob("*.csv"))}
     accuracies = root / "accuracies" / "printed" / "blimp.parquet"
     read_published(tables["printed"], "blimp", accuracies)
-    tables |= {"accuracies": [accuracies], "released": [released] if released else []}
-    tables |= {"ratings": [ratings] if ratings else []}
+    tables |= {
+        "accuracies": [accuracies],
+        "released": [released] if released else [],
+        "ratings": [],
+    }
     cells = {}
     for spec in (spec for spec in SPECS if spec.published):
         cells[spec.name] = root / f"{spec.name}.cells.parquet"

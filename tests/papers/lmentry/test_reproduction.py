@@ -79,10 +79,8 @@ def test_a_lead_can_be_explained_from_rows_that_were_read_as_objects():
 )
 def test_a_changed_digit_deviates(place, changed, tables, exhibits):
     cells = {name: path for name, (_, path) in exhibits.items()}
-    reasons, accuracies = PRINTED / "reasons.tsv", tables["accuracies"][0]
-    check_that_it_deviates(
-        Paper("lmentry", tables["printed"], reasons, cells, accuracies), place, changed
-    )
+    files = tables["printed"], PRINTED / "reasons.tsv", cells, tables["accuracies"][0]
+    check_that_it_deviates(Paper("lmentry", *files), place, changed)
 
 
 def test_each_published_cell_can_be_computed_again(printed, tables, exhibits):
