@@ -5,7 +5,6 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
-from typer.testing import CliRunner
 
 from blimpworks.analysis import parity
 from blimpworks.analysis import scoring_variants as variants
@@ -14,10 +13,10 @@ from blimpworks.audit.check import audit
 from blimpworks.campaign.engines import architectures, comparison_of
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.scoring import NearTies, ParityOptions
-from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_table
 from support import tiny
+from support.commands import run
 from support.judging_kit import write_scores
 
 METHOD = find_method("full_sentence")
@@ -173,13 +172,6 @@ def test_nothing_in_common_is_no_rate(tmp_path):
     assert "accuracy" not in differences
 
 
-def report(*arguments):
-    done = CliRunner().invoke(app, ["parity", *map(str, arguments)])
-    if done.exception:
-        raise done.exception
-    return done.output
-
-
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     root = tmp_path_factory.mktemp("parity")
@@ -195,7 +187,7 @@ def test_number_format_and_first_token_are_measured_against_float32(trained, tmp
     checkpoint, items = trained
     methods = ("--method", "full_sentence", "--method", "own=mean(region)")
     where = (checkpoint, items, "--output", tmp_path, "--pairs", 20, *methods)
-    page = report(*where)
+    page = run("parity", *where)
     rows = read_table(PARITY, tmp_path / "parity.parquet").to_pylist()
     assert [(r["variant"], r["method"]) for r in rows] == [
         (variant, method)
@@ -216,7 +208,7 @@ def test_number_format_and_first_token_are_measured_against_float32(trained, tmp
         assert text in page
     assert page.strip() == (tmp_path / "parity.md").read_text(encoding="utf-8").strip()
     before = tiny.contents(tmp_path)
-    assert report(*where) == page
+    assert run("parity", *where) == page
     after = tiny.contents(tmp_path)
     changed = {name for name in before if before[name] != after[name]}
     assert {name.rpartition("/")[2] for name in changed} <= {
@@ -235,7 +227,8 @@ def test_what_a_model_cannot_have_is_a_line_with_its_reason(trained, tmp_path, m
     monkeypatch.setattr(variants, "REPOSITORY", tmp_path)
     monkeypatch.setattr(variants, "find_spec", lambda name: name != "vllm" or None)
     checkpoint, items = trained
-    page = report(
+    page = run(
+        "parity",
         *(checkpoint, items, "--output", tmp_path, "--reference", "transformers"),
         *("--variant", "kenlm", "--variant", "vllm"),
     )
@@ -272,7 +265,7 @@ def test_every_kind_of_model_has_a_report_without_further_settings(architecture,
     # Words of several tokens, where the ways to mask a word differ.
     pairs = [("the unheardof dogs see", "the unheardof dogs sees"), ("cats hear", "cats hears")]
     items = tiny.write_items(tmp_path / "items.parquet", pairs)
-    page = report(checkpoint, items, "--output", tmp_path / "out")
+    page = run("parity", checkpoint, items, "--output", tmp_path / "out")
     rows = rows_of(tmp_path / "out")
     usual = comparison_of(architecture, None, None)
     assert [row["variant"] for row in rows] == [usual.reference, *usual.variants]
@@ -318,5 +311,5 @@ def test_scoring_that_breaks_off_is_no_reason(status, error, message, trained, t
 def test_an_impossible_report_is_refused(options, message, trained, tmp_path):
     checkpoint, items = trained
     with pytest.raises(UserError, match=message):
-        report(checkpoint, items, "--output", tmp_path, *options)
+        run("parity", checkpoint, items, "--output", tmp_path, *options)
     assert not (tmp_path / "parity.md").exists()

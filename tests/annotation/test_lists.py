@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from typer.testing import CliRunner
 
 from blimpworks.annotation.lists import (
     CHECK,
@@ -27,10 +26,10 @@ from blimpworks.annotation.options import ValidationOptions
 from blimpworks.annotation.sheets import write_lists
 from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS
-from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.tables import ACCURACIES, ITEMS, read_table, write_table
+from support.commands import run
 from support.declared_kit import declare
 from support.validation_kit import END, WORDS, items, key_of, rows_of, write_items
 
@@ -330,9 +329,3 @@ def test_single_sentences_of_a_declared_benchmark_are_judged_and_read_back(tmp_p
     assert results == [(8, 8, 2), (right, 8, 2)]
     [row] = read_table(ACCURACIES, tmp_path / "accuracies.parquet").to_pylist()
     assert (row["benchmark"], row["lang"], row["accuracy"]) == ("toy", "eng", (8 + right) / 16)
-
-
-def run(*words):
-    done = CliRunner().invoke(app, [*map(str, words)])
-    assert done.exit_code == 0, done.output
-    return done.output

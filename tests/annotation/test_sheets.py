@@ -2,16 +2,15 @@
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from blimpworks.annotation.lists import CHECK, PAIR
 from blimpworks.annotation.options import ValidationOptions
 from blimpworks.annotation.sheets import SHEET, read_choices, read_key, read_validation, write_lists
 from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
-from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, read_table
+from support.commands import run
 from support.validation_kit import fill, items, key_of, rows_of, write_items
 
 OPTIONS = ValidationOptions(participants=5, per_paradigm=6, checks=4, practice=2)
@@ -96,11 +95,9 @@ def measured(lists, tmp_path_factory):
     people = zip(OPTIONS.names, sheets, strict=True)
     filled = [fill(path, key, errs(name), root / f"urd.{name}.csv") for name, path in people]
     outputs = {name: root / f"{name}.parquet" for name in ("ratings", "participants", "accuracies")}
-    command = ["read-judgements", *map(str, filled), "--key", str(key), "--benchmark", "urblimp"]
-    command += [part for name, path in outputs.items() for part in (f"--{name}", str(path))]
-    done = CliRunner().invoke(app, [*command, "--options", OPTIONS.model_dump_json()])
-    assert done.exit_code == 0, done.output
-    return outputs, done.output
+    files = [part for name, path in outputs.items() for part in (f"--{name}", path)]
+    command = ["read-judgements", *filled, "--key", key, "--benchmark", "urblimp", *files]
+    return outputs, run(*command, "--options", OPTIONS.model_dump_json())
 
 
 def test_people_who_fail_their_checks_are_left_out(measured, lists):

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,7 +41,7 @@ from blimpworks.reproduction.published import (
     compare_published,
     recomputations,
 )
-from blimpworks.tables import ACCURACIES, CELLS, read_table, write_table
+from blimpworks.tables import ACCURACIES, CELLS, read_table, write_rows
 from support.paths import REPOSITORY
 
 PRINTED = REPOSITORY / "config/published"
@@ -84,7 +83,7 @@ def write_csv(path, rows):
 
 
 def write_cells(path, cells):
-    write_table(pa.Table.from_pylist(cells, schema=CELLS.arrow()), CELLS, path)
+    write_rows(cells, CELLS, path)
     return path
 
 
@@ -99,7 +98,7 @@ def paper(tmp_path):
         reasons_file.write_text("\n".join(lines) + "\n")
         table = tmp_path / "accuracies.parquet"
         rows = [dict.fromkeys(ACCURACIES.names) | ACCURACY | row for row in accuracies]
-        write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, table)
+        write_rows(rows, ACCURACIES, table)
         cells_by_exhibit = {"t1": write_cells(tmp_path / "t1.cells.parquet", list(cells))}
         return Paper("x", [printed], reasons_file, cells_by_exhibit, table)
 
@@ -357,6 +356,34 @@ def test_printed_accuracies_have_counts_intervals_and_their_place(tmp_path, monk
     monkeypatch.setattr(multiblimp_published, "accuracies", lambda _: twice)
     with pytest.raises(UserError, match="table5/eng/m and table3/m/eng are both the accuracy"):
         read_published([path], "multiblimp", tmp_path / "out.parquet")
+
+
+def urdu(row, text):
+    pairs = number("aspect", "n", "401", exhibit="table10")
+    return [pairs, number(row, "m", text, exhibit="table7", unit="%")]
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "message"),
+    [
+        (
+            "multiblimp",
+            [number("eng", "m", "99.4")],
+            r"'eng', column 'm' is '99\.4'; expected",
+        ),
+        ("clams", [number("prep", "eng", "92")], r"row 'prep', column 'eng' is '92'; expected an"),
+        ("lmentry", [number("phi-4", "homophones", "50")], "table54"),
+        ("blimp", [number("binding", "gpt2-large", "80")], "row 'binding'.*a paradigm's name"),
+        ("urblimp", urdu("honorific", "1.00"), "expected percent, of a paradigm"),
+        ("urblimp", urdu("passive", "1.00"), "expected percent, of a paradigm"),
+        ("urblimp", urdu("aspect", "100.01"), "expected percent, of a paradigm"),
+    ],
+)
+def test_a_printed_accuracy_that_cannot_be_one_is_refused(tmp_path, name, numbers, message):
+    tables = {"multiblimp": "table5", "clams": "table2", "lmentry": "table50", "blimp": "table4"}
+    rows = [row | {"exhibit": tables.get(name, row["exhibit"])} for row in numbers]
+    with pytest.raises(UserError, match=message):
+        read_published([write_csv(tmp_path / "t.csv", rows)], name, tmp_path / "out.parquet")
 
 
 # Measured numbers beside printed ones

@@ -80,10 +80,6 @@ def ratings(mirror, root):
     return output
 
 
-def by_place(exhibit):
-    return {(cell.row, cell.column): cell for cell in exhibit.cells}
-
-
 def check_cells(exhibit, tables):
     """Each cell is what its formula gives, and inside its interval if it has one."""
     # The released table lies below the directory of accuracies, so it is looked up there too.

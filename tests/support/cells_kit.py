@@ -30,6 +30,10 @@ def plain(path):
     return rows.assign(**{name: value for name, value in said.items() if name not in rows})
 
 
+def by_place(exhibit):
+    return {(cell.row, cell.column): cell for cell in exhibit.cells}
+
+
 def sources_of(tables):
     """Rows by the name that cells have for their table."""
     rows = {"published": [read_printed(tables)]} if "printed" in tables else {}

@@ -35,7 +35,8 @@ from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_rele
 from blimpworks.scoring.transformers_engine import TransformersEngine
 from blimpworks.tables import ACCURACIES, PERPLEXITIES, write_rows
 from support import tiny
-from support.blimp_kit import PRINTED, by_place, campaign, check_cells, write_release
+from support.blimp_kit import PRINTED, campaign, check_cells, write_release
+from support.cells_kit import by_place
 from support.paths import REPOSITORY
 
 RECIPE = tiny.RECIPE.model_copy(update={"corpus": "default", "hidden": 16})

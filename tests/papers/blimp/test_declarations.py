@@ -5,9 +5,7 @@ import lzma
 from collections import Counter, defaultdict
 
 import pytest
-from typer.testing import CliRunner
 
-from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items import lexicon as inflection
 from blimpworks.papers.blimp.items.build import read_records
@@ -18,6 +16,7 @@ from blimpworks.papers.blimp.items.generator.generate import (
     read_declaration,
 )
 from blimpworks.papers.blimp.items.lexicon import FILES, Noun, Sounds, read_classes, read_lexicon
+from support.commands import run
 from support.generator_kit import BLIMP, PATHS, lexicon
 
 HEAD = "term: t\nfield: syntax\nlexically_identical: false\n"
@@ -175,11 +174,9 @@ def test_a_paradigm_without_enough_pairs_says_what_it_fails_at(tmp_path, body, s
 
 
 def test_each_declaration_wants_a_file_of_its_own():
-    paths = [str(path) for path in [*PATHS.values()][:2]]
-    call = ["generate-blimp", *paths, "--lexicon", str(BLIMP / "lexicon"), "--pairs", "5"]
-    done = CliRunner().invoke(app, [*call, "--output", "one.jsonl"])
-    assert isinstance(done.exception, UserError)
-    assert "2 declarations, but 1 of --output" in str(done.exception)
+    call = ["generate-blimp", *[*PATHS.values()][:2], "--lexicon", BLIMP / "lexicon"]
+    with pytest.raises(UserError, match="2 declarations, but 1 of --output"):
+        run(*call, "--pairs", "5", "--output", "one.jsonl")
 
 
 def test_the_same_seed_draws_the_same_pairs_and_another_seed_others(tmp_path):

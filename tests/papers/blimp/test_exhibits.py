@@ -32,7 +32,8 @@ from blimpworks.papers.blimp.exhibits.predictors import generated
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import read_blimp_release
 from blimpworks.tables import ACCURACIES, ITEMS, Evaluation, read_table, write_table
-from support.blimp_kit import by_place, campaign, check_cells, evaluate, published, write_release
+from support.blimp_kit import campaign, check_cells, evaluate, published, write_release
+from support.cells_kit import by_place
 
 MODELS = {"lstm-gulordava": "LSTM", "transformer-xl-wt103": "TXL", "gpt2-large": "GPT-2"}
 TRAINED = {"blimp_training": {"lstm-gulordava": "LSTM (1 × 20 units)"}}

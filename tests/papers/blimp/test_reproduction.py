@@ -27,7 +27,6 @@ from blimpworks.papers.blimp.released_results import (
 from blimpworks.reproduction.printed import read_printed_numbers
 from support.blimp_kit import (
     PRINTED,
-    by_place,
     labels_of_print,
     published,
     ratings,
@@ -35,7 +34,7 @@ from support.blimp_kit import (
     statuses,
     write_release,
 )
-from support.cells_kit import check_that_it_deviates
+from support.cells_kit import by_place, check_that_it_deviates
 
 pytestmark = pytest.mark.xdist_group("blimp-print")  # they share what is made once
 
@@ -146,12 +145,6 @@ def test_a_changed_digit_deviates(tmp_path):
         ("text", "gpt2-large", "attractor"): "25",
     }.items():
         check_that_it_deviates(paper, place, changed)
-
-
-def test_a_paradigm_that_table_4_cannot_have_is_refused():
-    row = read_printed_numbers([PRINTED / "table4.csv"])[0].model_copy(update={"row": "binding"})
-    with pytest.raises(UserError, match=r"row 'binding'.*expected a paradigm's name"):
-        list(accuracies([row]))
 
 
 @pytest.mark.parametrize(

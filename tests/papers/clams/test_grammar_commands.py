@@ -4,20 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path
 from blimpworks.papers.clams.items.grammar.generator import generate_sets
 from support import grammar_kit as kit
+from support.commands import run
 from support.grammar_kit import GOOD, mistake
 
 BE = "V[s] is\nV[p] are\n"
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(each) for each in arguments])
 
 
 def record_of(output):
@@ -33,8 +28,7 @@ def test_sets_are_written_as_released_with_a_record(write, tmp_path):
     second = write("vary: V[]\nS[] they V[p]\n", "two.avg")
     outputs = tmp_path / "sets" / "one.txt", tmp_path / "sets" / "two.txt"
     written = [f"--output={path}" for path in outputs]
-    done = run("generate-sets", first, second, *written, "--variant=published")
-    assert done.exit_code == 0, done.output
+    run("generate-sets", first, second, *written, "--variant=published")
     assert outputs[0].read_bytes() == b"True\the is\nFalse\the are\n"
     assert outputs[1].read_bytes() == b"True\tthey are\nFalse\tthey is\n"
     assert inputs_of(outputs[0]) == [common, first, second]
@@ -57,8 +51,7 @@ def test_each_grammar_is_read_after_the_common_rules_beside_it_unless_others_are
         (commons[:1], ["is"] * 2, commons[:1]),
     ):
         common = [f"--common={path}" for path in more]
-        done = run("generate-sets", *cases, *written, *common, "--variant=published")
-        assert done.exit_code == 0, done.output
+        run("generate-sets", *cases, *written, *common, "--variant=published")
         first_lines = [path.read_text(encoding="utf-8").splitlines()[0] for path in outputs]
         assert first_lines == [f"True\the {verb}" for verb in verbs]
         assert inputs_of(outputs[0]) == [*read, *cases]
@@ -90,9 +83,8 @@ def test_authors_see_sizes_first_sets_and_missing_words(write):
     write("N[s] man | woman\n", "common.avg")
     case = write("vary: V[]\nS[] the N[s] V[s]\nV[s] sings\nV[p] sing\n", "vp_coord.avg")
     words = write("the\nman\nsings\n", "words.txt")
-    done = run("try-grammar", case, "--show=1", "--vocabulary", words)
-    assert done.exit_code == 0, done.output
-    head, *body = done.output.splitlines()
+    told = run("try-grammar", case, "--show=1", "--vocabulary", words)
+    head, *body = told.splitlines()
     assert head == f"{case}, after {case.with_name('common.avg')}"
     assert body == [
         "1 template, 2 minimal sets, 4 lines; varied: V[]",
@@ -149,9 +141,8 @@ REMARKS = [
 def remarks_of(text, write, *options, name="vp_coord.avg"):
     """The last lines of what is told of a grammar, after its templates."""
     case = write(text, name)
-    done = run("try-grammar", case, "--show=0", *options)
-    assert done.exit_code == 0, done.output
-    return done.output.replace(f"{case}", name).rpartition("\n\n")[2].splitlines()
+    told = run("try-grammar", case, "--show=0", *options)
+    return told.replace(f"{case}", name).rpartition("\n\n")[2].splitlines()
 
 
 @pytest.mark.parametrize(("text", "name", "remarks"), REMARKS)
@@ -186,6 +177,5 @@ def test_authors_are_told_what_only_the_published_program_does(
 
 def test_a_vocabulary_of_several_words_a_line_is_refused(write):
     case, words = write(GOOD), write("the\ntwo words\n", "words.txt")
-    error = run("try-grammar", case, "--vocabulary", words).exception
-    assert isinstance(error, UserError)
-    assert str(error).startswith(f"{words}:2:1: found 'two words'; expected one word")
+    with pytest.raises(UserError, match=rf"^{words}:2:1: found 'two words'; expected one word"):
+        run("try-grammar", case, "--vocabulary", words)

@@ -5,7 +5,6 @@ import pytest
 
 from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.campaign.exhibits import exhibits
-from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.clams.analysis.wals import build_morphology
@@ -165,14 +164,3 @@ def test_every_cell_can_be_computed_again_from_its_rows(released):
 )
 def test_a_changed_digit_deviates(printed, place, changed):
     check_that_it_deviates(printed[1], place, changed)
-
-
-def test_a_printed_accuracy_above_one_is_refused(tmp_path):
-    path = tmp_path / "table2.csv"
-    path.write_text(
-        "exhibit,row,column,text,value,unit,bold,fault,corrected,note\n"
-        "table2,prep,eng,92,92,,,,,\n",
-        encoding="utf-8",
-    )
-    with pytest.raises(UserError, match=r"table2: row 'prep', column 'eng' is '92'; expected an"):
-        read_published([path], "clams", tmp_path / "out")

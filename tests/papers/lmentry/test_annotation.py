@@ -9,15 +9,14 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from blimpworks.annotation.spreadsheet import FORMULA_SIGNS, guarded, read_sheet, write_sheet
-from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry import annotation
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table
+from support.commands import run
 from support.lmentry_campaign import EXTRA, Campaign, fill, prompt_row, write
 from support.paths import REPOSITORY
 
@@ -217,12 +216,6 @@ def test_kappa_is_that_of_a_worked_example():
     assert (agreement["equal"], agreement["accuracy"]) == (35, 0.7)
     assert (agreement["right_method"], agreement["right_annotator"]) == (25, 30)
     assert math.isnan(annotation.kappa(pd.Series([1, 1]), pd.Series([1, 0]))[0])
-
-
-def run(*words):
-    done = CliRunner().invoke(app, [*map(str, words)])
-    assert done.exit_code == 0, done.output
-    return done.output
 
 
 def test_verdicts_are_compared_with_annotators_and_these_with_each_other(campaign, tmp_path):

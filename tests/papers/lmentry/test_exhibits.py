@@ -14,17 +14,15 @@ from blimpworks.campaign.load import campaign_model
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import select_rows
-from blimpworks.exhibits.shared import read_plain
 from blimpworks.papers.lmentry.annotation import measure_agreement, write_annotation_sheet
 from blimpworks.papers.lmentry.exhibits.formulas import aspects, lmentry_score, robustness
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
-from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.papers.lmentry.verdicts import compare_verdicts
 from blimpworks.reproduction.measured import Measured, compare
-from blimpworks.tables import ACCURACIES, JUDGEMENTS, PROMPTS, read_table
+from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table
+from support.cells_kit import by_place, check_cells, sources_of
 from support.lmentry_campaign import Campaign, fill, write
 from support.lmentry_kit import NAMES, PACKS, PRINTED, SIZES, SPECS, build
 
@@ -87,25 +85,10 @@ def annotated(simulated, root):
 
 @pytest.fixture(scope="module")
 def sources(simulated, campaign):
-    frames = [
-        read_table(JUDGEMENTS, path).to_pandas().assign(model=model, lang=lang)
-        for model, lang, path in simulated.judged
-    ]
-    items = [read_table(PROMPTS, path).to_pandas() for path in campaign["items"]]
-    plain = {
-        name: read_plain(schema, campaign[name][0])
-        for name, schema in (
-            ("accuracies", ACCURACIES),
-            ("annotation_agreement", ANNOTATION_AGREEMENT),
-            ("verdicts", VERDICTS),
-        )
-    }
-    packs = read_texts(campaign["packs"])
-    return {"judgements": pd.concat(frames), "items": pd.concat(items), "packs": packs, **plain}
-
-
-def cells(exhibit):
-    return {(cell.row, cell.column): cell for cell in exhibit.cells}
+    judgements = {"judgements": [path for *_, path in simulated.judged]}
+    tables = {kind: campaign[kind] for kind in ("accuracies", "annotation_agreement", "verdicts")}
+    packs = {"packs": read_texts(campaign["packs"])}
+    return sources_of(tables | judgements | {"items": campaign["items"]}) | packs
 
 
 # The exhibit of counts has tests of its own, with real prompts.
@@ -116,10 +99,8 @@ MEASURED = sorted({name for name, spec in SPECS.items() if spec.needs} - {"count
 @pytest.mark.parametrize("name", MEASURED)
 def test_each_measured_cell_can_be_computed_again(campaign, sources, name, root):
     exhibit, _ = build(name, campaign, LABELS, root)
-    for cell in exhibit.cells:
-        chosen = select_rows(sources[cell.source], dict(cell.where))
-        value = formula_of(cell.formula.sentence)(chosen)
-        assert value == pytest.approx(cell.value, abs=1e-9), cell
+    if exhibit.cells:
+        check_cells(exhibit.cells, sources)
     of_others = name[5:] in {"53", *map(str, range(36, 50))}
     assert bool(exhibit.cells) != of_others
 
@@ -128,7 +109,7 @@ def test_each_measured_cell_can_be_computed_again(campaign, sources, name, root)
 def test_a_score_is_accuracy_times_robustness_and_averages_are_over_models(campaign, root, method):
     labels = replace(LABELS, method=method)
     exhibit, _ = build("table4", campaign, labels, root)
-    scores, robust = cells(exhibit), cells(build("table5", campaign, labels, root)[0])
+    scores, robust = by_place(exhibit), by_place(build("table5", campaign, labels, root)[0])
     models = ("phi-4", "EuroLLM-9B", "Latxa-8B", "Model M")
     for model in models:
         accuracy, robustness = scores[model, "EN Acc."].value, robust[model, "EN"].value
@@ -156,7 +137,7 @@ def test_a_score_is_accuracy_times_robustness_and_averages_are_over_models(campa
 )
 def test_a_cell_shows_what_was_simulated(campaign, root, name, row, column, shown):
     exhibit, _ = build(name, campaign, LABELS, root)
-    assert cells(exhibit)[row, column].text.replace(",", "") == shown
+    assert by_place(exhibit)[row, column].text.replace(",", "") == shown
     if name == "table3":
         assert exhibit.stub["phi-4"] == {"Name": NAMES["phi-4"], "Size": "14.7B"}
 
@@ -211,7 +192,7 @@ def test_reasons_and_denominators_add_up_to_the_change_of_accuracy(campaign, roo
 def test_published_accuracies_divide_by_what_the_settings_ask_for(campaign, simulated, root):
     labels = replace(LABELS, method="published")
     exhibit, _ = build("table34", campaign, labels, root)
-    cell = cells(exhibit)["phi-4", "starts with word"]
+    cell = by_place(exhibit)["phi-4", "starts with word"]
     path = simulated.judgements / "phi-4/ita.parquet"
     rows = read_table(JUDGEMENTS, path).to_pandas()
     rows = rows[(rows["phenomenon"] == "starts_with_word") & (rows["method"] == "published")]

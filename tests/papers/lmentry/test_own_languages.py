@@ -26,21 +26,12 @@ from support.lmentry_prompts_kit import CONFIG, DECLARATIONS, LANGUAGES, PACKS
 OWN = sorted({*PACKS} - {*LANGUAGES})
 KINDS = ("ADJECTIVE", "ADPOSITION", "ADVERB", "CONJUNCTION", "DATE", "DETERMINER", "NOUN", "VERB")
 BASE = {"campaign": "own", "benchmarks": ["lmentry"], "lmentry": {"variant": "corrected"}}
-FRENCH = {
-    "sentence_containing": 948,
-    "sentence_not_containing": 948,
-    "word_containing": 34,
-    "word_not_containing": 34,
-    "homophones": 368,
-    "starts_with_word": 116,
-    "ends_with_word": 914,
-    "starts_with_letter": 25,
-    "ends_with_letter": 21,
-    "first_word": 254,
-    "last_word": 254,
-    "first_letter": 948,
-    "last_letter": 948,
-}
+FEWER = """
+sentence_containing 948, sentence_not_containing 948, word_containing 34, word_not_containing 34,
+homophones 368, starts_with_word 116, ends_with_word 914, starts_with_letter 25,
+ends_with_letter 21, first_word 254, last_word 254, first_letter 948, last_letter 948
+"""
+FRENCH = {task: int(number) for task, number in re.findall(r"(\w+) (\d+)", FEWER)}
 """Prompts of a template, where there are fewer than 1,000."""
 
 

@@ -7,9 +7,7 @@ import re
 from collections import Counter
 
 import pytest
-from typer.testing import CliRunner
 
-from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.declarations import declaration_of, read_declarations
 from blimpworks.papers.lmentry.items.packs import read_pack
@@ -19,6 +17,7 @@ from blimpworks.papers.lmentry.items.sampling import Source, draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import PARENTS, SUBSETS, TASKS
 from blimpworks.tables import PROMPTS, read_table
+from support.commands import run
 from support.lmentry_prompts_kit import (
     CONFIG,
     DECLARATIONS,
@@ -126,9 +125,8 @@ def test_the_prompts_are_those_of_the_release_and_corrected_ones_stay(lang, vari
 def test_a_language_without_pinned_resources_gets_prompts_from_its_own_files(tmp_path):
     files, output = write_resources(tmp_path / "resources"), tmp_path / "items.parquet"
     options = {"--pack": PACKS["ita"], "--declarations": DECLARATIONS, "--output": output}
-    arguments = [str(x) for pair in options.items() for x in pair] + ["--options={}"]
-    done = CliRunner().invoke(app, ["build-lmentry-items", *map(str, files), *arguments])
-    assert done.exit_code == 0, done.output
+    arguments = [x for pair in options.items() for x in pair]
+    run("build-lmentry-items", *files, *arguments, "--options={}")
     notes = json.loads(output.with_name("items.parquet.prov.json").read_text())["notes"]
     assert read_table(PROMPTS, output).num_rows == notes["prompts"] > 1000
     # The small resources have no rhymes but -at, -og and -ake, and these are all found.

@@ -8,18 +8,14 @@ import pytest
 
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.errors import UserError
-from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import select_rows
 from blimpworks.papers.lmentry.exhibits.formulas import LEAD
 from blimpworks.papers.lmentry.exhibits.names import LANGUAGES
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.items.prompts import RESOURCES
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
-from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper
-from blimpworks.tables import ACCURACIES, read_table
-from support.cells_kit import check_that_it_deviates
+from blimpworks.tables import read_table
+from support.cells_kit import check_cells, check_that_it_deviates, sources_of
 from support.lmentry_kit import PACKS, PRINTED, PUBLISHED, SPECS, build, tables_of
 from support.lmentry_prompts_kit import files_of, needs_mirror
 
@@ -83,19 +79,11 @@ def test_a_changed_digit_deviates(place, changed, tables, exhibits):
     check_that_it_deviates(Paper("lmentry", *files), place, changed)
 
 
-def test_each_published_cell_can_be_computed_again(printed, tables, exhibits):
-    rows = pd.DataFrame([row.model_dump() for row in printed])
-    accuracies = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
-    counts = read_table(PROMPT_COUNTS, tables["prompt_counts"][0]).to_pandas()
-    sources = {"accuracies": accuracies, "prompt_counts": counts, "packs": read_texts(PACKS)}
-    tables_by_source = {"published": rows, **sources}
-    for name, (exhibit, _) in exhibits.items():
+def test_each_published_cell_can_be_computed_again(tables, exhibits):
+    sources = sources_of(tables | {"packs": []}) | {"packs": read_texts(PACKS)}
+    for exhibit, _ in exhibits.values():
         again = [cell for cell in exhibit.cells if "exhibit" not in cell.where or not cell.printed]
-        assert exhibit.cells
-        for cell in again or exhibit.cells[:5]:
-            chosen = select_rows(tables_by_source[cell.source], dict(cell.where))
-            value = formula_of(cell.formula.sentence)(chosen)
-            assert value == pytest.approx(cell.value, abs=1e-9), name
+        check_cells(again or exhibit.cells[:5], sources)
 
 
 def test_figures_have_what_sections_5_2_to_5_4_say(exhibits):
@@ -114,9 +102,3 @@ def test_figures_have_what_sections_5_2_to_5_4_say(exhibits):
     assert by_place["mean, open-weight", "EN"] == "66.0"
     assert by_place["mean, open-data", "PT_BR"] == "25.2"
     assert len(by_place) == 2 * (7 + 6 + 2)
-
-
-def test_an_accuracy_without_its_number_of_prompts_is_refused(tmp_path):
-    only = [PRINTED / "table50.csv"]
-    with pytest.raises(UserError, match="table54"):
-        read_published(only, "lmentry", tmp_path / "accuracies.parquet")

@@ -22,6 +22,7 @@ from blimpworks.reproduction.agreement import same_wording
 from blimpworks.reproduction.measured import verdict_of
 from blimpworks.reproduction.published import status_of
 from blimpworks.tables import PROMPTS
+from support.cells_kit import by_place
 from support.lmentry_campaign import prompt_row, write
 from support.lmentry_kit import PACKS, PRINTED, build
 from support.lmentry_prompts_kit import DECLARATIONS, files_of, needs_mirror, write_resources
@@ -75,10 +76,6 @@ def tables(tmp_path_factory):
     return {"packs": packs, "items": items, "printed": sorted(PRINTED.glob("*.csv"))}
 
 
-def cells(exhibit):
-    return {(cell.row, cell.column): cell for cell in exhibit.cells}
-
-
 @pytest.mark.parametrize(
     ("text", "other", "same"),
     [
@@ -123,25 +120,25 @@ def test_a_text_has_no_value_and_a_number_no_text_for_a_correction():
 
 def test_measured_templates_have_both_wordings_side_by_side_and_their_prompts(tables, tmp_path):
     exhibit, _ = build("table15", tables, MEASURED, tmp_path)
-    by_place = cells(exhibit)
-    assert "todas estas" in by_place["Spanish 2", "Template"].text
-    assert "alguna de" in by_place["Spanish 2", "Corrected"].text
-    assert by_place["Spanish 2", "Prompts"].value == 2
-    assert ("English 1", "Corrected") not in by_place
-    assert len([1 for _, column in by_place if column == "Template"]) == 3 * 10
-    assert "mots" in by_place["French 1", "Template"].text
+    shown = by_place(exhibit)
+    assert "todas estas" in shown["Spanish 2", "Template"].text
+    assert "alguna de" in shown["Spanish 2", "Corrected"].text
+    assert shown["Spanish 2", "Prompts"].value == 2
+    assert ("English 1", "Corrected") not in shown
+    assert len([1 for _, column in shown if column == "Template"]) == 3 * 10
+    assert "mots" in shown["French 1", "Template"].text
     assert "worded as published" in exhibit.caption
 
 
 def test_spaces_too_many_can_be_seen_and_korean_says_that_it_is_korean(tables, tmp_path):
     exhibit, _ = build("table15", tables, MEASURED, tmp_path)
-    assert cells(exhibit)["German 1", "Template"].text.endswith('"nein".␣')
+    assert by_place(exhibit)["German 1", "Template"].text.endswith('"nein".␣')
     assert r"\textvisiblespace" in latex_text(exhibit)
     assert "w$_5$" in latex_text(exhibit)
     exhibit, _ = build("table23", tables, MEASURED, tmp_path)
     assert "Without the task: Basque." in exhibit.caption
     assert not any(cell.row.startswith("Basque") for cell in exhibit.cells)
-    assert cells(exhibit)["English 1", "Template"].stands_for == ("1", ENGLISH)
+    assert by_place(exhibit)["English 1", "Template"].stands_for == ("1", ENGLISH)
     page = html_text(exhibit)
     assert ":lang(ko)" in page
     assert 'lang="ko">' in page
@@ -150,14 +147,14 @@ def test_spaces_too_many_can_be_seen_and_korean_says_that_it_is_korean(tables, t
 def test_system_prompts_that_are_not_in_print_are_named(tables, tmp_path):
     exhibit, _ = build("table7", tables, MEASURED, tmp_path)
     assert "Not as printed, or not in print: Korean, French." in exhibit.caption
-    assert cells(exhibit)["French", "System prompt"].text == read_pack(FRENCH).system
+    assert by_place(exhibit)["French", "System prompt"].text == read_pack(FRENCH).system
 
 
 def test_measured_examples_are_the_campaigns_own_prompts_with_their_answers(tables, tmp_path):
     exhibit, _ = build("table1", tables, MEASURED, tmp_path)
-    by_place = cells(exhibit)
-    assert len(by_place) == 25
-    assert by_place["First letter of the word", "Example"].text == (
+    shown = by_place(exhibit)
+    assert len(shown) == 25
+    assert shown["First letter of the word", "Example"].text == (
         'What is the first letter of the word "sun"?'
     )
     assert exhibit.remarks["First letter of the word"] == {"Answer": "moon"}
@@ -184,9 +181,9 @@ def test_each_difference_of_a_real_language_has_its_reason(tmp_path, variant):
     assert "parts of speech" in sentences["starts with word"]
     assert sentences["bigger number"] == ""
     assert not any("not explained" in sentence for sentence in sentences.values())
-    by_place = cells(exhibit)
-    assert by_place["starts with word", "DE printed"].text == "3,000"
-    assert by_place["starts with word", "DE made"].text == "495"
+    shown = by_place(exhibit)
+    assert shown["starts with word", "DE printed"].text == "3,000"
+    assert shown["starts with word", "DE made"].text == "495"
 
 
 @pytest.mark.slow

@@ -4,9 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.judge import METHODS, Judge
@@ -19,6 +17,7 @@ from blimpworks.papers.lmentry.verdicts import (
     reasons,
 )
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, Evaluation, read_table
+from support.commands import run
 from support.lmentry_campaign import EXTRA, Campaign, judgement, prompts, write
 from support.paths import REPOSITORY
 
@@ -90,9 +89,8 @@ def campaign(tmp_path_factory):
 def compared(campaign):
     output = campaign.root / "verdicts/lmentry.parquet"
     models = json.dumps({model: list(campaign.languages) for model in campaign.models})
-    arguments = [str(campaign.root), f"--models={models}", "--benchmark=lmentry"]
-    run = CliRunner().invoke(app, ["compare-verdicts", *arguments, f"--output={output}"])
-    assert run.exit_code == 0, run.output
+    arguments = [campaign.root, f"--models={models}", "--benchmark=lmentry", f"--output={output}"]
+    run("compare-verdicts", *arguments)
     return read_table(VERDICTS, output).to_pandas().astype({"reason": str, "phenomenon": str})
 
 

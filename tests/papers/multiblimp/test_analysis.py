@@ -26,7 +26,6 @@ from blimpworks.papers.multiblimp.analysis.regressions import fit_frequency, fit
 from blimpworks.papers.multiblimp.exhibits.facts import PRINTED as PAPER_MODELS
 from blimpworks.papers.multiblimp.exhibits.facts import rivals
 from blimpworks.papers.multiblimp.exhibits.formulas import leads
-from blimpworks.reproduction.printed import read_published
 from blimpworks.tables import COMPARISONS, JUDGEMENTS, SCORES, read_table, write_rows
 from support.paths import REPOSITORY
 
@@ -262,15 +261,15 @@ SIZES = {
     for size in (1, 3, 9)
     for tuning in ("base", "chat")
 }
+FACTS = {m: {"family": f, "parameters": s, "tuning": t} for m, (f, s, t) in SIZES.items()}
 
 
 def test_accuracy_by_size_is_per_standard_deviation_of_the_logarithm():
-    facts = {m: {"family": f, "parameters": s, "tuning": t} for m, (f, s, t) in SIZES.items()}
     size = standardise(pd.Series({m: math.log(s) for m, (_, s, _) in SIZES.items()}))
     percents = {
         m: 80 + 4 * size[m] - 3 * (t == "chat") + 2 * (f == "g") for m, (f, _, t) in SIZES.items()
     }
-    terms = by_term(fit_size(accuracies_frame(percents), facts))
+    terms = by_term(fit_size(accuracies_frame(percents), FACTS))
     planted = {"intercept": 80, "size": 4, "post-training": -3, "family g": 2}
     assert {t: row["coefficient"] for t, row in terms.items()} == pytest.approx(planted)
     assert terms["size"]["n"] == 12
@@ -278,9 +277,8 @@ def test_accuracy_by_size_is_per_standard_deviation_of_the_logarithm():
 
 
 def test_models_without_a_size_or_a_language_stay_out_and_too_few_give_nothing():
-    facts = {m: {"family": f, "parameters": s, "tuning": t} for m, (f, s, t) in SIZES.items()}
     percents = {m: 70 + k for k, m in enumerate(SIZES)}
-    facts["f1base"]["parameters"] = None
+    facts = FACTS | {"f1base": FACTS["f1base"] | {"parameters": None}}
     frame = accuracies_frame(percents)
     more = accuracies_frame({m: 60 for m in percents if m != "g9chat"}, lang="deu")
     assert fit_size(pd.concat([frame, more]), facts)[0]["n"] == 10
@@ -399,16 +397,6 @@ def test_factors_of_a_pair_are_read_from_its_item_and_its_tokens():
         "congruent attractors": 1.0,
         "incongruent attractors": 1.0,
     }
-
-
-def test_a_printed_accuracy_without_its_number_of_pairs_is_refused(tmp_path):
-    path = tmp_path / "table5.csv"
-    path.write_text(
-        "exhibit,row,column,text,value,unit,bold,fault,corrected,note\n"
-        "table5,eng,m,99.4,99.4,%,,,,\n"
-    )
-    with pytest.raises(UserError, match=r"row 'eng', column 'm' is '99\.4'; expected percent"):
-        read_published([path], "multiblimp", tmp_path / "out.parquet")
 
 
 def test_language_groups_have_the_sizes_that_the_papers_give():

@@ -32,19 +32,12 @@ from blimpworks.tables import (
     write_rows,
 )
 from support.cells_kit import plain
-from support.paths import REPOSITORY
 
-CONFIG = REPOSITORY / "config"
 METHOD = "full_sentence"
 LANGUAGES = {"cym": "Welsh", "deu": "German", "eng": "English", "wol": "Wolof"}
 MODELS = {"a": "Model A", "b": "Model B", "c": "Model C"}
 SKILL = {"a": 0.55, "b": 0.75, "c": 0.95}
-EXHIBITS = {"table3": table3, "table5": table5, "tableb2": tableb2, "text72_73": text72_73} | {
-    "fig1": fig1,
-    "fig5": fig5,
-    "fig6": fig6,
-    "fig7": fig7,
-}
+EXHIBITS = ("table3", "table5", "tableb2", "text72_73", "fig1", "fig5", "fig6", "fig7")
 FACTS = {
     "table_models": [*MODELS],
     "rivals": [*MODELS],
@@ -143,24 +136,37 @@ def analyse(root, judged, scored, frequencies, facts=FACTS["models"]):
 
 
 @pytest.fixture(scope="module")
-def campaign(tmp_path_factory):
+def simulated(tmp_path_factory):
     root = tmp_path_factory.mktemp("campaign")
     judged, scored = simulate(root)
     return analyse(root, judged, scored, [frequency_table(root)]), judged
 
 
-def judgement_rows(judged):
-    return pd.concat([plain(path) for *_, path in judged])
+@pytest.fixture
+def tables(simulated):
+    return simulated[0]
+
+
+@pytest.fixture
+def with_accuracies(tables, tmp_path):
+    """The campaign's tables, with accuracies that a function makes of its own."""
+
+    def changed(change):
+        frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
+        write_frame(change(frame), ACCURACIES, tmp_path / "accuracies")
+        return {**tables, "accuracies": [tmp_path / "accuracies"]}
+
+    return changed
 
 
 def values(exhibit):
     return {(cell.row, cell.column): cell.value for cell in exhibit.cells}
 
 
-def test_table3_averages_over_pairs_and_keeps_the_mean_over_languages(campaign):
-    tables, judged = campaign
+def test_table3_averages_over_pairs_and_keeps_the_mean_over_languages(simulated):
+    tables, judged = simulated
     cells = values(table3(tables, LABELS))
-    rows = judgement_rows(judged)
+    rows = pd.concat([plain(path) for *_, path in judged])
     mine = rows[rows["model"] == "b"]
     of = {
         "Subject-Verb N": mine["phenomenon"] == "sv#",
@@ -174,27 +180,20 @@ def test_table3_averages_over_pairs_and_keeps_the_mean_over_languages(campaign):
     assert cells["Model B", "Language subset All, mean"] == pytest.approx(100 * means.mean())
 
 
-def test_table3_ranks_only_models_that_cover_all_languages(campaign):
-    tables, _ = campaign
-    frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
-    path = tables["accuracies"][0].with_name("fewer.parquet")
-    kept = frame[~((frame["model"] == "c") & (frame["lang"] == "wol"))]
-    write_frame(kept, ACCURACIES, path)
-    bold = {row for row, _ in table3({**tables, "accuracies": [path]}, LABELS).bold}
-    assert bold == {"Model B"}
+def test_table3_ranks_only_models_that_cover_all_languages(tables, with_accuracies):
+    fewer = with_accuracies(lambda f: f[~((f["model"] == "c") & (f["lang"] == "wol"))])
+    assert {row for row, _ in table3(fewer, LABELS).bold} == {"Model B"}
     assert {row for row, _ in table3(tables, LABELS).bold} == {"Model C"}
 
 
-def test_without_frequencies_table3_says_which_columns_it_lacks(campaign):
-    tables, _ = campaign
+def test_without_frequencies_table3_says_which_columns_it_lacks(tables):
     exhibit = table3({**tables, "frequencies": []}, LABELS)
     assert "no frequencies to rank languages by" in exhibit.caption
     assert "Resources Low, Resources Mid, Resources High" in exhibit.caption
     assert ("Model A", "Resources Low") not in values(exhibit)
 
 
-def test_the_text_counts_languages_where_one_model_is_better(campaign):
-    tables, _ = campaign
+def test_the_text_counts_languages_where_one_model_is_better(tables):
     cells = values(text72_73(tables, LABELS))
     assert cells["Model C better than Model A: languages", "Value"] == 4
     assert cells["Model A better than Model C: languages", "Value"] == 0
@@ -211,44 +210,39 @@ def test_the_text_counts_languages_where_one_model_is_better(campaign):
     assert "that it holds for all is our choice" in caption
 
 
-def test_sizes_that_families_decide_are_said_in_the_caption(campaign, tmp_path):
-    frame = read_table(ACCURACIES, campaign[0]["accuracies"][0]).to_pandas()
-    whole = frame[frame["model"] == "a"].astype({"model": object})
+def test_sizes_that_families_decide_are_said_in_the_caption(with_accuracies):
     names = {f"m{k}": f"Model {k}" for k in range(8)}
-    many = pd.concat([whole.assign(model=name) for name in names])
-    write_frame(many, ACCURACIES, tmp_path / "accuracies")
+
+    def many(frame):
+        whole = frame[frame["model"] == "a"].astype({"model": object})
+        return pd.concat([whole.assign(model=name) for name in names])
+
     facts = {
         name: {"parameters": float(1 + k % 2), "family": "FG"[k % 2], "tuning": "base"}
         for k, name in enumerate(names)
     }
     labels = replace(LABELS, models=names, facts={**FACTS, "models": facts, "pairs": []})
-    tables = {**campaign[0], "accuracies": [tmp_path / "accuracies"]}
-    caption = text72_73(tables, labels).caption
+    caption = text72_73(with_accuracies(many), labels).caption
     assert "There is no regression: size, family and tuning can't be told apart." in caption
 
 
-def test_table_5_counts_the_pairs_even_where_every_model_skips_one(campaign, tmp_path):
-    tables, _ = campaign
-    frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
-    frame.loc[frame["lang"] == "wol", "n"] -= 1
-    write_frame(frame, ACCURACIES, tmp_path / "accuracies")
-    exhibit = table5({**tables, "accuracies": [tmp_path / "accuracies"]}, LABELS)
+def test_table_5_counts_the_pairs_even_where_every_model_skips_one(with_accuracies):
+    exhibit = table5(with_accuracies(lambda f: f.assign(n=f["n"] - (f["lang"] == "wol"))), LABELS)
     assert values(exhibit)["Wolof", "n"] == N
     judged = [cell for cell in exhibit.cells if cell.column != "n"]
     assert all(cell.text.endswith("*") == (cell.row == "Wolof") for cell in judged)
 
 
-def test_accuracies_without_a_judgement_are_told_from_those_by_another_method(campaign, tmp_path):
-    tables, _ = campaign
-    write_rows([], ACCURACIES, tmp_path / "accuracies")
+def test_accuracies_without_a_judgement_are_told_from_those_by_another_method(
+    tables, with_accuracies
+):
     with pytest.raises(UserError, match="languages have no pairs"):
-        table5({**tables, "accuracies": [tmp_path / "accuracies"]}, LABELS)
+        table5(with_accuracies(lambda frame: frame[:0]), LABELS)
     with pytest.raises(UserError, match="no accuracies by method 'per_token'"):
         table5(tables, replace(LABELS, method="per_token"))
 
 
-def test_table_b2_leaves_out_models_that_are_no_rivals_and_table_3_does_not(campaign):
-    tables, _ = campaign
+def test_table_b2_leaves_out_models_that_are_no_rivals_and_table_3_does_not(tables):
     all_are_rivals = tableb2(tables, LABELS)
     assert values(table3(tables, LABELS))["Model C", "#best"] == len(all_are_rivals.stub) > 0
     assert {stub["Model"] for stub in all_are_rivals.stub.values()} == {"Model C"}
@@ -260,8 +254,7 @@ def test_table_b2_leaves_out_models_that_are_no_rivals_and_table_3_does_not(camp
     assert values(table3(tables, labels))["Model B", "#best"] == 0
 
 
-def test_a_falling_trend_has_a_minus_in_its_equation_and_no_curve_is_said(campaign, tmp_path):
-    tables, _ = campaign
+def test_a_falling_trend_has_a_minus_in_its_equation_and_no_curve_is_said(tables, tmp_path):
     rows = read_table(REGRESSIONS, tables["regressions"][0]).to_pandas()
     for name, kept in (("falling", rows), ("none", rows[rows["analysis"] == "x"])):
         changed = kept.assign(coefficient=-0.5)
@@ -278,10 +271,10 @@ def test_a_falling_trend_has_a_minus_in_its_equation_and_no_curve_is_said(campai
 
 
 @pytest.mark.parametrize("size", [1e-4, 0.6, 400.0])
-def test_figure_5s_axis_is_as_wide_as_its_sizes(campaign, size):
+def test_figure_5s_axis_is_as_wide_as_its_sizes(tables, size):
     facts = {**FACTS["models"], "a": {**FACTS["models"]["a"], "parameters": size}}
     facts["b"] = {**facts["b"], "parameters": 2 * size}
-    exhibit = fig5(campaign[0], replace(LABELS, facts={**FACTS, "models": facts}))
+    exhibit = fig5(tables, replace(LABELS, facts={**FACTS, "models": facts}))
     axes = exhibit.figure.axes[0]
     left, right = axes.get_xlim()
     assert size / 1.2 < left < size < 2 * size < right < 2.4 * size
@@ -290,8 +283,7 @@ def test_figure_5s_axis_is_as_wide_as_its_sizes(campaign, size):
     assert left <= min(ticks) <= max(ticks) <= right
 
 
-def test_models_without_a_size_are_lines_across_figure_5(campaign):
-    tables, _ = campaign
+def test_models_without_a_size_are_lines_across_figure_5(tables):
     exhibit = fig5(tables, LABELS)
     names = [t.get_text() for t in exhibit.figure.legends[0].get_texts()]
     assert names == ["F, base", "F, chat"]
@@ -300,8 +292,7 @@ def test_models_without_a_size_are_lines_across_figure_5(campaign):
     assert "Dotted: 1 model whose size the catalogue lacks." in exhibit.caption
 
 
-def test_a_panel_whose_model_was_not_judged_says_so(campaign):
-    tables, _ = campaign
+def test_a_panel_whose_model_was_not_judged_says_so(tables):
     labels = replace(LABELS, facts={**FACTS, "pairs": [["a", "b", ""], ["a", "d", ""]]})
     labels = replace(labels, models={**MODELS, "d": "Model D"})
     exhibit = fig6(tables, labels)
@@ -309,8 +300,7 @@ def test_a_panel_whose_model_was_not_judged_says_so(campaign):
     assert "not judged" in {text.get_text() for text in exhibit.figure.axes[1].texts}
 
 
-def test_figure_7_says_which_factors_did_not_vary(campaign):
-    tables, _ = campaign
+def test_figure_7_says_which_factors_did_not_vary(tables):
     caption = fig7(tables, LABELS).caption
     without = caption.partition("Without pairs: ")[2].partition(".")[0]
     assert "Subject-Participle, gender" in without
@@ -351,10 +341,9 @@ def lonely(tmp_path_factory):
 
 @pytest.mark.parametrize("name", EXHIBITS)
 def test_a_campaign_of_one_model_still_has_every_exhibit(lonely, tmp_path, name):
-    facts = {name: ["a"] for name in ("table_models", "sized_models", "margin_models")}
     models = {"a": {"parameters": None, "family": "F", "tuning": "base"}}
-    facts |= {"pairs": [], "groups": FACTS["groups"], "trend_model": "a", "models": models}
-    facts |= {"rivals": ["a"], "mcnemar": "published"}
+    chosen = {key: ["a"] for key in ("table_models", "sized_models", "margin_models", "rivals")}
+    facts = FACTS | chosen | {"pairs": [], "trend_model": "a", "models": models}
     labels = Labels(LANGUAGES, {"a": "Model A"}, METHOD, facts)
     spec = find_exhibit(f"multiblimp/{name}")
     suffixes = ("md", "tex", "csv") if spec.kind == "table" else ("png",)
@@ -364,14 +353,7 @@ def test_a_campaign_of_one_model_still_has_every_exhibit(lonely, tmp_path, name)
 
 
 def facts_of(*names):
-    campaign = Campaign(
-        campaign="x",
-        catalogue={
-            "languages": CONFIG / "languages.tsv",
-            "models": CONFIG / "models.tsv",
-            "groups": CONFIG / "language_groups.tsv",
-        },
-    )
+    campaign = Campaign(campaign="x")
     whole = whole_catalogue(campaign)
     models = {name: row for name, row in whole.models.items() if not names or name in names}
     chosen = replace(whole, models=models)

@@ -1,10 +1,12 @@
 """MultiBLiMP's Figure 2: one pair at every stage, its data, its cells and how it is drawn."""
 
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import FancyBboxPatch
+from matplotlib.transforms import Affine2D, Bbox
 
 from blimpworks.audit.evidence import nearest
 from blimpworks.audit.lineage import Node
@@ -178,29 +180,21 @@ def test_a_number_of_items_leads_to_the_sampled_ones_though_all_are_there_too():
 
 
 def extents(figure):
-    """Boxes and texts of a figure, as (left, bottom, right, top) in points."""
+    """Boxes and texts of a figure, each with its extent in points."""
     figure.set_dpi(PNG_DPI)
-    canvas = FigureCanvasAgg(figure)
-    renderer, scale = canvas.get_renderer(), 72 / figure.dpi
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    points = Affine2D().scale(72 / figure.dpi)
     (axes,) = figure.axes
-    boxes = [p for p in axes.patches if isinstance(p, FancyBboxPatch)]
-    return tuple(
-        [
-            (artist, [n * scale for n in artist.get_window_extent(renderer).extents])
-            for artist in artists
-        ]
+    boxes = [patch for patch in axes.patches if isinstance(patch, FancyBboxPatch)]
+    return [
+        [(artist, artist.get_window_extent(renderer).transformed(points)) for artist in artists]
         for artists in (boxes, axes.texts)
-    )
-
-
-def inside(inner, outer):
-    (a, b, c, d), (x, y, z, w) = inner, outer
-    return a >= x - 0.5 and b >= y - 0.5 and c <= z + 0.5 and d <= w + 0.5
+    ]
 
 
 def overlapping(first, other):
-    (a, b, c, d), (x, y, z, w) = first, other
-    return min(c, z) - max(a, x) > 0.4 and min(d, w) - max(b, y) > 0.4
+    both = Bbox.intersection(first, other)
+    return both is not None and min(both.size) > 0.4
 
 
 @pytest.mark.parametrize(
@@ -213,13 +207,9 @@ def test_every_text_stands_in_a_box_and_none_on_another(tables, sentence, unimor
     texts = [(artist.get_text(), at) for artist, at in texts if artist.get_text().strip()]
     assert len(texts) > 40
     for text, at in texts:
-        assert any(inside(at, box) for _, box in boxes), text
-    clashes = [
-        (text, other)
-        for n, (text, at) in enumerate(texts)
-        for other, where in texts[n + 1 :]
-        if overlapping(at, where)
-    ]
+        corners = at.get_points()
+        assert any(all(box.padded(0.5).contains(*c) for c in corners) for _, box in boxes), text
+    clashes = [(a, b) for (a, at), (b, where) in combinations(texts, 2) if overlapping(at, where)]
     assert clashes == []
 
 

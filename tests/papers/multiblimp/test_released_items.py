@@ -4,7 +4,6 @@ import csv
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from blimpworks.campaign.catalogue import LanguageRow, SourceRow, load_catalogue
 from blimpworks.campaign.load import check_campaign
@@ -13,7 +12,6 @@ from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import check_papers
 from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items.released import (
     build_released_items,
@@ -25,6 +23,7 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
 from blimpworks.retrieval.pinning import is_fixed
 from blimpworks.tables import ITEMS, read_table
+from support.commands import run
 from support.paths import REPOSITORY
 from support.treebank_kit import FIN, UNIMORPH
 
@@ -394,6 +393,5 @@ def test_pairs_that_were_not_drawn_are_refused(regenerated, tmp_path):
 
 
 def test_a_directory_without_items_is_refused(tmp_path):
-    done = CliRunner().invoke(app, ["export", "multiblimp", str(tmp_path), str(tmp_path)])
-    assert isinstance(done.exception, UserError)
-    assert "has no item tables" in str(done.exception)
+    with pytest.raises(UserError, match="has no item tables"):
+        run("export", "multiblimp", tmp_path, tmp_path)

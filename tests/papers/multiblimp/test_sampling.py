@@ -17,23 +17,12 @@ def sampling(**settings):
 def item(number, before="SG", after="PL", order="SV", kind="verb", **changes):
     values = changes.pop("attractor_values", [])
     labels = "|".join("+" for _ in before.split("|"))
-    return {
-        "item_id": f"{number:016x}",
-        "phenomenon": "sv#",
-        "grammatical": before,
-        "ungrammatical": after,
-        "order": order,
-        "inflected": kind,
-        "label": labels,
-        "subject": "dog",
-        "inflected_form": "sings",
-        "good": f"sentence {number}",
-        "distance": 1,
-        "attractors": len(values),
-        "congruent_attractors": 0,
-        "attractor_values": values,
-        **changes,
-    }
+    condition = {"phenomenon": "sv#", "grammatical": before, "ungrammatical": after}
+    condition |= {"order": order, "inflected": kind, "label": labels}
+    words = {"subject": "dog", "inflected_form": "sings", "good": f"sentence {number}"}
+    between = {"distance": 1, "attractors": len(values), "attractor_values": values}
+    between |= {"congruent_attractors": 0}
+    return {"item_id": f"{number:016x}"} | condition | words | between | changes
 
 
 def test_a_condition_needs_a_pair_with_single_values_in_either_order():

@@ -9,7 +9,6 @@ from blimpworks.campaign.catalogue import whole_catalogue
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.render import build_exhibit
@@ -101,17 +100,3 @@ def test_printed_accuracies_have_the_pairs_that_table_10_should_have():
         401,
     )
     assert (accuracy.accuracy, accuracy.rounding) == pytest.approx((0.9925, 0.00005))
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"row": "honorific", "text": "1.00", "value": "1"},
-        {"row": "passive", "text": "1.00", "value": "1"},
-        {"text": "100.01", "value": "100.01"},
-    ],
-)
-def test_an_accuracy_that_cannot_be_one_is_refused(fields):
-    n = printed_row(exhibit="table10", column="n", text="401", value="401")
-    with pytest.raises(UserError, match="expected percent, of a paradigm"):
-        list(accuracies([n, printed_row(exhibit="table7", **fields)]))
