@@ -133,9 +133,6 @@ def test_the_best_as_printed_are_all_those_that_tie():
     assert best_of_each(cells, {"x", "y"}) == {("a", "x"), ("a", "y"), ("b", "x")}
 
 
-# HTML
-
-
 def test_a_number_in_html_carries_its_place_and_the_keys_of_the_printed_one():
     page = ElementTree.fromstring(html_text(SMALL))
     numbers = page.findall(".//td[@data-cell]")
@@ -167,9 +164,6 @@ def test_a_figure_in_html_is_its_picture_with_its_numbers_as_a_table_under_it(tm
     assert "Some dots." in "".join(page.find(".//figcaption").itertext())
 
 
-# Accuracies over few pairs
-
-
 def test_an_accuracy_over_few_pairs_shows_pairs_and_ties():
     numbers = {"a": (4, 4), "b": (FEW - 1, 1), "c": (FEW - 1, 0), "d": (FEW, 9), "e": (4, None)}
     cells = [cell("r", name, 50, n=n, ties=ties) for name, (n, ties) in numbers.items()]
@@ -181,9 +175,6 @@ def test_an_accuracy_over_few_pairs_shows_pairs_and_ties():
     assert [each.text for each in exhibit.cells] == texts
     assert exhibit.caption == f"By paradigm. {EXPLANATION}"
     assert (drawn.cells[0].text, drawn.caption) == ("50", "By paradigm.")
-
-
-# Files
 
 
 @pytest.mark.parametrize("suffix", FORMATS["figure"])
@@ -215,8 +206,6 @@ def test_a_campaign_has_the_exhibits_of_its_benchmarks_and_without_models_those_
     assert not {"table3", "table5", "fig1", "fig7"} & names
     assert all(key == spec.key for key, spec in exhibits().items())
 
-
-# Labels stand for themselves, whatever signs they have
 
 LABELS = [
     "{id}",
@@ -311,8 +300,6 @@ def test_a_label_is_one_line_without_control_characters_that_legends_do_not_leav
     with pytest.raises(ValidationError, match="must not begin with '_'"):
         TypeAdapter(DrawnLabel).validate_python("_hidden_")
 
-
-# Titles and captions as data
 
 ROOMS = sorted(
     {

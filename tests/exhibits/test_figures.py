@@ -47,9 +47,6 @@ def test_the_record_of_a_figure_has_the_packages_of_fonts_that_it_lacks(
     assert all(package in caplog.text for package in packages)
 
 
-# Plots
-
-
 def cell(row, column, value, low=None, high=None):
     return Cell(row, column, value, f"{value}", "formula", "items", {}, low=low, high=high)
 

@@ -67,8 +67,6 @@ def test_a_sentence_of_no_formula_or_of_two_is_refused(sentence, count):
         formula_of(sentence)
 
 
-# Statements
-
 HEADINGS = "exhibit,row,column,text,value,unit,bold,fault,corrected,note,title,formula,of"
 TABLE = [
     "table1,a,n,3,3,pairs,,,,,,,",

@@ -14,7 +14,7 @@ from blimpworks.analysis.accuracy import compute_accuracies, wilson
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import UNKNOWN_ID, count_repeats
 from blimpworks.models.corpus import SPECIALS
-from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_table
+from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_rows
 from support import tiny
 from support.judging_kit import judged
 
@@ -74,18 +74,13 @@ def test_scores_of_other_items_are_refused(tmp_path):
 
 def write_judgements(path, rows):
     """From (paradigm, correct or None, tie)."""
-    n = len(rows)
-    data = {
-        "item_id": [f"i{i}" for i in range(n)],
-        "phenomenon": [p.partition("/")[0] for p, _, _ in rows],
-        "paradigm": [p for p, _, _ in rows],
-        "method": ["full_sentence"] * n,
-        **dict.fromkeys(("value_good", "value_bad", "margin"), [0.0] * n),
-        "correct": [c for _, c, _ in rows],
-        "tie": [t for _, _, t in rows],
-        "near_tie": [t for _, _, t in rows],
-    }
-    write_table(pa.table(data, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
+    values = dict.fromkeys(("value_good", "value_bad", "margin"), 0.0)
+    judgements = [
+        {"item_id": f"i{i}", "phenomenon": paradigm.partition("/")[0], "paradigm": paradigm}
+        | {"method": "full_sentence", "correct": correct, "tie": tie, "near_tie": tie, **values}
+        for i, (paradigm, correct, tie) in enumerate(rows)
+    ]
+    write_rows(judgements, JUDGEMENTS, path)
     return path
 
 

@@ -33,9 +33,6 @@ def read(tmp_path):
     return read_text
 
 
-# ---- what a reading holds
-
-
 def test_columns_of_a_sentence(read):
     text = (
         "# newdoc\n# sent_id = x1\n# text = Am See\n"
@@ -92,8 +89,6 @@ def test_a_file_without_sentence_and_an_absent_one_are_refused(read, tmp_path):
     with pytest.raises(UserError, match="does not exist; expected a treebank"):
         read_treebank(tmp_path / "y.conllu", "X", TreebankOptions())
 
-
-# ---- malformed sentences
 
 BAD = sentence("1 a 2", "2 b 0", "3 c 2", sent_id="bad")
 BAD_LINES = BAD.splitlines()
@@ -175,9 +170,6 @@ def test_truncated_file_stops_or_loses_its_last_sentence(read, bad, line, messag
     reading = read(data, "set_aside")
     assert reading.sentences["sent_id"].to_pylist() == ["good"]
     assert [entry.line for entry in reading.malformed] == [PREFIX + line]
-
-
-# ---- build_tokens
 
 
 @pytest.fixture

@@ -21,11 +21,8 @@ PAIRS = [
 
 
 def item(item_id, phenomenon, good, bad):
-    columns = dict.fromkeys(ITEMS.names, "") | dict.fromkeys(
-        ("good_start", "good_end", "bad_start", "bad_end"), 0
-    )
     texts = {"item_id": item_id, "phenomenon": phenomenon, "paradigm": phenomenon}
-    return columns | texts | {"good": good, "bad": bad, "lang": "eng"}
+    return texts | {"good": good, "bad": bad, "lang": "eng"}
 
 
 def write_items(path, rows, **more):
@@ -116,9 +113,6 @@ def test_words_that_do_not_stand_between_spaces_are_written_out(facts, tmp_path)
         write_rows([row], SCORES, tmp_path / f"scores/{model}/eng.parquet")
     words = scripts(facts)["x.eng.0.words"]
     assert words[0][0] == [[[-1.0, -2.0], ["見", "る"]], [[-1.0, -2.0], ["見", "た"]]]
-
-
-# The page in a browser
 
 
 @pytest.fixture

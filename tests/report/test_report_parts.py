@@ -33,9 +33,6 @@ def number(**facts):
     return Number(PublishedRow.model_validate(row | {"unit": "%"}), "tables.csv:2", **facts)
 
 
-# Tables
-
-
 def sheet(heads, *rows, **more):
     """A sheet with the names of rows before columns; numbers are indices of cells."""
     columns = [Column("", "", names=True), *(Column(*head, right=True) for head in heads)]
@@ -85,9 +82,6 @@ def test_a_number_says_what_it_is_about_unless_its_printed_keys_do():
     assert NAMES.about(two, place) == {"data-lang": "eng deu"}
 
 
-# Products
-
-
 def recorded(path, inputs):
     """A file with a record that says it was made from others."""
     job = Job(recorded_commands()["judge"], inputs=inputs, outputs=[path], params={})
@@ -116,9 +110,6 @@ def test_products_are_a_graph_down_to_what_comes_from_outside(tmp_path):
     products.add(second)
     assert [p[2] for p in products.products if p[0].endswith("first")] == [-1]
     assert Products().add(source) is None
-
-
-# Side by side
 
 
 def test_a_measured_number_stands_with_its_difference_and_what_else_differs():
@@ -167,8 +158,6 @@ def test_a_column_is_called_by_both_lines_of_its_heading_and_a_section_begins_an
     sheets = [sheet([("EN", "a"), ("EN", "b")], ("x", 0, 1)), sheet([("", "c")], ("y", 2))]
     assert [*numbers_of(sheets)] == [(0, "x", "EN a"), (1, "x", "EN b"), (2, "y", "c")]
 
-
-# Declared benchmarks
 
 SHEET = Sheet((Column("", "", names=True), Column("", "")), [[Entry("A"), Entry("90.0", 0)]])
 TREES = Trees(Path("results"), "published", frozenset(), frozenset())
@@ -233,8 +222,6 @@ def test_measured_numbers_alone_have_no_tabs_variants_or_comparisons(texts):
     assert "variant" not in texts["_pieces/demo_pairs/head.html"]
     assert "data-variant" not in texts["_pieces/demo_pairs/models.measured.html"]
 
-
-# The list of the papers' exhibits
 
 LIST = REPOSITORY / "config/published/exhibits.tsv"
 TEXTS = {"lmentry": "multi_lmentry"}

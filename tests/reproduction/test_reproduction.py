@@ -52,9 +52,6 @@ VAGUE = {("SD over seeds", "seldom exceeds")}
 ACCURACY = {"benchmark": "x", "lang": "eng", "phenomenon": "all", "paradigm": "all"}
 
 
-# A paper of a few numbers
-
-
 def number(row, column, text, exhibit="t1", **fields):
     """A printed number as a row of its file; its value is what the text says."""
     given_value = {"value": text.rstrip("%")} if re.fullmatch(r"[\d.]+%?", text) else {}
@@ -113,9 +110,6 @@ def statuses(paper):
     return {(row["row"], row["column"]): row["status"] for row in compare(paper)}
 
 
-# How far rounding reaches
-
-
 def rows_of(*values, reach=0.05):
     return pd.DataFrame({"value": values, "half_unit": reach})
 
@@ -147,9 +141,6 @@ def test_a_digit_that_floating_point_falls_short_of_is_not_cut_off():
     assert truncate(0.0390625, 4) == 0.039
 
 
-# What half a digit is
-
-
 @pytest.mark.parametrize(
     ("text", "unit", "expected"),
     [
@@ -164,9 +155,6 @@ def test_a_digit_that_floating_point_falls_short_of_is_not_cut_off():
 )
 def test_half_a_unit_of_the_last_digit(text, unit, expected):
     assert published_row("a", "x", text, unit=unit).half_unit == pytest.approx(expected)
-
-
-# Statuses
 
 
 @pytest.mark.parametrize(
@@ -257,9 +245,6 @@ def test_a_complement_of_a_printed_number_is_no_evidence_and_says_of_which(paper
     assert row["note"] == "complement of t1/b/x: one of the two says all"
 
 
-# Which cells recompute
-
-
 def test_a_cell_that_shows_a_printed_accuracy_does_not_recompute_it(paper):
     own = {"model": "x", "accuracy": 0.0104, "rounding": 0.00005, "origin": "t1/a/x"}
     shown = cell(("a", "x"), 1.04, UNWEIGHTED, {"model": "x"}, "accuracies")
@@ -288,9 +273,6 @@ def test_a_selection_finds_what_select_rows_finds(words, rows):
     assert selection.origins(where) == list(expected["origin"])
 
 
-# Reasons
-
-
 def test_a_number_without_recomputation_needs_a_reason(paper):
     tested_paper = paper([number("a", "x", "1.0")], reasons=["t1 b * no", "t2 * * no"])
     with pytest.raises(
@@ -304,9 +286,6 @@ def test_the_first_reason_that_fits_is_given_after_the_numbers_own_note(paper):
     numbers = [number("a", "x", "1.0", note="odd"), number("b", "x", "2.0")]
     notes = {row["row"]: row["note"] for row in compare(paper(numbers, reasons=reasons))}
     assert notes == {"a": "odd; of this", "b": "of all"}
-
-
-# The files
 
 
 def test_the_comparison_is_written_with_every_column(paper, tmp_path):
@@ -335,9 +314,6 @@ def test_printed_numbers_that_cannot_be_had_are_refused(tmp_path):
     }.items():
         with pytest.raises(UserError, match=message):
             read()
-
-
-# Printed accuracies as a table
 
 
 def test_printed_accuracies_have_counts_intervals_and_their_place(tmp_path, monkeypatch):
@@ -384,9 +360,6 @@ def test_a_printed_accuracy_that_cannot_be_one_is_refused(tmp_path, name, number
     rows = [row | {"exhibit": tables.get(name, row["exhibit"])} for row in numbers]
     with pytest.raises(UserError, match=message):
         read_published([write_csv(tmp_path / "t.csv", rows)], name, tmp_path / "out.parquet")
-
-
-# Measured numbers beside printed ones
 
 
 @pytest.mark.parametrize(
@@ -443,9 +416,6 @@ def test_a_number_that_our_copy_has_not_is_counted_and_not_compared(tmp_path):
     assert counts == {measured.NOT_COMPARABLE: 1, NOT_RUN: 1}
 
 
-# What a measured number is about
-
-
 PAPER = ["deu", "eng", "fra", "xyz"]
 BASIS = SAME | {"languages": ["deu", "eng"], "paper_languages": PAPER}
 WHOLE = BASIS | {"languages": PAPER}
@@ -492,9 +462,6 @@ def test_what_is_not_comparable_says_why_and_counts_as_neither(tmp_path):
     assert rows[0]["differs"] == "other treebanks"
 
 
-# Numbers as papers print them
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -520,9 +487,6 @@ def test_a_value_that_is_not_its_text_is_refused_with_its_line(tmp_path, value):
     with pytest.raises(UserError, match=r"table1\.csv:2: .*not what the text has: '45.7'"):
         read_printed_numbers([path])
     assert published_row("a", "b", "45.7", value="45.8", fault="garbled").value == 45.8
-
-
-# The printed numbers of the repository
 
 
 def test_all_values_are_what_the_papers_print():

@@ -50,6 +50,10 @@ SEEN = f"""
 1 dogs dog NOUN Number=Plur 2 nsubj
 2 singeth sing VERB {FIN}|Number=Sing 0 root
 """
+SING_DOGS = f"""
+1 Sing sing VERB {FIN}|Number=Plur 0 root
+2 dogs dog NOUN Number=Plur 1 nsubj
+"""
 IS_FIRST = f"""
 1 are be AUX {FIN}|Number=Plur 3 aux
 2 dogs dog NOUN Number=Plur 3 nsubj

@@ -16,11 +16,6 @@ from blimpworks.papers.blimp.settings import BlimpOptions
 from support.paths import REPOSITORY
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
-
-
 def loaded(files=None, name="blimp", **changes):
     campaign = load_campaign(Path(f"config/{name}.yaml"))
     catalogue = campaign.catalogue.model_copy(update=files or {})

@@ -37,7 +37,6 @@ from blimpworks.tables import ACCURACIES, PERPLEXITIES, write_rows
 from support import tiny
 from support.blimp_kit import PRINTED, campaign, check_cells, write_release
 from support.cells_kit import by_place
-from support.paths import REPOSITORY
 
 RECIPE = tiny.RECIPE.model_copy(update={"corpus": "default", "hidden": 16})
 
@@ -50,9 +49,6 @@ def corpus(tmp_path_factory):
 
 def train_text(corpus):
     return [" ".join(words) for words in sentences_of(corpus.parent / "train.txt")]
-
-
-# Samples
 
 
 @given(
@@ -99,9 +95,6 @@ def test_more_tokens_than_there_are_is_one_sentence(corpus, tmp_path):
     assert train_text(tmp_path / "corpus.json") == train_text(corpus)
 
 
-# Transformers of words
-
-
 @settings(max_examples=300)
 @given(st.text(st.characters(max_codepoint=0x2FFF, exclude_categories=("Cs", "Cn", "Co"))))
 def test_a_tokenizer_of_words_parts_text_as_corpora_do(text):
@@ -129,17 +122,13 @@ def test_a_transformer_knows_the_words_of_its_corpus(corpus, tmp_path):
     assert not {"seeds", "tokens"} & settings.keys()
 
 
-# Campaigns
-
-
-def blimp(monkeypatch, **changes):
-    monkeypatch.chdir(REPOSITORY)
+def blimp(**changes):
     chosen = load_campaign(Path("config/blimp_curves.yaml")).model_copy(update=changes)
     return chosen, load_catalogue(chosen)
 
 
-def test_each_size_and_sample_is_a_model_of_its_own(monkeypatch):
-    _, catalogue = blimp(monkeypatch)
+def test_each_size_and_sample_is_a_model_of_its_own():
+    _, catalogue = blimp()
     curves = curves_of(catalogue.seeds)
     assert {row: len(models) for row, models in curves.items()} == {
         "lstm-curve": 15,
@@ -152,9 +141,9 @@ def test_each_size_and_sample_is_a_model_of_its_own(monkeypatch):
     assert {catalogue.row_of(name) for name in catalogue.models} == {*curves}
 
 
-def test_a_model_of_a_curve_is_not_named_in_a_campaign(monkeypatch):
+def test_a_model_of_a_curve_is_not_named_in_a_campaign():
     with pytest.raises(UserError, match=r"Name 'lstm-curve': .* and which sizes from 'tokens'"):
-        blimp(monkeypatch, models=("lstm-curve-125k-seed1",))
+        blimp(models=("lstm-curve-125k-seed1",))
     assert row_called("lstm-curve-125k", ["lstm", "lstm-curve"]) == "lstm-curve"
     assert row_called("lstm-curved", ["lstm", "lstm-curve"]) is None
 
@@ -172,9 +161,6 @@ def test_a_recipe_with_wrong_sizes_is_told(recipe, message):
     settings = {"campaign": "c", "training": {"recipes": {"a": {"kind": "transformer", **recipe}}}}
     with pytest.raises(UserError, match=message):
         check_campaign(settings, "c.yaml")
-
-
-# Fits
 
 
 def test_a_line_is_fitted_on_the_logarithm_of_tokens():
@@ -199,8 +185,6 @@ def test_what_cannot_be_fitted_or_extrapolated_has_no_row():
     falling = fit_curve(pd.Series({"a": 0.7, "b": 0.6, "c": 0.5}), tokens * [1, 2, 4], 0.9)
     assert [row["term"] for row in falling] == ["intercept", DOUBLING]
 
-
-# Exhibits
 
 CURVES = {
     "transformer-curve": {"label": "Transformer", "models": {}},

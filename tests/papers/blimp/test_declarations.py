@@ -63,45 +63,37 @@ def generator(folder, text, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("body", "said"),
     [
-        ("", "holds no mapping"),
-        (HEAD, "draw"),
-        (HEAD + BODY.replace("draw:", "drawn:"), "key 'draw' is missing; add it."),
-        (HEAD + BODY.replace("frame: transitive", "frame: ditransitive"), "frame"),
-        (HEAD + BODY.replace("is: verb,", "is: word,"), "draw.verb"),
-        (HEAD + BODY.replace("[verb]", "[verbs]", 1), "draw.subject.subject_of"),
-        (HEAD + BODY.replace("{does}", "{do}", 1), "key 'good' names 'do', which is not drawn"),
-        (HEAD + BODY.replace("{does}", "{does", 1), "key 'good' has a stray '{'"),
-        (HEAD + BODY.replace("{does}", "[{does}]", 1), "marks 1 critical words"),
-        (HEAD + "method: one_prefix\n" + BODY, "marks 0 critical words by brackets; expected one"),
-        (HEAD + "colour: red\n" + BODY, "colour"),
-        (
-            HEAD + BODY.replace("[verb]", "[does]"),
-            "draw.object.object_of' names 'does', a predicate",
-        ),
-        (HEAD + BODY.replace("verb: verb", "verb: subject"), "a phrase; expected a verb"),
-        (HEAD + BODY.replace("[subject]", "[verb]"), "expected a noun or a phrase or a pronoun"),
-        (HEAD + BODY.replace("{does}", "{does.voice}", 1), "'good' has {does.voice}, no part of a"),
-        (
-            HEAD + BODY.replace("{does}", "{verb}", 1),
-            "{verb}, no part of a verb; expected {verb.base}",
-        ),
-        (HEAD + OPTIONAL, "'object', a phrase that can be nothing; expected a noun or a phrase"),
-        (HEAD + TWO.replace("{is: noun}", "{is: noun, of: no}"), "key 'one_of.1.draw.thing.of'"),
-        (
-            HEAD + CHOICE.replace("{word.2}", "{word.3}"),
-            "expected {word}, {word.0}, {word.1}, {word.2}",
-        ),
+        ("", "draw"),
+        (BODY.replace("draw:", "drawn:"), "key 'draw' is missing; add it."),
+        (BODY.replace("frame: transitive", "frame: ditransitive"), "frame"),
+        (BODY.replace("is: verb,", "is: word,"), "draw.verb"),
+        (BODY.replace("[verb]", "[verbs]", 1), "draw.subject.subject_of"),
+        (BODY.replace("{does}", "{do}", 1), "key 'good' names 'do', which is not drawn"),
+        (BODY.replace("{does}", "{does", 1), "key 'good' has a stray '{'"),
+        (BODY.replace("{does}", "[{does}]", 1), "marks 1 critical words"),
+        ("method: one_prefix\n" + BODY, "marks 0 critical words by brackets; expected one"),
+        ("colour: red\n" + BODY, "colour"),
+        (BODY.replace("[verb]", "[does]"), "draw.object.object_of' names 'does', a predicate"),
+        (BODY.replace("verb: verb", "verb: subject"), "a phrase; expected a verb"),
+        (BODY.replace("[subject]", "[verb]"), "expected a noun or a phrase or a pronoun"),
+        (BODY.replace("{does}", "{does.voice}", 1), "'good' has {does.voice}, no part of a"),
+        (BODY.replace("{does}", "{verb}", 1), "{verb}, no part of a verb; expected {verb.base}"),
+        (OPTIONAL, "'object', a phrase that can be nothing; expected a noun or a phrase"),
+        (TWO.replace("{is: noun}", "{is: noun, of: no}"), "key 'one_of.1.draw.thing.of'"),
+        (CHOICE.replace("{word.2}", "{word.3}"), "expected {word}, {word.0}, {word.1}, {word.2}"),
     ],
 )
-def test_a_mistake_is_named_with_file_and_key(tmp_path, text, said):
-    path = declared(tmp_path, text)
+def test_a_mistake_is_named_with_file_and_key(tmp_path, body, said):
+    path = declared(tmp_path, HEAD + body)
     with pytest.raises(UserError) as failure:
         read_declaration(path)
     assert str(path) in str(failure.value)
     assert said in str(failure.value)
     assert ("one_of" in str(failure.value)) == ("one_of" in said)
+    with pytest.raises(UserError, match="holds no mapping"):
+        read_declaration(declared(tmp_path, ""))
 
 
 @pytest.mark.parametrize(
@@ -224,8 +216,6 @@ def test_a_preview_shows_pairs_with_their_critical_words():
     assert all(line.endswith("self]") for line in lines)
     assert [line[0] for line in lines] == [" ", "*"] * 3
 
-
-# The lexicon
 
 FEATURES = {
     "third": "V;PRS;3;SG",

@@ -31,7 +31,7 @@ from blimpworks.papers.blimp.exhibits import SPECS
 from blimpworks.papers.blimp.exhibits.predictors import generated
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import read_blimp_release
-from blimpworks.tables import ACCURACIES, ITEMS, Evaluation, read_table, write_table
+from blimpworks.tables import ACCURACIES, ITEMS, Evaluation, read_table, write_rows, write_table
 from support.blimp_kit import campaign, check_cells, evaluate, published, write_release
 from support.cells_kit import by_place
 
@@ -66,12 +66,6 @@ def tables(tmp_path_factory):
     released = root / "released.parquet"
     read_blimp_release(*write_release(root), released)
     return {"accuracies": [own], "released": [released]} | evaluate(root, MODELS, TIED)
-
-
-def own_accuracies(tables):
-    """GPT-2's accuracies on English by whole sentences."""
-    where = {"model": "gpt2-large", "method": "full_sentence", "lang": "eng"}
-    return select_rows(read_table(ACCURACIES, tables["accuracies"][0]).to_pandas(), where)
 
 
 @pytest.mark.slow
@@ -141,7 +135,8 @@ def test_every_published_form_is_drawn_without_the_release(tmp_path):
 
 
 def test_by_pair_every_pair_of_a_model_counts_once(tables):
-    frame = own_accuracies(tables)
+    where = {"model": "gpt2-large", "method": "full_sentence", "lang": "eng"}
+    frame = select_rows(read_table(ACCURACIES, tables["accuracies"][0]).to_pandas(), where)
     frame = frame[frame["paradigm"] != "all"]
     cells = by_place(make("table3", tables))
     whole = cells["GPT-2", "Overall, by pair"]
@@ -177,8 +172,6 @@ def test_bins_by_another_method_are_refused(tables):
     with pytest.raises(UserError, match="no bins by method one_prefix"):
         make("fig2", tables, replace(LABELS, method="one_prefix"))
 
-
-# Bins
 
 numbers = st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=80)
 
@@ -231,8 +224,6 @@ def test_a_method_that_nothing_is_judged_by_and_no_model_at_all_are_refused(tmp_
         bin_accuracies([], "full_sentence", 10, tmp_path / "bins.parquet")
 
 
-# Generated pairs
-
 ONE_MODEL = Labels({"eng": "English"}, {"a": "A"}, "full_sentence")
 
 
@@ -245,7 +236,7 @@ def sets_of(root, released, own):
     for benchmark, rows in (("blimp", released), ("blimp_generated", own)):
         paths.append(root / f"{benchmark}.parquet")
         named = [row | {"benchmark": benchmark} for row in rows]
-        write_table(pa.Table.from_pylist(named, schema=ACCURACIES.arrow()), ACCURACIES, paths[-1])
+        write_rows(named, ACCURACIES, paths[-1])
     return paths
 
 

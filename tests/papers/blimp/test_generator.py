@@ -97,9 +97,6 @@ def test_the_pairs_are_those_whose_grammar_was_examined():
     assert hashlib.sha256(texts_of_all.encode()).hexdigest()[:16] == DIGEST
 
 
-# Draws
-
-
 def pronouns(classes, gender, number):
     """Reflexives of the other number than that of nouns that are drawn so."""
     noun = {"is": "noun", "classes": classes, "gender": [gender], "number": number}

@@ -11,18 +11,10 @@ from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PARADIGMS, PHENOMENON_
 from blimpworks.tables import ITEMS, read_table
 from support.mirror_kit import fetch, rows_of
 
-PLAIN = {
-    "sentence_good": "The owl sings.",
-    "sentence_bad": "The owl sing.",
-    "field": "morphology",
-    "linguistics_term": "subject_verb_agreement",
-    "UID": "owls",
-    "simple_LM_method": True,
-    "one_prefix_method": False,
-    "two_prefix_method": False,
-    "lexically_identical": False,
-    "pairID": "0",
-}
+PLAIN = {"sentence_good": "The owl sings.", "sentence_bad": "The owl sing.", "UID": "owls"}
+PLAIN |= {"field": "morphology", "linguistics_term": "subject_verb_agreement", "pairID": "0"}
+FLAGS = ("one_prefix_method", "two_prefix_method", "lexically_identical")
+PLAIN |= {"simple_LM_method": True} | dict.fromkeys(FLAGS, False)
 ONE = PLAIN | {
     "one_prefix_method": True,
     "one_prefix_prefix": "The owl",

@@ -167,8 +167,6 @@ def test_a_malformed_release_is_refused(file, old, new, said, tmp_path):
         read_blimp_release(*paths, tmp_path / "out.parquet")
 
 
-# Human judgements
-
 LABELS = labels_of_print()
 CAUSATIVE, ISLAND = "causative", "wh_island"
 

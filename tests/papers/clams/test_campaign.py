@@ -24,14 +24,8 @@ from blimpworks.papers.clams.settings import (
     counts_one_more,
     methods_of,
 )
-from support.paths import REPOSITORY
 
 FIVE = ("deu", "eng", "fra", "heb", "rus")
-
-
-@pytest.fixture(autouse=True)
-def in_the_repository(monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
 
 
 def loaded(name="clams", **changes):

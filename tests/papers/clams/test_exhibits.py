@@ -5,7 +5,6 @@ from statistics import mean
 from types import SimpleNamespace
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from blimpworks.campaign.exhibit_spec import FORMATS
@@ -29,7 +28,7 @@ from blimpworks.papers.clams.exhibits.results import (
     table7,
     variants,
 )
-from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_table
+from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_rows
 from support.cells_kit import check_cells, sources_of
 from support.paths import REPOSITORY
 
@@ -44,13 +43,8 @@ LABELS = Labels(
 )
 MASKED = "masked_critical_word"
 SEVEN = (
-    "simple_agrmt",
-    "vp_coord",
-    "long_vp_coord",
-    "subj_rel",
-    "obj_rel_within_anim",
-    "obj_rel_across_anim",
-    "prep_anim",
+    *("simple_agrmt", "vp_coord", "long_vp_coord", "subj_rel"),
+    *("obj_rel_within_anim", "obj_rel_across_anim", "prep_anim"),
 )
 N = 10
 BENCHMARK = {"benchmark": "clams", "skipped": 0, "ties": 0, "near_ties": 0}
@@ -58,8 +52,7 @@ BENCHMARK = {"benchmark": "clams", "skipped": 0, "ties": 0, "near_ties": 0}
 
 def row(model, lang, paradigm, correct, n=N, phenomenon="agreement"):
     method = MASKED if model.startswith("masked") else "full_sentence"
-    columns = dict.fromkeys(ACCURACIES.names) | BENCHMARK
-    columns |= {"model": model, "lang": lang, "paradigm": paradigm, "method": method}
+    columns = BENCHMARK | {"model": model, "lang": lang, "paradigm": paradigm, "method": method}
     columns |= {"phenomenon": phenomenon, "correct": correct, "n": n, "accuracy": correct / n}
     return columns | {"low": 0.0, "high": 1.0}
 
@@ -85,31 +78,30 @@ def masked_rows():
 
 
 def save(rows, schema, path):
-    write_table(pa.Table.from_pylist(list(rows), schema=schema.arrow()), schema, path)
+    write_rows(rows, schema, path)
     return [path]
+
+
+def complexity(tmp_path, **values):
+    rows = [
+        {"lang": lang, "wals": lang, "feature": "22A", "category": 1, "value": value}
+        for lang, value in values.items()
+    ]
+    return {"morphology": save(rows, MORPHOLOGY, tmp_path / "morphology")}
 
 
 @pytest.fixture
 def tables(tmp_path):
     """Accuracies, and WALS features that rank German below English below French."""
-    features = [("deu", 0.1), ("eng", 0.2), ("fra", 0.9)]
-    morphology = [
-        {"lang": lang, "wals": lang, "feature": "22A", "category": 1, "value": value}
-        for lang, value in features
-    ]
-    rows = [*lstm_rows(), *masked_rows()]
-    return {
-        "accuracies": save(rows, ACCURACIES, tmp_path / "accuracies"),
-        "morphology": save(morphology, MORPHOLOGY, tmp_path / "morphology"),
-    }
+    accuracies = save([*lstm_rows(), *masked_rows()], ACCURACIES, tmp_path / "accuracies")
+    return {"accuracies": accuracies} | complexity(tmp_path, deu=0.1, eng=0.2, fra=0.9)
 
 
 def items_of(tmp_path, **paradigms):
     spans = {"good_start": 4, "good_end": 9, "bad_start": 4, "bad_end": 8}
     pair = {"lang": "eng", "phenomenon": "agreement", "good": "she sings", "bad": "she sing"}
-    origin = dict.fromkeys(("treebank", "file", "sent_id"), "")
     rows = [
-        pair | spans | origin | {"item_id": f"{paradigm}-{number}", "paradigm": paradigm}
+        pair | spans | {"item_id": f"{paradigm}-{number}", "paradigm": paradigm}
         for paradigm, n in paradigms.items()
         for number in range(n)
     ]
@@ -162,15 +154,8 @@ def test_a_number_is_made_of_the_models_judgements(tables, make, row, column, va
 
 
 def test_table_1_has_the_mean_perplexity_of_the_seeds_on_each_languages_test_text(tables, tmp_path):
-    rows = [
-        {**dict.fromkeys(PERPLEXITIES.names), "lang": lang, "model": model, "perplexity": value}
-        for lang, model, value in [
-            ("eng", "one", 40.0),
-            ("eng", "two", 60.0),
-            ("eng", "many", 90.0),
-            ("deu", "many", 70.0),
-        ]
-    ]
+    values_of = [("eng", "one", 40), ("eng", "two", 60), ("eng", "many", 90), ("deu", "many", 70)]
+    rows = [{"lang": lang, "model": m, "perplexity": float(value)} for lang, m, value in values_of]
     tables["perplexities"] = save(rows, PERPLEXITIES, tmp_path / "perplexities")
     perplexities = values(table1(tables, LABELS), "Test perplexity")
     assert perplexities == {"English Mono": 50.0, "English Multi": 90.0, "German Multi": 70.0}
@@ -247,16 +232,9 @@ def test_figure_1_shows_an_example_of_each_construction_that_there_is(tmp_path):
 
 def test_correlations_are_of_average_accuracy_with_the_order_of_complexity(tmp_path):
     right = {"eng": 5, "deu": 9, "fra": 6, "rus": 7, "heb": 8}
-    order = {"eng": 0.1, "deu": 0.2, "fra": 0.3, "rus": 0.4, "heb": 0.5}
     rows = [row("one", lang, p, n) for lang, n in right.items() for p in SEVEN]
-    features = [
-        {"lang": lang, "wals": lang, "feature": "22A", "category": 1, "value": value}
-        for lang, value in order.items()
-    ]
-    tables = {
-        "accuracies": save(rows, ACCURACIES, tmp_path / "accuracies"),
-        "morphology": save(features, MORPHOLOGY, tmp_path / "morphology"),
-    }
+    tables = {"accuracies": save(rows, ACCURACIES, tmp_path / "accuracies")}
+    tables |= complexity(tmp_path, eng=0.1, deu=0.2, fra=0.3, rus=0.4, heb=0.5)
     names = {"eng": "English", "deu": "German", "fra": "F", "rus": "R", "heb": "H"}
     cells = text(tables, replace(LABELS, languages=names)).cells
     correlations = {cell.stands_for: cell.value for cell in cells if "Spearman" in cell.row}

@@ -170,8 +170,6 @@ def test_released_grammars_have_nothing_to_correct(mirror, tmp_path):
         assert kit.lines(path, "corrected", common) == kit.lines(path, "published", common)
 
 
-# Mistakes
-
 MISTAKES = [
     ("Verbs\n" + GOOD, "1:1", "'Verbs' at the start of a line, which is no rule"),
     (GOOD + "N[p man\n", "6:2", "a bracket that is not closed"),
@@ -260,8 +258,6 @@ def test_a_file_that_is_not_utf_8_is_told_by_line_and_column(tmp_path):
 def test_a_grammar_that_does_not_exist_is_told(tmp_path):
     assert "is not a file" in mistake(lambda: kit.lines(tmp_path / "case.avg"))
 
-
-# Our own grammars
 
 GRAMMARS = [p for p in sorted(REPOSITORY.glob("config/grammars/*/*.avg")) if p.stem != "common"]
 LANGUAGES = ("eng", "ita")

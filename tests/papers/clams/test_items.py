@@ -36,15 +36,22 @@ def test_the_critical_region_is_what_differs(good, bad, expected):
 
 
 @pytest.fixture
-def items(tmp_path):
+def write(tmp_path):
+    def make(name, *lines):
+        path = tmp_path / name
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return path
+
+    return make
+
+
+@pytest.fixture
+def items(tmp_path, write):
     """Items of sets, given as lines by paradigm."""
 
     def build(options=None, **sets):
-        folder = tmp_path / "xx_evalset"
-        folder.mkdir(exist_ok=True)
-        paths = [folder / f"{name}.txt" for name in sets]
-        for path, lines in zip(paths, sets.values(), strict=True):
-            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        (tmp_path / "xx_evalset").mkdir(exist_ok=True)
+        paths = [write(f"xx_evalset/{name}.txt", *lines) for name, lines in sets.items()]
         build_items(paths, "eng", tmp_path / "items", options or ClamsOptions())
         return read_table(ITEMS, tmp_path / "items").to_pylist()
 
@@ -111,19 +118,6 @@ def test_the_released_sets_make_all_35_numbers_of_table_6(mirror, tmp_path):
     assert len(printed) == 35
 
 
-# Sets
-
-
-@pytest.fixture
-def write(tmp_path):
-    def make(name, *lines):
-        path = tmp_path / name
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return path
-
-    return make
-
-
 def test_each_ungrammatical_line_belongs_to_the_grammatical_one_before_it(write):
     path = write("a.txt", "True\tshe sings", "False\tshe sing", "False\tshe singing")
     assert list(read_pairs(path)) == [
@@ -179,15 +173,8 @@ def test_the_focus_is_the_one_word_that_differs(pair, focus):
 
 
 def test_sets_are_counted_by_language_paradigm_and_focus(write, tmp_path):
-    path = write(
-        "prep_anim.txt",
-        "True\tI am",
-        "False\tI are",
-        "True\tyou are",
-        "False\tyou am",
-        "True\til est petit",
-        "False\til sont petits",
-    )
+    first = ("True\tI am", "False\tI are", "True\tyou are", "False\tyou am")
+    path = write("prep_anim.txt", *first, "True\til est petit", "False\til sont petits")
     assert count_sets([("eng", path)], tmp_path / "sets") == 3
     rows = read_table(EVALUATION_SETS, tmp_path / "sets").to_pylist()
     assert [tuple(row.values()) for row in rows] == [
@@ -227,12 +214,8 @@ def wals(write):
         return (
             write("value.csv", "id,domainelement_pk", *values),
             write(
-                "domainelement.csv",
-                "pk,id,number",
-                f"1,112A-1,{number}",
-                "2,112A-6,6",
-                "3,22A-3,3",
-                "4,1A-1,1",
+                *("domainelement.csv", "pk,id,number", f"1,112A-1,{number}"),
+                *("2,112A-6,6", "3,22A-3,3", "4,1A-1,1"),
             ),
             write("languages.csv", "ID,ISO639P3code", "gbl,deu", "ger,deu", "fre,fra", "xxx,"),
         )

@@ -89,14 +89,9 @@ def statuses(comparison):
     }
 
 
-def faulty(comparison):
-    rows = comparison[comparison["status"] == "erratum"]
-    return [tuple(row) for row in rows[["exhibit", "row", "column", "corrected"]].to_numpy()]
-
-
-def rounded(comparison):
-    rows = comparison[comparison["status"] == "rounding"]
-    return [tuple(row) for row in rows[["exhibit", "row", "column"]].to_numpy()]
+def of_status(comparison, status, *columns):
+    rows = comparison[comparison["status"] == status]
+    return [tuple(row) for row in rows[["exhibit", "row", "column", *columns]].to_numpy()]
 
 
 @pytest.mark.mirror
@@ -107,8 +102,8 @@ def test_released_sets_and_wals_recompute_tables_6_and_7_and_the_correlations(re
     assert counts["table6"] == {"exact": 35}
     assert counts["table7"] == {"exact": 52, "erratum": 2}
     assert counts["text"] == {"exact": 16, "rounding": 1, "erratum": 3, none: 17}
-    assert faulty(comparison) == FAULTY
-    assert rounded(comparison) == ROUNDED
+    assert of_status(comparison, "erratum", "corrected") == FAULTY
+    assert of_status(comparison, "rounding") == ROUNDED
 
 
 @pytest.mark.mirror

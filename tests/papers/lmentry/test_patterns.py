@@ -25,22 +25,17 @@ def rows_of(lang):
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def judges_of(lang):
-    declared = read_pack(PACKS[lang]).answers
-    return {method: Judge(declared, method) for method in METHODS}
-
-
-def verdicts_on(row, judges):
-    arguments, prompt = json.loads(row["arguments"]), json.loads(row["arguments"]).get("prompt")
-    answer = row["answer"].replace("\\n", "\n")
-    question = (row["task"], 1, arguments, prompt or "?")
-    return {method: judge.ask(*question)(answer) for method, judge in judges.items()}
-
-
 @cache
 def verdicts_of(lang):
-    judges = judges_of(lang)
-    return [(row, verdicts_on(row, judges)) for row in rows_of(lang)]
+    """Each row with the verdicts of both methods on its answer."""
+    declared, judged = read_pack(PACKS[lang]).answers, []
+    judges = {method: Judge(declared, method) for method in METHODS}
+    for row in rows_of(lang):
+        arguments, answer = json.loads(row["arguments"]), row["answer"].replace("\\n", "\n")
+        question = (row["task"], 1, arguments, arguments.get("prompt") or "?")
+        verdicts = {method: judge.ask(*question)(answer) for method, judge in judges.items()}
+        judged.append((row, verdicts))
+    return judged
 
 
 def label_of(verdict):

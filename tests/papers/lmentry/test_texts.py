@@ -30,18 +30,9 @@ from support.lmentry_prompts_kit import DECLARATIONS, files_of, needs_mirror, wr
 pytestmark = pytest.mark.xdist_group("lmentry-exhibits")
 MEASURED = Labels({"fra": "French"}, facts={"lmentry_variant": "published"})
 FRENCH = PACKS[0].with_name("fra.yaml")
-ARGUMENTS = {
-    "word": "sun",
-    "letter": "s",
-    "sentence": "the sun is up",
-    "category": "stars",
-    "words": ["sun", "moon"],
-    "word1": "sun",
-    "word2": "moon",
-    "n1": 10,
-    "n2": 20,
-    "query": "sun",
-}
+ARGUMENTS = {"word": "sun", "letter": "s", "sentence": "the sun is up", "category": "stars"}
+ARGUMENTS |= {"words": ["sun", "moon"], "word1": "sun", "word2": "moon", "n1": 10, "n2": 20}
+ARGUMENTS |= {"query": "sun"}
 OPEN = ("containing", "starts_with", "ends_with")
 
 

@@ -110,6 +110,7 @@ def test_mcnemar_is_chi_squared_with_correction_or_exact_for_few(only_a, only_b,
 # unknown is how many the better one alone has wrong.
 
 CHAT_OF_A_BASE = {"llama-3.1-70b-instruct", "gemma-3-27b-it", "olmo-2-32b-it"}
+RIVALS = {*PAPER_MODELS} - CHAT_OF_A_BASE
 DISPLACED = {"cym", "wol", "sah", "san", "pol", "orv"}
 """Languages of Table B.2 whose rows of Table 5 are not, or not wholly, legible."""
 
@@ -140,34 +141,28 @@ def corrected_chi2(b, c):
     return chi2.sf((np.abs(b - c) - 1.0) ** 2 / (b + c), 1)
 
 
-def exact(b, c):
-    return np.minimum(1, 2 * binom.cdf(np.minimum(b, c), b + c, 0.5))
-
-
-def legible_leads():
-    return sorted({lang for lang, _ in printed("tableb2")} - DISPLACED)
-
-
-@pytest.mark.parametrize("lang", legible_leads())
+@pytest.mark.parametrize("lang", sorted({lang for lang, _ in printed("tableb2")} - DISPLACED))
 def test_every_p_of_table_b2_is_a_chi_squared_with_correction_without_chat_versions(lang):
-    assert splits(lang, {*PAPER_MODELS} - CHAT_OF_A_BASE, corrected_chi2)
+    assert splits(lang, RIVALS, corrected_chi2)
 
 
 @pytest.mark.parametrize(("lang", "only"), [("sqi", (6, 0)), ("fao", (12, 1)), ("bua", (16, 2))])
 def test_few_discordant_pairs_were_not_tested_exactly(lang, only):
-    rivals = {*PAPER_MODELS} - CHAT_OF_A_BASE
-    assert splits(lang, rivals, corrected_chi2) == [only]
-    assert not splits(lang, rivals, exact)
+    def exact(b, c):
+        return np.minimum(1, 2 * binom.cdf(np.minimum(b, c), b + c, 0.5))
+
+    assert splits(lang, RIVALS, corrected_chi2) == [only]
+    assert not splits(lang, RIVALS, exact)
 
 
 def test_komi_zyrian_is_compared_with_goldfish_and_not_with_a_chat_version():
     assert not splits("kpv", {*PAPER_MODELS}, corrected_chi2)
-    assert splits("kpv", {*PAPER_MODELS} - CHAT_OF_A_BASE, corrected_chi2) == [(65, 45)]
+    assert splits("kpv", RIVALS, corrected_chi2) == [(65, 45)]
 
 
 def test_table_b2_leaves_out_chat_versions_of_models_that_it_has():
     campaign = campaign_model()(campaign="x")
-    assert {*rivals(campaign, whole_catalogue(campaign))} == {*PAPER_MODELS} - CHAT_OF_A_BASE
+    assert {*rivals(campaign, whole_catalogue(campaign))} == RIVALS
 
 
 def test_a_pair_in_two_conditions_is_compared_in_each_and_by_one_method(tmp_path):
@@ -368,16 +363,10 @@ def test_what_cannot_be_fitted_says_why():
 
 
 def test_factors_of_a_pair_are_read_from_its_item_and_its_tokens():
-    item = {
-        "item_id": "i",
-        "lang": "eng",
-        "phenomenon": "sv#",
-        "good": "The cats run",
-        "bad": "The cats runs",
-        "distance": -2,
-        "attractors": 3,
-        "congruent_attractors": 1,
-    } | {"good_start": 9, "good_end": 12, "bad_start": 9, "bad_end": 13}
+    names = {"item_id": "i", "lang": "eng", "phenomenon": "sv#"}
+    texts = {"good": "The cats run", "bad": "The cats runs", "good_start": 9, "good_end": 12}
+    between = {"distance": -2, "attractors": 3, "congruent_attractors": 1}
+    item = names | texts | between | {"bad_start": 9, "bad_end": 13}
     sides = {
         "good_logprobs": [-1.0, -2.0, -3.0],
         "good_ends": [3, 8, 12],

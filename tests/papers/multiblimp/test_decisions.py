@@ -14,7 +14,7 @@ from blimpworks.papers.multiblimp.paper import STAGES
 from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions, variant_of
 from blimpworks.tables import COMPARISONS, ITEMS, JUDGEMENTS, read_table, write_rows
 from support.paths import PACKAGE
-from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, UNIMORPH
+from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, SING_DOGS, UNIMORPH
 
 LOWER = DOGS_SING.replace("Dogs", "dogs")
 OUTCOMES = {}
@@ -183,21 +183,13 @@ def contractions(treebank):
 
 @outcome(published=[], corrected=["Sings"])
 def letter_case(treebank):
-    tree = f"""
-    1 Sing sing VERB {FIN} 0 root
-    2 dogs dog NOUN Number=Plur 1 nsubj
-    """
-    return [pair["bad_form"] for pair in treebank(tree).pairs_with()[0]]
+    return [pair["bad_form"] for pair in treebank(SING_DOGS).pairs_with()[0]]
 
 
 @outcome(published="Mcsings", corrected="McSings")
 def capitals(treebank):
-    tree = f"""
-    1 Sing sing VERB {FIN} 0 root
-    2 dogs dog NOUN Number=Plur 1 nsubj
-    """
     forms = "sing Sing V;PL\nsing mcSings V;SG"
-    return treebank(tree).pairs_with(forms)[0][0]["bad_form"]
+    return treebank(SING_DOGS).pairs_with(forms)[0][0]["bad_form"]
 
 
 @outcome(published=5, corrected=0)

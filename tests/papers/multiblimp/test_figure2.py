@@ -26,8 +26,7 @@ from blimpworks.papers.multiblimp.exhibits.stages import (
 )
 from blimpworks.papers.multiblimp.settings import SamplingOptions
 from blimpworks.tables import ITEMS, read_table
-from support.paths import REPOSITORY
-from support.treebank_kit import FIN, SEEN, UNIMORPH
+from support.treebank_kit import FIN, SEEN, SING_DOGS, UNIMORPH
 
 CHOICE = {"language": "xyz", "pair": None, "decisions": {}}
 CHOICE |= {"exact": False, "null": 0.9, "limit": 100}
@@ -152,12 +151,8 @@ def test_forms_that_make_another_pair_or_none_are_told_from_the_chosen_one(table
 
 
 def test_a_capitalised_word_that_is_looked_up_in_lower_case_is_traced_so(tables):
-    first = f"""
-1 Sing sing VERB {FIN}|Number=Plur 0 root
-2 dogs dog NOUN Number=Plur 1 nsubj
-"""
     corrected = {"letter_case": "corrected"}
-    stages = follow_pair(tables(first, **corrected), CHOICE | {"decisions": corrected})
+    stages = follow_pair(tables(SING_DOGS, **corrected), CHOICE | {"decisions": corrected})
     assert stages.item["bad_form"] == "Sings"
     assert [form for form, *_ in forms(stages)] == ["sing", "sings"]
 
@@ -238,9 +233,8 @@ def test_a_language_without_pairs_says_so(tables):
     ],
 )
 def test_english_is_shown_if_the_campaign_has_it_else_its_first_language(
-    monkeypatch, languages, exhibits, shown
+    languages, exhibits, shown
 ):
-    monkeypatch.chdir(REPOSITORY)
     settings = {"campaign": "test", "languages": languages, "models": []}
     campaign = check_campaign(settings | {"multiblimp": {"exhibits": exhibits}}, "test.yaml")
     assert figure2_choice(campaign, load_catalogue(campaign))["language"] == shown

@@ -24,7 +24,6 @@ from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
 from blimpworks.retrieval.pinning import is_fixed
 from blimpworks.tables import ITEMS, read_table
 from support.commands import run
-from support.paths import REPOSITORY
 from support.treebank_kit import FIN, UNIMORPH
 
 REVISION = "de923efa8d2483d6b13364ee68e65308e990a991"
@@ -150,25 +149,21 @@ def test_what_the_release_says_in_its_own_ways_is_understood(change):
     assert item["sent_id"] == "a\\1"
 
 
-def test_a_prefix_that_pandas_took_for_a_missing_cell_is_seen_in_the_sentence(change):
-    path = change(
-        sen="None of them sings",
-        wrong_sen="None sing them sings",
-        prefix="",
-        child="",
-        swap_head="sing",
-        head="of",
-    )
-    item = read(path)[0]
-    assert (item["good_start"], item["good_form"], item["bad_form"]) == (5, "of", "sing")
-
-
-def test_a_form_in_place_of_a_capitalised_one_is_capitalised_in_the_sentence(change):
-    path = change(
-        sen="McDo said", wrong_sen="Mcdonald said", prefix="", swap_head="McDonald", head="McDo"
-    )
-    item = read(path)[0]
-    assert (item["good_form"], item["bad_form"]) == ("McDo", "Mcdonald")
+@pytest.mark.parametrize(
+    ("sen", "wrong_sen", "head", "swap_head", "forms"),
+    [
+        # pandas took the prefix for a missing cell.
+        ("None of them sings", "None sing them sings", "of", "sing", (5, "of", "sing")),
+        # A form in place of a capitalised one is capitalised.
+        ("McDo said", "Mcdonald said", "McDo", "McDonald", (0, "McDo", "Mcdonald")),
+    ],
+)
+def test_forms_and_their_place_are_seen_in_the_sentences(
+    change, sen, wrong_sen, head, swap_head, forms
+):
+    cells = {"sen": sen, "wrong_sen": wrong_sen, "prefix": "", "child": ""}
+    item = read(change(head=head, swap_head=swap_head, **cells))[0]
+    assert (item["good_start"], item["good_form"], item["bad_form"]) == forms
 
 
 def test_a_pair_of_two_conditions_stands_twice_with_one_id(change, exported):
@@ -258,11 +253,6 @@ def campaign(**settings):
     catalogue = load_catalogue(chosen)
     check_papers(chosen, catalogue)
     return chosen, catalogue
-
-
-@pytest.fixture(autouse=True)
-def _at_root(monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
 
 
 RELEASED = {"items": "released"}

@@ -204,8 +204,6 @@ def test_kappas_that_are_not_defined_are_left_out(people, tmp_path):
     assert rows == {"Sentence chosen (published)", "Free-marginal (Randolph)"}
 
 
-# Every exhibit is written in all formats, and each cell can be computed again
-
 PRINTED = sorted((REPOSITORY / "config/published/urblimp").glob("*.csv"))
 SPECS = {spec.name: spec for spec in exhibits().values() if spec.paper == "urblimp"}
 OTHERS = [name for name in SPECS if name not in OWN]

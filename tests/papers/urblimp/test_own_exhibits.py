@@ -44,9 +44,6 @@ def tables(tmp_path_factory):
     return campaign(tmp_path_factory.mktemp("urdu"), {"urd": URDU}, PRINTED)
 
 
-# Perplexity of some models, pseudo-perplexity of others
-
-
 def test_models_that_guess_are_shown_by_pseudo_perplexity_beside_the_others(tables):
     rows = read_paradigms(tables, LABELS)
     assert dict(zip(rows["model"], rows["method"], strict=True)) == METHODS
@@ -72,9 +69,6 @@ def test_a_model_judged_by_both_counts_once():
     )
     assert list(by_method(rows, "perplexity", PSEUDO["perplexity"]).index) == [0, 2, 3]
     assert list(by_method(rows, "full_sentence", PSEUDO.get("full_sentence")).index) == [4]
-
-
-# Rules
 
 
 def test_rules_add_up_to_the_matches(tables):
@@ -105,9 +99,6 @@ def test_rules_of_two_languages_stand_under_their_names(tmp_path):
     assert not [c for c in exhibit.cells if c.row.startswith("Hindi") and c.column == "Paper"]
 
 
-# Samples
-
-
 def test_samples_name_rule_change_and_line_and_mark_what_differs(tables):
     exhibit = samples(tables, LABELS)
     assert len(exhibit.cells) == sum(map(len, URDU.values()))
@@ -130,9 +121,6 @@ def test_urdu_says_so_in_html_and_is_set_apart_in_latex_and_markdown(tables, mak
     assert "\\righttoleft{" in latex_text(exhibit)
     assert "\\babelfont[urdu]" in latex_text(exhibit)
     assert markdown_text(exhibit).count("\u2067") == len(cells)
-
-
-# Lengths
 
 
 def test_a_deleted_cheap_word_is_right_by_token_and_wrong_in_sum(tables):
@@ -185,9 +173,6 @@ def test_items_of_another_benchmark_have_no_change_and_say_so(tables, tmp_path):
         compare_lengths([evaluation], "wrong", tmp_path / "l.parquet", tmp_path / "w.parquet")
     with pytest.raises(UserError, match="name at least one model"):
         compare_lengths([], "wrong", tmp_path / "l.parquet", tmp_path / "w.parquet")
-
-
-# The figure of a pair
 
 
 def test_the_figure_shows_the_first_model_that_reads_from_left_to_right(tables):

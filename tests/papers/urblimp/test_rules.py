@@ -233,8 +233,6 @@ def test_rules_that_need_no_edges_read_plain_text_too(tmp_path):
     check_counts(result)
 
 
-# Malformed rule files.
-
 RULE = {"pattern": "V [upos=VERB]; V -[obj]-> O", "change": [delete("V")]}
 GOOD_RULE = {"pattern": "V [upos=VERB]", "change": [delete("V")]}
 KEYS = "expected an operation with one of the keys delete, inflect, replace, add, move."
