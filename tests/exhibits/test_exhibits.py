@@ -301,13 +301,8 @@ def test_a_label_is_one_line_without_control_characters_that_legends_do_not_leav
         TypeAdapter(DrawnLabel).validate_python("_hidden_")
 
 
-ROOMS = sorted(
-    {
-        spec.function.split(":")[0].rpartition(".")[0]
-        for p in papers().values()
-        for spec in p.exhibits
-    }
-)
+SPECS = [spec for paper in papers().values() for spec in paper.exhibits]
+ROOMS = sorted({spec.function.split(":")[0].rpartition(".")[0] for spec in SPECS})
 
 
 @pytest.mark.parametrize("room", ROOMS)

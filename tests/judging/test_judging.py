@@ -55,9 +55,8 @@ def test_unscored_items_keep_a_null_row(tmp_path, caplog):
 
 def test_item_without_critical_region_is_not_judged_by_it(tmp_path):
     columns = {"good_start": [None], "good_end": [None]}
-    (row,) = judged(
-        tmp_path, [PAIR], [(whole(-1.0), whole(-2.0))], method="critical_region", columns=columns
-    )
+    by = {"method": "critical_region", "columns": columns}
+    (row,) = judged(tmp_path, [PAIR], [(whole(-1.0), whole(-2.0))], **by)
     assert row["correct"] is None
 
 
@@ -173,10 +172,8 @@ def test_one_item_more_is_correct_in_each_paradigm_where_the_authors_count_so(tm
     named = [("m", "eng", tmp_path / "judgements.parquet")]
     compute_accuracies(named, "clams", tmp_path / "out", ["m"])
     result = read_table(ACCURACIES, tmp_path / "out").to_pylist()
-    assert {(row["paradigm"] == "all", row["accuracy"]) for row in result} == {
-        (False, 2 / 5),
-        (True, 1 / 4),
-    }
+    accuracies = {(row["paradigm"] == "all", row["accuracy"]) for row in result}
+    assert accuracies == {(False, 2 / 5), (True, 1 / 4)}
     assert {(row["correct"], row["n"]) for row in result} == {(1.0, 4)}
 
 
@@ -192,7 +189,6 @@ def test_a_name_may_stand_again_for_the_same_thing_and_not_for_another():
     assert count_repeats(once, ["item_id"], ["value"], path, "scores") == 0
     assert count_repeats(once[:0], ["item_id"], ["value"], path, "scores") == 0
     message = r"^scores\.parquet: rows 1 and 3 are both of 'a', but have different scores; expected"
+    other = named(("a", [1.0]), ("b", [1.0]), ("a", [2.0]))
     with pytest.raises(UserError, match=message):
-        count_repeats(
-            named(("a", [1.0]), ("b", [1.0]), ("a", [2.0])), ["item_id"], ["value"], path, "scores"
-        )
+        count_repeats(other, ["item_id"], ["value"], path, "scores")

@@ -132,9 +132,8 @@ def test_perplexity_decides_as_the_mean_log_probability_does(first, second):
     assert values["perplexity"] == values["pseudo_perplexity"] == values["per_token"]
     assert find_method("perplexity").higher
     by_hand = math.exp(-math.fsum(first) / len(first))
-    assert shown(find_method("perplexity"), np.array(values["perplexity"]))[0] == pytest.approx(
-        by_hand, rel=1e-5
-    )
+    perplexities = shown(find_method("perplexity"), np.array(values["perplexity"]))
+    assert perplexities[0] == pytest.approx(by_hand, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -213,13 +212,8 @@ def test_policies_are_those_of_the_papers():
         for name, benchmark in benchmarks().items()
         if benchmark.ties and not paper_of(name).needs_benchmark
     }
-    assert published == {
-        "multiblimp": "wrong",
-        "blimp": "wrong",
-        "blimp_generated": "wrong",
-        "clams": "right",
-        "urblimp": "wrong",
-    }
+    wrong = dict.fromkeys(("multiblimp", "blimp", "blimp_generated", "urblimp"), "wrong")
+    assert published == wrong | {"clams": "right"}
     assert tie_policy("clams", "published", "masked_critical_word") == "wrong"
     assert tie_policy("clams", "corrected", "masked_critical_word") == "half"
     assert tie_policy("blimp", "corrected", "one_prefix") == "half"
@@ -231,10 +225,8 @@ def test_policies_are_those_of_the_papers():
 def test_masked_word_of_a_region_is_that_of_the_whole_sentence(tmp_path):
     corpus = tiny.write_corpus(tmp_path / "text.txt")
     checkpoint = tiny.make_masked(corpus, tmp_path / "model" / "checkpoint.json")
-    pairs = [
-        ("the dog sees the cat", "the cat sees the cat"),
-        ("the bird hears", "the unheardofbirdling hears"),
-    ]
+    pairs = [("the dog sees the cat", "the cat sees the cat")]
+    pairs.append(("the bird hears", "the unheardofbirdling hears"))
     items = tiny.write_items(tmp_path / "items.parquet", pairs)
     judged_by = {}
     for kind in ("whole", "regions"):

@@ -12,6 +12,7 @@ from blimpworks.judging.sample import choose_items, sample_items, shares
 from blimpworks.tables import ITEMS, PROMPTS, read_table, write_rows
 from support import tiny
 from support.judging_kit import Condition, write_designs
+from support.lmentry_campaign import prompt_row
 
 PARADIGMS = st.tuples(st.sampled_from("abc"), st.sampled_from("uvwxyz"))
 SIZES = st.dictionaries(PARADIGMS, st.integers(1, 12), max_size=12)
@@ -66,13 +67,8 @@ def test_a_larger_sample_contains_a_smaller_one(rows, first, second):
 
 def test_the_draw_is_the_same_on_every_machine():
     rows = rows_of({("agreement", "near"): 6, ("agreement", "far"): 6, ("islands", "wh"): 1})
-    assert sorted(choose_items(rows, 5)) == [
-        "agreementfar4",
-        "agreementfar5",
-        "agreementnear1",
-        "agreementnear5",
-        "islandswh0",
-    ]
+    drawn = "agreementfar4 agreementfar5 agreementnear1 agreementnear5 islandswh0"
+    assert sorted(choose_items(rows, 5)) == drawn.split()
 
 
 def sampled(path, limit, unit="pair"):
@@ -131,18 +127,7 @@ def test_a_pair_in_two_paradigms_comes_with_both_rows(tmp_path):
 def prompts_table(path, templates=3, count=10, nominal=12):
     """Prompts of two tasks, of which the settings say that each template has a few more."""
     rows = [
-        {
-            "item_id": f"{task}-{template}-{number}",
-            "lang": "eng",
-            "phenomenon": task,
-            "paradigm": f"template={template}",
-            "template": template,
-            "number": number,
-            "nominal": nominal,
-            "prompt": "Say it!",
-            "answer": None,
-            "arguments": "{}",
-        }
+        prompt_row("eng", task, template, number, {}, nominal=nominal)
         for task in ("first_word", "rhyme")
         for template in range(1, templates + 1)
         for number in range(1, count + 1)

@@ -58,18 +58,10 @@ def test_columns_of_a_sentence(read):
     assert columns["misc"][:2] == ["SpaceAfter=No", None]
     assert columns["space_after"] == [False, True, False, True, True]
     assert reading.sentences.schema == SENTENCES.arrow()
-    assert reading.sentences.to_pylist() == [
-        {
-            "sentence": 7,
-            "treebank": "UD_Test-X",
-            "file": "x.conllu",
-            "sent_id": "x1",
-            "line": 1,
-            "words": 3,
-            "text": "Am See",
-            "comments": ["# newdoc", "# sent_id = x1", "# text = Am See"],
-        }
-    ]
+    place = {"sentence": 7, "treebank": "UD_Test-X", "file": "x.conllu", "sent_id": "x1", "line": 1}
+    comments = ["# newdoc", "# sent_id = x1", "# text = Am See"]
+    expected = place | {"words": 3, "text": "Am See", "comments": comments}
+    assert reading.sentences.to_pylist() == [expected]
 
 
 @pytest.mark.parametrize(

@@ -275,9 +275,8 @@ def test_a_selection_finds_what_select_rows_finds(words, rows):
 
 def test_a_number_without_recomputation_needs_a_reason(paper):
     tested_paper = paper([number("a", "x", "1.0")], reasons=["t1 b * no", "t2 * * no"])
-    with pytest.raises(
-        UserError, match=r"nothing says why t1, row 'a', column 'x' \(1\.0\) is not"
-    ):
+    message = r"nothing says why t1, row 'a', column 'x' \(1\.0\) is not"
+    with pytest.raises(UserError, match=message):
         list(compare(tested_paper))
 
 
@@ -303,17 +302,13 @@ def test_the_comparison_is_written_with_every_column(paper, tmp_path):
 
 def test_printed_numbers_that_cannot_be_had_are_refused(tmp_path):
     twice = write_csv(tmp_path / "t1.csv", [number("a", "x", "1"), number("a", "x", "2")])
-    for message, read in {
-        r"t1, row 'a', column 'x' stands in 2 rows; keep one": lambda: read_printed_numbers(
-            [twice]
-        ),
-        r"has no tables .* printed numbers of 'nowhere'": lambda: printed_files(
-            tmp_path, "nowhere"
-        ),
-        r"paper 'x' is unknown; expected one of": lambda: read_published([], "x", tmp_path / "o"),
-    }.items():
+    for message, read, *arguments in (
+        (r"t1, row 'a', column 'x' stands in 2 rows; keep one", read_printed_numbers, [twice]),
+        (r"no tables .* printed numbers of 'nowhere'", printed_files, tmp_path, "nowhere"),
+        (r"paper 'x' is unknown; expected one of", read_published, [], "x", tmp_path / "o"),
+    ):
         with pytest.raises(UserError, match=message):
-            read()
+            read(*arguments)
 
 
 def test_printed_accuracies_have_counts_intervals_and_their_place(tmp_path, monkeypatch):
@@ -342,11 +337,7 @@ def urdu(row, text):
 @pytest.mark.parametrize(
     ("name", "numbers", "message"),
     [
-        (
-            "multiblimp",
-            [number("eng", "m", "99.4")],
-            r"'eng', column 'm' is '99\.4'; expected",
-        ),
+        ("multiblimp", [number("eng", "m", "99.4")], r"'eng', column 'm' is '99\.4'; expected"),
         ("clams", [number("prep", "eng", "92")], r"row 'prep', column 'eng' is '92'; expected an"),
         ("lmentry", [number("phi-4", "homophones", "50")], "table54"),
         ("blimp", [number("binding", "gpt2-large", "80")], "row 'binding'.*a paradigm's name"),

@@ -206,10 +206,7 @@ def test_a_bin_has_the_accuracy_of_its_pairs_and_pairs_without_a_value_are_in_no
     rows = pd.DataFrame({name: [1.0, 2.0, 3.0, 4.0, math.nan] for name in FACTORS})
     rows["correct"] = [1.0, 0.0, 1.0, 1.0, 0.0]
     bins = [row for row in binned(rows, 2) if row["factor"] == LENGTH]
-    assert [(row["n"], row["accuracy"], row["mean"]) for row in bins] == [
-        (2, 0.5, 1.5),
-        (2, 1.0, 3.5),
-    ]
+    assert [(b["n"], b["accuracy"], b["mean"]) for b in bins] == [(2, 0.5, 1.5), (2, 1.0, 3.5)]
     assert [(row["least"], row["most"]) for row in bins] == [(1, 2), (3, 4)]
     assert all(row["low"] < row["accuracy"] <= row["high"] for row in bins)
 

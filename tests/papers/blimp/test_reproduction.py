@@ -118,11 +118,9 @@ def test_the_misplaced_rows_of_table_4_are_those_of_the_released_results(mirror,
     chosen = released["method"].isin(["released_full_sentence", INDIVIDUAL])
     right = released[chosen].set_index(["model", "paradigm"])["accuracy"]
     printed = read_printed_numbers(sorted(PRINTED.glob("*.csv")))
-    for printed_accuracy in accuracies(printed):
-        off = abs(
-            printed_accuracy.accuracy - right[printed_accuracy.model, printed_accuracy.paradigm]
-        )
-        assert off <= printed_accuracy.rounding + 1e-9, printed_accuracy
+    for one in accuracies(printed):
+        off = abs(one.accuracy - right[one.model, one.paradigm])
+        assert off <= one.rounding + 1e-9, one
 
 
 def test_what_table_4_should_read_is_what_stands_in_the_other_rows():
@@ -207,12 +205,8 @@ def test_a_rating_is_right_when_the_displayed_sentence_that_is_good_was_chosen(t
         assignment("b", (f"{CAUSATIVE}ans2", "1. Bad"), (f"{ISLAND}ans1", "2. Bad")),
     )
     pairs = table[table["phenomenon"] != ATTENTION].set_index(["assignment", "paradigm"])
-    assert pairs["correct"].to_dict() == {
-        ("a", CAUSATIVE): 1,
-        ("a", ISLAND): 1,
-        ("b", CAUSATIVE): 0,
-        ("b", ISLAND): 0,
-    }
+    right = {("a", CAUSATIVE): 1, ("a", ISLAND): 1, ("b", CAUSATIVE): 0, ("b", ISLAND): 0}
+    assert pairs["correct"].to_dict() == right
     # Shown in either order it is the same pair.
     assert set(pairs["pair"]) == {1}
     assert set(pairs["good"]) == {f"Good {CAUSATIVE}.", f"Good {ISLAND}."}
@@ -347,9 +341,8 @@ def test_the_erratum_tells_the_printed_from_the_corrected_and_the_later_run(whol
     texts = frame.set_index(["row", "column"])["text"]
     rows = ("printed", "corrected", "run of 2021", "change")
     assert [texts[f"GPT-2, {row}", "Overall"] for row in rows] == ["80.1", "81.5", "83.0", "+1.5"]
-    assert [texts[f"TXL, {row}", "Argument structure"] for row in rows[:3]] == [
-        *("69.5", "72.2", "72.2")
-    ]
+    structures = [texts[f"TXL, {row}", "Argument structure"] for row in rows[:3]]
+    assert structures == ["69.5", "72.2", "72.2"]
     assert texts["LSTM, change", "Overall"] == "0.0"
     moved = frame[frame["column"] == "Change"]
     assert moved["row"].iloc[0] == "GPT-2: coordinate_structure_constraint_complex_left_branch"

@@ -39,11 +39,7 @@ CASES = [
     (f"vary: V[]; V[1]\nS[] V[1,s]\n{BE}", "T am; F is; F are; F be", "="),
     (f"vary: V[1]; V[1,s]\nS[] V[1,s]\n{BE}", "labels its sentences by chance", "T am; F are"),
     # slots of a varied name that fall under no item
-    (
-        f"vary: V[1]\nS[] V[3,s] and V[1,s]\n{BE}",
-        "T and am; F and am; F and are",
-        "T is and am; F is and are",
-    ),
+    (f"vary: V[1]\nS[] V[3,s] x V[1,s]\n{BE}", "T x am; F x am; F x are", "T is x am; F is x are"),
     (f"vary: V[1]\nS[] I V[1,s] he V[3,s]\n{BE}", "", "T I am he is; F I are he is"),
     (
         f"vary: V[1]\nS[] I V[1,s] | I V[1,s] V[3,p]\n{BE}",
@@ -59,17 +55,9 @@ CASES = [
     ),
     # alternatives: templates, empty ones, more of them than the right form has
     (f"vary: V[]\nS[] he V[s] | they V[p]\n{V}", "T he is; F he are; T they are; F they is", "="),
-    (
-        f"vary: V[]\nS[] he A[] V[s]\nA[] | now\n{V}",
-        "T he is; F he are; T he now is; F he now are",
-        "=",
-    ),
+    (f"vary: V[]\nS[] a A[] V[s]\nA[] | x\n{V}", "T a is; F a are; T a x is; F a x are", "="),
     (f"vary: V[]\nS[] A[] V[s]\nA[] x ||\n{V}", "T x is; F x are; T is; F are; T is; F are", "="),
-    (
-        "vary: V[]\nS[] he V[s] x\nV[s] | is\nV[p] are |\n",
-        "T he x; F he are x; T he is x; F he x",
-        "=",
-    ),
+    ("vary: V[]\nS[] a V[s] x\nV[s] | is\nV[p] are |\n", "T a x; F a are x; T a is x; F a x", "="),
     ("vary: V[]\nS[] he V[s]\nV[s] is\nV[p] are | be\n", "T he is; F he are", "2 alternatives of"),
     ("vary: V[]\nS[] he V[s]\nV[s] is | be\nV[p] are\n", "1 alternative of", "1 alternative of"),
 ]
@@ -107,16 +95,9 @@ def test_the_first_slot_varies_fastest_and_alternatives_stay_aligned(write):
         V[p] are | sing
         """
     )
-    assert flagged(kit.lines(path))[:8] == [
-        "T he is now",
-        "F he are now",
-        "T he sings now",
-        "F he sing now",
-        "T she is now",
-        "F she are now",
-        "T she sings now",
-        "F she sing now",
-    ]
+    first = "T he is now; F he are now; T he sings now; F he sing now; "
+    second = "T she is now; F she are now; T she sings now; F she sing now"
+    assert "; ".join(flagged(kit.lines(path))[:8]) == first + second
     assert len(kit.lines(path)) == 2 * 2 * 2 * 2
 
 

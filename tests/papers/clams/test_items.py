@@ -120,10 +120,8 @@ def test_the_released_sets_make_all_35_numbers_of_table_6(mirror, tmp_path):
 
 def test_each_ungrammatical_line_belongs_to_the_grammatical_one_before_it(write):
     path = write("a.txt", "True\tshe sings", "False\tshe sing", "False\tshe singing")
-    assert list(read_pairs(path)) == [
-        (2, ("she sings", "she sing")),
-        (3, ("she sings", "she singing")),
-    ]
+    pairs = [("she sings", "she sing"), ("she sings", "she singing")]
+    assert [*read_pairs(path)] == [(2, pairs[0]), (3, pairs[1])]
 
 
 @pytest.mark.parametrize(

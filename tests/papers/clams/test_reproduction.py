@@ -115,15 +115,9 @@ def test_the_printed_correlation_with_capitals_is_what_keeping_hebrew_gives(rele
         for cell in exhibits["text"].cells
         if cell.column == "Recomputed" and cell.row.startswith(start)
     }
-    assert correlations == pytest.approx(
-        {
-            "LSTM": 0.4,
-            "LSTM, German aside": 1.0,
-            "mBERT": -0.9,
-            "LSTM with capitals": 0.4,
-            "LSTM with capitals, and Hebrew without": 0.2,
-        }
-    )
+    expected = {"LSTM": 0.4, "LSTM, German aside": 1.0, "mBERT": -0.9, "LSTM with capitals": 0.4}
+    expected |= {"LSTM with capitals, and Hebrew without": 0.2}
+    assert correlations == pytest.approx(expected)
 
 
 @pytest.mark.mirror

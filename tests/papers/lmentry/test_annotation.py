@@ -67,10 +67,9 @@ def test_the_sheet_has_as_many_answers_of_each_task_and_no_more_than_there_are(c
     assert draw(campaign, tmp_path, seed=2)[0].read_bytes() != first
     larger = {row["id"] for row in lines(draw(campaign, tmp_path, per_task=9)[0])}
     assert {row["id"] for row in few} < larger
+    asked = campaign.prompts("eng")
     with pytest.raises(UserError, match="answered by any of 0 models"):
-        annotation.write_annotation_sheet(
-            "eng", campaign.prompts("eng"), {}, path, key, SheetOptions()
-        )
+        annotation.write_annotation_sheet("eng", asked, {}, path, key, SheetOptions())
     whole = lines(draw(campaign, tmp_path, per_task=1000)[0])
     assert {*Counter(row["task"] for row in whole).values()} == {2 * 12}
     assert len({row["id"] for row in whole}) == len(whole) == TASKS * 24
@@ -120,9 +119,8 @@ def test_the_gold_answer_is_that_to_what_the_template_asks(tmp_path, published):
     answered = [{"item_id": row["item_id"], **answer} for row in rows]
     answers = {"mine": write(answered, ANSWERS, tmp_path / "mine.parquet")}
     sheet, key, pack = tmp_path / "spa.csv", tmp_path / "key.parquet", PACK if published else None
-    annotation.write_annotation_sheet(
-        "spa", prompts, answers, sheet, key, SheetOptions(per_task=9), pack
-    )
+    options = SheetOptions(per_task=9)
+    annotation.write_annotation_sheet("spa", prompts, answers, sheet, key, options, pack)
     hidden = {row["row"]: row["item_id"] for row in read_table(SHEET_KEY, key).to_pylist()}
     golds = {hidden[row["id"]]: (row["gold"], row["note"]) for row in lines(sheet)}
     # The second published template asks whether all of them are.

@@ -107,19 +107,18 @@ def test_the_command_writes_the_same_dialogues_each_time(tmp_path, rows):
     numbers = of_tasks(rows, "bigger_number")
     same = write_prompts(tmp_path / "items.parquet", numbers)
     pack = PACKS["ita"]
+    drawn = {"seed": 1, "per_template": 9}
     for name in ("a", "b"):
         output = tmp_path / f"{name}.jsonl"
-        counts = dialogues.build_dialogues(
-            [practice], [same], [pack], output, seed=1, per_template=9
-        )
+        counts = dialogues.build_dialogues([practice], [same], [pack], output, **drawn)
     assert output.read_bytes() == (tmp_path / "a.jsonl").read_bytes()
     lines = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
     assert {line["system"] for line in lines} == {PACK.system}
     assert counts == {"prompts": len(rows), "dialogues": len(lines)}
     with pytest.raises(UserError, match=r"prompts in ita, but of the packs given none"):
-        dialogues.build_dialogues([practice], [same], [], output, seed=1, per_template=9)
+        dialogues.build_dialogues([practice], [same], [], output, **drawn)
     with pytest.raises(UserError, match=rf"each of the {len(numbers)} prompts is one of the bench"):
-        dialogues.build_dialogues([same], [same], [pack], output, seed=1, per_template=9)
+        dialogues.build_dialogues([same], [same], [pack], output, **drawn)
 
 
 def test_practice_with_the_benchmarks_seed_is_refused():
@@ -131,9 +130,8 @@ def test_practice_with_the_benchmarks_seed_is_refused():
 def test_beside_other_benchmarks_such_a_model_answers_this_one_alone():
     models = {f"{kind}-small": {"kind": kind} for kind in ("instruct", "transformer")}
     settings = {"campaign": "some", "benchmarks": ["multiblimp", "lmentry"], "languages": ["eng"]}
-    campaign = check_campaign(
-        settings | {"models": [*models], "training": {"recipes": models}}, "some.yaml"
-    )
+    settings |= {"models": [*models], "training": {"recipes": models}}
+    campaign = check_campaign(settings, "some.yaml")
     rows = load_catalogue(campaign).models
     asked = [benchmarks_of(campaign, rows[name]) for name in models]
     assert asked == [("lmentry",), ("multiblimp", "lmentry")]

@@ -33,15 +33,8 @@ SKILL = {"phi-4": 0.9, "eurollm-9b-it": 0.6, "latxa-llama-3.1-8b-instruct": 0.75
 LANGUAGES = {"eng": "English", "ita": "Italian"}
 PER_TEMPLATE = 4
 N = 3 * PER_TEMPLATE
-LABELS = Labels(
-    LANGUAGES,
-    {name: NAMES.get(name, "Model M") for name in SKILL},
-    METHOD,
-    {
-        "lmentry_sizes": {name: SIZES.get(name, 0.5) for name in SKILL},
-        "lmentry_variant": "published",
-    },
-)
+FACTS = {"lmentry_sizes": {n: SIZES.get(n, 0.5) for n in SKILL}, "lmentry_variant": "published"}
+LABELS = Labels(LANGUAGES, {n: NAMES.get(n, "Model M") for n in SKILL}, METHOD, FACTS)
 
 
 @pytest.fixture(scope="module")

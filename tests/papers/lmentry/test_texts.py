@@ -145,9 +145,8 @@ def test_measured_examples_are_the_campaigns_own_prompts_with_their_answers(tabl
     exhibit, _ = build("table1", tables, MEASURED, tmp_path)
     shown = by_place(exhibit)
     assert len(shown) == 25
-    assert shown["First letter of the word", "Example"].text == (
-        'What is the first letter of the word "sun"?'
-    )
+    asked = shown["First letter of the word", "Example"].text
+    assert asked == 'What is the first letter of the word "sun"?'
     assert exhibit.remarks["First letter of the word"] == {"Answer": "moon"}
     assert exhibit.remarks["Word ending with letter"] == {"Answer": "any word that ends with “s”"}
 

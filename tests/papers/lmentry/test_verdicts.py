@@ -63,10 +63,8 @@ def test_reasons_are_about_what_the_published_rules_take_for_the_answer(tmp_path
     fields = {"item_id": "1", "arguments": json.dumps(arguments)}
     prompt = next(iter(prompts("kor", 1))) | fields | {"answer": "고양이"}
     answer = {"item_id": "1", "status": "ok", "text": text, "finish": "stop", "tokens": 9}
-    verdicts = [
-        judgement(prompt, "published", 1, "vacuous"),
-        judgement(prompt, "corrected", 0, "lone"),
-    ]
+    both = ("published", 1, "vacuous"), ("corrected", 0, "lone")
+    verdicts = [judgement(prompt, *verdict) for verdict in both]
     evaluation = Evaluation(
         "mine",
         "kor",
@@ -102,10 +100,8 @@ def test_right_answers_are_those_of_the_judgements(campaign, compared):
         for method in ("published", "corrected"):
             side = judged[judged["method"] == method]
             assert own[method].sum() == side["correct"].sum()
-            assert (own["cut"].sum(), own["echoes"].sum()) == (
-                side["cut"].sum(),
-                side["echo"].sum(),
-            )
+            assert own["cut"].sum() == side["cut"].sum()
+            assert own["echoes"].sum() == side["echo"].sum()
 
 
 def test_answers_that_were_not_judged_are_left_out(campaign, tmp_path):

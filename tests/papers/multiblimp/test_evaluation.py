@@ -38,20 +38,13 @@ LANGUAGES = {"cym": "Welsh", "deu": "German", "eng": "English", "wol": "Wolof"}
 MODELS = {"a": "Model A", "b": "Model B", "c": "Model C"}
 SKILL = {"a": 0.55, "b": 0.75, "c": 0.95}
 EXHIBITS = ("table3", "table5", "tableb2", "text72_73", "fig1", "fig5", "fig6", "fig7")
-FACTS = {
-    "table_models": [*MODELS],
-    "rivals": [*MODELS],
-    "mcnemar": "published",
-    "sized_models": [*MODELS],
-    "margin_models": [*MODELS],
-    "trend_model": "c",
-    "pairs": [["a", "b", "aya"], ["a", "c", ""]],
-    "groups": {"goldfish": ["cym", "wol"], "aya": ["eng", "deu"], "eurollm": []},
-    "models": {
-        "a": {"parameters": 1.0, "family": "F", "tuning": "base"},
-        "b": {"parameters": 8.0, "family": "F", "tuning": "chat"},
-        "c": {"parameters": None, "family": "G", "tuning": "base"},
-    },
+FACTS = {key: [*MODELS] for key in ("table_models", "rivals", "sized_models", "margin_models")}
+FACTS |= {"mcnemar": "published", "trend_model": "c", "pairs": [["a", "b", "aya"], ["a", "c", ""]]}
+FACTS["groups"] = {"goldfish": ["cym", "wol"], "aya": ["eng", "deu"], "eurollm": []}
+FACTS["models"] = {
+    "a": {"parameters": 1.0, "family": "F", "tuning": "base"},
+    "b": {"parameters": 8.0, "family": "F", "tuning": "chat"},
+    "c": {"parameters": None, "family": "G", "tuning": "base"},
 }
 LABELS = Labels(LANGUAGES, MODELS, METHOD, FACTS)
 N = 60

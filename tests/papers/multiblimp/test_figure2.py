@@ -129,10 +129,8 @@ def test_the_pair_that_the_campaign_names_is_shown_and_must_be_there():
 
 def test_the_lexicon_has_the_words_own_entry_and_the_one_that_takes_its_place(tables):
     stages = follow_pair(tables(DOGS, SEEN), CHOICE)
-    assert forms(stages) == [
-        ("sing", "unimorph", True, False, None),
-        ("sings", "unimorph", False, True, None),
-    ]
+    own, chosen = ("unimorph", True, False, None), ("unimorph", False, True, None)
+    assert forms(stages) == [("sing", *own), ("sings", *chosen)]
     assert (stages.lemma, stages.sizes) == ("sing", {"unimorph": 2, "ud": 2})
     # UniMorph has exactly one other form, so that nobody asks the treebanks.
     assert stages.consulted == {"unimorph": True, "ud": False}

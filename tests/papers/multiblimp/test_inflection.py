@@ -15,19 +15,14 @@ from blimpworks.papers.multiblimp.items.inflection import (
 
 def table_of(rows, pos, source):
     """Lexicon of rows "lemma form features"; another part of speech goes before a slash."""
-    split = [(*row.split(), "")[:3] for row in rows]
-    lemmas, forms, features = zip(*split, strict=True)
-    parts = [(features.split("/")[0] if "/" in features else pos) for features in features]
-    return pa.table(
-        {
-            "lemma": pa.array(lemmas, pa.string()),
-            "form": pa.array(forms, pa.string()),
-            "features": pa.array([each.split("/")[-1] for each in features], pa.string()),
-            "pos": parts,
-            "source": [source] * len(split),
-            "frequency": pa.nulls(len(split), pa.int64()),
-        }
-    )
+    entries = []
+    for row in rows:
+        lemma, form, features = (*row.split(), "")[:3]
+        part, _, features = features.rpartition("/")
+        entry = {"lemma": lemma, "form": form, "features": features, "pos": part or pos}
+        entries.append(entry | {"source": source, "frequency": None})
+    types = dict.fromkeys(entries[0], pa.string()) | {"frequency": pa.int64()}
+    return pa.Table.from_pylist(entries, schema=pa.schema(types))
 
 
 def verbs(*rows, source="unimorph", words=None, by="lemma", participles=False):
@@ -105,6 +100,9 @@ def others(lexicon, feats, form="a"):
     return {o.form for row in rows for o in contrasting(lexicon, row, query, column)}
 
 
+SINGULAR = "x a Number=SG"
+
+
 @pytest.mark.parametrize(
     ("rows", "query", "forms"),
     [
@@ -113,11 +111,7 @@ def others(lexicon, feats, form="a"):
         # What the row says besides stays.
         (["x a Number=SG|Person=3", "x b Number=PL|Person=3", "x c Number=PL|Person=1"], "", "b"),
         # What the treebank says stays where the row is silent.
-        (
-            ["x a Number=SG", "x b Number=PL|Tense=PST", "x c Number=PL|Tense=PRS"],
-            "Tense=Pres",
-            "c",
-        ),
+        ([SINGULAR, "x b Number=PL|Tense=PST", "x c Number=PL|Tense=PRS"], "Tense=Pres", "c"),
         # The forms that say least besides.
         (["x a Number=SG", "x b Number=PL", "x c Number=PL|Polarity=NEG"], "", "b"),
     ],

@@ -190,6 +190,5 @@ def test_lines_that_are_left_out_or_odd_are_counted(tmp_path):
     odd = Counter()
     entries = lexicon.unimorph_entries([table], "xyz", (), MultiblimpOptions(), odd)
     assert [form for _, form, _, _ in entries] == ["a", "b", "c", "d"]
-    assert +odd == Counter(
-        ["blank", "several_words", "with_more_columns", "without_tags", "without_line_end"]
-    )
+    once = ("blank", "several_words", "with_more_columns", "without_tags", "without_line_end")
+    assert +odd == Counter(once)

@@ -73,13 +73,9 @@ def test_lines_are_left_out_of_the_table_that_they_are_wrong_in(lang, table, lin
 
 def test_french_italian_and_dutch_get_the_forms_they_lack():
     french = rows_of("fra", "aimer aime V;IND;PRS;3;SG")
-    assert [(row[0], row[1], row[2][-4:]) for row in french[1:]] == [
-        ("être", "est", "3;SG"),
-        ("être", "sommes", "1;PL"),
-        ("être", "êtes", "2;PL"),
-        ("être", "sont", "3;PL"),
-        ("mettre", "met", "3;SG"),
-    ]
+    lacking = [(lemma, form, tags[-4:]) for lemma, form, tags in french[1:]]
+    be = [("est", "3;SG"), ("sommes", "1;PL"), ("êtes", "2;PL"), ("sont", "3;PL")]
+    assert lacking == [*(("être", *each) for each in be), ("mettre", "met", "3;SG")]
     assert rows_of("ita", "x y N;SG")[1:] == [("essere", "è", "V;IND;PRS;3;SG")]
     assert rows_of("nld", "x y N;SG")[1:] == [
         ("willen", "wil", "V;IND;PRS;2;SG"),

@@ -62,9 +62,8 @@ def test_each_phenomenon_is_counted_for_itself():
 
 
 VALUES = st.sampled_from(["SG", "PL", "DU", "PL|SG", "DU|PL"])
-ITEMS = st.lists(
-    st.tuples(VALUES, VALUES, st.sampled_from(["SV", "VS"]), st.sampled_from("+~?-")), max_size=30
-)
+ORDERS, SIGNS = st.sampled_from(["SV", "VS"]), st.sampled_from("+~?-")
+ITEMS = st.lists(st.tuples(VALUES, VALUES, ORDERS, SIGNS), max_size=30)
 
 
 @pytest.mark.parametrize("memberships", ["published", "corrected"])

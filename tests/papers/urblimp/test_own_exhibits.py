@@ -58,15 +58,9 @@ def test_models_that_guess_are_shown_by_pseudo_perplexity_beside_the_others(tabl
 
 
 def test_a_model_judged_by_both_counts_once():
-    rows = pd.DataFrame(
-        {
-            "model": ["both", "both", "causal", "masked", "masked"],
-            "method": [
-                *("perplexity", "pseudo_perplexity"),
-                *("perplexity", "pseudo_perplexity", "full_sentence"),
-            ],
-        }
-    )
+    both = ["perplexity", "pseudo_perplexity"]
+    models = ["both", "both", "causal", "masked", "masked"]
+    rows = pd.DataFrame({"model": models, "method": [*both, *both, "full_sentence"]})
     assert list(by_method(rows, "perplexity", PSEUDO["perplexity"]).index) == [0, 2, 3]
     assert list(by_method(rows, "full_sentence", PSEUDO.get("full_sentence")).index) == [4]
 
@@ -104,11 +98,8 @@ def test_samples_name_rule_change_and_line_and_mark_what_differs(tables):
     assert len(exhibit.cells) == sum(map(len, URDU.values()))
     row = f"urd-{OBJECT}-2 {OBJECT}"
     assert "[کو بلایا۔/*بلایا۔]" in cell(exhibit, row, "Pair").text
-    assert exhibit.remarks[row] == {
-        "Rule": "plain",
-        "Change": "deletion, constructed",
-        "Source": "t.conllu:20",
-    }
+    remarks = {"Rule": "plain", "Change": "deletion, constructed", "Source": "t.conllu:20"}
+    assert exhibit.remarks[row] == remarks
 
 
 @pytest.mark.parametrize("make", [samples, table2, table10])
@@ -140,12 +131,8 @@ def test_a_token_counts_for_the_word_that_it_ends_in():
     text = "اس کو دی"
     # "اس", " ", "ک", "و", " دی", end
     result = words_of(text, [2, 3, 4, 5, 8, 8], [-math.log(2)] * 6)
-    assert [(word, tokens) for word, tokens, _ in result] == [
-        ("اس", 1),
-        ("کو", 3),
-        ("دی", 1),
-        (None, 1),
-    ]
+    words = [(word, tokens) for word, tokens, _ in result]
+    assert words == [("اس", 1), ("کو", 3), ("دی", 1), (None, 1)]
 
 
 def test_the_pair_that_is_shown_parts_most_among_short_ones():

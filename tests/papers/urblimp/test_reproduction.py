@@ -93,10 +93,6 @@ def test_printed_accuracies_have_the_pairs_that_table_10_should_have():
     n = printed_row(exhibit="table10", column="n", text="400", value="400", corrected="401")
     result = printed_row(exhibit="table7", text="99.25", value="99.25")
     (accuracy,) = accuracies([n, result])
-    assert (accuracy.model, accuracy.lang, accuracy.phenomenon, accuracy.n) == (
-        "m",
-        "urd",
-        "aspect",
-        401,
-    )
+    place = accuracy.model, accuracy.lang, accuracy.phenomenon
+    assert (*place, accuracy.n) == ("m", "urd", "aspect", 401)
     assert (accuracy.accuracy, accuracy.rounding) == pytest.approx((0.9925, 0.00005))

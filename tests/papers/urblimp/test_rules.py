@@ -10,22 +10,18 @@ GIRL = tree(
     "لڑکی/NOUN/3/nsubj/Gender=Fem|Number=Sing|lemma=لڑکی گھر/NOUN/3/obl آتی/VERB/0/root/lemma=آنا "
     "نہیں/PART/3/advmod تھی/AUX/3/aux/lemma=تھا ۔/PUNCT/3/punct"
 )
+STEMS = {
+    "verb": {"upos": ["VERB"], "stem": ["نا$", ""]},
+    "past": {"upos": ["AUX"], "stem": [".*", ""]},
+}
+CELLS = {
+    "verb": {"Gender=Fem": ["تی"], "Gender=Masc": ["تا"]},
+    "past": {"Gender=Fem": ["تھی"], "Gender=Masc": ["تھا"]},
+}
+WORDS = {"homes": {"گھر": "مکان"}, "was": {"تھی": "تھا"}}
 SMALL = {
-    "inflection": {
-        "paradigms": {
-            "verb": {
-                "upos": ["VERB"],
-                "stem": ["نا$", ""],
-                "cells": {"Gender=Fem": ["تی"], "Gender=Masc": ["تا"]},
-            },
-            "past": {
-                "upos": ["AUX"],
-                "stem": [".*", ""],
-                "cells": {"Gender=Fem": ["تھی"], "Gender=Masc": ["تھا"]},
-            },
-        }
-    },
-    "tables": {"homes": {"گھر": "مکان"}, "same": {"گھر": "گھر"}, "was": {"تھی": "تھا"}},
+    "inflection": {"paradigms": {name: STEMS[name] | {"cells": CELLS[name]} for name in CELLS}},
+    "tables": WORDS | {"same": {"گھر": "گھر"}},
     "orthography": {"closing": "۔"},
 }
 KNOWN = tree("آتا/VERB/0/root تھا/AUX/1/aux مکان/NOUN/1/obl")
@@ -97,15 +93,7 @@ def test_a_match_that_gives_no_pair_says_why(tmp_path, pattern, change, more, kn
     assert outcome(tmp_path, beside=(beside,), **rule).reason == reason
 
 
-TABLES = {
-    **SMALL,
-    "tables": {
-        "apart": {"گھر": "مکان کو"},
-        "bare": {"مکان کو": "مکان"},
-        "homes": {"گھر": "مکان"},
-        "was": {"تھی": "تھا"},
-    },
-}
+TABLES = SMALL | {"tables": WORDS | {"apart": {"گھر": "مکان کو"}, "bare": {"مکان کو": "مکان"}}}
 HOME = tree("مکان/NOUN/3/obl کو/ADP/1/case آتا/VERB/0/root تھا/AUX/3/aux")
 
 
@@ -146,10 +134,8 @@ def test_neighbours_are_those_in_the_bad_sentence_whatever_else_changed_before(
     rule = {"prepare": [], "change": [replace("A", "was")]}
     rule[step] = [before, *rule[step]]
     for beside in ("گھر", "۔", "نہیں"):
-        texts = (
-            f"آتی/VERB/2/x تھا/AUX/0/root {beside}/X/2/x",
-            "گھر/X/0/root تھی/AUX/1/x آتی/X/1/x",
-        )
+        text = f"آتی/VERB/2/x تھا/AUX/0/root {beside}/X/2/x"
+        texts = text, "گھر/X/0/root تھی/AUX/1/x آتی/X/1/x"
         made = {"language": TABLES, "beside": map(tree, texts), "pattern": WHOLE}
         (result,) = outcomes(tmp_path / "rules", GIRL, context=["next"], **made, **rule)
         assert result.reason == (ATTESTED if beside == follows else "")
@@ -208,20 +194,16 @@ def test_rules_of_one_variant_are_left_out_of_the_other(tmp_path):
     folder = write_rules(tmp_path / "rules", about="x", rules=rules)
     for name, word in (("published", "دوڑتا"), ("corrected", "ہنستا")):
         built = build(tmp_path, rules=folder, variant=name)
-        assert {(item["rule"], item["focus_good"].split()[0]) for item in built.items} == {
-            (name, word)
-        }
+        found = {(item["rule"], item["focus_good"].split()[0]) for item in built.items}
+        assert found == {(name, word)}
 
 
 TEXT = "وہ روز کام کرتا رہا ہے۔\nیہ كتاب اچھی ہے۔\n"
 
 
 def test_rules_that_need_no_edges_read_plain_text_too(tmp_path):
-    rule = {
-        "source": "text",
-        "pattern": 'A [form="رہا"]; T [form="ہے"|"تھا"]; A < T',
-        "change": [delete("A")],
-    }
+    pattern = 'A [form="رہا"]; T [form="ہے"|"تھا"]; A < T'
+    rule = {"source": "text", "pattern": pattern, "change": [delete("A")]}
     language = {"orthography": SMALL["orthography"]}
     folder = write_rules(tmp_path / "rules", language=language, about="x", rules=[rule])
     (tmp_path / "more.txt").write_text(TEXT, encoding="utf-8")

@@ -25,9 +25,8 @@ def test_differences_that_only_floating_point_tells_apart_are_tied():
 
 
 def test_each_pair_of_models_is_compared_on_what_both_were_scored_on():
-    scores = pd.DataFrame(
-        {"a": [1.0, 2.0, 3.0, 4.0], "b": [0.0, 0.0, 0.0, None], "c": [1.0, 2.0, 3.0, 9.0]}
-    )
+    of = {"a": [1.0, 2.0, 3.0, 4.0], "b": [0.0, 0.0, 0.0, None], "c": [1.0, 2.0, 3.0, 9.0]}
+    scores = pd.DataFrame(of)
     result = compare_scores(scores, [("a", "b"), ("a", "c")])
     assert list(result["n"]) == [3, 1]
     assert list(result["p"]) == [0.25, 1.0]
@@ -89,10 +88,8 @@ def test_kappas_of_five_pairs_are_those_by_hand():
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=40))
 def test_of_half_the_pairs_the_grammatical_sentence_is_the_first_category(right):
     ratings = rated(right)
-    counts, plain = (
-        statistics.counts_of("published", ratings, 3),
-        statistics.counts_of("corrected", ratings, 3),
-    )
+    counts = statistics.counts_of("published", ratings, 3)
+    plain = statistics.counts_of("corrected", ratings, 3)
     turned = sum(a.tolist() != b.tolist() for a, b in zip(counts, plain, strict=True))
     assert turned == len(right) // 2
     assert (counts.sum(axis=1) == 3).all()
