@@ -164,7 +164,7 @@ def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path, caplo
     assert read_validation([path], [key], "urblimp", outputs, lenient)["left_out"] == 0
 
 
-def test_rows_without_a_choice_are_counted_and_pairs_of_a_second_person_enter_no_kappa(
+def test_rows_without_a_choice_are_counted_and_a_second_persons_enter_no_kappa(
     lists, tmp_path, caplog
 ):
     sheets, key = lists

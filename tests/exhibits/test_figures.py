@@ -67,9 +67,7 @@ def intervals(lines):
         (sns.pointplot, POINTS, lambda axes: [*axes.lines[0].get_ydata()]),
     ],
 )
-def test_bars_and_points_stand_at_their_values_with_the_intervals_that_the_cells_have(
-    plot, settings, values
-):
+def test_bars_and_points_stand_at_their_values_with_the_cells_intervals(plot, settings, values):
     bare = frame_of(CELLS)
     for frame, ends in ((with_ends(bare), [(55.0, 70.0), (81.0, 90.0)]), (bare, [])):
         with house_style():

@@ -116,9 +116,7 @@ def test_a_statement_stands_as_printed_and_beside_what_other_numbers_make_of_it(
         ("table1/b/n", {"row": "b", "column": "n"}, "value of the row", "five"),  # as printed
     ],
 )
-def test_numbers_can_be_of_any_row_of_a_list_or_of_several_columns(
-    printed, of, where, formula, text
-):
+def test_numbers_can_be_of_any_row_a_list_or_several_columns(printed, of, where, formula, text):
     cells, _ = statements(printed(f"text,all,n,two,2,rows,,,,,,{formula},{of}"))
     assert (cells[1].where, cells[1].text) == ({"exhibit": "table1", **where}, text)
 

@@ -73,10 +73,9 @@ def test_scores_of_other_items_are_refused(tmp_path):
 
 def write_judgements(path, rows):
     """From (paradigm, correct or None, tie)."""
-    values = dict.fromkeys(("value_good", "value_bad", "margin"), 0.0)
     judgements = [
         {"item_id": f"i{i}", "phenomenon": paradigm.partition("/")[0], "paradigm": paradigm}
-        | {"method": "full_sentence", "correct": correct, "tie": tie, "near_tie": tie, **values}
+        | {"method": "full_sentence", "correct": correct, "tie": tie, "near_tie": tie}
         for i, (paradigm, correct, tie) in enumerate(rows)
     ]
     write_rows(judgements, JUDGEMENTS, path)

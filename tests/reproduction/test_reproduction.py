@@ -290,8 +290,7 @@ def test_the_first_reason_that_fits_is_given_after_the_numbers_own_note(paper):
 def test_the_comparison_is_written_with_every_column(paper, tmp_path):
     numbers = [*PARTS, number("sum", "x", "3.1"), number("big", "x", "735000123", unit="tokens")]
     cells = [cell(("sum", "x"), 3.08, where=SUM), cell(("big", "x"), 735_000_123, where=SUM)]
-    tested_paper = paper(numbers, cells)
-    counts = compare_published([tested_paper], tmp_path / "out.csv")
+    counts = compare_published([paper(numbers, cells)], tmp_path / "out.csv")
     assert counts == {EXACT: 2, NOT_RECOMPUTABLE: 2}
     frame = pd.read_csv(tmp_path / "out.csv")
     assert list(frame) == list(published.COLUMNS)
@@ -369,7 +368,7 @@ def test_a_printed_accuracy_that_cannot_be_one_is_refused(tmp_path, name, number
         ("8", "points at least", 5, 7.4, 6.2, measured.DEVIATES),
     ],
 )
-def test_a_measured_number_agrees_if_the_printed_is_in_its_interval(
+def test_a_measured_number_agrees_if_its_interval_has_the_printed(
     text, unit, low, high, value, expected
 ):
     row = published_row("a", "x", text, unit=unit)

@@ -147,20 +147,13 @@ MODEL_LABELS = Labels(
 
 
 def item(paradigm, number):
-    spans = dict.fromkeys(("good_start", "good_end", "bad_start", "bad_end"), 0)
-    return {
-        **{"item_id": f"{paradigm}-{number:02}", "lang": "urd", "paradigm": paradigm},
-        **{"phenomenon": PHENOMENON_OF[paradigm], "good": "وہ بولا", "bad": "وہ بولی"},
-        **spans,
-        **dict.fromkeys(("treebank", "file", "sent_id")),
-    }
+    names = {"item_id": f"{paradigm}-{number:02}", "lang": "urd", "paradigm": paradigm}
+    return names | {"phenomenon": PHENOMENON_OF[paradigm], "good": "وہ بولا", "bad": "وہ بولی"}
 
 
 def judgement(pair, correct):
     keys = {name: pair[name] for name in ("item_id", "phenomenon", "paradigm")}
-    values = dict.fromkeys(("value_good", "value_bad", "margin"), 0.0)
-    verdict = {"correct": float(correct), "tie": False, "near_tie": False}
-    return keys | values | verdict | {"method": METHOD}
+    return keys | {"correct": float(correct), "tie": False, "near_tie": False, "method": METHOD}
 
 
 def simulate(root, skill, paradigms=PARADIGMS):

@@ -1,7 +1,6 @@
 """Pairs of UrBLiMP to deal to participants, and participants who fill in lists by a script."""
 
 import numpy as np
-import pyarrow as pa
 
 from blimpworks.annotation.lists import CHECK
 from blimpworks.annotation.options import ValidationOptions
@@ -9,7 +8,7 @@ from blimpworks.annotation.sheets import SHEET, read_validation, write_lists
 from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
 from blimpworks.annotation.tables import VALIDATION_KEY
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
-from blimpworks.tables import ITEMS, read_table, write_table
+from blimpworks.tables import ITEMS, read_table, write_rows
 
 # With a joiner that shows nothing, and a mark that only says which way to read.
 WORDS = [
@@ -24,13 +23,10 @@ def item(paradigm, number, source):
     # A word of its own for each sentence, in Urdu's letters.
     own = "".join(chr(ord("ا") + int(digit)) for digit in str(source))
     good = " ".join([own, *WORDS[: 6 + source % 6]])
-    spans = dict.fromkeys(("good_start", "good_end", "bad_start", "bad_end"), 0)
     return {
         **{"item_id": f"{paradigm}-{number:03}", "lang": "urd", "paradigm": paradigm},
-        **{"phenomenon": PHENOMENON_OF[paradigm]},
+        **{"phenomenon": PHENOMENON_OF[paradigm], "sent_id": f"s{source}"},
         **{"good": f"{good} {paradigm}{END}", "bad": f"{good} غلط{paradigm}{END}"},
-        **spans,
-        **{"treebank": "UDTB", "file": "test", "sent_id": f"s{source}"},
     }
 
 
@@ -44,7 +40,7 @@ def items(per_paradigm, sentences=4000, paradigms=PARADIGMS, seed=0):
 
 
 def write_items(path, rows):
-    write_table(pa.Table.from_pylist(rows, schema=ITEMS.arrow()), ITEMS, path)
+    write_rows(rows, ITEMS, path)
     return path
 
 

@@ -232,8 +232,7 @@ def accuracies_of(tables, models):
 
 @pytest.mark.slow
 def test_figure_5_has_a_point_for_each_phenomenon_and_size(tables):
-    exhibit = fig5(tables, LABELS)
-    cells = by_place(exhibit)
+    cells = by_place(fig5(tables, LABELS))
     assert len(cells) == 2 * 3 * (len(PARADIGMS) + 1)
     frame = accuracies_of(tables, [f"lstm-curve-2k-seed{seed}" for seed in (1, 2)])
     mine = frame[frame["paradigm"].isin(PARADIGMS["binding"])]

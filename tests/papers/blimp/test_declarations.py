@@ -271,9 +271,7 @@ def test_the_article_follows_the_sound(text, article):
         ("!bird", ("person", "bird"), False),
     ],
 )
-def test_a_restriction_is_satisfied_by_what_falls_under_it(
-    tmp_path, restriction, classes, accepted
-):
+def test_a_restriction_accepts_what_falls_under_it(tmp_path, restriction, classes, accepted):
     path = tmp_path / "classes.yaml"
     path.write_text("animate: {person: , animal: {bird: , fish: }}\nplace:\npark:\n")
     assert read_classes(path).accepts(restriction, classes) == accepted

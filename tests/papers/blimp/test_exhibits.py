@@ -71,9 +71,7 @@ def tables(tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURED)
 @pytest.mark.parametrize("at_hand", [True, False], ids=["with release", "without"])
-def test_an_exhibit_is_written_and_its_cells_are_of_the_rows_they_name(
-    name, at_hand, tables, tmp_path
-):
+def test_an_exhibit_is_written_and_its_cells_computed_again(name, at_hand, tables, tmp_path):
     given = tables if at_hand else {k: paths for k, paths in tables.items() if k != "released"}
     spec = MEASURED[name]
     outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[spec.kind]]

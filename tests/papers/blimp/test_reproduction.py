@@ -254,8 +254,7 @@ def test_a_majority_is_more_than_half_of_a_pairs_ratings(tmp_path):
     half = [(f"{CAUSATIVE}ans1", answer) for answer in ("1. Good", "2. Bad")]
     more = [(f"{ISLAND}ans1", answer) for answer in ("1. Good", "2. Bad", "1. Good")]
     read(tmp_path, assignment("a", *half, *more))
-    exhibit = make(tmp_path)
-    cells = by_place(exhibit)
+    cells = by_place(make(tmp_path))
     assert cells[CAUSATIVE, "Ratings"].value == 50
     assert cells[CAUSATIVE, "Majority, ratings"].value == 0
     assert cells[ISLAND, "Ratings"].value == pytest.approx(100 * 2 / 3)

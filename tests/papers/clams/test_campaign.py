@@ -96,9 +96,7 @@ def test_each_seed_is_scored_by_parts_of_its_own():
         ),
     ],
 )
-def test_methods_and_counting_follow_architecture_and_decisions(
-    options, architecture, methods, one_more
-):
+def test_methods_and_counting_follow_the_decisions(options, architecture, methods, one_more):
     assert methods_of(options, architecture) == methods
     assert counts_one_more(options, architecture) == one_more
 
@@ -122,8 +120,7 @@ def test_what_a_site_says_of_a_model_holds_for_its_seeds_unless_it_says_more(tmp
     measured = {"lstm-small": 10, "lstm-small-seed2": 20, "other": 30}
     said = Site(models={n: ModelNeeds(tokens_per_second=rate) for n, rate in measured.items()})
     site = for_seeds(said, catalogue.seeds)
-    row = catalogue.models["lstm-small-seed1"]
-    needs = needs_of(row, "lstm", "float32", site)
+    needs = needs_of(catalogue.models["lstm-small-seed1"], "lstm", "float32", site)
     names = ("lstm-small-seed1", "lstm-small-seed2", "lstm-small-multi-seed1")
     speeds = [speed_of(catalogue.models[name], "lstm", needs, site) for name in names]
     assert speeds[:2] == [(10, "measured"), (20, "measured")]

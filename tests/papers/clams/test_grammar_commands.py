@@ -163,9 +163,7 @@ def test_authors_are_told_what_is_seldom_meant(write, text, name, remarks):
         ),
     ],
 )
-def test_authors_are_told_what_only_the_published_program_does(
-    write, grammar, place, beginning, end
-):
+def test_authors_are_told_what_only_the_published_one_does(write, grammar, place, beginning, end):
     text = f"{grammar}V[s,x] is\nV[p,x] are\n"
     (told,) = [remark for remark in remarks_of(text, write) if "published" in remark]
     assert told.startswith(f"vp_coord.avg:{place}: {beginning}")

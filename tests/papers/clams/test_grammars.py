@@ -200,9 +200,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "place", "words"), MISTAKES)
-def test_a_mistake_is_told_with_its_place_what_was_expected_and_what_to_do(
-    write, text, place, words
-):
+def test_a_mistake_is_told_with_place_what_was_expected_and_what_to_do(write, text, place, words):
     path = write(text)
     sentence = mistake(lambda: kit.lines(path))
     assert sentence.startswith(f"{path}:{place}: found {words}")

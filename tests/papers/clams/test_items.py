@@ -241,9 +241,7 @@ def test_complexity_leaves_out_other_features_and_poorer_lects(wals, tmp_path):
         ("112A-ger,1\n112A-ger,1", "1", r"value\.csv:3: id '112A-ger' stands in line 2"),
     ],
 )
-def test_tables_of_wals_that_do_not_suit_one_another_are_refused(
-    wals, tmp_path, value, number, fault
-):
+def test_tables_of_wals_that_do_not_fit_together_are_refused(wals, tmp_path, value, number, fault):
     with pytest.raises(UserError, match=fault):
         build_morphology(*wals(value, number=number), tmp_path / "out")
 

@@ -183,8 +183,7 @@ def test_reasons_and_denominators_add_up_to_the_change_of_accuracy(campaign, roo
 
 
 def test_published_accuracies_divide_by_what_the_settings_ask_for(campaign, simulated, root):
-    labels = replace(LABELS, method="published")
-    exhibit, _ = build("table34", campaign, labels, root)
+    exhibit, _ = build("table34", campaign, replace(LABELS, method="published"), root)
     cell = by_place(exhibit)["phi-4", "starts with word"]
     path = simulated.judgements / "phi-4/ita.parquet"
     rows = read_table(JUDGEMENTS, path).to_pandas()

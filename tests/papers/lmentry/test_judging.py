@@ -82,8 +82,7 @@ anything = st.text(st.characters(exclude_categories=["Cs", "Co"]), min_size=1, m
 @given(anything, anything)
 def test_what_an_argument_contains_is_never_taken_for_syntax(answer, distractor):
     arguments = LETTERS | {"answer": f"a{answer}b", "distractor": f"c{distractor}d"}
-    verdict = ask("corrected", "more_letters", arguments, arguments["answer"])
-    assert verdict.correct
+    assert ask("corrected", "more_letters", arguments, arguments["answer"]).correct
     assert not ask("corrected", "more_letters", arguments, arguments["distractor"]).correct
 
 

@@ -101,8 +101,7 @@ def test_an_auxiliary_without_features_takes_those_of_the_main_verb(treebank):
     ],
 )
 def test_words_between_can_attract_by_a_feature_or_as_verbs(treebank, word, kept):
-    tree = LONG.replace("cats cat NOUN Number=Plur", word)
-    (row,) = of("sv", treebank(tree))
+    (row,) = of("sv", treebank(LONG.replace("cats cat NOUN Number=Plur", word)))
     assert row["between"] == ([3] if kept else [])
     assert row["between_feats"] == ([word.split()[-1]] if kept else [])
 

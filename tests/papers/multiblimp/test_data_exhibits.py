@@ -93,8 +93,7 @@ DUTCH = [
 
 
 def test_table1_gives_each_verb_value_its_share_of_a_subject_value_and_order(write):
-    tables = agreement(write, cym=DUTCH)
-    exhibit = data.table1(tables, LABELS)
+    exhibit = data.table1(agreement(write, cym=DUTCH), LABELS)
     assert csv_text(exhibit).splitlines() == [
         "Values,Subject,Verb,Order,Welsh",
         "PL PL SV,PL,PL,SV,1.0",
@@ -140,8 +139,7 @@ CONDITIONS = [
 
 def test_table2_has_a_part_for_each_feature_with_the_papers_values(write):
     tables = items(write, *CONDITIONS)
-    exhibit = data.table2(tables, LABELS)
-    lines = markdown_text(exhibit).splitlines()
+    lines = markdown_text(data.table2(tables, LABELS)).splitlines()
     rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in lines if "|" in line]
     total = ["Total SV", "Total VS", "Total BOTH"]
     assert rows[0] == ["NUMBER", "SG SV", "SG VS", "PL SV", "PL VS", "DU SV", "DU VS", *total]
@@ -200,8 +198,7 @@ FAMILY_PAIRS = [
 
 def test_fig4_counts_languages_and_pairs_of_families_the_largest_first(write):
     tables = items(write, *FAMILY_PAIRS)
-    exhibit = languages.fig4(tables, LABELS)
-    rows = exhibit.layout("value").to_numpy().tolist()
+    rows = languages.fig4(tables, LABELS).layout("value").to_numpy().tolist()
     assert rows == [["Indo-European", 2, 3], ["Afro-Asiatic", 1, 9]]
 
 

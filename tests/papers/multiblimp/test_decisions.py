@@ -104,8 +104,7 @@ def missing_words(treebank):
 
 @outcome(published="cas", corrected="čas")
 def scripts(treebank):
-    tree = DOGS_SING.replace("Dogs", "čas")
-    language = treebank(tree)
+    language = treebank(DOGS_SING.replace("Dogs", "čas"))
     language.special = ("published:unidecode",)
     return language.candidates()[0]["subject_form"]
 

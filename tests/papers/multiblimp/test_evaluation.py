@@ -76,7 +76,7 @@ def score(pair, correct, random):
 def judgement(pair, correct, margin):
     keys = {name: pair[name] for name in ("item_id", "phenomenon", "paradigm")}
     verdict = {"correct": float(correct), "tie": False, "near_tie": False, "margin": margin}
-    return keys | verdict | {"method": METHOD, "value_good": 0.0, "value_bad": 0.0}
+    return keys | verdict | {"method": METHOD}
 
 
 def simulate(root, models=MODELS):
@@ -226,7 +226,7 @@ def test_table_5_counts_the_pairs_even_where_every_model_skips_one(with_accuraci
     assert all(cell.text.endswith("*") == (cell.row == "Wolof") for cell in judged)
 
 
-def test_accuracies_without_a_judgement_are_told_from_those_by_another_method(
+def test_accuracies_without_judgements_are_told_from_those_by_another_method(
     tables, with_accuracies
 ):
     with pytest.raises(UserError, match="languages have no pairs"):

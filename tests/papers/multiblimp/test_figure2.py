@@ -157,8 +157,7 @@ def test_a_capitalised_word_that_is_looked_up_in_lower_case_is_traced_so(tables)
 
 def test_pairs_of_several_values_are_among_those_of_the_condition(tables):
     more = "\nsing singz V;IND;PRS;3;SG\nsing singz V;IND;PRS;3;DU\n"
-    built = tables(DOGS, unimorph=UNIMORPH + more)
-    stages = follow_pair(built, CHOICE)
+    stages = follow_pair(tables(DOGS, unimorph=UNIMORPH + more), CHOICE)
     assert stages.item["paradigm"] == "PL>SG/SV/verb"
     assert stages.fitting["ungrammatical"] == ["DU|SG", "SG"]
     assert (stages.available, stages.kept) == (2, 2)
@@ -230,9 +229,7 @@ def test_a_language_without_pairs_says_so(tables):
         (["eng", "cym"], {"figure2_language": "cym"}, "cym"),
     ],
 )
-def test_english_is_shown_if_the_campaign_has_it_else_its_first_language(
-    languages, exhibits, shown
-):
+def test_english_is_shown_if_the_campaign_has_it_or_its_first_language(languages, exhibits, shown):
     settings = {"campaign": "test", "languages": languages, "models": []}
     campaign = check_campaign(settings | {"multiblimp": {"exhibits": exhibits}}, "test.yaml")
     assert figure2_choice(campaign, load_catalogue(campaign))["language"] == shown

@@ -32,9 +32,7 @@ AFTER_A_DISAGREEMENT = f"""
         (TWO_SUBJECTS.replace(FIN, "_"), "published", ["Dogs"], {NO_ENTRY: 1}),
     ],
 )
-def test_a_verb_takes_over_what_it_lacks_and_keeps_it_as_published(
-    pairs_of, tree, variant, subjects, rejected
-):
+def test_a_verb_takes_over_what_it_lacks_and_keeps_it(pairs_of, tree, variant, subjects, rejected):
     pairs, counts = pairs_of(tree, copied_features=variant)
     assert ([pair["subject"] for pair in pairs], counts) == (subjects, rejected)
 
@@ -95,7 +93,7 @@ def test_pairs_of_which_other_moods_are_not_known_are_counted(pairs_of, tmp_path
         ("", "Tense=Past|Person=3", 0),
     ],
 )
-def test_english_verbs_are_third_person_present_by_their_own_or_their_subjects_features(
+def test_english_verbs_are_third_person_present_by_either_words_features(
     pairs_of, subject, verb, kept
 ):
     tree = DOGS_SING.replace("NOUN Number=Plur", f"NOUN Number=Plur{subject}")

@@ -158,9 +158,7 @@ def test_what_the_release_says_in_its_own_ways_is_understood(change):
         ("McDo said", "Mcdonald said", "McDo", "McDonald", (0, "McDo", "Mcdonald")),
     ],
 )
-def test_forms_and_their_place_are_seen_in_the_sentences(
-    change, sen, wrong_sen, head, swap_head, forms
-):
+def test_forms_and_place_are_seen_in_the_sentences(change, sen, wrong_sen, head, swap_head, forms):
     cells = {"sen": sen, "wrong_sen": wrong_sen, "prefix": "", "child": ""}
     item = read(change(head=head, swap_head=swap_head, **cells))[0]
     assert (item["good_start"], item["good_form"], item["bad_form"]) == forms

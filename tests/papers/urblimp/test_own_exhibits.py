@@ -66,8 +66,7 @@ def test_a_model_judged_by_both_counts_once():
 
 
 def test_rules_add_up_to_the_matches(tables):
-    exhibit = rules(tables, LABELS)
-    frame = exhibit.layout("value").set_index("Paradigm")
+    frame = rules(tables, LABELS).layout("value").set_index("Paradigm")
     rejected = [column for column in frame if str(column).startswith("Rejected")]
     parts = frame[["Pairs", *rejected]].astype(float).sum(axis=1)
     matched = frame["Matches"].astype(float)
@@ -105,8 +104,7 @@ def test_samples_name_rule_change_and_line_and_mark_what_differs(tables):
 @pytest.mark.parametrize("make", [samples, table2, table10])
 def test_urdu_says_so_in_html_and_is_set_apart_in_latex_and_markdown(tables, make):
     exhibit = make(tables, LABELS)
-    page = html_text(exhibit)
-    cells = re.findall(r"<td[^>]*>[^<]*[\u0600-\u06ff][^<]*</td>", page)
+    cells = re.findall(r"<td[^>]*>[^<]*[\u0600-\u06ff][^<]*</td>", html_text(exhibit))
     assert cells
     assert all('dir="rtl" lang="ur"' in cell_text for cell_text in cells)
     assert "\\righttoleft{" in latex_text(exhibit)
@@ -153,8 +151,7 @@ def test_the_pair_that_is_shown_parts_most_among_short_ones():
 
 def test_items_of_another_benchmark_have_no_change_and_say_so(tables, tmp_path):
     items = tmp_path / "urd.parquet"
-    rows = read_table(ITEMS, tables["items"][0], ITEMS.names)
-    write_table(rows, ITEMS, items)
+    write_table(read_table(ITEMS, tables["items"][0], ITEMS.names), ITEMS, items)
     evaluation = Evaluation("m", "urd", items, tmp_path / "s.parquet", tmp_path / "j.parquet")
     with pytest.raises(UserError, match="no column change"):
         compare_lengths([evaluation], "wrong", tmp_path / "l.parquet", tmp_path / "w.parquet")
@@ -173,9 +170,7 @@ def test_the_figure_shows_the_first_model_that_reads_from_left_to_right(tables):
     assert means[0] < means[1]
 
 
-def test_without_a_font_words_are_numbered_listed_and_the_package_named(
-    tables, monkeypatch, caplog
-):
+def test_without_a_font_words_are_numbered_listed_and_a_package_named(tables, monkeypatch, caplog):
     bundled = str(Path(mpl.get_data_path()) / "fonts")
     kept = [f for f in fonts.font_manager.fontManager.ttflist if f.fname.startswith(bundled)]
     assert kept

@@ -128,7 +128,7 @@ def test_the_kind_of_change_is_told_by_the_two_sentences(tmp_path, rule, bad, ch
     ids=["left out", "added", "moved"],
 )
 @pytest.mark.parametrize("step", ["prepare", "change"])
-def test_neighbours_are_those_in_the_bad_sentence_whatever_else_changed_before(
+def test_neighbours_are_those_in_the_bad_sentence_after_all_changes(
     tmp_path, before, follows, step
 ):
     rule = {"prepare": [], "change": [replace("A", "was")]}
@@ -160,9 +160,7 @@ def test_an_operation_on_a_word_that_was_left_out_is_refused_by_rule_and_sentenc
         ("Masc", inflect("A", agreeing="M"), "وہ آتی تھی", "does not agree as it is"),
     ],
 )
-def test_a_word_takes_the_values_of_another_or_agrees_with_it(
-    tmp_path, gender, change, bad, reason
-):
+def test_a_word_takes_values_of_another_or_agrees_with_it(tmp_path, gender, change, bad, reason):
     sentence = tree(f"وہ/PRON/2/nsubj/Gender={gender} آتی/VERB/0/root تھی/AUX/2/aux/lemma=تھا")
     result = outcome(tmp_path, sentence, pattern=f"{AUX}; M [upos=PRON]", change=[change])
     assert (result.bad, result.reason) == (bad, reason)
@@ -249,9 +247,7 @@ PATTERN = "expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."
         ({"change": [add("A", "V", "V", "article")]}, None, "names 'article', which "),
     ],
 )
-def test_a_malformed_rule_is_refused_in_a_sentence_with_file_and_key(
-    tmp_path, fields, key, message
-):
+def test_a_malformed_rule_is_refused_in_a_sentence_by_file_and_key(tmp_path, fields, key, message):
     folder = write_rules(tmp_path / "rules", about="x", rules=[{**RULE, **fields}])
     with pytest.raises(UserError) as raised:
         read_declaration(folder / "honorific.yaml", urdu().model_copy(update={"tables": {}}))
