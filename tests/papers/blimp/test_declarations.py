@@ -107,7 +107,11 @@ def test_a_mistake_is_named_with_file_and_key(tmp_path, body, said):
         ("phrase, subject", "phrase, classes: '!persn', subject", "not in classes.yaml; did you"),
         ("phrase, object", "phrase, other_than: [wolfs], object", "draw.object.other_than' names"),
         ("phrase, object", "phrase, determiner: frequnt, object", "did you mean 'frequent'?"),
-        ("phrase, object", "phrase, determiner: [teh], object", "object.determiner' names 'teh'"),
+        (
+            "phrase, object",
+            "phrase, determiner: [teh], object",
+            "draw.object.determiner' names 'teh'",
+        ),
         ("verb: verb", "verb: verb, among: [hass]", "'draw.does.among' names 'hass', which is not"),
         ("good:", "  a: {is: adjective, words: [oldd]}\ngood:", "'draw.a.words' names 'oldd'"),
         ("good:", "  a: {is: adjective, other_than: [oldd]}\ngood:", "draw.a.other_than' names 'o"),
