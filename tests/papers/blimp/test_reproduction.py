@@ -25,15 +25,7 @@ from blimpworks.papers.blimp.released_results import (
     read_ratings,
 )
 from blimpworks.reproduction.printed import read_printed_numbers
-from support.blimp_kit import (
-    PRINTED,
-    labels_of_print,
-    published,
-    ratings,
-    release,
-    statuses,
-    write_release,
-)
+from support import blimp_kit
 from support.cells_kit import by_place, check_that_it_deviates
 
 pytestmark = pytest.mark.xdist_group("blimp-print")  # they share what is made once
@@ -73,7 +65,7 @@ def counts(statuses_by_place):
 @pytest.fixture(scope="module")
 def paper(mirror, tmp_path_factory):
     root = tmp_path_factory.mktemp("release")
-    return published(root, released=release(mirror, root))
+    return blimp_kit.published(root, released=blimp_kit.release(mirror, root))
 
 
 def cells_of(paper, exhibit):
@@ -83,7 +75,7 @@ def cells_of(paper, exhibit):
 
 @pytest.mark.mirror
 def test_with_the_release_every_number_has_the_status_that_it_should(paper):
-    status = statuses(paper)
+    status = blimp_kit.statuses(paper)
     assert counts(status) == {
         ("table2", "exact"): 12,
         ("table3", "exact"): 51,
@@ -114,17 +106,17 @@ def test_the_release_gives_the_correlation_agreement_and_prefix_results_of_the_t
 
 @pytest.mark.mirror
 def test_the_misplaced_rows_of_table_4_are_those_of_the_released_results(mirror, tmp_path):
-    released = pq.read_table(release(mirror, tmp_path)).to_pandas()
+    released = pq.read_table(blimp_kit.release(mirror, tmp_path)).to_pandas()
     chosen = released["method"].isin(["released_full_sentence", INDIVIDUAL])
     right = released[chosen].set_index(["model", "paradigm"])["accuracy"]
-    printed = read_printed_numbers(sorted(PRINTED.glob("*.csv")))
+    printed = read_printed_numbers(sorted(blimp_kit.PRINTED.glob("*.csv")))
     for one in accuracies(printed):
         off = abs(one.accuracy - right[one.model, one.paradigm])
         assert off <= one.rounding + 1e-9, one
 
 
 def test_what_table_4_should_read_is_what_stands_in_the_other_rows():
-    printed = read_printed_numbers([PRINTED / "table4.csv"])
+    printed = read_printed_numbers([blimp_kit.PRINTED / "table4.csv"])
     percent = {(a.paradigm, a.model): round(100 * a.accuracy) for a in accuracies(printed)}
     assert len(percent) == 5 * len(PHENOMENON_OF)
     wrong = [r for r in printed if r.fault]
@@ -135,7 +127,7 @@ def test_what_table_4_should_read_is_what_stands_in_the_other_rows():
 
 @pytest.mark.slow
 def test_a_changed_digit_deviates(tmp_path):
-    paper = published(tmp_path)
+    paper = blimp_kit.published(tmp_path)
     for place, changed in {
         ("table2", "binding", "N"): "6",
         ("table3", "lstm-gulordava", "binding"): "74.5",
@@ -158,14 +150,14 @@ def test_a_changed_digit_deviates(tmp_path):
     ],
 )
 def test_a_malformed_release_is_refused(file, old, new, said, tmp_path):
-    paths = write_release(tmp_path)
+    paths = blimp_kit.write_release(tmp_path)
     path = tmp_path / file
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(UserError, match=said):
         read_blimp_release(*paths, tmp_path / "out.parquet")
 
 
-LABELS = labels_of_print()
+LABELS = blimp_kit.labels_of_print()
 CAUSATIVE, ISLAND = "causative", "wh_island"
 
 
@@ -264,7 +256,7 @@ def test_a_majority_is_more_than_half_of_a_pairs_ratings(tmp_path):
 
 
 def make(root, released=None):
-    printed = sorted(PRINTED.glob("*.csv"))
+    printed = sorted(blimp_kit.PRINTED.glob("*.csv"))
     tables = {"printed": printed, "ratings": [root / "ratings" / "blimp.parquet"]}
     return humans(tables | {"released": [released] if released else []}, LABELS)
 
@@ -273,7 +265,7 @@ def make(root, released=None):
 def test_a_summary_that_the_ratings_do_not_make_is_flagged(tmp_path):
     read(tmp_path, assignment("a", (f"{CAUSATIVE}ans1", "1. Good")))
     released = tmp_path / "released.parquet"
-    read_blimp_release(*write_release(tmp_path), released)
+    read_blimp_release(*blimp_kit.write_release(tmp_path), released)
     exhibit = make(tmp_path, released)
     assert "Ratings from Summary" in exhibit.remarks[CAUSATIVE]["Differs"]
     assert "Ratings from Summary" not in exhibit.remarks[ISLAND]["Differs"]
@@ -283,13 +275,17 @@ def test_a_summary_that_the_ratings_do_not_make_is_flagged(tmp_path):
 @pytest.fixture(scope="module")
 def whole(mirror, tmp_path_factory):
     root = tmp_path_factory.mktemp("humans")
-    return ratings(mirror, root), release(mirror, root)
+    return blimp_kit.ratings(mirror, root), blimp_kit.release(mirror, root)
 
 
 @pytest.mark.mirror
 def test_the_summary_follows_exactly_from_the_released_responses(whole):
     exhibit = humans(
-        {"printed": sorted(PRINTED.glob("*.csv")), "ratings": [whole[0]], "released": [whole[1]]},
+        {
+            "printed": sorted(blimp_kit.PRINTED.glob("*.csv")),
+            "ratings": [whole[0]],
+            "released": [whole[1]],
+        },
         LABELS,
     )
     assert "The ratings make the summary of 69 of 69 paradigms exactly." in exhibit.caption
@@ -332,7 +328,7 @@ def test_the_released_responses_are_counted(whole):
 
 @pytest.mark.mirror
 def test_the_erratum_tells_the_printed_from_the_corrected_and_the_later_run(whole, tmp_path):
-    tables = {"printed": sorted(PRINTED.glob("*.csv")), "released": [whole[1]]}
+    tables = {"printed": sorted(blimp_kit.PRINTED.glob("*.csv")), "released": [whole[1]]}
     spec = next(spec for spec in SPECS if spec.name == "erratum")
     files = [tmp_path / name for name in ("erratum.cells.parquet", "erratum.md")]
     build_exhibit(spec, tables, LABELS, files[0], files[1:])

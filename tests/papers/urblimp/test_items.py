@@ -10,32 +10,22 @@ from blimpworks.linguistics.orthography import INVISIBLE, ZWNJ
 from blimpworks.papers.urblimp.items.trees import read_trees
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.tables import KEPT
-from support.urblimp_kit import (
-    HINDI,
-    LETTERS,
-    OWN,
-    OWN_HINDI,
-    build,
-    check_counts,
-    golden,
-    tables_of,
-    unpacked,
-    urdu,
-    write_rules,
-)
+from support import urblimp_kit
 
-GOLDEN = golden()
+GOLDEN = urblimp_kit.golden()
 
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("own"))
+    return urblimp_kit.build(tmp_path_factory.mktemp("own"))
 
 
 @pytest.fixture(scope="module")
 def hindi(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hindi")
-    return build(folder, rules=HINDI, treebanks=(OWN_HINDI,), lang="hin")
+    return urblimp_kit.build(
+        folder, rules=urblimp_kit.HINDI, treebanks=(urblimp_kit.OWN_HINDI,), lang="hin"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +35,7 @@ def udtb(tmp_path_factory, mirror):
     source = mirror / "ud/r2.15/UD_Urdu-UDTB"
     if not source.is_dir():
         pytest.skip(f"the mirror has no treebank of Urdu at {source}")
-    return build(folder, treebanks=unpacked(source, folder))
+    return urblimp_kit.build(folder, treebanks=urblimp_kit.unpacked(source, folder))
 
 
 @pytest.mark.slow
@@ -79,14 +69,14 @@ def check(built):
             assert all(word in left for word in bad)
         else:
             assert item["change"] == "replacement"
-    check_counts(built)
+    urblimp_kit.check_counts(built)
 
 
 def check_codes(built):
     """No look-alikes, no marks that aren't seen, everything composed; all code points."""
     sentences = [item[side] for item in built.items for side in ("good", "bad")]
     codes = {*"".join(sentences)}
-    assert not codes & {*urdu().orthography.characters, *map(chr, INVISIBLE), ZWNJ, "_"}
+    assert not codes & {*urblimp_kit.urdu().orthography.characters, *map(chr, INVISIBLE), ZWNJ, "_"}
     assert not {c for c in codes if unicodedata.category(c) in ("Mn", "Cf", "Co", "Cn")}
     assert all(unicodedata.is_normalized("NFC", sentence) for sentence in sentences)
     return codes
@@ -94,10 +84,10 @@ def check_codes(built):
 
 def check_origins(built, folder, treebanks):
     """A good sentence is the treebank's own unless it says that it is constructed."""
-    spelled = urdu().orthography
+    spelled = urblimp_kit.urdu().orthography
     sentences = {
         (tree.file, tree.sent_id): spelled.joined((w.form, w.space) for w in tree.words)
-        for tree in read_trees(*tables_of(folder, treebanks), spelled)
+        for tree in read_trees(*urblimp_kit.tables_of(folder, treebanks), spelled)
     }
     for item in built.items:
         source = sentences[item["file"], item["sent_id"]]
@@ -108,14 +98,14 @@ def check_origins(built, folder, treebanks):
 def test_all_items_of_our_treebanks_hold(own, hindi, tmp_path):
     check(own)
     check(hindi)
-    assert check_codes(own) <= {*LETTERS, *" ۔؟"}
-    check_origins(own, tmp_path, (OWN,))
+    assert check_codes(own) <= {*urblimp_kit.LETTERS, *" ۔؟"}
+    check_origins(own, tmp_path, (urblimp_kit.OWN,))
 
 
 def test_all_items_of_udtb_hold_and_each_paradigm_has_some(udtb, tmp_path, mirror):
     check(udtb)
     check_codes(udtb)
-    check_origins(udtb, tmp_path, unpacked(mirror / "ud/r2.15/UD_Urdu-UDTB", tmp_path))
+    check_origins(udtb, tmp_path, urblimp_kit.unpacked(mirror / "ud/r2.15/UD_Urdu-UDTB", tmp_path))
     assert udtb.kept.keys() == PARADIGMS.keys()
     assert min(udtb.kept.values()) >= 4
     assert sum(udtb.kept.values()) >= 1300
@@ -128,27 +118,29 @@ def test_a_rule_without_a_match_is_counted_with_none_in_its_place(tmp_path):
         {"name": name, "pattern": f'V [form="{form}"]', "change": change}
         for name, form in forms.items()
     ]
-    built = build(tmp_path, rules=write_rules(tmp_path / "rules", about="x", rules=rules))
+    built = urblimp_kit.build(
+        tmp_path, rules=urblimp_kit.write_rules(tmp_path / "rules", about="x", rules=rules)
+    )
     result = {row["rule"]: (row["outcome"], row["reason"], row["n"]) for row in built.counts}
     assert result["first"] == result["third"] == (KEPT, "", 0)
     assert result["second"] == (KEPT, "", len(built.items))
     assert {item["rule"] for item in built.items} == {"second"}
-    check_counts(built)
+    urblimp_kit.check_counts(built)
 
 
 @pytest.mark.parametrize("name", ["aspects.yaml", "aspect.yml", "aspect.yaml~", "old"])
 def test_a_file_among_the_rules_that_nothing_reads_is_refused(tmp_path, name):
     rule = {"pattern": "V [upos=VERB]", "change": [{"delete": "V"}]}
-    folder = write_rules(tmp_path / "rules", about="x", rules=[rule])
+    folder = urblimp_kit.write_rules(tmp_path / "rules", about="x", rules=[rule])
     (folder / name).touch()
     with pytest.raises(UserError, match=rf"{name} is neither .* called after a paradigm"):
-        build(tmp_path, rules=folder)
+        urblimp_kit.build(tmp_path, rules=folder)
 
 
 @pytest.mark.parametrize("most", [1, 3])
 def test_at_most_so_many_pairs_of_a_paradigm_are_kept_evenly(own, tmp_path, most):
-    capped = build(tmp_path, per_paradigm=most)
-    check_counts(capped)
+    capped = urblimp_kit.build(tmp_path, per_paradigm=most)
+    urblimp_kit.check_counts(capped)
     for paradigm, n in own.kept.items():
         assert capped.kept[paradigm] == min(n, most)
         all_of_it = [item for item in own.items if item["paradigm"] == paradigm]
