@@ -160,6 +160,11 @@ def test_of_print_with_phenomena_the_means_are_over_those_in_common(root):
         {"huge": 0.7, "small": (3 / 4 + 2 / 4) / 2, "large": (4 / 4 + 3 / 4) / 2}
     )
     assert "Means over the 2 phenomena that print and we have." in ranking["notes"]
+    # One number has one interval: the mean is the accuracy on all items of the language.
+    ours = {place["model"]: place for place in ranking["places"] if place["ours"]}
+    for model, accuracy in rows_of(card)["eng", "all"].items():
+        for bound in ("low", "high"):
+            assert ours[model][bound] == pytest.approx(accuracy[bound], abs=1e-12)
     assert "Left out, because some of the numbers are missing: Tiny." in ranking["notes"]
 
 

@@ -61,9 +61,14 @@ def pooled(rows: pd.DataFrame) -> Record:
 
 
 def mean_of(rows: pd.DataFrame) -> Record:
-    """Return the mean of some rows' accuracies, with the interval that follows from theirs."""
+    """Return the mean of some rows' accuracies, with the interval that follows from theirs.
+
+    A mean that is the accuracy on all items, to a tenth of a percent, has that one's interval.
+    """
+    together, mean = pooled(rows), float(rows["accuracy"].mean())
+    if round(mean, 3) == round(together["accuracy"], 3):
+        return {**together, "accuracy": mean}
     low, high = mean_interval(rows, [1 / len(rows)] * len(rows))
-    mean = float(rows["accuracy"].mean())
     return _accuracy({**rows[[*COUNTS]].sum(), "accuracy": mean, "low": low, "high": high})
 
 
@@ -163,7 +168,7 @@ class Compared:
     cells: list[tuple[str, str]]
     """Phenomena and paradigms."""
     means: pd.DataFrame
-    """Accuracy, low, high, n, skipped by ``ours`` (or printed) and model, of those with all cells.
+    """Accuracy, low, high, n, skipped, correct of models with all cells, by ``ours`` and model.
 
     Both of the printed models and of ours there is one at least.
     """
@@ -180,6 +185,7 @@ def _compare(rows: pd.DataFrame, cells: list[tuple[str, str]], count: int) -> Co
             incomplete.append(key[1])
         elif len(values) > 1 and values[["low", "n"]].notna().all(axis=None):
             means[key] = mean_of(values.assign(ties=0, near_ties=0))
+            means[key]["correct"] = values["correct"].sum()
         else:
             means[key] = {
                 "accuracy": values["accuracy"].mean(),
@@ -187,10 +193,11 @@ def _compare(rows: pd.DataFrame, cells: list[tuple[str, str]], count: int) -> Co
                 "high": values["high"].iloc[0] if len(values) == 1 else None,
                 "n": values["n"].sum(min_count=len(values)),
                 "skipped": values["skipped"].sum(),
+                "correct": values["correct"].sum(),
             }
     if {is_ours for is_ours, _ in means} != {False, True}:
         return None
-    columns = ["accuracy", "low", "high", "n", "skipped"]
+    columns = ["accuracy", "low", "high", "n", "skipped", "correct"]
     index = pd.MultiIndex.from_tuples([*means], names=["ours", "model"])
     frame = pd.DataFrame([*means.values()], index, columns, dtype=float)
     return Compared(cells, frame, incomplete)
