@@ -56,6 +56,7 @@ def given(tmp_path_factory):
     )
     write_manifest(manifest, root / "manifest.json")
     whole["models"]["small"]["manifests"] = [str(root / "manifest.json")] * 2
+    whole["models"]["small"]["tuning"] = "chat"
     return whole
 
 
@@ -92,6 +93,16 @@ def test_a_terminal_shows_accuracies_ranks_tests_gaps_and_worst_items(card):
     assert max(cell_len(line.rstrip()) for line in printed(card, width=200).splitlines()) <= 80
     assert "\x1b[1m" in printed(card, force_terminal=True, color_system="standard")
     assert "[red]c" in printed({**card, "campaign": "[red]c"})
+
+
+def test_of_a_chat_model_the_card_says_that_sentences_were_read_without_its_template(card, given):
+    sentence = "Sentences were read as plain texts, without its chat template."
+    assert " ".join(printed(card).split()).count(sentence) == 1, "the other is no chat model"
+    assert Page(page_of(card)).text.count(sentence) == 1
+    # One that only answered prompts has read no sentences.
+    asked = given["models"]["small"] | {"manifests": []}
+    models = given["models"] | {"small": asked}
+    assert sentence not in printed(build_card({**given, "models": models}))
 
 
 class Page(HTMLParser):
@@ -157,7 +168,8 @@ def skipping(tmp_path_factory):
     rows = [("huge", "eng", "all", "all", 0.6)]
     write_sensitivity(root, "small", "eng", [("bos", 0, 0.625), ("skip", 2, None)], skipped=3)
     told = facts(root, printed=write_printed(root, rows), sensitivity={"small": ["eng"]})
-    paths = [root / name for name in ("card.json", "index.html", "small.json", "large.json")]
+    names = ("card.json", "index.html", "t.md", "t.tex", "small.json", "large.json")
+    paths = [root / name for name in names]
     build_report_card(told, paths)
     return paths
 
@@ -174,7 +186,7 @@ def test_what_was_skipped_stands_beside_each_n_with_the_reason(skipping):
     assert max(cell_len(line.rstrip()) for line in printed(card).splitlines()) <= 80
     (mean,) = (row for row in card["benchmarks"][0]["rows"] if row["lang"] == "mean")
     assert [accuracy["skipped"] for accuracy in mean["models"].values()] == [6, 5]
-    results = json.loads(skipping[2].read_text(encoding="utf-8"))
+    results = json.loads(skipping[4].read_text(encoding="utf-8"))
     names = {"name": "pairs_deu", "alias": "pairs_deu"}
     assert results["results"]["pairs_deu"] == {**names, "sample_len": 0}
     assert results["n-samples"]["pairs_deu"] == {
@@ -291,7 +303,8 @@ def test_of_prompts_answers_that_were_cut_off_or_repeat_them_are_counted(tmp_pat
 @pytest.fixture(scope="module")
 def files(given, tmp_path_factory):
     folder = tmp_path_factory.mktemp("card")
-    names = ("card.json", "index.html", "results_small.json", "results_large.json")
+    results = ("results_small.json", "results_large.json")
+    names = ("card.json", "index.html", "tables.md", "tables.tex", *results)
     paths = [folder / name for name in names]
     counts = build_report_card(given, paths)
     assert counts == {"benchmarks": 1, "models": 2, "tests": 3}
@@ -323,9 +336,10 @@ def test_results_have_a_task_for_each_language_and_phenomenon(files, given, tmp_
     (benchmark,) = given["benchmarks"].values()
     whole = dict.fromkeys(benchmark["items"], benchmark["items"]["eng"])
     sampled = {**given, "benchmarks": {"pairs": {**benchmark, "whole": whole}}, "limit": 4}
-    paths = [tmp_path / name for name in ("c.json", "i.html", "small.json", "large.json")]
+    names = ("c.json", "i.html", "t.md", "t.tex", "small.json", "large.json")
+    paths = [tmp_path / name for name in names]
     build_report_card(sampled, paths)
-    results = json.loads(paths[2].read_text(encoding="utf-8"))
+    results = json.loads(paths[4].read_text(encoding="utf-8"))
     assert results["n-samples"]["pairs_deu"] == {"original": 8, "effective": 4}
     assert results["config"]["limit"] == 4
     assert "A balanced sample of 12 of 16 pairs" in paths[1].read_text(encoding="utf-8")

@@ -22,7 +22,8 @@ def evaluation(tmp_path_factory):
     folder = tmp_path_factory.mktemp("evaluation")
     results = folder / "results"
     write_evaluation(results, margins_of=SKIPPING)
-    names = ("card.json", "index.html", "results_small.json", "results_large.json")
+    results_files = ("results_small.json", "results_large.json")
+    names = ("card.json", "index.html", "tables.md", "tables.tex", *results_files)
     outputs = [results / "report_card" / name for name in names]
     build_report_card.callback(outputs=outputs, facts=facts(results))
     return folder

@@ -162,6 +162,8 @@ def test_an_evaluation_is_a_folder_with_a_campaign_a_report_card_and_tables(fini
         "models.tsv",
         "results/report_card/card.json",
         "results/report_card/index.html",
+        "results/report_card/tables.md",
+        "results/report_card/tables.tex",
         *(f"results/report_card/results_{model}.json" for model in (TRANSFORMER, NGRAM)),
         *(f"results/accuracies/{benchmark}.parquet" for benchmark in BENCHMARKS),
     ]

@@ -34,6 +34,10 @@ from blimpworks.evaluation.card import (
     sensitivity_table,
 )
 from blimpworks.evaluation.judged import Tables
+from blimpworks.exhibits.exhibit import Cell, Exhibit
+from blimpworks.exhibits.formulas import UNWEIGHTED
+from blimpworks.exhibits.latex import latex_text
+from blimpworks.exhibits.render import markdown_text
 from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.lm_eval_export import metric_name, sanitized
 from blimpworks.models.checkpoint import read_description
@@ -48,6 +52,7 @@ TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
 MAIN = "acc"
 SECTIONS = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
 """Parts of a results file with an entry per task."""
+UNTEMPLATED = "Sentences were read as plain texts, without its chat template."
 OUTPUT_TYPES = {"pair": "multiple_choice", "prompt": "generate_until"}
 
 
@@ -76,6 +81,28 @@ def page_of(card: Card) -> str:
     )
 
 
+def _to_paste(card: Card, benchmark: Benchmark, level: str, rows: Sequence[Row]) -> Exhibit:
+    """Return a table of accuracies by phenomenon or paradigm, for a paper."""
+    text, models = show.CardText(card), [*benchmark["methods"]]
+    cells, stub, several = list[Cell](), dict[str, dict[str, str]](), len(benchmark["items"]) > 1
+    for number, row in enumerate(rows):
+        stub[str(number)] = {
+            **({"Language": text.language(row["lang"])} if several else {}),
+            "Phenomenon": benchmark["phenomena"].get(row["phenomenon"], ALL),
+            level: row["label"],
+            "n": show.counts(row, models),
+        }
+        for model in filter(row["models"].get, models):
+            each = row["models"][model]
+            share, bounds = show.percent(each["accuracy"]), show.interval(each["low"], each["high"])
+            numbers = (text.label(model), 100 * each["accuracy"], f"{share} ({bounds})")
+            cells.append(Cell(str(number), *numbers, UNWEIGHTED, "accuracies", {}))
+    caption = ["Accuracy in % and its 95 % interval.", text.items_line(benchmark)]
+    caption += [f"Judged by {text.methods_line(benchmark)}.", *text.skipped_lines(benchmark)]
+    title = f"{benchmark['label']} by {level.lower()}"
+    return Exhibit(title, " ".join(caption), cells, stub=stub, named=False)
+
+
 def _model(facts: Record) -> Model:
     source = read_description(Path(facts["checkpoint"])).source
     checks = [read_manifest(Path(path)).checks for path in facts["manifests"]]
@@ -83,6 +110,8 @@ def _model(facts: Record) -> Model:
         dict.fromkeys(filter(None, (check.get(name) for check in checks)))
         for name in ("first token", "other starts")
     )
+    plain = facts["tuning"] == "chat" and facts["manifests"]
+    note = facts["note"] or getattr(source, "described", "")
     return {
         "label": facts["label"],
         "hf_id": short_address(facts["hf_id"]),
@@ -94,7 +123,7 @@ def _model(facts: Record) -> Model:
         "first_token": facts["first_token"],
         "start": " or ".join(starts),
         "better_start": " ".join(notes),
-        "note": facts["note"] or getattr(source, "described", ""),
+        "note": " ".join(filter(None, [note, UNTEMPLATED if plain else ""])),
         "checks": checks[0] if checks else {},
         "tuning": facts["tuning"],
         "checkpoints": facts["checkpoints"],
@@ -148,6 +177,7 @@ def _benchmark(tables: Tables) -> Benchmark:
         "chance": benchmark["chance"],
         "items": items,
         "rows": rows,
+        "paradigms": measured.paradigm_rows(tables),
         "rankings": measured.rankings(tables),
         "size_classes": measured.size_classes(tables),
         "tests": judged.paired_tests(tables),
@@ -299,12 +329,20 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
 
 
 def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int]:
-    """Write the card's data, its page, and a results file per model, in this order."""
-    data, page, *results = outputs
+    """Write the card's data, page, tables to paste, and results by model, in this order."""
+    data, page, markdown, latex, *results = outputs
     card = build_card(facts, [str(path) for path in outputs])
     for path, model in zip(results, card["models"], strict=True):
         content = model_results(card, facts, model)
         write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    pasted = [
+        _to_paste(card, benchmark, level, rows)
+        for benchmark in card["benchmarks"]
+        for level in ("Phenomenon", "Paradigm")
+        if (rows := benchmark["rows" if level == "Phenomenon" else "paradigms"])
+    ]
+    write_text(markdown, "\n".join(map(markdown_text, pasted)))
+    write_text(latex, "\n".join(map(latex_text, pasted)))
     write_text(page, page_of(card))
     write_text(data, json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     return {

@@ -105,10 +105,11 @@ def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> st
 
 
 def card_files(layout: Layout) -> list[str]:
-    """Return the report card's files, the data first, with a results file for each model."""
+    """Return the card's data, page, tables to paste, and a results file for each model."""
     models = card_models(layout, coverage(layout))
     names = [f"results_{name}.json" for name in models] if len(models) > 1 else ["results.json"]
-    return [f"{layout.results}/report_card/{name}" for name in ("card.json", "index.html", *names)]
+    names = ["card.json", "index.html", "tables.md", "tables.tex", *names]
+    return [f"{layout.results}/report_card/{name}" for name in names]
 
 
 def card_models(layout: Layout, covered: Coverage) -> list[str]:
@@ -262,7 +263,7 @@ class Model(TypedDict):
     better_start: str
     """A sentence on a start that makes texts far likelier; may be empty."""
     note: str
-    """A sentence on a model of this machine, for readers of the card; else empty."""
+    """Sentences on a model of this machine, or on an unused chat template; may be empty."""
     checks: dict[str, str]
     """Findings by check, in words."""
     tuning: str
@@ -308,6 +309,8 @@ class Benchmark(TypedDict):
     items: list[Record]
     """Numbers of items by language (``lang``): run (``n``) and all (``of``)."""
     rows: list[Row]
+    paradigms: list[Row]
+    """Rows by language and paradigm (``label``), without skipped items and baselines."""
     rankings: list[Record]
     """Rankings by language (``lang``): ``places``, the best first, and ``notes`` on unlike items.
 

@@ -113,6 +113,28 @@ def accuracy_rows(tables: Tables, skipped: Cells) -> list[Row]:
     return table
 
 
+def paradigm_rows(tables: Tables) -> list[Row]:
+    """Return rows of each language's paradigms; none where phenomena have one of their name."""
+    frame = tables.accuracies[tables.accuracies["paradigm"] != ALL]
+    if (frame["paradigm"] == frame["phenomenon"]).all():
+        return []
+    languages, rows = [*tables.benchmark["items"]], dict[tuple[int, str, str], Row]()
+    for row in frame.to_dict("records"):
+        lang, phenomenon, paradigm = (row[name] for name in LABELS)
+        key = (languages.index(lang), phenomenon, paradigm)
+        if key not in rows:
+            rows[key] = {
+                "lang": lang,
+                "phenomenon": phenomenon,
+                "label": paradigm.replace("_", " "),
+                "models": {},
+                "skipped": {},
+                "baselines": {},
+            }
+        rows[key]["models"][row["model"]] = _accuracy(row)
+    return [rows[key] for key in sorted(rows)]
+
+
 def unknown_words(scores: Iterable[Path]) -> float:
     """Return the share of words in scores that an n-gram model or LSTM does not know."""
     word_count = unknown = 0
