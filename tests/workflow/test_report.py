@@ -166,11 +166,11 @@ def test_a_row_of_the_list_opens_the_lineage_of_its_number(reader):
 def test_one_view_chosen_is_chosen_for_all_exhibits(reader):
     page = reader.open("multiblimp.html")
     reader.tab("table2", "Measured")
-    shown = page.locator("section:has(> #multiblimp-table4) .sd-tab-content").locator(
+    shown = page.locator("section:has(> #multiblimp-table5) .sd-tab-content").locator(
         "visible=true"
     )
     forms = shown.locator("table").locator("visible=true")
-    expect(forms).to_have_attribute("data-form", "measured/table4")
+    expect(forms).to_have_attribute("data-form", "measured/table5")
 
 
 def test_the_printed_view_has_no_rows_that_are_only_computed(reader):
@@ -273,12 +273,20 @@ def test_side_by_side_a_row_has_a_line_for_what_is_printed_and_what_is_recompute
     expect(page.locator(".bw-panel")).to_contain_text("98.6")
 
 
-def test_an_empty_figure_says_what_it_lacks_and_how_to_get_it(reader):
+def test_a_form_without_a_source_says_what_it_lacks_and_how_to_get_it(reader):
     page = reader.open("clams.html")
-    captions = page.locator("section:has(> #clams-fig3) .bw-caption")
+    page.locator("section:has(> #clams-text) label", has_text="Recomputed").click()
+    captions = page.locator("section:has(> #clams-text) .bw-caption")
     shown = captions.filter(has_text="Missing here").locator("visible=true").first
     expect(shown).to_contain_text("wals/cldf/languages.csv and 2 more files")
-    expect(shown).to_contain_text("snakemake --cores 1 clams_fig3_published")
+    expect(shown).to_contain_text("snakemake --cores 1 clams_text_published")
+
+
+def test_of_papers_that_nothing_is_run_of_no_measured_numbers_are_shown(reader):
+    rows = reader.open("index.html").locator(".bw-summary tr")
+    clams = rows.filter(has=reader.page.get_by_role("link", name="CLAMS", exact=True))
+    expect(clams.locator("td").last).to_have_text("not run")
+    expect(rows.filter(has_text="Agreement probabilities").locator("td").last).to_be_empty()
 
 
 def test_of_tables_for_each_language_one_is_shown_and_an_address_shows_its_own(reader):
