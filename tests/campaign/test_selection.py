@@ -217,3 +217,26 @@ def test_what_cannot_be_run_is_one_sentence_with_the_reason(settings, says):
 )
 def test_what_can_be_run_is_let_through(settings):
     assert checked(**settings) == ""
+
+
+# Exhibits
+
+
+def test_exhibits_that_a_campaign_omits_are_not_made():
+    omitted = ["multiblimp_fig3", "clams_fig3_published"]
+    layouts = (
+        Layout(campaign, catalogue, catalogue, groups)
+        for settings in ({}, {"omitted": omitted})
+        for campaign, catalogue, groups in [selected(**DEMO, **settings)]
+    )
+    whole, fewer = (
+        ({s.alias for s in layout.exhibits}, {s.published_alias for s in layout.published})
+        for layout in layouts
+    )
+    assert whole[0] - fewer[0] == {"multiblimp_fig3"}
+    assert whole[1] - fewer[1] == {"clams_fig3_published"}, "the other form stays"
+
+
+def test_an_omitted_exhibit_that_there_is_not_is_named():
+    with pytest.raises(UserError, match=r"mine\.yaml: key 'omitted' names 'fig1', which is no exh"):
+        selected(**DEMO, omitted=["fig1"])

@@ -186,7 +186,7 @@ def test_a_campaign_without_models_builds_its_data_alone(bare):
     bare.change("config/data.yaml", models=[])
     done = bare.snakemake("-n", campaign="config/data.yaml")
     assert done.returncode == 0, output_of(done)
-    assert "regeneration.csv" in output_of(done)
+    assert "funnel.csv" in output_of(done)
     assert "table5.csv" not in output_of(done)
     assert "score" not in re.findall(r"^rule (\w+):", output_of(done), re.MULTILINE)
 

@@ -26,7 +26,7 @@ TARGETS = [
     for spec in [*layout.exhibits, *map(find_exhibit, layout.refused)]
 ]
 TARGETS += [
-    (f"{spec.alias}_published", f"{RESULTS}/published/{spec.paper}")
+    (spec.published_alias, f"{RESULTS}/published/{spec.paper}")
     for spec in layout.published
 ]
 for target, path in TARGETS:

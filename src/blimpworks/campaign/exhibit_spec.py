@@ -76,6 +76,11 @@ class ExhibitSpec(ExhibitRow):
         """Name of the Snakemake target."""
         return f"{self.paper}_{self.name}"
 
+    @property
+    def published_alias(self) -> str:
+        """Name of the Snakemake target of its published form."""
+        return f"{self.alias}_published"
+
 
 def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
     """Read a paper's exhibits from a tab-separated table with one row each.

@@ -97,7 +97,7 @@ def of_benchmarks(
 
     An exhibit of results needs its benchmarks among the ``evaluated`` ones; a learning curve needs
     one among ``sampled``, which models trained on samples were evaluated on. Exhibits without
-    ``needs``, or with a kind of table that the campaign cannot have, are left out.
+    ``needs``, with a kind of table that the campaign cannot have, or ``omitted`` are left out.
     """
     return [
         spec
@@ -105,6 +105,7 @@ def of_benchmarks(
         if spec.paper in (sampled if spec.of_samples else benchmarks)
         and spec.paper in benchmarks
         and spec.needs
+        and spec.alias not in campaign.omitted
         and not absent_kinds(spec, campaign)
         and (spec.of_samples or {*_judged_benchmarks(spec)} <= {*evaluated})
     ]

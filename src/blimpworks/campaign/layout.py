@@ -294,7 +294,13 @@ class Layout:
         shown = {paper.name for paper in papers_of(self.campaign)}
         if not self.is_declared:
             shown |= {name for name, paper in papers().items() if not paper.needs_benchmark}
-        return [s for s in exhibits().values() if s.published and s.paper in shown]
+        return [
+            spec
+            for spec in exhibits().values()
+            if spec.published
+            and spec.paper in shown
+            and spec.published_alias not in self.campaign.omitted
+        ]
 
     @property
     def published_papers(self) -> list[str]:
@@ -420,7 +426,7 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
         if not rows:
             continue
         copied = "" if all(row.url for row in rows) else " --config mirror=DIRECTORY_WITH_A_COPY"
-        target = f"{spec.alias}_published" if printed else spec.alias
+        target = spec.published_alias if printed else spec.alias
         remedy, command = "To get it:", f"snakemake --cores 1 {target}{copied}"
         table = layout.campaign.catalogue.sources
         if not printed and table != default:

@@ -137,6 +137,12 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
                 f"training.corpora lacks (it has: {', '.join(corpora)}); add it there, "
                 "or correct the name."
             )
+    targets = {t for spec in exhibits().values() for t in (spec.alias, spec.published_alias)}
+    if unknown := sorted({*campaign.omitted} - targets):
+        raise UserError(
+            f"{source}: key 'omitted' names {unknown[0]!r}, which is no exhibit's target; expected "
+            "one of docs/exhibits.md, with _published for the form of printed numbers."
+        )
     if campaign.models == "all":
         return campaign
     models = (*dict.fromkeys((*campaign.models, *campaign.own_models)),)

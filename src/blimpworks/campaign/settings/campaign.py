@@ -156,6 +156,9 @@ class Campaign(Strict):
     """Models of the catalogue, all models of the papers, or none: then only the data are built."""
     own_models: dict[str, OwnModel] = Field(default={})
     """Models of this machine by name, which run besides ``models``."""
+    omitted: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
+    """Exhibits that are not made, by Snakemake's targets (docs/exhibits.md): PAPER_EXHIBIT of the
+    campaign's own numbers, PAPER_EXHIBIT_published of printed ones."""
     limit: Positive | None = None
     """Number of items of each benchmark and language that models run on: a sample balanced over
     paradigms; null for all."""
