@@ -11,7 +11,7 @@ from support.checkout import copy_of, output_of
 pytestmark = [pytest.mark.xdist_group("workflow"), pytest.mark.long]
 NAME = "config/released.yaml"
 RESULTS, DEMO = "results/released", "results/demo"
-OF_TREEBANKS = {"table1", "table4", "funnel", "regeneration"}
+OF_TREEBANKS = {"table1", "funnel"}
 REGENERATED, RELEASED = "Items: regenerated.", "Items: released (read from released)."
 PATHS = {name: f"{name}/released" for name in ("results", "resources", "logs", "benchmarks")}
 

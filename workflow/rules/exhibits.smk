@@ -69,8 +69,13 @@ rule build_published:
             f"--input={kind}={path}" for kind, path in layout.published_tables(w.paper)
         ],
         labels=lambda w: layout.published_labels(w.paper),
+        omitted=lambda w: [
+            f"--omitted={target}"
+            for target in CAMPAIGN.omitted
+            if target.startswith(f"{w.paper}_") and target.endswith("_published")
+        ],
     message:
         "Build the exhibits of {wildcards.paper} from what the paper prints"
     shell:
         "python -m blimpworks build-published {wildcards.paper} {output:q} "
-        "{params.inputs:q} --labels {params.labels:q} > {log:q} 2>&1"
+        "{params.inputs:q} --labels {params.labels:q} {params.omitted:q} > {log:q} 2>&1"

@@ -212,14 +212,15 @@ def build_published(
     folder: Path = argument("Directory to write them to."),
     inputs: list[str] = option("Table they need, as NEED=PATH.", "--input"),
     labels: str = option("Printed names and all facts, as JSON."),
+    omitted: list[str] = option("PAPER_EXHIBIT_published; repeatable.", default=list),
 ) -> None:
-    """Build every table and figure of a paper that its printed numbers make."""
+    """Build every table and figure of a paper that its printed numbers make, without omitted."""
     from blimpworks.campaign.exhibit_spec import FORMATS
     from blimpworks.campaign.exhibits import exhibits
 
     tables, names = _needs(inputs), json.loads(labels)
     for spec in exhibits().values():
-        if spec.paper != paper or not spec.published:
+        if spec.paper != paper or not spec.published or spec.published_alias in omitted:
             continue
         used = {kind: tables.get(kind, []) for kind in (*spec.published, *spec.optional)}
         chosen = names | {"facts": {name: names["facts"][name] for name in spec.facts}}
