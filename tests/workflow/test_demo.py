@@ -176,6 +176,8 @@ def test_the_papers_printed_numbers_make_exhibits_without_any_model(printed):
     names = {path.stem for path in (printed.path / RESULTS).glob("published/multiblimp/*.csv")}
     names |= {path.stem for path in (printed.path / RESULTS).glob("published/multiblimp/*.pdf")}
     assert {"table1", "table2", "table3", "table5", "tableb2", "fig1", "fig5", "fig6"} <= names
+    figures = {path.stem for path in (printed.path / RESULTS).glob("published/clams/*.pdf")}
+    assert figures == {"fig2"}, "the demo omits Figure 3"
     rows = (printed.path / RESULTS / "published/multiblimp/table5.csv").read_text().splitlines()
     (english,) = [row.split(",") for row in rows if row.startswith("English,")]
     assert (english[2], float(english[3])) == ("770", pytest.approx(99.4))
