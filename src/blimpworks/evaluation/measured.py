@@ -121,17 +121,11 @@ def paradigm_rows(tables: Tables) -> list[Row]:
     languages, rows = [*tables.benchmark["items"]], dict[tuple[int, str, str], Row]()
     for row in frame.to_dict("records"):
         lang, phenomenon, paradigm = (row[name] for name in LABELS)
-        key = (languages.index(lang), phenomenon, paradigm)
-        if key not in rows:
-            rows[key] = {
-                "lang": lang,
-                "phenomenon": phenomenon,
-                "label": paradigm.replace("_", " "),
-                "models": {},
-                "skipped": {},
-                "baselines": {},
-            }
-        rows[key]["models"][row["model"]] = _accuracy(row)
+        key, label = (languages.index(lang), phenomenon, paradigm), paradigm.replace("_", " ")
+        empty = Row(
+            lang=lang, phenomenon=phenomenon, label=label, models={}, skipped={}, baselines={}
+        )
+        rows.setdefault(key, empty)["models"][row["model"]] = _accuracy(row)
     return [rows[key] for key in sorted(rows)]
 
 
