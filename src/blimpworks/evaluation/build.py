@@ -338,8 +338,8 @@ def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int
     pasted = [
         _to_paste(card, benchmark, level, rows)
         for benchmark in card["benchmarks"]
-        for level in ("Phenomenon", "Paradigm")
-        if (rows := benchmark["rows" if level == "Phenomenon" else "paradigms"])
+        for level, rows in (("Phenomenon", benchmark["rows"]), ("Paradigm", benchmark["paradigms"]))
+        if rows
     ]
     write_text(markdown, "\n".join(map(markdown_text, pasted)))
     write_text(latex, "\n".join(map(latex_text, pasted)))
