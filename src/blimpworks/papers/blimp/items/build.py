@@ -134,17 +134,26 @@ def build_items(files: Sequence[Path], output: Path, pairs: int, most: int | Non
     for path in files:
         for record in evenly(list(read_records(path, pairs)), most):
             good, bad = record.sentence_good, record.sentence_bad
-            row: dict[str, Any] = {"item_id": item_id("blimp", record.UID, good, bad), "lang": LANG}
-            phenomenon = PHENOMENON_OF.get(record.UID, record.linguistics_term)
-            row |= {"phenomenon": phenomenon, "paradigm": record.UID, "good": good, "bad": bad}
-            row |= {"treebank": None, "file": path.name, "sent_id": record.pairID}
-            row |= {"prefix_methods": [record.method] if record.method else []}
-            row |= {"field": FIELDS.get(record.field, record.field), "identical": good == bad}
-            row |= {"linguistics_term": record.linguistics_term, "line": int(record.pairID) + 1}
-            row |= {"lexically_identical": record.lexically_identical}
+            row: dict[str, Any] = {
+                "item_id": item_id("blimp", record.UID, good, bad),
+                "lang": LANG,
+                "phenomenon": PHENOMENON_OF.get(record.UID, record.linguistics_term),
+                "paradigm": record.UID,
+                "good": good,
+                "bad": bad,
+                "treebank": None,
+                "file": path.name,
+                "sent_id": record.pairID,
+                "prefix_methods": [record.method] if record.method else [],
+                "field": FIELDS.get(record.field, record.field),
+                "identical": good == bad,
+                "linguistics_term": record.linguistics_term,
+                "line": int(record.pairID) + 1,
+                "lexically_identical": record.lexically_identical,
+            }
             # Null where no prefix method is allowed.
-            for side, (start, end) in zip(("good", "bad"), record.spans(), strict=True):
-                row |= {f"{side}_start": start, f"{side}_end": end}
+            for side, span in zip(("good", "bad"), record.spans(), strict=True):
+                row[f"{side}_start"], row[f"{side}_end"] = span
             rows.append(row)
     same = sum(row["identical"] for row in rows)
     if same:

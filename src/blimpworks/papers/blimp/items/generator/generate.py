@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from blimpworks.campaign.methods import PREFIXES
 from blimpworks.campaign.settings.parsing import complaints, read_settings
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
@@ -229,6 +228,7 @@ class Pair:
     record: Record
     good: Sentence
     bad: Sentence
+    drawn: Draws
 
 
 def _filled(template: str, drawn: Draws, scheme: Scheme) -> tuple[str, Part]:
@@ -280,12 +280,18 @@ class Generator:
         differs = False
         if method == "one_prefix":
             differs = good.prefix != bad.prefix
-            fields["one_prefix_prefix"] = good.prefix
-            fields |= {"one_prefix_word_good": good.word, "one_prefix_word_bad": bad.word}
+            fields = {
+                "one_prefix_prefix": good.prefix,
+                "one_prefix_word_good": good.word,
+                "one_prefix_word_bad": bad.word,
+            }
         elif method == "two_prefix":
             differs = good.word != bad.word
-            fields |= {"two_prefix_prefix_good": good.prefix, "two_prefix_prefix_bad": bad.prefix}
-            fields["two_prefix_word"] = good.word
+            fields = {
+                "two_prefix_prefix_good": good.prefix,
+                "two_prefix_prefix_bad": bad.prefix,
+                "two_prefix_word": good.word,
+            }
         if differs:
             raise Redraw(f"what {method} wants to be the same differs")
         if scheme.crucial_item is not None:
@@ -294,13 +300,20 @@ class Generator:
         if scheme.dependency_length is not None:
             length = _filled(scheme.dependency_length, drawn, scheme)[0]
             fields["dependency_length"] = len(length.split())
-        fields |= {"sentence_good": good.text, "sentence_bad": bad.text, "pairID": str(number)}
-        fields |= {"UID": self.uid, "field": declaration.field}
-        fields |= {"linguistics_term": declaration.term, "simple_LM_method": True}
-        fields |= {f"{name}_method": method == name for name in PREFIXES}
-        fields["lexically_identical"] = declaration.lexically_identical
-        record = Record.model_validate(fields)
-        return Pair(record, good, bad)
+        record = Record(
+            sentence_good=good.text,
+            sentence_bad=bad.text,
+            **fields,
+            field=declaration.field,
+            linguistics_term=declaration.term,
+            UID=self.uid,
+            simple_LM_method=True,
+            one_prefix_method=method == "one_prefix",
+            two_prefix_method=method == "two_prefix",
+            lexically_identical=declaration.lexically_identical,
+            pairID=str(number),
+        )
+        return Pair(record, good, bad, drawn)
 
     def pairs(self, count: int) -> Iterator[Pair]:
         """Draw ``count`` pairs whose acceptable sentences are distinct. Raises UserError."""
@@ -350,8 +363,8 @@ def generate_paradigms(
     that others can be left out or added. Raises UserError for a mistake in the lexicon or a
     declaration, and for a paradigm that the lexicon has too few pairs for.
     """
-    read = read_lexicon(lexicon)
-    generators = [Generator(path, read_declaration(path), read, seed) for path in declarations]
+    entries = read_lexicon(lexicon)
+    generators = [Generator(path, read_declaration(path), entries, seed) for path in declarations]
     for generator, output in zip(generators, outputs, strict=True):
         with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as handle:
             for pair in generator.pairs(pairs):
