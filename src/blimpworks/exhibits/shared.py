@@ -11,6 +11,7 @@ import pandas as pd
 
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
+from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.formulas import TEXT, Formula, of_row, select_rows
 from blimpworks.tables import TableSchema, read_table
@@ -85,7 +86,19 @@ def printed_cell(row: pd.Series, place: tuple[str, str]) -> Cell:
 def printed_cells(
     printed: pd.DataFrame, rows: Mapping[str, str], columns: Mapping[str, str]
 ) -> list[Cell]:
-    """List the printed numbers of an exhibit in rows and columns, which map keys to names."""
+    """List the printed numbers of an exhibit in rows and columns, which map keys to names.
+
+    Raises UserError for a number of another row or column: select those that are meant before.
+    """
+    for axis, names in (("row", rows), ("column", columns)):
+        unknown = printed[~printed[axis].isin([*names])]
+        if len(unknown):
+            number = unknown.iloc[0]
+            raise UserError(
+                f"the printed numbers of {number['exhibit']} have one of {axis} "
+                f"{number[axis]!r}, which it does not have; its {axis}s are {', '.join(names)}. "
+                f"Correct the {axis} of that number."
+            )
     numbers = by_place(printed)
     keys = product(rows.items(), columns.items())
     named = {(row, column): (name, heading) for (row, name), (column, heading) in keys}

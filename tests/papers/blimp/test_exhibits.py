@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,11 +19,20 @@ from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.blimp import analysis
 from blimpworks.papers.blimp.exhibits import SPECS
+from blimpworks.papers.blimp.exhibits import tables as blimp_tables
 from blimpworks.papers.blimp.exhibits.predictors import generated
-from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
+from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import read_blimp_release
 from blimpworks.tables import ACCURACIES, ITEMS, Evaluation, read_table, write_rows, write_table
-from support.blimp_kit import campaign, check_cells, evaluate, published, write_release
+from support.blimp_kit import (
+    PRINTED,
+    campaign,
+    check_cells,
+    evaluate,
+    labels_of_print,
+    published,
+    write_release,
+)
 from support.cells_kit import by_place
 
 MODELS = {"lstm-gulordava": "LSTM", "transformer-xl-wt103": "TXL", "gpt2-large": "GPT-2"}
@@ -107,6 +117,49 @@ def test_a_prefix_method_is_compared_on_its_own_paradigms(tables):
 def test_accuracies_by_no_known_method_are_refused(tables):
     with pytest.raises(UserError, match="no accuracies of BLiMP's paradigms by method other"):
         make("table3", tables, replace(LABELS, method="other"))
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "mistaken"),
+    [
+        ("table2", "row", ("table2,binding,N", "table2,bindng,N")),
+        ("table3", "column", ("table3,gpt2-large,binding", "table3,gpt2-large,bindng")),
+        ("table3", "row", ("table3,gpt2-large,binding", "table3,bindng,binding")),
+        ("erratum", "column", ("table3,gpt2-large,binding", "table3,gpt2-large,bindng")),
+        ("erratum", "row", ("table3,gpt2-large,binding", "table3,bindng,binding")),
+        ("table4", "column", ("table4,wh_island,gpt2-large", "table4,wh_island,bindng")),
+    ],
+)
+def test_a_printed_number_of_no_row_or_column_is_refused(name, column, mistaken, tmp_path):
+    own = campaign(tmp_path / "accuracies.parquet", {"gpt2-large": 0.75})
+    for path in PRINTED.glob("table*.csv"):
+        (tmp_path / path.name).write_text(path.read_text().replace(*mistaken))
+    tables = {"printed": sorted(tmp_path.glob("table*.csv")), "accuracies": [own]}
+    labels = replace(labels_of_print(), method="full_sentence")
+    exhibit = mistaken[0].partition(",")[0]
+    message = f"numbers of {exhibit} have one of {column} 'bindng', which .*; its {column}s are .*"
+    with pytest.raises(UserError, match=message):
+        getattr(blimp_tables, name)(tables, labels)
+
+
+def test_a_phenomenon_without_accuracies_has_none_of_its_paradigms(tmp_path):
+    own = campaign(tmp_path / "accuracies.parquet", {"gpt2-large": 0.75})
+    rows = read_table(ACCURACIES, own)
+    remaining = pc.invert(pc.is_in(rows["paradigm"], pa.array(PARADIGMS["binding"])))
+    write_table(rows.filter(remaining), ACCURACIES, own)
+    tables = {"printed": [PRINTED / "table2.csv"], "accuracies": [own]}
+    labels = replace(labels_of_print(), method="full_sentence")
+    cells = by_place(blimp_tables.table2(tables, labels))
+    assert len(cells) == 24
+    assert cells["Binding", "Rows of Table 4"].text == "0"
+
+
+def test_columns_of_table_4_follow_print():
+    models = dict(reversed(labels_of_print().models.items()))
+    tables = {"printed": [PRINTED / "table4.csv"]}
+    exhibit = blimp_tables.table4(tables, replace(labels_of_print(), models=models))
+    shown = dict.fromkeys(cell.column for cell in exhibit.cells)
+    assert [*shown] == ["5-gram", "LSTM", "TXL", "GPT-2", "Human"]
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ summary of the validation.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
@@ -42,10 +41,13 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     for row in printed:
         if row.exhibit == "table4":
             paradigm = paradigm_of(row)
-            names: dict[str, Any] = {"model": row.column, "lang": LANG, "paradigm": paradigm}
-            names |= {
-                "n": None if row.column == HUMAN else PAIRS,
-                "valid": row.row in PHENOMENON_OF,
-            }
-            names["phenomenon"] = PHENOMENON_OF.get(paradigm)
-            yield printed_accuracy(row, "a paradigm's name and percent", **names)
+            yield printed_accuracy(
+                row,
+                "a paradigm's name and percent",
+                valid=row.row in PHENOMENON_OF,
+                model=row.column,
+                lang=LANG,
+                n=None if row.column == HUMAN else PAIRS,
+                phenomenon=PHENOMENON_OF.get(paradigm),
+                paradigm=paradigm,
+            )

@@ -71,10 +71,19 @@ def _row(model: str, paradigm: str, method: str, accuracy: float, n: int) -> dic
     """Make a row of the table; the number of right answers is rounded."""
     correct = round(accuracy * n)
     low, high = wilson(correct, n)
-    keys = {"benchmark": blimp.BENCHMARK, "model": model, "lang": blimp.LANG, "method": method}
-    keys |= {"phenomenon": PHENOMENON_OF.get(paradigm, REJECTED), "paradigm": paradigm}
-    numbers = {"correct": correct, "n": n, "accuracy": accuracy, "low": low, "high": high}
-    return dict.fromkeys(ACCURACIES.names) | keys | numbers
+    return dict.fromkeys(ACCURACIES.names) | {
+        "benchmark": blimp.BENCHMARK,
+        "model": model,
+        "lang": blimp.LANG,
+        "phenomenon": PHENOMENON_OF.get(paradigm, REJECTED),
+        "paradigm": paradigm,
+        "method": method,
+        "correct": correct,
+        "n": n,
+        "accuracy": accuracy,
+        "low": low,
+        "high": high,
+    }
 
 
 def _of_rerun(path: Path) -> Iterator[dict[str, object]]:

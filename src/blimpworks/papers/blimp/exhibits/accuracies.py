@@ -146,8 +146,9 @@ def computed_cell(
     rows: pd.DataFrame, place: Place, formula: Formula, form: str = "{:.1f}", **fields: Any
 ) -> Cell:
     """Make a cell of a formula's value for some rows of accuracies."""
-    source, where = rows["source"].iloc[0], where_of(rows, KEYS)
-    return formula_cell(rows, place, formula, source, where, form, **fields)
+    # A count can be of no rows.
+    source = rows["source"].iloc[0] if len(rows) else OWN
+    return formula_cell(rows, place, formula, source, where_of(rows, KEYS), form, **fields)
 
 
 def percent_text(percent: float) -> str:

@@ -40,7 +40,14 @@ DIFFERS = "Differs"
 REJECTED = tuple(uid for uid, reason in release.OTHERS.items() if reason == release.REJECTED)
 EXACT = 1e-6
 """Points within which numbers are the same: the summary has all digits."""
-COLUMNS = (*(n for name, same in FROM_PRINT.items() for n in (name, *same)), COUNTED, DIFFERS)
+COLUMNS = (
+    PRINTED,
+    *FROM_PRINT[PRINTED],
+    PRINTED_MAJORITY,
+    *FROM_PRINT[PRINTED_MAJORITY],
+    COUNTED,
+    DIFFERS,
+)
 HEADS = {name: ("Majority,", name.partition(", ")[2]) for name in COLUMNS if ", " in name}
 Row = dict[str, Cell]
 

@@ -132,9 +132,11 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     printed = read_printed(tables, exhibit="table3")
     released = acc.read_released(tables)
     exact = not released.empty
+    names = {**labels.models, HUMAN: "Human"}
+    printed_numbers = printed_cells(printed, names, HEADINGS)
     cells = []
-    for model, name in acc.model_names(rows, labels).items():
-        cells += printed_cells(printed, {model: name}, HEADINGS)
+    for model, name in names.items():
+        cells += [cell for cell in printed_numbers if cell.row == name]
         of_model, of_release = (frame[frame["model"] == model] for frame in (rows, released))
         cells += _table3_cells(of_model, labels, ", Table 4", stand=not exact)
         cells += _table3_cells(of_release, labels, ", released")
@@ -166,7 +168,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         description = describe("table4_published")
         printed = read_printed(tables, exhibit="table4")
         names = {**labels.models, HUMAN: "Human"}
-        cells = printed_cells(printed, {uid: uid for uid in PHENOMENON_OF}, names)
+        in_print = {m: names[m] for m in dict.fromkeys(printed["column"]) if m in names}
+        cells = printed_cells(printed, {uid: uid for uid in PHENOMENON_OF}, in_print)
         further = _table4_cells(acc.read_released(tables), labels, ", released")
         cells += [replace(cell, printed=False) for cell in further]
         columns = {m: f"{SHOULD_READ}, {names[m]}" for m in dict.fromkeys(printed["column"])}
@@ -215,13 +218,16 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
     versions = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, RUN_AGAIN, MOVED)
     keys = [f"{name}, {version}" for name in names.values() for version in versions]
     sections = [Section("Model", dict(zip(keys, keys, strict=True)), [*HEADINGS.values()])]
+    row_names = {model: f"{name}, {PRINTED}" for model, name in names.items()}
+    # Humans were not run again.
+    of_models = printed[printed["row"] != HUMAN]
+    printed_numbers = printed_cells(of_models, row_names, HEADINGS)
+    faulty = of_models[of_models["fault"] != ""]
+    faulty_keys = zip(faulty["row"], faulty["column"], strict=True)
+    wrong = {(row_names[model], HEADINGS[column]) for model, column in faulty_keys}
     cells: list[Cell] = []
-    wrong = set[tuple[str, str]]()
     for model, name in names.items():
-        of_model, row_name = printed[printed["row"] == model], f"{name}, {PRINTED}"
-        cells += printed_cells(of_model, {model: row_name}, HEADINGS)
-        faulty = of_model["column"][of_model["fault"] != ""]
-        wrong |= {(row_name, HEADINGS[column]) for column in faulty}
+        cells += [cell for cell in printed_numbers if cell.row == row_names[model]]
         for key, heading in HEADINGS.items() if len(rows) else ():
             inside = acc.rows_of_model(rows, model, acc.of_phenomenon(key))
             places = [(f"{name}, {version}", heading) for version in versions[1:]]

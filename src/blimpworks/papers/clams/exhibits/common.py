@@ -204,8 +204,11 @@ class Grid:
         columns: Mapping[str, str] | None = None,
     ) -> list[Cell]:
         """List an exhibit's printed numbers in rows and columns by key, or else in the grid's."""
+        rows = rows or self.rows
         columns = columns or {column.key: column.name for column in self.columns}
-        return printed_cells(read_printed(tables, exhibit=exhibit), rows or self.rows, columns)
+        # A table can have several grids: its numbers elsewhere are another one's.
+        printed = read_printed(tables, exhibit=exhibit, row=[*rows], column=[*columns])
+        return printed_cells(printed, rows, columns)
 
     def section(self, *more_rows: str) -> Section:
         """Lay out this part of a table, with further rows below."""

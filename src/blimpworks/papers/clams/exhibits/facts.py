@@ -28,8 +28,12 @@ PRINTED = {
 
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
     """Group models by part: the paper's own, else the campaign's first LSTM or masked model."""
-    parts = {("lstm", True): MONO, ("lstm", False): MULTI}
-    parts |= {("masked", True): BERT, ("masked", False): MBERT}
+    parts = {
+        ("lstm", True): MONO,
+        ("lstm", False): MULTI,
+        ("masked", True): BERT,
+        ("masked", False): MBERT,
+    }
     models_of_series: dict[str, dict[str, list[str]]] = {series: {} for series in PRINTED}
     for name, row in catalogue.models.items():
         series = parts.get((row.architecture, row.scope == "monolingual"))

@@ -352,9 +352,9 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
             where |= {"paradigm": clams.paradigms(key, inanimate=False)}
             rows = select_rows(items, where)
             if not rows.empty:
-                n, number, where = len(rows), (key, column.key), common.narrowed(rows, where)
-                numbers = (n, str(n), COUNT, "items", where, n)
-                cells.append(Cell(row, column.name, *numbers, stands_for=number))
+                n, where = len(rows), common.narrowed(rows, where)
+                cell = Cell(row, column.name, n, str(n), COUNT, "items", where, n)
+                cells.append(replace(cell, stands_for=(key, column.key)))
     return common.table_of(describe("table6", caption="Of the campaign's pairs."), cells, [grid])
 
 
@@ -363,8 +363,10 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
     # Both models have columns in English, one in the other languages.
     columns: list[Column] = []
     for lang, name in common.shown_languages(labels).items():
-        english = lang == ENG and common.columns_of({lang: name}, (BERT, MBERT))
-        columns += english or [Column(lang, MBERT, ("", name))]
+        if lang == ENG:
+            columns += common.columns_of({lang: name}, (BERT, MBERT))
+        else:
+            columns.append(Column(lang, MBERT, ("", name)))
     agreement, reflexives = common.by_phenomenon(columns, ENGLISH_PARTS)
     names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
     grids = [replace(agreement, rows=names), reflexives]
