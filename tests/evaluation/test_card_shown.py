@@ -209,6 +209,22 @@ def test_all_skipped_is_a_sentence(tmp_path, status, words):
     assert card["benchmarks"][0]["worst"] == {"small": []}
 
 
+def test_the_origin_of_a_converted_model_stands_behind_its_note(given, tmp_path):
+    small = given["models"]["small"]
+    description = json.loads(Path(small["checkpoint"]).read_text(encoding="utf-8"))
+    origin = {"address": "a.gguf", "file": "a.gguf", "sha256": "0" * 64, "note": "GGUF, Q4"}
+    description["source"] = {"kind": "converted"} | origin
+    checkpoint = tmp_path / "checkpoint.json"
+    write_text(checkpoint, json.dumps(description))
+    converted = small | {"checkpoint": str(checkpoint), "note": "Run on German, as asked."}
+    converted["tuning"] = "base"
+    note = build_card(given | {"models": given["models"] | {"small": converted}})["models"][
+        "small"
+    ]["note"]
+    sentences = f"Run on German, as asked. Converted from a.gguf (GGUF, Q4), SHA-256 {'0' * 64}."
+    assert note == sentences
+
+
 def test_the_limit_of_a_model_is_that_in_the_manifest_of_its_scores(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     items = tiny.write_items(Path("items.parquet"), [("a b", "b a")])
@@ -295,6 +311,13 @@ def test_of_prompts_answers_that_were_cut_off_or_repeat_them_are_counted(tmp_pat
     )
     assert "What is <b>1</b>?" in Page(page_of(card)).text
     assert "asked:    What is <b>1</b>?" in printed(card)
+
+
+def test_a_text_that_is_cut_keeps_the_mark_on_its_last_letter(tmp_path):
+    card = build_card(asked(tmp_path, {}))
+    (wrong,) = card["benchmarks"][0]["wrong"]["small"]
+    wrong["expected"] = f"{'x' * 97}e\u0301 and more"
+    assert "xe\u0301…" in printed(card, width=200)
 
 
 # Files

@@ -39,6 +39,11 @@ WRONG = {
     "a model of no language": (["./classifier"], "expected a language model"),
     "an n-gram file without n-grams": (["noise.arpa"], "noise.arpa"),
     "a hub model without a network": (["someone/some-model"], "someone/some-model"),
+    "a GGUF file of the hub with --": (
+        ["some/m:a--b.gguf"],
+        "at revision 'main' is not complete in the cache",
+    ),
+    "a hub name with --": (["some/m--x"], "no name that the hub could have"),
     "what is no hub id": (["some one/some model"], "some one/some model"),
     "a model twice": (["ngram-5", "ngram-5"], "twice"),
     "a model at two revisions": (["gpt2", "goldfish", "gpt2@main"], "is named twice"),

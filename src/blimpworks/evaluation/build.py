@@ -111,7 +111,8 @@ def _model(facts: Record) -> Model:
         for name in ("first token", "other starts")
     )
     plain = facts["tuning"] == "chat" and facts["manifests"]
-    note = facts["note"] or getattr(source, "described", "")
+    origin = getattr(source, "described", "")
+    remarks = (facts["note"], origin, UNTEMPLATED if plain else "")
     return {
         "label": facts["label"],
         "hf_id": short_address(facts["hf_id"]),
@@ -123,7 +124,7 @@ def _model(facts: Record) -> Model:
         "first_token": facts["first_token"],
         "start": " or ".join(starts),
         "better_start": " ".join(notes),
-        "note": " ".join(filter(None, [note, UNTEMPLATED if plain else ""])),
+        "note": " ".join(filter(None, remarks)),
         "checks": checks[0] if checks else {},
         "tuning": facts["tuning"],
         "checkpoints": facts["checkpoints"],

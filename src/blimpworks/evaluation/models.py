@@ -324,7 +324,9 @@ def _of_hub(
         "directory, GGUF file or n-gram file that exists"
     )
     looks_like_file = ":" not in hf_id and hf_id.lower().endswith(file_suffixes())
-    if not HUB_ID.fullmatch(hf_id) or looks_like_file or ".." in hf_id or "--" in hf_id:
+    # A repository's name has no "--"; a GGUF file's, behind the colon, can have it.
+    impossible = ".." in hf_id or "--" in hf_id.partition(":")[0]
+    if not HUB_ID.fullmatch(hf_id) or looks_like_file or impossible:
         raise UserError(
             f"model {argument!r} is no file or directory that exists, and no name that the hub "
             f"could have; expected {expected}.{hint}"

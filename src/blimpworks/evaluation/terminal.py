@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Sequence
 from textwrap import fill
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -72,7 +72,12 @@ def _shorten(text: str, width: int) -> str:
 def _beginning(text: str, width: int) -> str:
     """Cut a text to one line of at most ``width`` cells, with … at its end."""
     text = " ".join(text.split())
-    return text if cell_len(text) <= width else f"{set_cell_size(text, width - 1).rstrip()}…"
+    if cell_len(text) <= width:
+        return text
+    # Letter by letter: rich's set_cell_size would lose a combining mark of the last one.
+    while cell_len(text) > width - 1:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
 
 
 class _Terminal:
