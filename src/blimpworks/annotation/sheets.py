@@ -137,7 +137,10 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
         log.warning(
             "%d of %d participants are left out, who passed less than %.0f %% of their attention "
             "checks: %s",
-            *(len(failed), len(people), 100 * threshold, ", ".join(named)),
+            len(failed),
+            len(people),
+            100 * threshold,
+            ", ".join(named),
         )
     return people
 
@@ -201,8 +204,12 @@ def read_validation(
     sizes = ratings.groupby("item_id").size()
     incomplete = int((sizes != options.per_pair).sum())
     if incomplete:
-        numbers = (incomplete, len(sizes), options.per_pair)
-        log.warning("%d of %d pairs have not just %d judgements and enter no kappa", *numbers)
+        log.warning(
+            "%d of %d pairs have not just %d judgements and enter no kappa",
+            incomplete,
+            len(sizes),
+            options.per_pair,
+        )
     return {
         "participants": len(people),
         "left_out": int(people["left_out"].sum()),

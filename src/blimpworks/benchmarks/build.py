@@ -25,11 +25,16 @@ from blimpworks.tables import ITEMS, LABEL, write_table
 
 log = logging.getLogger(__name__)
 
-MAKERS: Sequence[Callable[..., Iterator[Any]]] = (
-    *(layouts.pairs, layouts.choices, layouts.labelled_rows, layouts.sentences),
-    *(designs.conditions, designs.designs, designs.suites, designs.alternatives),
-)
-LAYOUTS = {maker.__name__: maker for maker in MAKERS}
+LAYOUTS: Mapping[str, Callable[..., Iterator[Any]]] = {
+    "pairs": layouts.pairs,
+    "choices": layouts.choices,
+    "labelled_rows": layouts.labelled_rows,
+    "sentences": layouts.sentences,
+    "conditions": designs.conditions,
+    "designs": designs.designs,
+    "suites": designs.suites,
+    "alternatives": designs.alternatives,
+}
 GROUPED = ("labelled_rows", "conditions")
 """Layouts whose items have several rows."""
 

@@ -88,8 +88,13 @@ def _design(
                 f"have some are {', '.join(predictions)}. Add it to 'predictions'."
             )
         predictions = predictions[labels["paradigm"]]
-    labels |= {"predictions": predictions, "right": data.right, "effects": data.effects}
-    design = Design(conditions=tuple(conditions), **labels)
+    design = Design(
+        conditions=tuple(conditions),
+        predictions=predictions,
+        right=data.right,
+        effects=data.effects,
+        **labels,
+    )
     names = [each.name for each in design.conditions]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

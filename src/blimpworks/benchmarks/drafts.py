@@ -103,8 +103,12 @@ class Columns:
 
     def side(self, words: set[str], not_words: set[str]) -> list[str]:
         """List columns of sentences whose heading has one of ``words``, none of ``not_words``."""
-        split = {name: {*_name(name).split("_")} for name in self.texts}
-        return [name for name, own in split.items() if own & words and not own & not_words]
+        headings = {name: {*_name(name).split("_")} for name in self.texts}
+        return [
+            name
+            for name, heading in headings.items()
+            if heading & words and not heading & not_words
+        ]
 
     @property
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:
@@ -394,13 +398,23 @@ def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: s
             kept = {name: item[name] for name in EXPORTED if item[name] is not None}
             records.append({"id": item["sent_id"] or item["item_id"], **kept})
     regions = all(field in record for record in records for field in Regions._fields)
-    entry: dict[str, Any] = {"layout": "pairs", "files": PAIRS_FILE}
-    entry |= {name: name for name in ("good", "bad", "id")}
+    entry: dict[str, Any] = {
+        "layout": "pairs",
+        "files": PAIRS_FILE,
+        "good": "good",
+        "bad": "bad",
+        "id": "id",
+    }
     if regions:
         entry["critical"] = {name: name for name in Regions._fields}
     languages = sorted({record["lang"] for record in records})
-    declaration: dict[str, Any] = {"label": label, "title": label, "authors": authors}
-    declaration |= {"languages": languages, "data": [entry]}
+    declaration: dict[str, Any] = {
+        "label": label,
+        "title": label,
+        "authors": authors,
+        "languages": languages,
+        "data": [entry],
+    }
     names = {table.resolve().parent.name for table in items} & benchmarks().keys()
     if len(names) == 1:
         citation = paper_of(*names).citation

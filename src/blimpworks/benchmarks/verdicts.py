@@ -34,7 +34,8 @@ from blimpworks.tables import ITEMS, SCORES, read_table
 REGIONS = ["regions", "region_starts", "region_ends"]
 COLUMNS = ("item", "condition", *REGIONS, "predictions")
 """Columns of items of conditions beyond those of all benchmarks."""
-EFFECTS, EFFECT_NAMES, RIGHT = OPTIONAL = ("effects", "effect_names", "right")
+EFFECTS, EFFECT_NAMES, RIGHT = "effects", "effect_names", "right"
+OPTIONAL = (EFFECTS, EFFECT_NAMES, RIGHT)
 """Columns that only some declarations give."""
 KEYS = ["phenomenon", "paradigm", "item"]
 SCORED = ("item_id", "rounding", "good_ids", "good_logprobs", "good_ends")

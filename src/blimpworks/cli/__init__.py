@@ -200,11 +200,15 @@ def main() -> None:
     try:
         _attempt(sys.argv[1:])
         command_line(_commands(sys.argv[1:]))()
-    except (UserError, OutOfTime) as error:
-        code = 2 if isinstance(error, UserError) else os.EX_TEMPFAIL
-        code = 1 if isinstance(error, TransientError) else code
-        print(f"blimpworks{'' if code == 2 else ' (attempt)'}: {error}", file=sys.stderr)
-        sys.exit(code)
+    except TransientError as error:
+        print(f"blimpworks (attempt): {error}", file=sys.stderr)
+        sys.exit(1)
+    except UserError as error:
+        print(f"blimpworks: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OutOfTime as pause:
+        print(f"blimpworks (attempt): {pause}", file=sys.stderr)
+        sys.exit(os.EX_TEMPFAIL)
     except OSError as error:
         if error.errno not in DISK_ERRORS:
             raise

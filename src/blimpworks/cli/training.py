@@ -236,10 +236,10 @@ def _declare_trainer(kind: str, model: type[BaseModel], help_text: str) -> None:
     command(calls=f"{MODELS}.{module}:train_{kind}", packages=NETWORKS, name=f"train_{kind}")(train)
 
 
-for _trainer in (
+for _kind, _recipe, _help_text in (
     ("transformer", TransformerRecipe, "Train a small causal language model from scratch."),
     ("masked", MaskedRecipe, "Train a small masked language model from scratch."),
     ("encoder_decoder", EncoderDecoderRecipe, "Train a small encoder-decoder from scratch."),
     ("instruct", InstructRecipe, "Train a small model that follows instructions on dialogues."),
 ):
-    _declare_trainer(*_trainer)
+    _declare_trainer(_kind, _recipe, _help_text)

@@ -69,10 +69,13 @@ class Number:
             ({lang, self.text.language(lang)}, lang == show.totals(self.benchmark)[0]["lang"]),
             ({phenomenon, self.cells["label"]}, phenomenon == ALL),
         )
-        called = [({name.casefold() for name in same} & {*wanted}, may) for same, may in names]
-        return all(may for found, may in called if not found) and (
-            {*wanted} == set[str]().union(*(found for found, _ in called))
-        )
+        unused = {*wanted}
+        for same, may_be_missing in names:
+            called = {name.casefold() for name in same} & {*wanted}
+            if not called and not may_be_missing:
+                return False
+            unused -= called
+        return not unused
 
 
 def find_numbers(source: Path, row: str | None, column: str | None) -> list[Number]:

@@ -139,13 +139,15 @@ class Tables:
 
 def _too_long(outputs: Path) -> str:
     """Return the reason ``too_long`` in words, with the limit from the scores' manifest."""
-    inputs = (Path(entry["path"]) for entry in (made_by(outputs) or {}).get("inputs", []))
-    manifests = (path.parts[-4:] for path in inputs if path.name == "manifest.json")
-    manifest = outputs.parents[3].joinpath(*next(manifests, ()))
-    if manifest.is_file():
-        limit = json.loads(manifest.read_bytes()).get("checks", {}).get("limit", "")
-        if limit:
-            return f"longer than the model's {int(limit):,} tokens"
+    for entry in (made_by(outputs) or {}).get("inputs", []):
+        recorded = Path(entry["path"])
+        if recorded.name == "manifest.json":
+            manifest = outputs.parents[3].joinpath(*recorded.parts[-4:])
+            if manifest.is_file():
+                limit = json.loads(manifest.read_bytes()).get("checks", {}).get("limit", "")
+                if limit:
+                    return f"longer than the model's {int(limit):,} tokens"
+            break
     return "longer than the model's context"
 
 
@@ -213,12 +215,19 @@ def paired_tests(tables: Tables) -> list[Record]:
         for row in compare(correct == 1, run & (correct != unjudged), exact_below):
             a, b = row["a"], row["b"]
             if a < b:
-                counts = {name: int(row[name]) for name in ("n", "only_a", "only_b")}
-                skipped = int((run[:, a] & run[:, b]).sum()) - counts["n"]
-                names = {"lang": lang, "a": models[a], "b": models[b]}
-                p_values = {"p": row["p"], "adjusted": row["p"]}
+                n = int(row["n"])
                 tests.append(
-                    {**names, "n": counts.pop("n"), "skipped": skipped, **counts, **p_values}
+                    {
+                        "lang": lang,
+                        "a": models[a],
+                        "b": models[b],
+                        "n": n,
+                        "skipped": int((run[:, a] & run[:, b]).sum()) - n,
+                        "only_a": int(row["only_a"]),
+                        "only_b": int(row["only_b"]),
+                        "p": row["p"],
+                        "adjusted": row["p"],
+                    }
                 )
     # Of one language in common, all languages together would be the same test again.
     common = Counter((test["a"], test["b"]) for test in tests if test["lang"] != ALL)

@@ -342,11 +342,9 @@ def size_classes(tables: Tables) -> dict[str, Record]:
     printed, accuracies, facts = tables.printed, tables.accuracies, tables.facts
     classes: dict[str, Record] = {}
     for model in tables.benchmark["languages"] if len(printed) else ():
-        size, labels, behind = (
-            facts["models"][model]["parameters"],
-            dict[str, str](),
-            list[Record](),
-        )
+        size = facts["models"][model]["parameters"]
+        labels: dict[str, str] = {}
+        behind: list[Record] = []
         for name in dict.fromkeys(printed["model"]):
             peer = facts["printed"].get(name, NAMELESS)
             parameters = peer["parameters"] or math.inf

@@ -320,7 +320,8 @@ def _of_jobs(
                     elif not NAMING.match(cause.text) and not SAMPLED_ITEMS.fullmatch(cause.text):
                         reasons.add((cause.kind, cause.text))
                 tables.update(reasons)
-    for kind, text in sorted(tables, key=lambda each: ((*KINDS, each[0]).index(each[0]), each[1])):
+    order = {kind: rank for rank, kind in enumerate(KINDS)}
+    for kind, text in sorted(tables, key=lambda each: (order.get(each[0], len(order)), each[1])):
         yield Reason(kind, text, tables[kind, text])
 
 

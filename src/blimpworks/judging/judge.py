@@ -73,11 +73,11 @@ def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
     return scores.take(positions)
 
 
-def side_of(items: pa.Table, scores: pa.Table, side: str, kind: type[Side] = Side) -> Side:
+def side_of(items: pa.Table, scores: pa.Table, side: str, side_class: type[Side] = Side) -> Side:
     """Return token scores of one side, ``good`` or ``bad``, from aligned tables."""
     edges = (pc.fill_null(items[f"{side}_{edge}"], -1) for edge in ("start", "end"))
     start, end = (edge.to_numpy().astype(np.int64) for edge in edges)
-    return kind(
+    return side_class(
         texts=items[side].combine_chunks(),
         logprobs=scores[f"{side}_logprobs"].combine_chunks(),
         ends=scores[f"{side}_ends"].combine_chunks(),

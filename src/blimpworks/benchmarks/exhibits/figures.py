@@ -173,7 +173,7 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
     else:
         figure = no_figure("the number of parameters of no model is known")
     unknown = [column for column in view.columns if column not in billions]
-    listed = f" Not shown, of unknown size: {', '.join(unknown)}." * bool(unknown)
+    listed = f" Not shown, of unknown size: {', '.join(unknown)}." if unknown else ""
     return Exhibit(
         **view.described("sizes", chance=view.chance, unknown=listed),
         cells=cells,

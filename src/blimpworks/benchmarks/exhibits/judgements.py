@@ -63,11 +63,21 @@ class Layout:
 
 
 _WIDTHS = {PHENOMENON: 0.12, PARADIGM: 0.14}
-_LABEL, _CONDITION = ({**_WIDTHS, name: 0.12, "Sentence": 0.28} for name in ("Label", "Condition"))
 LAYOUTS = {
     "pairs": Layout("worst_pairs", {**_WIDTHS, "Pair": 0.4}, "item_id", ("bad", *SPANS)),
-    "sentences": Layout("worst_sentences", _LABEL, "item_id", ("acceptable",), "value_good"),
-    "conditions": Layout("worst_conditions", _CONDITION, "item", ("condition",)),
+    "sentences": Layout(
+        "worst_sentences",
+        {**_WIDTHS, "Label": 0.12, "Sentence": 0.28},
+        "item_id",
+        ("acceptable",),
+        "value_good",
+    ),
+    "conditions": Layout(
+        "worst_conditions",
+        {**_WIDTHS, "Condition": 0.12, "Sentence": 0.28},
+        "item",
+        ("condition",),
+    ),
 }
 
 
