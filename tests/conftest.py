@@ -3,6 +3,7 @@ import gc
 import os
 import shutil
 import subprocess
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -87,6 +88,23 @@ def mirror():
     if not path.is_dir():
         pytest.skip(f"no mirror of upstream data at {path} (set BLIMPWORKS_MIRROR)")
     return path
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory):
+    """Gives a small model by its architecture, made once: read it, or copy and damage it."""
+
+    from support import tiny  # not in every environment that runs tests
+
+    root = tmp_path_factory.mktemp("trained")
+    text = tiny.write_corpus(root / "text.txt")
+    return cache(lambda name: tiny.MAKERS[name](text, root / name / "checkpoint.json"))
+
+
+@pytest.fixture
+def at_root(monkeypatch):
+    """Catalogue paths are relative to the directory that the workflow runs in."""
+    monkeypatch.chdir(REPOSITORY)
 
 
 @pytest.fixture

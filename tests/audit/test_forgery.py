@@ -26,19 +26,12 @@ from support.forgery import embellished, forge, rewrite
 
 FIRST = Path("results/a.txt")
 TABLE = Path("results/exhibits/multiblimp/table5.csv")
-PARTS = {
-    "host": {"platform": "another"},
-    "git": {"commit": "0" * 40, "clean": True},
-    "packages": {"numpy": "1.0"},
-    "sources": {},
-    "notes": {"counts": {"n": 7}},
-    "params": {"seed": 2},
-    "started": "2001-01-01T00:00:00+00:00",
-}
+PARTS = {"host": {"platform": "another"}, "git": {"commit": "0" * 40, "clean": True}}
+PARTS |= {"packages": {"numpy": "1.0"}, "sources": {}, "notes": {"counts": {"n": 7}}}
+PARTS |= {"params": {"seed": 2}, "started": "2001-01-01T00:00:00+00:00"}
 
 
 def write(output, *inputs, content="x\n", **params):
-    """Run a job that writes a text."""
     command = recorded_commands()["sample_items"]
     paths = [Path(path) for path in inputs]
     with Job(command, inputs=paths, outputs=[Path(output)], params=params):
@@ -63,9 +56,6 @@ def exhibit(tmp_path, monkeypatch):
 
 def findings(**how):
     return {(f.problem, str(f.path)) for f in audit(Path("results"), **how).findings}
-
-
-# Records
 
 
 @pytest.mark.usefixtures("chain")
@@ -140,9 +130,6 @@ def test_a_damaged_record_is_named_and_the_check_goes_on(damage):
     assert "Traceback" not in run("check", "results")
 
 
-# Inputs of jobs
-
-
 @pytest.mark.usefixtures("chain")
 def test_a_job_refuses_an_input_that_is_not_what_its_own_job_wrote():
     Path("results/b.txt").write_text("y\n")
@@ -159,9 +146,6 @@ def test_people_may_fill_in_what_a_job_wrote_for_them():
     with Job(command, inputs=[sheet], outputs=[output], params={}, edited=[sheet]):
         write_text(output, "read\n")
     assert read_record(Path("results/d.txt.prov.json"))["input_records"] == {}
-
-
-# Signatures
 
 
 @pytest.fixture
@@ -204,9 +188,6 @@ def test_what_is_not_as_recorded_is_not_signed(key):
     with pytest.raises(UserError, match=r"^results was not signed"):
         run("check", "results", "--sign", key)
     assert not Path("results.root").exists()
-
-
-# Products
 
 
 @pytest.mark.usefixtures("exhibit")
@@ -260,9 +241,6 @@ def test_explain_reads_the_file_that_it_is_given_and_notices_another_number():
         run("explain", TABLE, *cell)
 
 
-# Memory
-
-
 @pytest.fixture
 def checked(chain, monkeypatch):
     """The chain after a check."""
@@ -271,7 +249,6 @@ def checked(chain, monkeypatch):
 
 
 def check():
-    """An audit like the command's."""
     memory = Remembered()
     result = audit(Path("results"), remembered=memory)
     memory.keep()

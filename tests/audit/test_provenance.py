@@ -28,12 +28,12 @@ from blimpworks.records.job import Job, Planned, planning
 from blimpworks.records.reading import read_record, record_of
 from blimpworks.reproduction.printed import read_published
 from blimpworks.tables import ACCURACIES, CELLS, FUNNEL, METADATA_KEY, read_table, write_table
+from support.forgery import alter_a_byte
 from support.paths import REPOSITORY
 
+pytestmark = pytest.mark.usefixtures("here")
 RESULTS = Path("results/x")
 FIRST, SECOND = Path("results/first.parquet"), Path("results/deep/second.parquet")
-
-# Records
 
 
 def funnel(n=1):
@@ -48,7 +48,6 @@ def here(tmp_path, monkeypatch):
 
 
 def make(output, inputs=(), n=1, command="sample_items", **params):
-    """Run a job that writes a funnel table to ``output``."""
     inputs = [Path(i) for i in inputs]
     with Job(
         recorded_commands()[command], inputs=inputs, outputs=[Path(output)], params=params
@@ -57,20 +56,15 @@ def make(output, inputs=(), n=1, command="sample_items", **params):
         job.note(counts={"n": n})
 
 
-@pytest.mark.usefixtures("here")
 def test_a_sidecar_says_what_made_the_product_from_what():
     write_text(Path("in.txt"), "input\n")
     make("results/out.parquet", ["in.txt"], seed=7)
     record = json.loads(Path("results/out.parquet.prov.json").read_text("utf-8"))
     sha = hashlib.sha256(b"input\n").hexdigest()
     assert record["inputs"] == [{"path": "in.txt", "sha256": sha, "bytes": 6}]
-    (output,) = record["outputs"]
     data = Path("results/out.parquet").read_bytes()
-    assert output == {
-        "path": "results/out.parquet",
-        "sha256": hashlib.sha256(data).hexdigest(),
-        "bytes": len(data),
-    }
+    sha = hashlib.sha256(data).hexdigest()
+    assert record["outputs"] == [{"path": "results/out.parquet", "sha256": sha, "bytes": len(data)}]
     assert (record["verb"], record["params"]) == ("sample_items", {"seed": 7})
     assert record["code"] == code_of("sample_items")
     assert record["notes"] == {"counts": {"n": 1}}
@@ -80,7 +74,6 @@ def test_a_sidecar_says_what_made_the_product_from_what():
     assert {"git", "host"} <= set(record)
 
 
-@pytest.mark.usefixtures("here")
 def test_a_table_carries_the_deterministic_part_of_its_record():
     write_text(Path("in.txt"), "input\n")
     make("out.parquet", ["in.txt"], seed=7)
@@ -92,7 +85,6 @@ def test_a_table_carries_the_deterministic_part_of_its_record():
     }
 
 
-@pytest.mark.usefixtures("here")
 def test_running_a_job_twice_gives_the_same_bytes_and_another_time():
     write_text(Path("in.txt"), "input\n")
     runs = []
@@ -119,13 +111,11 @@ def test_nothing_is_written_when_the_block_raises(here):
     assert json.loads(pq.read_schema("later.parquet").metadata[METADATA_KEY])["made_by"] is None
 
 
-@pytest.mark.usefixtures("here")
 def test_a_missing_input_stops_a_job_before_it_starts():
     with pytest.raises(UserError, match=r"sample_items: nowhere.txt does not exist"):
         make("out.parquet", ["nowhere.txt"])
 
 
-@pytest.mark.usefixtures("here")
 def test_a_directory_stands_for_its_files_but_not_for_records_and_hidden_ones():
     make("inputs/a")
     for name in ("b", ".hidden"):
@@ -135,17 +125,11 @@ def test_a_directory_stands_for_its_files_but_not_for_records_and_hidden_ones():
     assert [i["path"] for i in inputs] == ["inputs/a", "inputs/b"]
 
 
-def make_in_two_directories(n=1):
-    outputs = [Path("results/items/x.parquet"), Path("results/funnel/x.parquet")]
-    with sample_items.job(inputs=[], outputs=outputs, params={}):
-        for path in outputs:
-            write_table(funnel(n), FUNNEL, path)
-    return outputs
-
-
-@pytest.mark.usefixtures("here")
 def test_a_product_in_another_directory_points_to_the_record_and_is_checked_once():
-    first, second = make_in_two_directories()
+    first, second = Path("results/items/x.parquet"), Path("results/funnel/x.parquet")
+    with sample_items.job(inputs=[], outputs=[first, second], params={}):
+        for path in (first, second):
+            write_table(funnel(), FUNNEL, path)
     assert json.loads(sidecar_path(second).read_text("utf-8")) == {
         "record": "results/items/x.parquet.prov.json"
     }
@@ -154,9 +138,6 @@ def test_a_product_in_another_directory_points_to_the_record_and_is_checked_once
     assert problems() == (2, [])
     second.write_bytes(b"")
     assert problems() == (2, [("altered", str(second))])
-
-
-# The audit of a tree
 
 
 @pytest.fixture
@@ -177,18 +158,12 @@ def problems():
 STRANGER = Path("results/deep/stranger.csv")
 
 
-def alter_a_byte():
-    data = bytearray(SECOND.read_bytes())
-    data[len(data) // 2] ^= 1
-    SECOND.write_bytes(bytes(data))
-
-
 @pytest.mark.usefixtures("tree")
 @pytest.mark.parametrize(
     ("change", "found"),
     [
         (lambda: None, []),
-        (alter_a_byte, [("altered", str(SECOND))]),
+        (lambda: alter_a_byte(SECOND), [("altered", str(SECOND))]),
         (FIRST.unlink, [("missing", str(FIRST))]),
         (lambda: make(FIRST, ["in.txt"], n=2, seed=7), [("stale", str(SECOND))]),
         (lambda: make(FIRST, ["in.txt"], seed=7), []),
@@ -228,7 +203,6 @@ def test_lineage_leads_from_a_product_to_its_sources():
     assert nodes == [(SECOND, True), (FIRST, True), (Path("in.txt"), False)]
 
 
-@pytest.mark.usefixtures("here")
 def test_lineage_of_a_product_that_is_absent_or_has_no_record_is_refused():
     with pytest.raises(UserError, match=r"absent.parquet does not exist; build it first"):
         lineage(Path("absent.parquet"))
@@ -236,8 +210,6 @@ def test_lineage_of_a_product_that_is_absent_or_has_no_record_is_refused():
     with pytest.raises(UserError, match="carries no record"):
         lineage(Path("orphan.parquet"))
 
-
-# Finding a cell
 
 SHOWN = pd.DataFrame(
     [
@@ -288,9 +260,6 @@ def test_an_exhibit_is_named_by_any_of_its_files():
         assert cells_file(Path("x") / name) == Path("x") / SOURCE
 
 
-# Printed numbers
-
-
 @pytest.mark.parametrize(
     "paper", [name for name, paper in papers().items() if not paper.needs_benchmark]
 )
@@ -310,9 +279,6 @@ def test_a_printed_accuracy_leads_to_its_own_line_of_the_papers_numbers(paper, t
         assert accuracy in (pytest.approx(value), pytest.approx(value / 100))
 
 
-# Tokens
-
-
 def test_pieces_follow_the_offsets_at_which_tokens_end():
     pieces = token_pieces(
         "ab cd.", [7, 8, 9, 1], [2, 5, 6, 6], [-1.0, math.nan, -2.0, -0.5], range(3, 5)
@@ -322,25 +288,16 @@ def test_pieces_follow_the_offsets_at_which_tokens_end():
     assert [token["critical"] for token in pieces] == [False, True, False, False]
     # A character of two tokens stands with the one that completes it.
     pieces = token_pieces("aé", [1, 2, 3], [1, 1, 2], [-1.0, -2.0, -3.0], range(1, 2))
-    assert [(token["piece"], token["critical"]) for token in pieces] == [
-        ("a", False),
-        ("", True),
-        ("é", True),
-    ]
-
-
-# Printed numbers
+    critical = [(token["piece"], token["critical"]) for token in pieces]
+    assert critical == [("a", False), ("", True), ("é", True)]
 
 
 def test_rows_are_numbered_by_the_line_they_start_on(here):
     text = 'row,value,note\na,1.5,"over\ntwo lines"\nb,,x\nc,2,y\n'
     write_text(here / "t.csv", text)
     rows = list(read_rows_with_lines(here / "t.csv"))
-    assert [(row["row"], row["value"], row["line"]) for row in rows] == [
-        ("a", 1.5, 2),
-        ("b", None, 4),
-        ("c", 2.0, 5),
-    ]
+    read = [(row["row"], row["value"], row["line"]) for row in rows]
+    assert read == [("a", 1.5, 2), ("b", None, 4), ("c", 2.0, 5)]
     assert [row["line"] for row in read_rows_with_lines(here / "t.csv", row=["b", "c"])] == [4, 5]
 
 
@@ -368,17 +325,11 @@ def test_what_is_about_another_language_does_not_concern_a_number(path, kept):
     assert is_about(path, frozenset({"eng"})) is not kept
 
 
-# What changed
-
-
 def test_changed_values_are_named_by_their_path():
     before = {"options": {"seed": 0, "limits": [1, 2]}, "old": 1}
     after = {"options": {"seed": 1, "limits": (1, 2)}, "new": "x"}
-    assert changed_values(before, after) == {
-        "options.seed": (0, 1),
-        "old": (1, ABSENT),
-        "new": (ABSENT, "x"),
-    }
+    changed = {"options.seed": (0, 1), "old": (1, ABSENT), "new": (ABSENT, "x")}
+    assert changed_values(before, after) == changed
 
 
 OLD = '''LIMIT = 3
@@ -416,9 +367,6 @@ def test_a_module_whose_text_is_lost_is_named_with_doubt():
     assert changed == (["n (no longer used)"], ["m (perhaps)"])
 
 
-# The audit
-
-
 @pytest.mark.usefixtures("tree")
 def test_an_input_from_outside_that_changed_makes_its_product_stale_or_is_missing():
     write_text(Path("in.txt"), "other\n")
@@ -450,9 +398,6 @@ def test_other_parameters_and_inputs_in_the_plan_make_a_product_stale():
     assert (audited.planned, audited.jobs) == (2, 2)
 
 
-# Two runs
-
-
 def numbers(results, source, values):
     """Run a job that writes the cells of an exhibit, one row per language."""
     path = results / "exhibits/p/table.cells.parquet"
@@ -474,7 +419,6 @@ def campaign(results, deu, eng, seed=1, **params):
     numbers(results, sources, {"deu": float(deu), "eng": float(eng)})
 
 
-@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("numbers_of_b", "params", "causes", "reasons"),
     [
@@ -494,7 +438,6 @@ def test_causes_without_effects_and_effects_without_causes(numbers_of_b, params,
     assert compared.same == 2 - len(reasons)
 
 
-@pytest.mark.usefixtures("here")
 def test_a_language_that_only_one_run_has_is_named():
     campaign(Path("a"), 5, 7)
     campaign(Path("b"), 5, 7)

@@ -2,12 +2,7 @@
 
 import pytest
 
-from blimpworks.benchmarks.accuracies import (
-    MODEL_PERPLEXITIES,
-    read_people,
-    read_perplexities,
-    read_released,
-)
+from blimpworks.benchmarks import accuracies as library
 from blimpworks.benchmarks.build import build_items
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, read_table
@@ -23,7 +18,7 @@ def accuracies(tmp_path, read, files, **declaration):
     path = declare(tmp_path / "toy", {**ITEMS, **files}, **DATA, **declaration)
     output, items = tmp_path / "accuracies.parquet", tmp_path / "items.parquet"
     more = ()
-    if read is read_people:
+    if read is library.read_people:
         build_items(path, [], path.parent, "toy", "eng", items)
         more = ([items],)
     read(path, [], path.parent, "toy", *more, output)
@@ -53,7 +48,7 @@ def test_choices_of_people_are_counted_in_the_items_phenomena(tmp_path, entry, t
     phenomena = {"Agreement": ["sva"], "Polarity": ["npi"]}
     files = {"people.csv": text.replace("paradigm", "phenomenon,paradigm").replace("\n", "\nX,")}
     files["people.csv"] = files["people.csv"].removesuffix("X,")
-    rows = accuracies(tmp_path, read_people, files, people=[entry], phenomena=phenomena)
+    rows = accuracies(tmp_path, library.read_people, files, people=[entry], phenomena=phenomena)
     assert rows["human", "Agreement", "sva"] == (0.5, 2)
     assert rows["human", "Polarity", "npi"] == (1.0, 1)
     assert rows["human", "all", "all"] == (pytest.approx(2 / 3), 3)
@@ -87,7 +82,7 @@ RATED = {"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side
 def test_of_ratings_each_person_counts_once_and_ties_half(tmp_path, entry, text, expected):
     # The table of names has more of them than rows need.
     files = {"people.csv": text, "names.tsv": "Subject_Agr\tsva\nNPI\tnpi\n"}
-    rows = accuracies(tmp_path, read_people, files, people=[entry])
+    rows = accuracies(tmp_path, library.read_people, files, people=[entry])
     assert rows["human", "sva", "sva"] == (pytest.approx(expected[0]), expected[1])
 
 
@@ -96,7 +91,7 @@ PRINTED = {"kind": "accuracies", "files": "people.csv", "accuracy": "human"}
 
 def test_printed_accuracies_have_no_interval_and_may_be_of_phenomena_alone(tmp_path):
     text = "paradigm,human\nsva,96\nnpi,88\n"
-    rows = accuracies(tmp_path, read_people, {"people.csv": text}, people=[PRINTED])
+    rows = accuracies(tmp_path, library.read_people, {"people.csv": text}, people=[PRINTED])
     assert rows["human", "sva", "sva"][0] == pytest.approx(0.96)
     assert rows["human", "all", "all"][0] == pytest.approx(0.92)
     table = read_table(ACCURACIES, tmp_path / "accuracies.parquet")
@@ -104,7 +99,7 @@ def test_printed_accuracies_have_no_interval_and_may_be_of_phenomena_alone(tmp_p
 
     text = "phenomenon,human\nAgreement,0.9\n"
     more = {"people": [PRINTED], "phenomena": {"Agreement": ["*"]}}
-    rows = accuracies(tmp_path, read_people, {"people.csv": text}, **more)
+    rows = accuracies(tmp_path, library.read_people, {"people.csv": text}, **more)
     assert {*rows} == {("human", "Agreement", "all"), ("human", "all", "all")}
 
 
@@ -113,7 +108,7 @@ def test_released_decisions_become_accuracies_of_their_models(tmp_path):
     entry = {"files": "d.csv", "model": "model", "paradigm": "suite", "correct": "correct"}
     phenomena = {"Agreement": ["sva"]}
     rows = accuracies(
-        tmp_path, read_released, {"d.csv": text}, released=[entry], phenomena=phenomena
+        tmp_path, library.read_released, {"d.csv": text}, released=[entry], phenomena=phenomena
     )
     assert rows["lstm_1", "Agreement", "sva"] == (0.5, 2)
     assert rows["lstm_2", "all", "all"] == (1.0, 1)
@@ -123,8 +118,8 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
     entry = {"files": "p.csv", "model": "{model}_{seed}", "perplexity": "ppl"}
     files = {**ITEMS, "p.csv": "model,seed,ppl\nlstm,0111,98.25\n"}
     path = declare(tmp_path / "toy", files, **DATA, perplexities=[entry])
-    read_perplexities(path, [], path.parent, tmp_path / "p.parquet")
-    rows = read_table(MODEL_PERPLEXITIES, tmp_path / "p.parquet").to_pylist()
+    library.read_perplexities(path, [], path.parent, tmp_path / "p.parquet")
+    rows = read_table(library.MODEL_PERPLEXITIES, tmp_path / "p.parquet").to_pylist()
     assert [(row["model"], row["perplexity"]) for row in rows] == [("lstm_0111", 98.25)]
 
 
@@ -159,4 +154,4 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
 )
 def test_what_people_cannot_have_judged_is_one_sentence(tmp_path, entry, text, says):
     with pytest.raises(UserError, match=says):
-        accuracies(tmp_path, read_people, {"people.csv": text}, people=[entry])
+        accuracies(tmp_path, library.read_people, {"people.csv": text}, people=[entry])

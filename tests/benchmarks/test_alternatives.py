@@ -9,55 +9,37 @@ from blimpworks.errors import UserError
 from support.declared_kit import built, jsonl
 
 ENDINGS = {"ctx": "It rained.", "a": "We got wet.", "b": "We got dry.", "c": "We sang."}
-LISTED = {"ctx": "It rained.", "o": [ENDINGS[name] for name in "abc"]}
 SENTENCES = ["It rained. We got wet.", "It rained. We got dry.", "It rained. We sang."]
 COLUMNS = {"options": ["a", "b", "c"], "context": "ctx"}
 
 
+LIST = [ENDINGS[name] for name in "abc"]
+LABELLED = [{"label": label, "text": text} for label, text in zip("ABC", LIST, strict=True)]
+GAP = {"gap": "It rained. We ___.", "a": "got wet", "b": "got dry"}
+FILLED = {"options": ["{gap['___']=a}", "{gap['___']=b}"], "context": None}
+
+
 @pytest.mark.parametrize(
-    ("record", "data", "expected"),
+    ("record", "data", "right", "expected"),
     [
-        ({**ENDINGS, "y": "2"}, {**COLUMNS, "right": {"column": "y"}}, [2, 0, 1]),
-        ({**ENDINGS, "y": 2}, {**COLUMNS, "right": {"column": "y", "counts_from": 1}}, [1, 0, 2]),
-        (
-            {**ENDINGS, "y": "B"},
-            {**COLUMNS, "right": {"column": "y", "labels": ["A", "B", "C"]}},
-            [1, 0, 2],
-        ),
-        (
-            {**ENDINGS, "y": 7, "k": [5, 6, 7]},
-            {**COLUMNS, "right": {"column": "y", "labels": "k"}},
-            [2, 0, 1],
-        ),
-        ({**ENDINGS, "y": " We sang."}, {**COLUMNS, "right": "y"}, [2, 0, 1]),
-        ({**ENDINGS, "c": "", "y": 1}, {**COLUMNS, "right": {"column": "y"}, "allow_empty": ["c"]},
-         [1, 0]),
-        ({**LISTED, "y": 1}, {"options": "o", "context": "ctx", "right": {"column": "y"}},
-         [1, 0, 2]),
-        (
-            {"ctx": "It rained.", "y": "C"}
-            | {"o": [{"label": k, "text": t} for k, t in zip("ABC", LISTED["o"], strict=True)]},
-            {"options": "o.*.text", "context": "ctx"}
-            | {"right": {"column": "y", "labels": "o.*.label"}},
-            [2, 0, 1],
-        ),
-        ({**LISTED, "o": json.dumps(LISTED["o"]), "y": 1},
-         {"options": "o", "context": "ctx", "right": {"column": "y"}}, [1, 0, 2]),
-        (
-            {**LISTED, "o": " | ".join(LISTED["o"][:2]), "y": 1},
-            {"options": "o", "split_by": "|", "context": "ctx", "right": {"column": "y"}},
-            [1, 0],
-        ),
-        (
-            {**ENDINGS, "gap": "It rained. We ___.", "a": "got wet", "b": "got dry", "y": 1},
-            {"options": ["{gap['___']=a}", "{gap['___']=b}"], "right": {"column": "y"}},
-            [1, 0],
-        ),
+        ({"y": "2"}, {}, {}, [2, 0, 1]),
+        ({"y": 2}, {}, {"counts_from": 1}, [1, 0, 2]),
+        ({"y": "B"}, {}, {"labels": ["A", "B", "C"]}, [1, 0, 2]),
+        ({"y": 7, "k": [5, 6, 7]}, {}, {"labels": "k"}, [2, 0, 1]),
+        ({"y": " We sang."}, {"right": "y"}, {}, [2, 0, 1]),
+        ({"y": 1, "c": ""}, {"allow_empty": ["c"]}, {}, [1, 0]),
+        ({"y": 1, "o": LIST}, {"options": "o"}, {}, [1, 0, 2]),
+        ({"y": "C", "o": LABELLED}, {"options": "o.*.text"}, {"labels": "o.*.label"}, [2, 0, 1]),
+        ({"y": 1, "o": json.dumps(LIST)}, {"options": "o"}, {}, [1, 0, 2]),
+        ({"y": 1, "o": " | ".join(LIST[:2])}, {"options": "o", "split_by": "|"}, {}, [1, 0]),
+        ({"y": 1, **GAP}, FILLED, {}, [1, 0]),
     ],
-)  # fmt: skip
-def test_an_option_is_right_by_position_label_or_text(tmp_path, record, data, expected):
-    declared = {"layout": "alternatives", "files": "*.jsonl", **data}
-    rows = built(tmp_path / "toy", {"a.jsonl": jsonl(record)}, data=[declared])
+)
+def test_an_option_is_right_by_position_label_or_text(tmp_path, record, data, right, expected):
+    declared = {"layout": "alternatives", "files": "*.jsonl", **COLUMNS}
+    declared |= {"right": {"column": "y", **right}, **data}
+    files = {"a.jsonl": jsonl(ENDINGS | record)}
+    rows = built(tmp_path / "toy", files, data=[declared])
     assert [row["good"] for row in rows] == [SENTENCES[n] for n in expected]
     n = len(expected)
     assert [row["condition"] for row in rows] == ["right", *(f"wrong {i}" for i in range(1, n))]
@@ -83,14 +65,10 @@ def test_options_join_their_contexts_as_their_language_says(tmp_path):
             for row in rows
         ]
         assert rows[0]["predictions"] == ["(option;%right%) < (option;%wrong 1%)"]
+    rained = [("下雨了。湿。", "湿。"), ("下雨了。干。", "干。")]
     assert found == {
         "eng": [("It rained. Wet.", "Wet."), ("It rained. Dry.", "Dry.")],
-        "zho": [
-            ("下雨了。湿。", "湿。"),
-            ("下雨了。干。", "干。"),
-            ("湿。", "湿。"),
-            ("干。", "干。"),
-        ],
+        "zho": [*rained, ("湿。", "湿。"), ("干。", "干。")],
     }
 
 

@@ -27,7 +27,6 @@ def checked(folder, rows, entry=PAIRS, count=None, **declaration):
 
 
 def found(result):
-    """Severity, beginning of the text and places of the findings."""
     return [(each.severity, each.text, [*each.places]) for each in result.findings]
 
 

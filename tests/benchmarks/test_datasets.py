@@ -10,7 +10,6 @@ import pytest
 
 from support.declared_kit import CSV, PAIRS, declare
 from support.loopback import COMMIT, serving
-from support.paths import REPOSITORY
 
 LARGE = "ab" * 32
 LFS = {"sha256": LARGE, "size": 9, "pointerSize": 1}
@@ -37,7 +36,6 @@ def hub():
 
 def pin(hub, folder, *options):
     env = os.environ | {"HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}"}
-    env |= {"PYTHONPATH": str(REPOSITORY / "src")}
     command = [sys.executable, "-m", "blimpworks", "pin-dataset", *options, f"--folder={folder}"]
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 

@@ -147,13 +147,9 @@ def labels_of(shape, **more):
     benchmark = {"name": NAME, "label": "Made-up", "layout": shape.layout}
     benchmark |= {"phenomena": [*shape.paradigms], "unit": "pair", "people": "Ten people chose."}
     sizes = {model: 0.1 * 1.2**n for n, model in enumerate(shape.models) if n % 5 != 4}
-    return Labels(
-        {lang: LANGUAGES[lang] for lang in shape.languages},
-        {model: model.title() for model in shape.models},
-        METHOD,
-        {"benchmark": benchmark, "sizes": sizes},
-        **more,
-    )
+    languages = {lang: LANGUAGES[lang] for lang in shape.languages}
+    models = {model: model.title() for model in shape.models}
+    return Labels(languages, models, METHOD, {"benchmark": benchmark, "sizes": sizes}, **more)
 
 
 def built(name, tables, labels, folder, formats=None):
@@ -533,10 +529,8 @@ def test_people_and_models_are_compared_over_what_both_judged(campaigns, tmp_pat
     assert "word order" not in exhibit.layout().iloc[:, 0].tolist()
     own = accuracies(tables, model="small")
     judged = own[own["paradigm"].isin(rows["paradigm"]) & (own["paradigm"] != "all")]
-    for row, among in {
-        "islands": judged["phenomenon"] == "islands",
-        "All": judged["n"] > 0,
-    }.items():
+    inside = judged["phenomenon"] == "islands"
+    for row, among in {"islands": inside, "All": judged["n"] > 0}.items():
         cell, chosen = cell_at(exhibit, row, "Small"), judged[among]
         assert cell.value == pytest.approx(100 * chosen["correct"].sum() / chosen["n"].sum())
         assert exhibit.stub[row]["n"] == str(cell.n) == str(chosen["n"].sum())

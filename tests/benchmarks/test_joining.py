@@ -18,34 +18,23 @@ ALIGNED = {
 }
 GOLD = {"files": "{l}/generated.gold", "format": "tsv", "columns": ["case", "at", "form", "other"]}
 EVAL = {"files": "{l}/generated.eval", "format": "txt", "columns": ["attractors"]}
-TEXT = {
-    "layout": "pairs",
-    "files": "{l}/generated.text",
-    "format": "txt",
-    "aligned": [GOLD, EVAL],
-    "good": "{text['<eos>']=''}",
-    "bad": "{text[at]=other['<eos>']=''}",
-    "critical": {"word": "at"},
-    "paradigm": "case",
-    "keep": ["attractors"],
-    "constants": {"phenomenon": "agreement"},
-}
+TEXT = {"layout": "pairs", "files": "{l}/generated.text", "format": "txt", "paradigm": "case"}
+TEXT |= {"good": "{text['<eos>']=''}", "bad": "{text[at]=other['<eos>']=''}"}
+TEXT |= {"aligned": [GOLD, EVAL], "critical": {"word": "at"}, "keep": ["attractors"]}
+TEXT |= {"constants": {"phenomenon": "agreement"}}
 LANGUAGES = {"languages": ["eng", "ita"]}
 NAMES = {"lang": "l", "rename": {"l": {"en": "eng", "it": "ita"}}}
+
+
+KEY = ("The key to the cabinets is here .", "The key to the cabinets are here .")
+DOGS = ("Dogs\u2028bark .", "Dogs\u2028barks .")
 
 
 @pytest.mark.parametrize(
     ("lang", "more", "expected"),
     [
-        (
-            "eng",
-            {},
-            [
-                ("The key to the cabinets is here .", "The key to the cabinets are here ."),
-                ("Dogs\u2028bark .", "Dogs\u2028barks ."),
-            ],
-        ),
-        ("eng", {"where": {"attractors": 0}}, [("Dogs\u2028bark .", "Dogs\u2028barks .")]),
+        ("eng", {}, [KEY, DOGS]),
+        ("eng", {"where": {"attractors": 0}}, [DOGS]),
         ("ita", {}, [("Il cane dorme .", "Il cane dormono .")]),
     ],
 )
@@ -79,15 +68,11 @@ COPA = [
     {"p": "下雨了。", "a": "地湿了。", "b": "地干了。", "q": "effect", "lang": "zho"},
 ]
 WORDS = "lang\tq\tword\tspace\neng\teffect\tso\t \neng\tcause\tbecause\t \nzho\teffect\t,所以\t\n"
-LOOKED = {
-    **PAIRS,
-    "files": "*.jsonl",
+LOOKED = PAIRS | {
     "good": "{p|unpunctuated}{space}{word}{space}{a|uncapitalised}",
     "bad": "{p|unpunctuated}{space}{word}{space}{b|uncapitalised}",
-    "allow_empty": ["space"],
     "lookup": [{"table": "words.tsv", "by": ["lang", "q"]}, {"table": "names.tsv", "by": "q"}],
-    "paradigm": "name",
-    "critical": {"word": 0},
+    **{"files": "*.jsonl", "allow_empty": ["space"], "paradigm": "name", "critical": {"word": 0}},
 }
 
 

@@ -121,19 +121,13 @@ def test_an_account_counts_what_is_read_and_what_is_left_out(tmp_path):
     data = {**PAIRS, "where": {"split": "test"}, "skip_lines": {"a.csv": [3], "reason": "cut"}}
     path = declare(tmp_path / "toy", {"a.csv": text}, data=[data])
     facts = build_items(path, [], path.parent, "toy", "eng", tmp_path / "items.parquet")
-    assert facts["account"] == {
-        "data.0": {
-            "files": 1,
-            "rows": 4,
-            "used": 2,
-            "items": 2,
-            "left_out": {"skip_lines": 1, "where.split": 1},
-            "notes": {
-                "texts with white space at their ends, which is left out": 1,
-                "pairs with one sentence in Unicode's NFC and one not": 1,
-            },
-        }
+    account = facts["account"]["data.0"]
+    assert account.pop("left_out") == {"skip_lines": 1, "where.split": 1}
+    assert account.pop("notes") == {
+        "texts with white space at their ends, which is left out": 1,
+        "pairs with one sentence in Unicode's NFC and one not": 1,
     }
+    assert account == {"files": 1, "rows": 4, "used": 2, "items": 2}
 
 
 def test_equal_pairs_have_ids_of_their_own_and_the_first_keeps_its_id(tmp_path):
@@ -155,13 +149,9 @@ CHOICES |= {"right": {"column": "right", "first": ["a"], "second": ["b"]}}
 CONDITIONS = {"layout": "conditions", "files": "*.csv", "item": "i", "condition": "c"}
 OFFSETS = dict(zip(("good_start", "good_end", "bad_start", "bad_end"), "abcd", strict=True))
 LANGUAGES = {"languages": {"eng": "English", "tam": "Tamil"}}
-DESIGN = {
-    "layout": "designs",
-    "files": "*.csv",
-    "sentences": {"gram": "a", "ungram": "b"},
-    "critical": {"gram": "word", "ungram": "other"},
-    "predictions": ["(critical;%gram%) < (critical;%ungram%)"],
-}
+DESIGN = {"layout": "designs", "files": "*.csv", "sentences": {"gram": "a", "ungram": "b"}}
+DESIGN |= {"critical": {"gram": "word", "ungram": "other"}}
+DESIGN |= {"predictions": ["(critical;%gram%) < (critical;%ungram%)"]}
 GRADED = "good,bad,grade\nA b.,A c.,0.5\nD e.,D f.,\n"
 RATED_CSV = "item,ok,s,grade\n1,1,A b.,6.5\n1,0,A c.,2\n2,1,D e.,6\n2,0,D f.,\n"
 GRADES = {"files": "grades.tsv", "sentence": "text", "rating": "score"}

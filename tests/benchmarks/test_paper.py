@@ -197,11 +197,9 @@ def test_printed_percentages_are_accuracies_of_phenomena_and_paradigms(here):
     assert {spec.name for spec in paper.exhibits if spec.published} >= {"phenomena", "paradigms"}
     rows = read_printed_numbers([path.parent / "printed" / "phenomena.csv"])
     printed = [*paper.printed_accuracies(rows)]
-    assert [(each.phenomenon, each.paradigm, each.accuracy) for each in printed] == [
-        ("Agreement", "all", pytest.approx(0.915)),
-        ("all", "all", pytest.approx(0.88)),
-        ("Agreement", "sva_1", pytest.approx(0.9025)),
-    ]
+    places = [(each.phenomenon, each.paradigm) for each in printed]
+    assert places == [("Agreement", "all"), ("all", "all"), ("Agreement", "sva_1")]
+    assert [each.accuracy for each in printed] == pytest.approx([0.915, 0.88, 0.9025])
     assert {each.lang for each in printed} == {"eng"}
     declare(here() / "mine", files, data=[PAIRS], languages=["deu", "eng"])
     here()

@@ -37,10 +37,6 @@ def test_formulas_of_all_test_suites_are_predictions_of_their_own_regions(mirror
     assert all(Prediction.parse(text).places <= places for text, places in formulas.items())
 
 
-def close(left, right):
-    return bool(np.isclose(left, right, rtol=1e-5, atol=1e-3))
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -71,7 +67,8 @@ def test_margins_by_hand(text, expected):
 def test_equality_is_that_of_isclose_at_every_distance(left, right):
     tolerance = 1e-3 + 1e-5 * abs(right)
     for near in (left, right + tolerance, right - tolerance, np.nextafter(right + tolerance, 99)):
-        assert (margin("(6;%a%) = (6;%b%)", {A: near, B: right}) > 0) == close(near, right)
+        close = np.isclose(near, right, rtol=1e-5, atol=1e-3)
+        assert (margin("(6;%a%) = (6;%b%)", {A: near, B: right}) > 0) == close
 
 
 def test_equality_at_its_tolerance_holds_and_its_negation_does_not():

@@ -11,23 +11,10 @@ from blimpworks.benchmarks.templates import Row, cell
 from blimpworks.errors import UserError
 from support.declared_kit import PAIRS, built, jsonl, pairs_of, regions_of
 
-CELLS = {
-    "s": "The key to the cabinets is here . <eos>",
-    "gap": "He ___ it.",
-    "index": "5",
-    "form": "are",
-    "none": None,
-    "blank": " ",
-    "two": 2.0,
-    "meta.id": "x",
-    "odd|[name]=": "odd",
-    "don't": "do",
-    "big": "Il fut là !",
-    "marked": "“She likes dogs,” he said.",
-    "quoted": "He said “no.”",
-    "tr": "Işık söndü.",
-    "dotted": "İyi.",
-}
+CELLS = {"s": "The key to the cabinets is here . <eos>", "gap": "He ___ it.", "index": "5"}
+CELLS |= {"form": "are", "none": None, "blank": " ", "two": 2.0, "meta.id": "x"}
+CELLS |= {"odd|[name]=": "odd", "don't": "do", "big": "Il fut là !", "dotted": "İyi."}
+CELLS |= {"marked": "“She likes dogs,” he said.", "quoted": "He said “no.”", "tr": "Işık söndü."}
 
 
 def row(lang: str = "eng", **rules: object) -> Row:

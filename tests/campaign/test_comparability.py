@@ -44,16 +44,14 @@ TREEBANKS = {"multiblimp": {"items": "regenerated"}, "languages": ["arb", "eng"]
 
 
 def test_files_are_told_apart_by_their_pins_and_pinning_one_makes_it_no_other(tmp_path):
-    def other(row):
-        return row | {"git_blob": row["git_blob"] and "0" * 40}
+    def table(change):
+        return own_table(tmp_path, "treebanks", lambda row: row | change(row))
 
-    def pinned(row):
-        return row | {"sha256": row["sha256"] or "0" * 64}
-
-    own = basis("multiblimp", **TREEBANKS, catalogue=own_table(tmp_path, "treebanks", other))
+    catalogue = table(lambda row: {"git_blob": row["git_blob"] and "0" * 40})
+    own = basis("multiblimp", **TREEBANKS, catalogue=catalogue)
     assert "other treebanks" in own["data"]["arb"]
     assert "eng" not in own["data"]
-    catalogue = own_table(tmp_path, "treebanks", pinned)
+    catalogue = table(lambda row: {"sha256": row["sha256"] or "0" * 64})
     assert basis("multiblimp", **TREEBANKS, catalogue=catalogue)["data"] == {}
 
 

@@ -14,26 +14,12 @@ from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.settings import LexiconOptions, MultiblimpOptions, corrected
 from support.paths import REPOSITORY
 
-CAMPAIGNS = [
-    "config/config.yaml",
-    "config/mirror.yaml",
-    "config/demo/config.yaml",
-    "config/demo/corrected.yaml",
-]
-
-
-@pytest.fixture
-def at_root(monkeypatch):
-    """Catalogue paths are relative to the directory that the workflow runs in."""
-    monkeypatch.chdir(REPOSITORY)
-
-
-# Campaign files
+NAMES = ("config", "mirror", "demo/config", "demo/corrected")
+CAMPAIGNS = [f"config/{name}.yaml" for name in NAMES]
 
 
 @pytest.mark.parametrize("path", CAMPAIGNS)
-@pytest.mark.usefixtures("at_root")
-def test_every_campaign_of_the_repository_loads_with_its_catalogue(path):
+def test_every_campaign_of_the_repository_loads_with_its_catalogue(at_root, path):
     campaign = load_campaign(Path(path))
     catalogue = load_catalogue(campaign)
     assert catalogue.languages
@@ -123,8 +109,6 @@ def test_options_travel_as_json_and_come_back_the_same():
     with pytest.raises(UserError, match=r"LexiconOptions: '\{bad' is not JSON"):
         parse_options(LexiconOptions, "{bad")
 
-
-# Catalogues
 
 TABLES = ("languages", "models", "sources", "treebanks")
 

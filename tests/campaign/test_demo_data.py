@@ -17,8 +17,7 @@ TREEBANKS = sorted(DATA.glob("ud/*/*.conllu"))
 
 
 @pytest.fixture
-def catalogue(monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
+def catalogue(at_root):
     return load_catalogue(load_campaign(Path("config/demo/config.yaml")))
 
 

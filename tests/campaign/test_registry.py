@@ -21,21 +21,12 @@ NAMES = re.compile(r"multiblimp|\bclams|clams\b|\bblimp(?!works)\b|blimp_|lmentr
 CALLED = re.compile(r"blimpworks|BLIMPWORKS")
 
 
-def shared_files():
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(
-        [*command, "src", "workflow", "Snakefile"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    names = [name for name in listed.stdout.splitlines() if not ROOMS.match(name)]
-    return [name for name in names if (REPOSITORY / name).is_file()]
-
-
 def test_no_shared_file_names_a_paper():
-    texts = {name: (REPOSITORY / name).read_text(encoding="utf-8") for name in shared_files()}
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    command += ["src", "workflow", "Snakefile"]
+    listed = subprocess.check_output(command, cwd=REPOSITORY, text=True).splitlines()
+    files = {name: REPOSITORY / name for name in listed if not ROOMS.match(name)}
+    texts = {name: path.read_text("utf-8") for name, path in files.items() if path.is_file()}
     assert not {
         name: found for name in texts if (found := NAMES.findall(CALLED.sub("", texts[name])))
     }
@@ -100,33 +91,21 @@ def test_a_paper_that_cannot_be_had_is_one_sentence(monkeypatch, name, value, me
         registered(monkeypatch, EntryPoint(name, value, "blimpworks.papers"))
 
 
-# Tables of exhibits
-
 HEADINGS = "name\tkind\tfunction\ttitle\tneeds\tof_samples"
 ROW = "fig1\tfigure\tcurves:draw\tAccuracy by size\taccuracies items\tyes"
 
 
-@pytest.fixture
-def read(tmp_path):
-    def _read(*lines):
-        path = tmp_path / "specs.tsv"
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return read_specs(path, "paper", "package.exhibits")
-
-    return _read
+def read(folder, *lines):
+    path = folder / "specs.tsv"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return read_specs(path, "paper", "package.exhibits")
 
 
-def test_a_row_names_an_exhibit_what_it_needs_and_its_function(read):
-    (spec,) = read(HEADINGS, ROW)
-    assert spec == ExhibitSpec(
-        paper="paper",
-        name="fig1",
-        kind="figure",
-        title="Accuracy by size",
-        needs=("accuracies", "items"),
-        function="package.exhibits.curves:draw",
-        of_samples=True,
-    )
+def test_a_row_names_an_exhibit_what_it_needs_and_its_function(tmp_path):
+    (spec,) = read(tmp_path, HEADINGS, ROW)
+    row = {"paper": "paper", "name": "fig1", "kind": "figure", "title": "Accuracy by size"}
+    row |= {"needs": ("accuracies", "items"), "function": "package.exhibits.curves:draw"}
+    assert spec == ExhibitSpec(**row, of_samples=True)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +123,6 @@ def test_a_row_names_an_exhibit_what_it_needs_and_its_function(read):
         ((f"{HEADINGS}\tpaper", f"{ROW}\tq"), r"specs.tsv:1: unknown columns: paper"),
     ],
 )
-def test_a_wrong_table_is_refused_with_its_line(read, lines, message):
+def test_a_wrong_table_is_refused_with_its_line(tmp_path, lines, message):
     with pytest.raises(UserError, match=message):
-        read(*lines)
+        read(tmp_path, *lines)

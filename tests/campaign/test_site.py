@@ -38,8 +38,7 @@ def test_the_example_is_valid_names_every_setting_and_each_is_described():
         assert f"{key}:" in EXAMPLE.read_text(), key
 
 
-def test_the_example_runs_every_model_of_the_papers(monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
+def test_the_example_runs_every_model_of_the_papers(at_root):
     site = load_site(EXAMPLE)
     for row in load_catalogue(load_campaign(Path("config/config.yaml"))).models.values():
         needs = needs_of(row, row.engine, row.dtype, site)
@@ -89,9 +88,6 @@ def test_a_command_goes_before_a_campaign_and_that_before_the_usual_file(tmp_pat
     usual, naming = campaign_model()(campaign="x"), campaign_model()(campaign="x", site=named)
     accounts = [find_site(usual), find_site(naming), find_site(naming, given)]
     assert [site and site.account for site in accounts] == ["usual", "named", "given"]
-
-
-# Schemas
 
 
 def test_schemas_are_current():

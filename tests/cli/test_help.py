@@ -95,10 +95,8 @@ def test_no_command_ends_in_a_traceback(tree, environment, words, code):
     arguments = [str(tree) if word == PLACE else word for word in words]
     done = subprocess.run(
         [sys.executable, "-m", "blimpworks", *arguments],
-        capture_output=True,
+        **{"cwd": REPOSITORY, "env": os.environ | environment, "capture_output": True},
         check=False,
-        cwd=REPOSITORY,
-        env={**os.environ, **environment},
     )
     assert b"Traceback" not in done.stderr, done.stderr
     assert code in (None, done.returncode), done.stderr

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -21,6 +20,7 @@ from blimpworks.scoring.progress import ATTEMPT
 from blimpworks.scoring.run import score_items
 from support import tiny
 from support.journal_kit import stand_in
+from support.vllm_kit import family, living, wait_for
 
 OPTIONS = ScoringOptions(shard=10, batch_tokens=200)
 SUPERVISED = """
@@ -45,13 +45,9 @@ def begin(tmp_path):
 
     def start(code):
         with log.open("ab") as handle:
-            process = subprocess.Popen(
-                [sys.executable, "-c", SUPERVISED, str(log), code],
-                stdout=subprocess.PIPE,
-                stderr=handle,
-                text=True,
-                env=without_slurm(),
-            )
+            how = {"stdout": subprocess.PIPE, "stderr": handle, "text": True}
+            command = [sys.executable, "-c", SUPERVISED, str(log), code]
+            process = subprocess.Popen(command, env=without_slurm(), **how)
         started.append(process)
         return process
 
@@ -64,20 +60,7 @@ def begin(tmp_path):
 
 @pytest.fixture
 def last(tmp_path):
-    """The last attempt in the journal."""
     return lambda: read_attempts(journal_path(tmp_path / "job.log"))[-1]
-
-
-def running(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def children(pid):
-    result = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in result]
 
 
 @pytest.mark.parametrize(
@@ -103,24 +86,21 @@ def test_an_attempt_ends_as_its_work_did_and_the_journal_says_why(
 def test_the_journal_says_that_an_attempt_was_cancelled_and_its_work_ends_too(begin, last):
     process = begin(WAIT)
     assert process.stdout.readline() == "up\n"
-    [child] = children(process.pid)
+    [child] = family(process.pid)
     process.terminate()
     assert process.wait(10) == 128 + signal.SIGTERM
     assert last().cause == "cancelled"
-    assert not running(child)
+    assert not living([child])
 
 
 @pytest.mark.slow
 def test_work_does_not_outlive_who_watches_over_it(begin, last):
     process = begin(FROM_WORK + WAIT)
     assert process.stdout.readline() == "up\n"
-    [child] = children(process.pid)
+    [child] = family(process.pid)
     process.kill()
     process.wait()
-    waited = time.monotonic()
-    while running(child):
-        assert time.monotonic() - waited < 10
-        time.sleep(0.05)
+    wait_for(lambda: not living([child]), 10)
     assert last().cause is None
 
 
@@ -161,69 +141,58 @@ def test_what_is_known_at_the_end_says_why(ending, cause):
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("model")
-    text = tiny.write_corpus(directory / "text.txt")
-    return tiny.make_transformer(text, directory / "tf" / "checkpoint.json")
+def model(trained):
+    return trained("causal")
 
 
 @pytest.fixture
 def command(model, tmp_path):
     """Scoring 600 sentences in shards of ten, as the workflow's rule does."""
-    texts = tiny.sentences(600)
-    pairs = list(zip(texts[::2], texts[1::2], strict=True))
-    items = tiny.write_items(tmp_path / "items" / "eng.parquet", pairs)
+    items = tiny.write_items(tmp_path / "items" / "eng.parquet", tiny.pairs(300))
     options = OPTIONS.model_dump_json()
 
     def line(name):
-        named = {"checkpoint": model, "engine": "transformers", "options": options}
-        named |= {"store": tmp_path / name / "shards", "manifest": tmp_path / name / "manifest"}
-        given = [f"--{option}={value}" for option, value in named.items()]
-        log = str(tmp_path / f"{name}.log")
-        return [sys.executable, "-m", "blimpworks", "score", str(items), *given, "--log", log]
+        words = tiny.score_words(items, model, "transformers", tmp_path / name, options)
+        return [sys.executable, "-m", "blimpworks", *words, "--log", f"{tmp_path}/{name}.log"]
 
     return line
-
-
-def shards(folder):
-    return {path.name: path.read_bytes() for path in sorted(folder.glob("part-*"))}
 
 
 @pytest.mark.slow
 def test_a_scoring_job_whose_work_is_killed_loses_a_shard_at_most(command, model, tmp_path):
     items, whole = tmp_path / "items" / "eng.parquet", tmp_path / "whole"
-    score_items([items], model, whole / "shards", whole / "manifest", "transformers", OPTIONS)
+    store = (whole / "shards", whole / "manifest.json")
+    score_items([items], model, *store, "transformers", OPTIONS)
     process = subprocess.Popen(command("killed"), env=without_slurm())
     folder = tmp_path / "killed" / "shards"
-    waited = time.monotonic()
-    while len(shards(folder)) < 3:
-        assert process.poll() is None
-        assert time.monotonic() - waited < 60
-        time.sleep(0.01)
-    [child] = children(process.pid)
+    wait_for(lambda: len([*folder.glob("part-*")]) >= 3 or process.poll() is not None, 60)
+    assert process.poll() is None
+    [child] = family(process.pid)
     os.kill(child, signal.SIGKILL)
     assert process.wait(20) == 137
     killed = read_attempts(tmp_path / "killed.attempts.jsonl")[0]
     assert killed.cause == "killed"
+    assert not (tmp_path / "killed/manifest.json").exists()
+    (folder / ".part-0.parquet.1.tmp").write_bytes(b"cut off")
     assert subprocess.run(command("killed"), check=False, env=without_slurm()).returncode == 0
     first, second = read_attempts(tmp_path / "killed.attempts.jsonl")
     assert second.cause == "done"
     # How far the killed one was is told once a second, and its last shard may not be told of.
     assert second.scored.new <= second.scored.sentences - 30
     assert first.scored.new <= second.scored.sentences - second.scored.new
-    assert shards(folder) == shards(tmp_path / "whole" / "shards")
+    ours, theirs = (tiny.contents(tmp_path / name) for name in ("killed", "whole"))
+    assert {name: ours[name] for name in theirs} == theirs
+    assert not [name for name in ours if name.endswith(".tmp")]
 
 
 def test_a_job_that_fails_for_good_is_given_up_and_its_manifest_says_why(tmp_path):
-    manifest, shards = tmp_path / "manifest.json", tmp_path / "shards"
-    named = {"checkpoint": tmp_path / "none.json", "engine": "kenlm", "options": "{}"}
-    named |= {"store": shards, "manifest": manifest, "log": tmp_path / "job.log"}
-    line = [sys.executable, "-m", "blimpworks", "score"]
-    line += [word for name, value in named.items() for word in (f"--{name}", str(value))]
+    manifest, shards, log = (tmp_path / name for name in ("manifest.json", "shards", "job.log"))
+    words = tiny.score_words("", tmp_path / "none.json", "kenlm", tmp_path)[2:]
+    line = [sys.executable, "-m", "blimpworks", "score", *words, "--log", str(log)]
     for more, code in ([], 2), (["--give-up"], 0):
-        with named["log"].open("wb") as log:
+        with log.open("wb") as sink:
             done = subprocess.run(
-                [*line, *more], stdout=log, stderr=log, env=without_slurm(), check=False
+                [*line, *more], stdout=sink, stderr=sink, env=without_slurm(), check=False
             )
         assert done.returncode == code
         assert manifest.exists() is bool(more)

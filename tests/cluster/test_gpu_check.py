@@ -9,38 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.cluster.gpu_check import (
-    Gpu,
-    Machine,
-    Packages,
-    describe_machine,
-    gpu_problems,
-    gpu_text,
-    read_gpus,
-)
+from blimpworks.cluster import gpu_check
 
-H100 = Gpu(name="NVIDIA H100 80GB HBM3", driver="580.95.05", capability=9.0, mib=81559, used_mib=1)
-READY = Machine(
-    system="Linux x86_64",
-    glibc=(2, 28),
-    shared_memory=2**33,
-    gpus=[H100],
-    smi_error=None,
-    packages=Packages(
-        python="3.11.7",
-        torch="2.13.0+cu130",
-        cuda="13.0",
-        kernels=("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"),
-        available=True,
-        vllm="0.32.0",
-    ),
+H100 = gpu_check.Gpu(
+    name="NVIDIA H100 80GB HBM3", driver="580.95.05", capability=9.0, mib=81559, used_mib=1
 )
+KERNELS = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")
+VERSIONS = {"python": "3.11.7", "torch": "2.13.0+cu130", "cuda": "13.0", "vllm": "0.32.0"}
+PACKAGES = gpu_check.Packages(kernels=KERNELS, available=True, **VERSIONS)
+HOST = {"system": "Linux x86_64", "glibc": (2, 28), "shared_memory": 2**33}
+READY = gpu_check.Machine(**HOST, gpus=[H100], smi_error=None, packages=PACKAGES)
 
 
 def changed(**facts):
     """A machine that is ready but for some facts, also of its one GPU and of its packages."""
-    gpu = {name: facts.pop(name) for name in Gpu.model_fields if name in facts}
-    packages = {name: facts.pop(name) for name in Packages.model_fields if name in facts}
+    gpu = {name: facts.pop(name) for name in gpu_check.Gpu.model_fields if name in facts}
+    packages = {name: facts.pop(name) for name in gpu_check.Packages.model_fields if name in facts}
     machine = READY.model_copy(update=facts)
     if gpu:
         machine = machine.model_copy(update={"gpus": [H100.model_copy(update=gpu)]})
@@ -49,8 +33,8 @@ def changed(**facts):
 
 
 def test_a_machine_that_lacks_nothing_is_ready():
-    assert gpu_problems(READY) == []
-    assert gpu_text(READY).endswith("Ready to score on GPUs.")
+    assert gpu_check.gpu_problems(READY) == []
+    assert gpu_check.gpu_text(READY).endswith("Ready to score on GPUs.")
 
 
 @pytest.mark.parametrize(
@@ -76,18 +60,18 @@ def test_a_machine_that_lacks_nothing_is_ready():
     ],
 )
 def test_each_lack_is_one_sentence(facts, sentence):
-    [problem] = gpu_problems(changed(**facts))
+    [problem] = gpu_check.gpu_problems(changed(**facts))
     assert sentence in problem
     assert problem.endswith(".")
     assert "\n" not in problem
 
 
 def test_gpus_are_read_as_nvidia_smi_lists_them():
-    assert read_gpus("NVIDIA H100 80GB HBM3, 580.95.05, 9.0, 81559, 1\n") == [H100]
+    assert gpu_check.read_gpus("NVIDIA H100 80GB HBM3, 580.95.05, 9.0, 81559, 1\n") == [H100]
 
 
 def test_this_machine_is_described_as_it_is():
-    machine = describe_machine(Path(sys.executable))
+    machine = gpu_check.describe_machine(Path(sys.executable))
     assert machine.packages.python == sys.version.split()[0]
     assert machine.packages.torch
-    assert describe_machine(Path("/nowhere/python")).packages is None
+    assert gpu_check.describe_machine(Path("/nowhere/python")).packages is None

@@ -118,13 +118,8 @@ sys.stdin.read()
 @pytest.fixture
 def run(tmp_path):
     """Another process that is a run in this directory, and its file."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", REGISTER],
-        cwd=tmp_path,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([sys.executable, "-c", REGISTER], cwd=tmp_path, **pipes)
     path = tmp_path / process.stdout.readline().strip()
     yield process, path
     process.kill()

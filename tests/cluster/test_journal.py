@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from blimpworks.cluster.requests import MOST, UNKNOWN, RetryScaling, retry_scaling
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
-from blimpworks.records.journal import (
-    Attempt,
-    append_entry,
-    journal_path,
-    progress_path,
-    read_attempts,
-)
+from blimpworks.records import journal
 from support.journal_kit import attempt, scored, started
 
 NOTHING = ("cancelled", "error", "input", "killed")
@@ -69,28 +63,28 @@ def test_a_lost_attempt_counts_as_slurm_says(state, new, expected):
 
 
 def test_a_journal_gives_back_what_was_appended(tmp_path):
-    path = journal_path(tmp_path / "score" / "model-1.5b" / "multi.eng.log")
+    path = journal.journal_path(tmp_path / "score" / "model-1.5b" / "multi.eng.log")
     assert path.name == "multi.eng.attempts.jsonl"
-    assert progress_path(path.with_name("multi.eng.log")).name == "multi.eng.progress.json"
-    ended, lost, running = attempt("walltime", 4), attempt("lost", 2), Attempt(started())
+    assert journal.progress_path(path.with_name("multi.eng.log")).name == "multi.eng.progress.json"
+    ended, lost, running = attempt("walltime", 4), attempt("lost", 2), journal.Attempt(started())
     for entry in (ended.started, ended.ended, lost.started, lost.left, running.started):
-        append_entry(path, entry)
-    assert read_attempts(path) == [ended, lost, running]
-    causes = [(each.cause, each.scored) for each in read_attempts(path)]
+        journal.append_entry(path, entry)
+    assert journal.read_attempts(path) == [ended, lost, running]
+    causes = [(each.cause, each.scored) for each in journal.read_attempts(path)]
     assert causes == [("walltime", scored(4)), (None, scored(2)), (None, None)]
-    assert read_attempts(tmp_path / "none.attempts.jsonl") == []
+    assert journal.read_attempts(tmp_path / "none.attempts.jsonl") == []
 
 
 def test_a_line_that_was_cut_off_loses_no_other(tmp_path):
     path, ended = tmp_path / "j", attempt("memory")
-    append_entry(path, ended.started)
+    journal.append_entry(path, ended.started)
     whole = path.read_bytes()
     for length in range(1, len(whole) - 1):
         path.write_bytes(whole + whole[:length])
-        append_entry(path, ended.ended)
-        assert read_attempts(path) == [ended]
+        journal.append_entry(path, ended.ended)
+        assert journal.read_attempts(path) == [ended]
         path.write_bytes(whole + whole[:length])
-        assert read_attempts(path) == [Attempt(ended.started)]
+        assert journal.read_attempts(path) == [journal.Attempt(ended.started)]
 
 
 def test_appending_at_a_time_mixes_no_lines(tmp_path):
@@ -98,15 +92,15 @@ def test_appending_at_a_time_mixes_no_lines(tmp_path):
 
     def append(own):
         for each in own:
-            append_entry(path, each.started)
-            append_entry(path, each.ended)
+            journal.append_entry(path, each.started)
+            journal.append_entry(path, each.ended)
 
     threads = [threading.Thread(target=append, args=(attempts[n::4],)) for n in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(a.scored.new for a in read_attempts(path)) == [*range(40)]
+    assert sorted(a.scored.new for a in journal.read_attempts(path)) == [*range(40)]
 
 
 @pytest.mark.parametrize(
@@ -119,11 +113,11 @@ def test_appending_at_a_time_mixes_no_lines(tmp_path):
 )
 def test_a_line_that_is_no_entry_is_told(tmp_path, change, message):
     path = tmp_path / "j"
-    append_entry(path, started())
+    journal.append_entry(path, started())
     line = json.loads(path.read_text()) | change
     path.write_text(path.read_text() + json.dumps(line) + "\n")
     with pytest.raises(UserError, match=message):
-        read_attempts(path)
+        journal.read_attempts(path)
 
 
 def test_the_queue_is_asked_first_and_the_accounting_for_the_rest(slurm, tmp_path, monkeypatch):
@@ -147,17 +141,17 @@ def test_a_slurm_that_does_not_answer_is_not_waited_for(slurm, monkeypatch):
 
 def fill(path):
     for _ in range(99):
-        append_entry(path, started())
+        journal.append_entry(path, started())
 
 
 def test_a_full_directory_of_logs_is_named_and_leaves_no_half_line(small_disk):
     path = small_disk / "job.attempts.jsonl"
-    append_entry(path, started())
+    journal.append_entry(path, started())
     with pytest.raises(OSError, match="No space left"), (small_disk / "more").open("wb") as more:
         more.write(bytes(100_000))
     with pytest.raises(OSError, match="No space left") as full:
         fill(path)
     assert full.value.filename == str(path)
     (small_disk / "more").unlink()
-    append_entry(path, started())
-    assert len(read_attempts(path)) >= 2
+    journal.append_entry(path, started())
+    assert len(journal.read_attempts(path)) >= 2

@@ -47,8 +47,6 @@ def needs(parameters, *kinds, step=0, dtype="bfloat16", engine="vllm", **models)
     return needs_of(model(parameters), engine, dtype, site, step)
 
 
-# What fits where
-
 sizes = st.floats(0.05, 400)
 kinds = st.lists(
     st.tuples(st.sampled_from([16, 24, 40, 48, 80, 141]), st.sampled_from([1, 2, 4, 8])),
@@ -110,9 +108,6 @@ THREE = (gpu(24), gpu(40), gpu(80))
 def test_what_cannot_be_placed_is_refused(parameters, kinds, more, message):
     with pytest.raises(UserError, match=message):
         needs(parameters, *kinds, **more)
-
-
-# What people state
 
 
 @pytest.mark.parametrize(
@@ -177,9 +172,6 @@ def test_small_engines_and_machines_without_gpus_get_none(row, engine, site):
     result = needs_of(row, engine, "bfloat16", site)
     assert (result.kind, result.gpus, result.gres) == (None, 0, "")
     assert result.memory_mb > 2 * 2000 * (row.parameters or 0)
-
-
-# What jobs ask for
 
 
 def test_a_request_says_what_the_site_says_and_no_more():
@@ -251,9 +243,6 @@ def test_minutes_to_ask_for_never_exceed_what_a_job_may_have(seconds, max_hours)
     minutes = minutes_to_ask(seconds, longest_hours(site, small))
     assert score_request(site, small, minutes)["runtime"] == minutes
     assert minutes >= min(seconds / 60, max_hours * 60 - 1)
-
-
-# How long jobs take
 
 
 @pytest.mark.parametrize(

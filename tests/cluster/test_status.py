@@ -86,9 +86,6 @@ def tree(within):
     return Tree()
 
 
-# What the files of one part say.
-
-
 def test_a_part_waits_for_what_it_is_made_of(tree):
     for reason, make in (("for its model", tree.checkpoint), ("for items", tree.items)):
         assert (tree.part_status().state, tree.part_status().reason) == ("waiting", reason)
@@ -196,9 +193,6 @@ def test_waiting_jobs_are_known_by_their_comment_and_directory(slurm):
     assert result.states == {"1": "PENDING", "2": "PENDING", "3": "RUNNING"}
     slurm("squeue", "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1")
     assert read_queue(expected) == Queue()
-
-
-# Models and the whole campaign.
 
 
 def test_languages_and_sentences_are_counted_by_model(tree):
@@ -377,10 +371,10 @@ def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
     log = scratch.path / part.log(campaign)
     for path in (journal_path(log), progress_path(log)):
         path.unlink(missing_ok=True)
-    command = ["score", "results/demo/items/multiblimp/eng.parquet", "--store"]
-    command += [f"results/demo/store/{part.key}/shards", "--engine", "transformers"]
-    command += ["--manifest", str(part.manifest(campaign)), "--log", str(part.log(campaign))]
-    command += ["--checkpoint", str(part.checkpoint(campaign)), "--options", "{}"]
+    items, checkpoint = "results/demo/items/multiblimp/eng.parquet", part.checkpoint(campaign)
+    folder = part.manifest(campaign).parent
+    command = tiny.score_words(items, checkpoint, "transformers", folder)
+    command += ["--log", str(part.log(campaign))]
     over = scratch.run("blimpworks", *command, BLIMPWORKS_DEADLINE=str(time.time()))
     assert over.returncode == 75, over.stderr
     result = json.loads(blimpworks(scratch, "status", "--json"))

@@ -44,10 +44,9 @@ def test_accuracies_of_languages_are_shares_with_wilsons_interval(card):
 
 def test_over_all_languages_every_item_counts_once(card):
     every = rows_of(card)["all", "all"]
-    assert {m: (each["accuracy"], each["n"]) for m, each in every.items()} == {
-        "small": (pytest.approx(7 / 12), 12),
-        "large": (pytest.approx(11 / 12), 12),
-    }
+    accuracies = {model: each["accuracy"] for model, each in every.items()}
+    assert accuracies == pytest.approx({"small": 7 / 12, "large": 11 / 12})
+    assert {each["n"] for each in every.values()} == {12}
     mean = rows_of(card)["mean", "all"]["small"]
     assert mean["accuracy"] == pytest.approx((5 / 8 + 2 / 4) / 2), "every language counts once"
     assert mean["low"] < mean["accuracy"] < mean["high"]
@@ -66,10 +65,7 @@ def test_baselines_stand_beside_accuracies_where_they_know_every_item(root, monk
     found = {(row["lang"], row["phenomenon"]): row["baselines"] for row in benchmark["rows"]}
     assert found["eng", "number"]["longer"] == found["eng", "all"]["longer"] == 1
     assert found["deu", "all"] == {"longer": 0, "shorter": 1}
-    assert found["all", "all"] == {
-        "longer": pytest.approx(8 / 12),
-        "shorter": pytest.approx(4 / 12),
-    }
+    assert found["all", "all"] == pytest.approx({"longer": 8 / 12, "shorter": 4 / 12})
     assert found["mean", "all"] == {"longer": 0.5, "shorter": 0.5}
     assert 0 <= found["eng", "all"]["frequent words"] <= 1
     note = CardText(card).baselines_note(benchmark)
@@ -92,11 +88,8 @@ def test_words_that_a_model_of_words_does_not_know_are_counted(root, tmp_path):
 def test_models_are_compared_on_the_same_items_and_corrected_for_all_tests(card):
     (benchmark,) = card["benchmarks"]
     tests = {test["lang"]: test for test in benchmark["tests"]}
-    assert {k: (t["a"], t["only_a"], t["only_b"]) for k, t in tests.items()} == {
-        "all": ("small", 0, 4),
-        "eng": ("small", 0, 2),
-        "deu": ("small", 0, 2),
-    }
+    counts = {lang: (test["a"], test["only_a"], test["only_b"]) for lang, test in tests.items()}
+    assert counts == {"all": ("small", 0, 4)} | dict.fromkeys(("eng", "deu"), ("small", 0, 2))
     # Chi-squared with continuity correction: (2 - 1)²/2 and (4 - 1)²/4 with one degree of freedom.
     assert tests["eng"]["p"] == pytest.approx(math.erfc(math.sqrt(0.5 / 2)))
     assert tests["all"]["p"] == pytest.approx(math.erfc(math.sqrt(2.25 / 2)))
@@ -125,27 +118,17 @@ def test_our_models_stand_at_their_ranks_among_the_printed_ones(root):
     ]
     card = build_card(facts(root, printed=write_printed(root, rows)))
     rankings = {each["lang"]: each for each in card["benchmarks"][0]["rankings"]}
-    assert {
-        lang: [(p["rank"], p["model"], p["ours"]) for p in each["places"]]
+    places = {
+        lang: ", ".join(f"{p['rank']} {'our ' * p['ours']}{p['model']}" for p in each["places"])
         for lang, each in rankings.items()
-    } == {
-        "mean": [
-            *[(1, "large", True), (2, "huge", False)],
-            *[(3, "small", True), (4, "tiny", False)],
-        ],
-        "eng": [
-            *[(1, "huge", False), (2, "large", True)],
-            *[(3, "tiny", False), (3, "small", True)],  # which print alike
-        ],
-        "deu": [
-            *[(1, "large", True), (2, "huge", False)],
-            *[(3, "small", True), (4, "tiny", False)],
-        ],
     }
-    assert (
-        "Print is over 100 pairs, ours are over 8; they are not the same items."
-        in (rankings["eng"]["notes"])
-    )
+    assert places == {
+        "mean": "1 our large, 2 huge, 3 our small, 4 tiny",
+        "eng": "1 huge, 2 our large, 3 tiny, 3 our small",  # which print alike
+        "deu": "1 our large, 2 huge, 3 our small, 4 tiny",
+    }
+    note = "Print is over 100 pairs, ours are over 8; they are not the same items."
+    assert note in rankings["eng"]["notes"]
 
 
 def test_of_print_with_phenomena_the_means_are_over_those_in_common(root):
@@ -195,27 +178,16 @@ def test_where_print_has_no_phenomena_gaps_are_by_language(root):
 
 def test_worst_items_have_the_most_negative_margins_and_their_words(card):
     worst = card["benchmarks"][0]["worst"]
-    assert [(item["lang"], item["margin"]) for item in worst["small"]] == [
-        ("eng", pytest.approx(-5)),
-        ("deu", pytest.approx(-4)),
-        ("deu", pytest.approx(-3)),
-        ("eng", pytest.approx(-1)),
-    ]
-    assert [item["margin"] for item in worst["large"]] == [pytest.approx(-2)]
+    assert [item["lang"] for item in worst["small"]] == ["eng", "deu", "deu", "eng"]
+    assert [item["margin"] for item in worst["small"]] == pytest.approx([-5, -4, -3, -1])
+    assert [item["margin"] for item in worst["large"]] == pytest.approx([-2])
     item = worst["small"][0]
-    assert [(side["name"], side["text"]) for side in item["sides"]] == [
-        ("good", "the dog 6 sees"),
-        ("bad", "the dog 6 see"),
-    ]
+    sides = {side["name"]: side["text"] for side in item["sides"]}
+    assert sides == {"good": "the dog 6 sees", "bad": "the dog 6 see"}
     (columns,) = item["blocks"]
-    assert [
-        [(word["text"], word["logprob"]) for word in column["words"]] for column in columns
-    ] == [
-        [("the", -1.0), ("the", -1.0)],
-        [("dog", -1.0), ("dog", -1.0)],
-        [("6", -1.0), ("6", -1.0)],
-        [("sees", -17.0), ("see", -12.0)],
-    ]
+    words = [[(word["text"], word["logprob"]) for word in column["words"]] for column in columns]
+    assert words[:3] == [[(text, -1.0)] * 2 for text in ("the", "dog", "6")]
+    assert words[3:] == [[("sees", -17.0), ("see", -12.0)]]
     assert [column["differs"] for column in columns] == [False, False, False, True]
 
 

@@ -4,6 +4,7 @@ import io
 import json
 import re
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
@@ -42,19 +43,14 @@ def texts(lang):
 def given(tmp_path_factory):
     """Facts on an evaluation that has everything a card can show."""
     root = write_evaluation(tmp_path_factory.mktemp("evaluation"), texts)
-    rows = [
-        (model, lang, "all", "all", 0.6)
-        for model in ("tiny", "peer", "huge")
-        for lang in ("eng", "deu")
-    ]
+    models = product(("tiny", "peer", "huge"), ("eng", "deu"))
+    rows = [(model, lang, "all", "all", 0.6) for model, lang in models]
     write_sensitivity(root, "small", "eng", [("bos", 0, 0.625), ("skip", 2, 0.5)])
     printed = write_printed(root, rows)
     whole = facts(root, printed=printed, sensitivity={"small": ["eng"]})
     checks = {"first token": START, "other starts": BETTER, "padding": PADDING}
-    manifest = Manifest(
-        engine="e", checkpoint="0" * 64, sentences=0, statuses={}, shards={}, checks=checks
-    )
-    write_manifest(manifest, root / "manifest.json")
+    counts = {"sentences": 0, "statuses": {}, "shards": {}, "checks": checks}
+    write_manifest(Manifest(engine="e", checkpoint="0" * 64, **counts), root / "manifest.json")
     whole["models"]["small"]["manifests"] = [str(root / "manifest.json")] * 2
     whole["models"]["small"]["tuning"] = "chat"
     return whole
@@ -84,10 +80,8 @@ def test_a_terminal_shows_accuracies_ranks_tests_gaps_and_worst_items(card):
     assert "What conditions the first token" in text
     sensitivity = card["benchmarks"][0]["sensitivity"]["small"]
     names = ("first_token", "own", "flips", "accuracy")
-    assert [[row[name] for name in names] for row in sensitivity] == [
-        ["bos", True, 0, 0.625],
-        ["skip", False, 2, 0.5],
-    ]
+    values = [[row[name] for name in names] for row in sensitivity]
+    assert values == [["bos", True, 0, 0.625], ["skip", False, 2, 0.5]]
     assert re.search(r"^ +✓ .*\[gehen\]$", text, re.MULTILINE), "words that differ"
     assert "\x1b" not in text
     assert max(cell_len(line.rstrip()) for line in printed(card, width=200).splitlines()) <= 80
@@ -140,14 +134,9 @@ def test_the_page_has_all_of_the_card_and_needs_no_other_file(card):
     assert {tag["dir"] for tag in classes} == {"auto"}
 
 
-# What was skipped
-
 LONG, LOST, BARRED = "too_long", "not_finite", "refused"
 SKIPPING = {
-    "eng": {
-        "small": [2, 3, LONG, -1, 2, LOST, -5, 0],
-        "large": [2, 3, 1, 1, LONG, LONG, LONG, LONG],
-    },
+    "eng": {"small": [2, 3, LONG, -1, 2, LOST, -5, 0], "large": [2, 3, 1, 1, *[LONG] * 4]},
     "deu": {"small": [LONG] * 4, "large": [1, 1, 3, BARRED]},
 }
 SKIPPED = (
@@ -233,9 +222,8 @@ def test_the_limit_of_a_model_is_that_in_the_manifest_of_its_scores(tmp_path, mo
     scores = Path("results/scores/pairs/small/eng.parquet")
     with Job(recorded_commands()["collect_scores"], inputs=[manifest], outputs=[scores], params={}):
         write_scores(scores, [([(-1.0, 3)], [(-1.0, 3)])], {0: LONG})
-    assert judged.why_skipped(["i0"], items, scores, "m") == [
-        "longer than the model's 1,024 tokens"
-    ]
+    (why,) = judged.why_skipped(["i0"], items, scores, "m")
+    assert why == "longer than the model's 1,024 tokens"
 
 
 def test_an_item_of_several_sentences_is_skipped_for_the_one_that_failed(tmp_path):
@@ -246,9 +234,6 @@ def test_an_item_of_several_sentences_is_skipped_for_the_one_that_failed(tmp_pat
     none, lost = judged.why_skipped(["item 0", "item 1"], items, scores, "critical_region")
     assert none.startswith("on which critical_region gives no verdict")
     assert lost == judged.WORDS[LOST]
-
-
-# Prompts
 
 
 def asked(root, said):
@@ -273,9 +258,8 @@ def asked(root, said):
     write_rows(answers, ANSWERS, root / "answers/asked/small/eng.parquet")
     columns = {name: pa.nulls(3, pa.float64()) for name in ("value_good", "value_bad", "margin")}
     table = pa.Table.from_pylist(verdicts).drop_columns("lang")
-    write_table(
-        pa.table({**dict(zip(table.column_names, table, strict=True)), **columns}), JUDGEMENTS, path
-    )
+    named = dict(zip(table.column_names, table, strict=True))
+    write_table(pa.table(named | columns), JUDGEMENTS, path)
     accuracies = root / "accuracies/asked.parquet"
     compute_accuracies([("small", "eng", path)], "asked", accuracies)
     card_kit.write_checkpoint(root / "models/small/multi/checkpoint.json", "small")
@@ -306,9 +290,8 @@ def test_of_prompts_answers_that_were_cut_off_or_repeat_them_are_counted(tmp_pat
     assert "n = 2, 1 skipped: refused by the engine" in " ".join(printed(card).split())
     assert "3 prompts: all there are." in printed(card)
     (wrong,) = card["benchmarks"][0]["wrong"]["small"]
-    assert (wrong["prompt"], wrong["expected"], wrong["answer"]) == (
-        *("What is <b>1</b>?", "yes", "no\n1"),
-    )
+    facts = [wrong[name] for name in ("prompt", "expected", "answer")]
+    assert facts == ["What is <b>1</b>?", "yes", "no\n1"]
     assert "What is <b>1</b>?" in Page(page_of(card)).text
     assert "asked:    What is <b>1</b>?" in printed(card)
 
@@ -318,9 +301,6 @@ def test_a_text_that_is_cut_keeps_the_mark_on_its_last_letter(tmp_path):
     (wrong,) = card["benchmarks"][0]["wrong"]["small"]
     wrong["expected"] = f"{'x' * 97}e\u0301 and more"
     assert "xe\u0301…" in printed(card, width=200)
-
-
-# Files
 
 
 @pytest.fixture(scope="module")
@@ -359,17 +339,12 @@ def results_of(files):
 def test_results_have_a_task_for_each_language_and_phenomenon(files, given, tmp_path):
     results = results_of(files)
     assert results["results"]["pairs_eng"] == {
-        "name": "pairs_eng",
-        "alias": "pairs_eng",
-        "sample_len": 8,
-        "acc,none": 0.625,
+        **{"name": "pairs_eng", "alias": "pairs_eng", "sample_len": 8, "acc,none": 0.625},
         # The standard deviation of five 1 and three 0, by n - 1, over the root of 8.
         "acc_stderr,none": pytest.approx(0.18298126367784995),
     }
-    assert results["group_subtasks"] == {
-        "pairs_eng": ["pairs_eng_number", "pairs_eng_person"],
-        "pairs_deu": [],
-    }
+    parts = ["pairs_eng_number", "pairs_eng_person"]
+    assert results["group_subtasks"] == {"pairs_eng": parts, "pairs_deu": []}
     assert results["n-samples"]["pairs_eng_person"] == {"original": 4, "effective": 4}
     assert results["config"]["model_args"]["pretrained"] == "org/small"
     assert results["config"]["model_num_parameters"] == 1_000_000_000

@@ -58,25 +58,18 @@ class Evaluation:
         scores = self.table("scores", model)
         lost = {i: "too_long" for i, margin in enumerate(margins) if math.isnan(margin)}
         write_scores(scores, [([(margin - 9.0, 3)], [(-9.0, 3)]) for margin in margins], lost)
-        judge.callback(
-            items=[items or self.items],
-            scores=[scores],
-            method=["full_sentence"],
-            ties=["wrong"],
-            near_tie=near_tie,
-            output=[self.table("judgements", model)],
-            unknown=None,
-        )
+        places = {"scores": [scores], "output": [self.table("judgements", model)]}
+        rules = {"method": ["full_sentence"], "ties": ["wrong"], "near_tie": near_tie}
+        judge.callback(items=[items or self.items], unknown=None, **places, **rules)
         self.models.append(model)
         return self
 
     def finish(self):
+        judged = self.results / "judgements" / self.benchmark
+        output = self.results / "accuracies" / f"{self.benchmark}.parquet"
+        given = {"models": json.dumps({model: [LANG] for model in self.models}), "one_more": []}
         compute_accuracies.callback(
-            judgements=self.results / "judgements" / self.benchmark,
-            models=json.dumps({model: [LANG] for model in self.models}),
-            benchmark=self.benchmark,
-            output=self.results / "accuracies" / f"{self.benchmark}.parquet",
-            one_more=[],
+            judgements=judged, benchmark=self.benchmark, output=output, **given
         )
         return self.folder
 
@@ -87,10 +80,13 @@ class Evaluation:
 
 @pytest.fixture
 def new(tmp_path, monkeypatch):
-    """A function that begins an evaluation, by the name of its folder."""
     monkeypatch.chdir(tmp_path)
 
     return lambda name: Evaluation(Path(name)).write_items()
+
+
+def of(row, *names):
+    return tuple(row[name] for name in names)
 
 
 BEFORE = [2, 2, -1, -1, 3, 3, 3, -5]
@@ -106,25 +102,11 @@ def two(new):
 
 def test_accuracies_differences_and_tests_are_of_each_language_and_phenomenon(two):
     rows = compare_evaluations(*two).rows
-    numbers = {
-        row["phenomenon"]: (
-            row["accuracy_a"],
-            row["accuracy_b"],
-            row["difference"],
-            row["only_a"],
-            row["only_b"],
-        )
-        for row in rows
-    }
-    assert numbers == {
-        "all": (0.625, 0.375, -0.25, 2, 0),
-        "near": (0.5, 0.25, -0.25, 1, 0),
-        "far": (0.75, 0.5, -0.25, 1, 0),
-    }
-    assert [(row["phenomenon"], row["both"]) for row in rows] == [
-        ("all", 8),
-        ("far", 4),
-        ("near", 4),
+    names = ("phenomenon", "accuracy_a", "accuracy_b", "difference", "only_a", "only_b", "both")
+    assert [of(row, *names) for row in rows] == [
+        ("all", 0.625, 0.375, -0.25, 2, 0, 8),
+        ("far", 0.75, 0.5, -0.25, 1, 0, 4),
+        ("near", 0.5, 0.25, -0.25, 1, 0, 4),
     ]
     # By the exact test, two of two: 2 × 0.5 ** 2.
     assert {row["phenomenon"]: row["p"] for row in rows} == {"all": 0.5, "far": 1.0, "near": 1.0}
@@ -165,12 +147,7 @@ def test_flips_are_named_with_their_sentences_the_largest_change_first(two):
     comparison = compare_evaluations(*two, flips=1)
     assert comparison.flipped == 2
     [flip] = comparison.flips
-    assert (flip["item_id"], flip["right_in"], flip["margin_a"], flip["margin_b"]) == (
-        "i1",
-        "a",
-        2.0,
-        -4.0,
-    )
+    assert of(flip, "item_id", "right_in", "margin_a", "margin_b") == ("i1", "a", 2.0, -4.0)
     assert flip["texts"] == ["✓ the good 1", "✗ the bad 1"]
     assert [each["item_id"] for each in compare_evaluations(*two).flips] == ["i1", "i6"]
 
@@ -245,10 +222,8 @@ def test_settings_and_rows_of_models_that_differ_are_reasons(new):
         write_models([row], evaluation.folder / "models.tsv")
         folders.append(evaluation.judge(BEFORE if name == "a" else AFTER).finish())
     reasons = [(each.kind, each.text) for each in compare_evaluations(*folders).reasons]
-    assert reasons[:2] == [
-        ("setting", "limit: null → 100"),
-        ("model", 'small, first_token: "bos" → "eos"'),
-    ]
+    token = ("model", 'small, first_token: "bos" → "eos"')
+    assert reasons[:2] == [("setting", "limit: null → 100"), token]
 
 
 def test_items_are_shown_with_all_conditions_and_prompts_with_both_answers(tmp_path):
@@ -287,36 +262,24 @@ def write_samples(folder, margins, before, **changes):
     folder.mkdir(exist_ok=True)
     lines = []
     for number, (pair, margin) in enumerate(zip(PAIRS, margins, strict=False)):
-        sample = {
-            "doc_id": number,
-            "doc": dict(zip(("sentence_good", "sentence_bad"), pair, strict=True)),
-            "target": "0",
-            "arguments": {
-                f"gen_args_{i}": {"arg_0": "", "arg_1": f"{before}{text}"}
-                for i, text in enumerate(pair)
-            },
-            "filtered_resps": [[str(margin - 9.0), "False"], ["-9.0", "False"]],
-            "acc": float(margin > 0),
-        }
+        doc = dict(zip(("sentence_good", "sentence_bad"), pair, strict=True))
+        asked = [{"arg_0": "", "arg_1": f"{before}{text}"} for text in pair]
+        sample = {"doc_id": number, "doc": doc, "target": "0", "acc": float(margin > 0)}
+        sample |= {"arguments": {f"gen_args_{i}": each for i, each in enumerate(asked)}}
+        sample |= {"filtered_resps": [[str(margin - 9.0), "False"], ["-9.0", "False"]]}
         lines.append(json.dumps(sample | changes) + "\n")
     (folder / "samples_clams_2026-11-27T00-00-00.5.jsonl").write_text("".join(lines))
     return folder
 
 
-@pytest.mark.parametrize(
-    ("before", "reasons"),
-    [
-        (
-            " ",
-            [
-                "lm-eval put ' ' before a sentence (its task's context and target_delimiter), "
-                "blimpworks nothing, so that the model reads other tokens; 1 of 6 decisions turn, "
-                "with all else that differs"
-            ],
-        ),
-        ("", []),
-    ],
+SPACE = (
+    "lm-eval put ' ' before a sentence (its task's context and target_delimiter), blimpworks "
+    "nothing, so that the model reads other tokens; 1 of 6 decisions turn, with all else that "
+    "differs"
 )
+
+
+@pytest.mark.parametrize(("before", "reasons"), [(" ", [SPACE]), ("", [])])
 def test_what_the_harness_logged_is_compared_and_its_space_explained(
     two, tmp_path, before, reasons
 ):
@@ -324,37 +287,25 @@ def test_what_the_harness_logged_is_compared_and_its_space_explained(
     assert comparison.models == (("small", "theirs"),)
     assert [each.text for each in comparison.reasons] == reasons
     whole = comparison.rows[0]
-    assert (whole["n_a"], whole["n_b"], whole["both"], whole["only_a"], whole["only_b"]) == (
-        8,
-        6,
-        6,
-        1,
-        0,
-    )
+    assert of(whole, "n_a", "n_b", "both", "only_a", "only_b") == (8, 6, 6, 1, 0)
     assert (whole["accuracy_a"], whole["accuracy_b"]) == (0.625, 0.5)
     [flip] = comparison.flips
-    assert (flip["item_id"], flip["margin_a"], flip["margin_b"]) == ("i1", 2.0, -4.0)
+    assert of(flip, "item_id", "margin_a", "margin_b") == ("i1", 2.0, -4.0)
     assert flip["texts"] == ["✓ the good 1", "✗ the bad 1"]
+
+
+OTHER = {"doc": {"sen": "A.", "wrong_sen": "B."}, "arguments": [["", "A."], ["", "B."]]}
+ALIKE = {"filtered_resps": [["-8.0", "False"], ["-9.0", "False"]], "acc": 1.0}
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"target": "1"}, r"jsonl:1: is no sample of lm-eval .*target is '1', expected 0"),
-        (
-            {"arguments": {}},
-            r"jsonl:1: is no sample .* expected texts that end in the two sentences",
-        ),
+        ({"arguments": {}}, r":1: is no sample .* expected texts that end in the two sentences"),
         ({"doc": {"question": "?"}}, r"jsonl:1: is no sample .*has no pair of sentences"),
-        (
-            {"doc": {"sen": "A.", "wrong_sen": "B."}, "arguments": [["", "A."], ["", "B."]]},
-            r"has two samples of 'A\.' with other numbers",
-        ),
-        (
-            {"doc": {"sen": "A.", "wrong_sen": "B."}, "arguments": [["", " A."], ["", " B."]]}
-            | {"filtered_resps": [["-8.0", "False"], ["-9.0", "False"]], "acc": 1.0},
-            "theirs has no sample of a pair that a has judged",
-        ),
+        (OTHER, r"has two samples of 'A\.' with other numbers"),
+        (OTHER | ALIKE, "theirs has no sample of a pair that a has judged"),
     ],
 )
 def test_samples_that_cannot_be_compared_are_refused(two, tmp_path, changes, message):

@@ -37,7 +37,6 @@ def test_files_count_that_were_retrieved_or_are_in_the_mirror(settings, tmp_path
     rows = load_catalogue(campaign).sources
 
     def at_hand():
-        """Names of sources that are on the disk."""
         return {name for name, row in rows.items() if is_at_hand(campaign, row)}
 
     assert at_hand() == set()

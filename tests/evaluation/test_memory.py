@@ -6,19 +6,13 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.evaluation import machine as library
-from blimpworks.evaluation.machine import (
-    Machine,
-    available_memory_gb,
-    check_memory,
-    choose_format,
-    slow_formats,
-    visible_gpus_gb,
-)
+from blimpworks.evaluation.machine import Machine, check_memory, choose_format, slow_formats
 from blimpworks.evaluation.models import ResolvedModel
 from blimpworks.evaluation.request import repository_catalogue
 
 CATALOGUE = repository_catalogue().models
 GB = 10**9
+HERE = {"engine": "transformers"}
 
 
 def model(name, **changes):
@@ -76,19 +70,12 @@ def test_a_slow_number_format_gives_way_to_float32_where_that_fits(machine, dtyp
     ("name", "changes", "machine", "says"),
     [
         (
-            "llama-3.1-8b",
-            {"engine": "transformers"},
-            Machine(16.0),
+            *("llama-3.1-8b", HERE, Machine(16.0)),
             r"'llama-3.1-8b' needs 17.6 GB of memory: .*; 16.0 GB are free here. Choose --profile",
         ),
         # float32 is halved where that helps, and not where it does not.
-        (
-            "gpt2-xl",
-            {"engine": "transformers"},
-            Machine(6.0),
-            r"Choose --dtype bfloat16 \(4.6 GB\)",
-        ),
-        ("gpt2-xl", {"engine": "transformers"}, Machine(4.0), "Choose --profile slurm"),
+        ("gpt2-xl", HERE, Machine(6.0), r"Choose --dtype bfloat16 \(4.6 GB\)"),
+        ("gpt2-xl", HERE, Machine(4.0), "Choose --profile slurm"),
         ("llama-3.1-8b", {}, Machine(64.0, (16.0,)), "of the GPU's memory: .*; 16.0 GB are free"),
         ("llama-3.1-8b", {}, Machine(64.0, (16.0,)), "Choose --engine transformers, in the mach"),
         # vLLM on CPUs keeps keys and values in the machine's memory.
@@ -121,16 +108,16 @@ def limit(group: Path, most, used, cache):
 
 def test_memory_is_limited_by_each_control_group_and_caches_do_not_count(groups):
     limit(groups, "max", GB, 0)
-    assert available_memory_gb() == pytest.approx(8.192)
+    assert library.available_memory_gb() == pytest.approx(8.192)
     limit(groups, 6 * GB, 3 * GB, 2 * GB)
-    assert available_memory_gb() == pytest.approx(5.0)
+    assert library.available_memory_gb() == pytest.approx(5.0)
     limit(groups.parent, 4 * GB, 2 * GB, 0)
-    assert available_memory_gb() == pytest.approx(2.0)
+    assert library.available_memory_gb() == pytest.approx(2.0)
     # Control groups of the first version.
     (groups / "memory.limit_in_bytes").write_text("3000000000\n")
     (groups / "memory.usage_in_bytes").write_text("2000000000\n")
     (groups / "memory.stat").write_text("inactive_file 1\ntotal_inactive_file 500000000\n")
-    assert available_memory_gb() == pytest.approx(1.5)
+    assert library.available_memory_gb() == pytest.approx(1.5)
 
 
 @pytest.fixture
@@ -148,12 +135,12 @@ def driver(tmp_path, monkeypatch):
 
 def test_gpus_are_those_that_this_process_may_use(driver):
     both = (143000 * 2**20 / GB, 40000 * 2**20 / GB)
-    assert visible_gpus_gb() == both
+    assert library.visible_gpus_gb() == both
     driver.setenv("CUDA_VISIBLE_DEVICES", "1")
-    assert visible_gpus_gb() == both[1:]
+    assert library.visible_gpus_gb() == both[1:]
     for nothing in ("", "-1"):
         driver.setenv("CUDA_VISIBLE_DEVICES", nothing)
-        assert visible_gpus_gb() == ()
+        assert library.visible_gpus_gb() == ()
     driver.delenv("CUDA_VISIBLE_DEVICES")
     driver.setenv("PATH", "/nowhere")
-    assert visible_gpus_gb() == ()
+    assert library.visible_gpus_gb() == ()

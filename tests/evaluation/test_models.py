@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from safetensors import safe_open
 
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.table_files import read_rows
@@ -24,24 +25,9 @@ FAST = Machine(64.0, (80.0,), frozenset({"vllm"}))
 SLOW = Machine(16.0)
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """Directories of small models of several architectures, sealed."""
-    root = tmp_path_factory.mktemp("trained")
-    text = tiny.write_corpus(root / "text.txt", 60)
-    makers = {"causal": tiny.make_transformer, "masked": tiny.make_masked}
-    makers |= {"ngram": tiny.make_ngram, "lstm": tiny.make_lstm}
-    for name, make in makers.items():
-        make(text, root / name / FILE_NAME)
-    return root
-
-
 @pytest.fixture
 def folder(trained, tmp_path):
-    """The causal model in Hugging Face's layout: without our seal."""
-    shutil.copytree(trained / "causal", tmp_path / "My Model_v2")
-    (tmp_path / "My Model_v2" / FILE_NAME).unlink()
-    return tmp_path / "My Model_v2"
+    return tiny.unsealed(trained("causal"), tmp_path / "My Model_v2")
 
 
 def resolved(argument, **overrides):
@@ -50,9 +36,6 @@ def resolved(argument, **overrides):
 
 def names(*arguments):
     return [model.row.name for model in resolve_models([*map(str, arguments)], CATALOGUE)]
-
-
-# The catalogue
 
 
 def test_a_model_of_the_catalogue_is_run_on_every_benchmark():
@@ -66,9 +49,6 @@ def test_a_model_of_the_catalogue_is_run_on_every_benchmark():
     assert resolved("gpt2@v1").row.revision == "v1"
 
 
-# Places of this machine
-
-
 def test_a_directory_says_how_its_model_is_run(folder):
     model = resolved(folder)
     row = model.row
@@ -76,8 +56,6 @@ def test_a_directory_says_how_its_model_is_run(folder):
     assert (row.hf_id, row.revision, row.papers) == (str(folder), "", ())
     assert (row.architecture, row.engine, row.tuning) == ("causal", "transformers", "base")
     assert (row.dtype, row.first_token, row.scope) == ("float32", "bos", "multilingual")
-    from safetensors import safe_open
-
     with safe_open(folder / "model.safetensors", "np") as file:
         count = sum(file.get_tensor(name).size for name in file.keys())  # noqa: SIM118
     assert row.parameters == pytest.approx(count / 1e9, rel=1e-3)
@@ -112,7 +90,7 @@ def test_braces_of_a_path_stay_what_they_are(folder):
 def test_a_checkpoint_of_one_language_is_run_on_that_alone_unless_others_are_named(
     trained, tmp_path
 ):
-    shutil.copytree(trained / "ngram", tmp_path / "small" / "eng")
+    shutil.copytree(trained("ngram").parent, tmp_path / "small" / "eng")
     model = resolved(tmp_path / "small" / "eng")
     row = model.row
     assert in_languages(model, ()) == in_languages(model, ("eng",)) == model
@@ -134,7 +112,7 @@ def test_a_checkpoint_of_one_language_is_run_on_that_alone_unless_others_are_nam
 def of_languages(trained, root, *languages, architecture="causal"):
     """A directory with a checkpoint for each language, as campaigns leave one."""
     for lang in languages:
-        shutil.copytree(trained / architecture, root / "small" / lang)
+        shutil.copytree(trained(architecture).parent, root / "small" / lang)
         edit(root / "small" / lang / FILE_NAME, scope=lang)
     return root / "small"
 
@@ -194,9 +172,6 @@ def test_a_vocabulary_of_one_case_is_said(tmp_path, words, says):
     assert [note.startswith(says) for note in resolved(place).notes] == [True] * bool(says)
 
 
-# Names
-
-
 def test_names_are_those_of_the_last_part_and_longer_where_that_is_taken(folder, tmp_path):
     for place in ("a/tiny", "b/tiny", "lab/gpt2", "transformer-small"):
         shutil.copytree(folder, tmp_path / place)
@@ -210,9 +185,6 @@ def test_names_are_those_of_the_last_part_and_longer_where_that_is_taken(folder,
         shutil.copytree(folder, tmp_path / place)
     first, second = names(tmp_path / "Ü", tmp_path / "Ö")
     assert second == f"{first}-2", "where nothing tells them apart"
-
-
-# What a user sets
 
 
 def test_what_a_user_sets_goes_before_what_is_read(folder):
@@ -241,9 +213,6 @@ def test_what_a_user_sets_goes_before_what_is_read(folder):
 def test_a_wrong_setting_is_one_sentence(folder, overrides, says):
     with pytest.raises(UserError, match=says):
         resolved(folder, **overrides)
-
-
-# Engines
 
 
 @pytest.mark.parametrize(
@@ -280,20 +249,16 @@ def test_an_engine_that_cannot_run_a_model_is_one_sentence(name, engine, says):
         choose_engine(eos, "auto", SLOW)
 
 
-# The table
-
-
 def test_a_table_of_models_is_read_back_as_it_was(trained, folder, tmp_path):
-    models = resolve_models([str(folder), str(trained / "ngram"), "gpt2", "goldfish"], CATALOGUE)
+    models = resolve_models(
+        [str(folder), str(trained("ngram").parent), "gpt2", "goldfish"], CATALOGUE
+    )
     rows = [*(model.row for model in models), CATALOGUE["gemma-3-4b"]]
     write_models(rows, tmp_path / "models.tsv")
     assert read_rows(ModelRow, tmp_path / "models.tsv") == rows
     row = CATALOGUE["gpt2"].model_copy(update={"note": "two\nlines"})
     with pytest.raises(UserError, match=r"note is 'two\\nlines', and no table can hold"):
         write_models([row], tmp_path / "models.tsv")
-
-
-# The hub
 
 
 ONE_AFTER_ANOTHER = """
@@ -322,7 +287,7 @@ def ask_hub(server, store, *arguments, **environment):
 @pytest.fixture(scope="module")
 def hub(trained):
     """Repositories with the causal model: as it is, in shards, pickled."""
-    files = {path.name: path.read_bytes() for path in (trained / "causal").iterdir()}
+    files = {path.name: path.read_bytes() for path in trained("causal").parent.iterdir()}
     files = {name: body for name, body in files.items() if not name.startswith(FILE_NAME)}
     weights = files.pop("model.safetensors")
     config = json.loads(files["config.json"]) | {"dtype": "bfloat16"}
@@ -339,7 +304,7 @@ def hub(trained):
 
 @pytest.mark.slow
 def test_a_model_of_the_hub_is_known_before_its_weights_are_downloaded(hub, trained, tmp_path):
-    ours = resolved(trained / "causal").row
+    ours = resolved(trained("causal").parent).row
     hub.asked.clear()
     arguments = ("lab/Tiny_1", f"lab/Tiny_1@{COMMIT}", "lab/shards")
     plain, pinned, shards = ask_hub(hub, tmp_path, *arguments)
@@ -375,10 +340,7 @@ def test_what_cannot_be_had_from_the_hub_is_one_sentence(hub, tmp_path):
 def test_offline_a_model_is_known_from_a_cache_that_has_it_whole(hub, tmp_path):
     store, output = tmp_path / "store", tmp_path / "model" / FILE_NAME
     (online,) = ask_hub(hub, store, "lab/Tiny_1")
-    options = {"name": "tiny", "scope": "multi", "hf-id": "lab/Tiny_1", "revision": "main"}
-    options |= {"architecture": "causal", "dtype": "float32", "first-token": "bos"}
-    named = [f"--{name}={value}" for name, value in options.items()]
-    command = ["-m", "blimpworks", "retrieve-model", *named, f"--output={output}"]
+    command = ["-m", "blimpworks", *tiny.retrieve_words(output, "lab/Tiny_1", "main")]
     done = call(command, hub, store)
     assert done.returncode == 0, done.stderr
     hub.asked.clear()

@@ -9,26 +9,10 @@ import pytest
 from blimpworks.campaign.load import load_campaign, read_anew
 from blimpworks.campaign.registry import FOLDERS
 from blimpworks.errors import UserError
-from blimpworks.evaluation.request import (
-    hub_is_reachable,
-    parse_benchmarks,
-    parse_languages,
-    write_campaign,
-)
+from blimpworks.evaluation import request
 from blimpworks.evaluation.run import Output
 from blimpworks.evaluation.session import Evaluation, enter_repository
-from blimpworks.records.job import REPOSITORY
 from support.declared_kit import CSV, PAIRS, declare
-
-
-@pytest.fixture
-def offline(monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-
-
-@pytest.fixture
-def repository(monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
 
 
 def settings_of(**asked):
@@ -45,17 +29,17 @@ def refusal(function, *arguments, **options):
 
 
 def test_a_campaign_file_holds_all_that_was_asked_for(tmp_path):
-    path, languages = tmp_path / "campaign.yaml", parse_languages("English,eng")
+    path, languages = tmp_path / "campaign.yaml", request.parse_languages("English,eng")
     asked = {"benchmarks": ("clams",), "languages": languages, "limit": 50, "sensitivity": True}
     _, settings = settings_of(**asked)
-    assert not write_campaign(settings, path)
+    assert not request.write_campaign(settings, path)
     campaign = load_campaign(path)
     assert (campaign.benchmarks, campaign.languages) == (("clams",), ("eng",))
     assert (campaign.models, campaign.limit) == (("ngram-5",), 50)
     assert campaign.report_card.sensitivity
     assert campaign.pathvars.results == "evaluations/x/results"
     assert f"# snakemake --configfile {path} --cores 2 report_card" in path.read_text()
-    assert write_campaign(settings | {"limit": 6}, path), "other settings are noticed"
+    assert request.write_campaign(settings | {"limit": 6}, path), "other settings are noticed"
 
 
 @pytest.mark.parametrize("named", ["pairs", "./pairs", "{}/pairs/benchmark.yaml"])
@@ -66,7 +50,7 @@ def test_a_path_names_a_benchmark_and_brings_its_languages(tmp_path, monkeypatch
     monkeypatch.setenv(FOLDERS, "")
     monkeypatch.chdir(tmp_path)
     try:
-        names = parse_benchmarks(f"clams,{named.format(tmp_path)}")
+        names = request.parse_benchmarks(f"clams,{named.format(tmp_path)}")
         enter_repository()
         evaluation = Evaluation("embedded", names)
         evaluation.resolve(["gpt2"])
@@ -94,17 +78,13 @@ def test_a_benchmark_that_is_named_brings_the_languages_whose_treebanks_all_have
     assert re.search("cat, .*deu, .*files without checksum", left_out)
 
 
-def test_without_a_network_data_are_embedded_and_the_reason_is_said(offline, tmp_path):
-    for mirror, note in (
-        (tmp_path, f"Data: released (from {tmp_path}). "),
-        (
-            None,
-            "Data: embedded (there is no network; released data need one, or --mirror DIRECTORY). ",
-        ),
-    ):
+def test_without_a_network_data_are_embedded_and_the_reason_is_said(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    embedded = "embedded (there is no network; released data need one, or --mirror DIRECTORY). "
+    for mirror, data in ((tmp_path, f"released (from {tmp_path}). "), (None, embedded)):
         evaluation = Evaluation(mirror=mirror)
         evaluation.choose_data()
-        assert evaluation.notes[0].startswith(note)
+        assert evaluation.notes[0].startswith(f"Data: {data}")
 
 
 def test_a_hub_that_answers_is_reachable(monkeypatch):
@@ -113,8 +93,8 @@ def test_a_hub_that_answers_is_reachable(monkeypatch):
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         address = f"http://127.0.0.1:{server.getsockname()[1]}"
         monkeypatch.setenv("HF_ENDPOINT", address)
-        assert hub_is_reachable()
-    assert not hub_is_reachable()
+        assert request.hub_is_reachable()
+    assert not request.hub_is_reachable()
 
 
 @pytest.mark.parametrize(
@@ -126,24 +106,22 @@ def test_a_hub_that_answers_is_reachable(monkeypatch):
         *(("apc", ""), ("zh", "zho"), ("ja", "jpn"), ("nv", ""), ("mar", "mar")),
     ],
 )
-def test_other_codes_are_read_as_those_of_the_table(repository, caplog, named, code):
+def test_other_codes_are_read_as_those_of_the_table(at_root, caplog, named, code):
     caplog.set_level("INFO")
     if not code:
-        message = refusal(parse_languages, named)
+        message = refusal(request.parse_languages, named)
         assert message.startswith(f"--languages names {named!r}; expected codes (ISO 639) or")
         assert message.endswith("See `blimpworks evaluate --list`.")
     else:
-        assert parse_languages(named) == (code,)
+        assert request.parse_languages(named) == (code,)
         read = f"--languages names {named!r}, read as {code} ("
         assert [message.startswith(read) for message in caplog.messages] == [True] * (named != code)
 
 
-def test_benchmarks_that_no_model_runs_on_are_left_out_or_refused_with_the_reason(repository):
+def test_benchmarks_that_no_model_runs_on_are_left_out_or_refused_with_the_reason(at_root):
     evaluation, settings = settings_of(languages=("deu",))
-    assert evaluation.choose_benchmarks(settings).campaign.benchmarks == (
-        "multiblimp",
-        "demo_pairs",
-    )
+    chosen = evaluation.choose_benchmarks(settings).campaign.benchmarks
+    assert chosen == ("multiblimp", "demo_pairs")
     notes = evaluation.notes[1:]
     assert [note.split(",")[0].removeprefix("Left out: ") for note in notes] == [
         *("blimp_generated", "clams", "demo_suites")
@@ -162,11 +140,7 @@ def test_snakemake_says_its_steps_and_what_failed():
     output = Output()
     output.take("total       12\n")
     assert output.steps == (0, 12)
-    for line in (
-        "Error in rule score:\n",
-        "3 of 12 steps (25%) done\n",
-        "What failed:\n",
-        "  a.log\n",
-    ):
+    said = "Error in rule score:\n3 of 12 steps (25%) done\nWhat failed:\n  a.log\n"
+    for line in said.splitlines(keepends=True):
         output.take(line)
     assert (output.steps, output.failure()) == ((3, 12), "What failed:\n  a.log")

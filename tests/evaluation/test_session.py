@@ -13,7 +13,6 @@ from blimpworks.evaluation import session
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
 from blimpworks.evaluation.run import claimed
 from blimpworks.evaluation.session import Evaluation
-from blimpworks.models.checkpoint import FILE_NAME
 from blimpworks.records.job import REPOSITORY
 from support import tiny
 from support.hostile import edit
@@ -43,16 +42,13 @@ def test_on_a_cluster_with_gpus_a_model_is_run_by_vllm_wherever_the_command_is_t
     assert engine_of("bert-base-multilingual-cased", remote=True) == "transformers"
 
 
-def test_quantised_weights_are_run_by_vllm_alone(elsewhere, tmp_path):
-    trained = tiny.make_transformer(
-        tiny.write_corpus(tmp_path / "t.txt"), tmp_path / "m" / FILE_NAME
-    )
-    trained.unlink()
-    edit(trained.with_name("config.json"), quantization_config={"quant_method": "fp8"})
+def test_quantised_weights_are_run_by_vllm_alone(trained, elsewhere, tmp_path):
+    model = tiny.unsealed(trained("causal"), tmp_path / "m")
+    edit(model / "config.json", quantization_config={"quant_method": "fp8"})
     shutil.copy(REPOSITORY / "config/site.example.yaml", elsewhere / "config/site.yaml")
-    assert engine_of(str(trained.parent), remote=True) == "vllm"
+    assert engine_of(str(model), remote=True) == "vllm"
     with pytest.raises(UserError, match=r"m has quantised weights \(config.json: fp8"):
-        engine_of(str(trained.parent), remote=False)
+        engine_of(str(model), remote=False)
 
 
 @pytest.mark.parametrize(
@@ -89,9 +85,6 @@ def test_the_table_of_models_is_put_back(before, tmp_path, monkeypatch):
     assert not (tmp_path / CAMPAIGN_FILE).exists()
 
 
-# One process
-
-
 def test_others_are_kept_out_until_the_process_and_its_children_are_done(tmp_path):
     folder = tmp_path / "new" / "evaluation"
     with claimed(folder) as lock:
@@ -116,9 +109,6 @@ def test_other_disks_than_can_lock_keep_nobody_out(tmp_path, monkeypatch):
         assert os.fstat(lock)
 
 
-# Signals
-
-
 CHILD = "import time; print('ready', flush=True); time.sleep(60)"
 SCRIPT = f"""
 import subprocess, sys
@@ -132,15 +122,6 @@ print(interrupts.caught, child.returncode)
 """
 
 
-def start(*before):
-    command = [*before, sys.executable, "-c", SCRIPT]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    assert process.stdout.readline() == "ready\n"
-    return process
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "ignored", "ending"),
@@ -151,7 +132,9 @@ def start(*before):
     ],
 )
 def test_a_signal_that_is_ignored_ends_nothing_and_another_interrupts_all(before, ignored, ending):
-    process = start(*before)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    process = subprocess.Popen([*before, sys.executable, "-c", SCRIPT], **pipes)
+    assert process.stdout.readline() == "ready\n"
     process.send_signal(ignored)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=0.5)

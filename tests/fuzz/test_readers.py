@@ -10,6 +10,7 @@ from collections import Counter
 
 import pytest
 
+from blimpworks.errors import UserError
 from support.fuzz_damage import DAMAGE, OTHER, STRUCTURAL
 from support.fuzz_kit import FAULTS, PATIENCE, Outcome, outcome, put
 from support.fuzz_readers import READERS, Data, Reader, text_file
@@ -127,8 +128,6 @@ def test_a_reader_that_hangs_is_stopped(tmp_path, monkeypatch):
 
 
 def test_outcomes_are_told_apart(tmp_path):
-    from blimpworks.errors import UserError
-
     path = tmp_path / "x.tsv"
     assert read_with(lambda _: "valid", path) == "same"
     assert read_with(lambda _: "else", path) == "silent"

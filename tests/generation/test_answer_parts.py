@@ -86,21 +86,10 @@ def test_a_dry_run_tells_answering_from_scoring():
 
 
 def test_an_answer_is_shown_with_prompt_verdict_rule_and_pattern():
-    item = {
-        "item_id": "a1",
-        "paradigm": "template=1",
-        "method": "published",
-        "correct": 1.0,
-        "certain": True,
-        "rule": "pattern",
-        "pattern": "the answer is {answer}",
-        "margin": None,
-        "prompt": "Which word is first?\nSay it.",
-        "gold": "dog",
-        "text": "The answer is dog.",
-        "status": "ok",
-        "finish": "length",
-    }
+    item = {"item_id": "a1", "paradigm": "template=1", "method": "published", "correct": 1.0}
+    item |= {"certain": True, "rule": "pattern", "pattern": "the answer is {answer}"}
+    item |= {"margin": None, "prompt": "Which word is first?\nSay it.", "gold": "dog"}
+    item |= {"text": "The answer is dog.", "status": "ok", "finish": "length"}
     assert item_lines([item]) == [
         "a1  template=1  published: right for certain, by rule pattern 'the answer is {answer}'",
         "   ? Which word is first?",

@@ -38,14 +38,7 @@ def chat(tmp_path_factory):
 
 @pytest.fixture
 def templated(chat, tmp_path):
-    """The model with another chat template."""
-
-    def make(name):
-        folder = tmp_path / name
-        shutil.copytree(chat.parent, folder)
-        return answers_kit.with_template(folder / "checkpoint.json", name)
-
-    return make
+    return lambda name: answers_kit.with_template(tiny.copied(chat, tmp_path / name), name)
 
 
 @pytest.fixture
@@ -369,10 +362,7 @@ def test_other_settings_of_the_generation_config_change_no_answer(templated, run
 
 @pytest.mark.parametrize(("engine", "kind"), [("transformers", "masked"), ("kenlm", "causal")])
 def test_only_causal_models_and_engines_that_generate_can_answer(raw, tmp_path, engine, kind):
-    shutil.copytree(raw.parent, tmp_path / "model")
-    checkpoint = tmp_path / "model" / "checkpoint.json"
-    described = read_description(checkpoint).model_copy(update={"architecture": kind})
-    seal(checkpoint, described)
+    checkpoint = tiny.copied(raw, tmp_path / "model", architecture=kind)
     with pytest.raises(UserError, match="cannot answer prompts; expected architecture 'causal'"):
         load_generation_engine(checkpoint, engine, OPTIONS)
 

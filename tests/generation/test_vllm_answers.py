@@ -33,14 +33,12 @@ def chat(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def served(chat):
-    """The model behind a server that the tests share."""
     with closing(load_generation_engine(chat, "vllm", OPTIONS)) as engine:
         yield engine
 
 
 @pytest.fixture(scope="module")
 def expected(chat):
-    """What transformers answers."""
     with single_thread(), closing(load_generation_engine(chat, "transformers", OPTIONS)) as engine:
         return engine.generate(engine.conversation.ready(ASKED, OPTIONS.max_tokens))
 

@@ -42,7 +42,7 @@ from support.crate_kit import (
     verdict,
     write_campaign,
 )
-from support.forgery import embellished, forge
+from support.forgery import alter_a_byte, embellished, forge
 from support.paths import DATA
 
 pytestmark = pytest.mark.slow
@@ -62,7 +62,6 @@ PANDAS_ALONE = "import sys; sys.modules['blimpworks'] = sys.modules['pyarrow'] =
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory):
-    """A directory with a small campaign's results and its file."""
     here = tmp_path_factory.mktemp("campaign")
     with chdir(here):
         build_results(Path("results"))
@@ -72,7 +71,6 @@ def campaign(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def exported(campaign):
-    """The crate of that campaign."""
     with chdir(campaign):
         run("export", "crate", "results", "crate", "--campaign", "small.yaml")
     return campaign / "crate"
@@ -80,7 +78,6 @@ def exported(campaign):
 
 @pytest.fixture
 def here(campaign, monkeypatch):
-    """The campaign's directory, to work in."""
     monkeypatch.chdir(campaign)
     return campaign
 
@@ -100,7 +97,6 @@ def cache(tmp_path_factory):
 
 
 def graph_of(crate):
-    """Entities of a crate, by identifier."""
     graph = json.loads((crate / "ro-crate-metadata.json").read_text("utf-8"))["@graph"]
     return {entity["@id"]: entity for entity in graph}
 
@@ -109,15 +105,9 @@ def ids(value):
     return [entity["@id"] for entity in (value if isinstance(value, list) else [value])]
 
 
-# The validator's verdict
-
-
 @pytest.mark.parametrize("profile", ["workflow-run-crate", "provenance-run-crate"])
 def test_the_validator_accepts_the_crate_at_its_required_level(exported, cache, profile):
     assert verdict(exported, cache, profile) == []
-
-
-# What is in the crate
 
 
 def test_every_cell_can_be_computed_again_from_the_tables_of_the_crate(exported):
@@ -220,9 +210,6 @@ def test_a_language_called_nan_and_a_word_na_survive_the_trip(tmp_path):
     assert back["treebank"].isna().all()
 
 
-# Formulas
-
-
 def test_the_code_of_a_formula_computes_what_the_formula_does_with_all_that_it_calls():
     rows = pd.DataFrame({"correct": [1.0, 0.0, 1.0]})
     scope = {}
@@ -241,9 +228,6 @@ def test_every_formula_of_every_paper_can_be_written_as_code(name):
     assert " at 0x" not in text
 
 
-# Licences
-
-
 @pytest.mark.parametrize(
     ("stated", "name"),
     [
@@ -258,9 +242,6 @@ def test_every_formula_of_every_paper_can_be_written_as_code(name):
 def test_licences_are_named_as_spdx_does_or_keep_their_words(stated, name):
     assert licence_name(stated) == (name or stated)
     assert licence_url(licence_name(stated)) == (name and f"https://spdx.org/licenses/{name}")
-
-
-# Mistakes
 
 
 def plan(results="results", campaign="small.yaml", **wish):
@@ -286,12 +267,6 @@ JUDGED = Path("results/judgements/multiblimp/grams/eng.parquet")
 TABLE = Path("results/exhibits/multiblimp/table5.csv")
 
 
-def alter_a_byte():
-    content = bytearray(JUDGED.read_bytes())
-    content[100] ^= 1
-    JUDGED.write_bytes(content)
-
-
 def judge_otherwise():
     arguments = ("--items", "results/items/multiblimp/eng.parquet", "--output", JUDGED)
     scores = ("--scores", "results/scores/multiblimp/grams/eng.parquet")
@@ -300,7 +275,7 @@ def judge_otherwise():
 
 
 DAMAGES = {
-    rf"^{JUDGED} is altered: SHA-256 .*blimpworks check": alter_a_byte,
+    rf"^{JUDGED} is altered: SHA-256 .*blimpworks check": lambda: alter_a_byte(JUDGED),
     rf"^{TABLE} is altered": lambda: TABLE.write_text(TABLE.read_text().replace("Eng", "Engl")),
     r"table5.csv is altered: made again from its inputs, it has other": lambda: forge(
         TABLE, embellished
@@ -351,9 +326,6 @@ def test_a_model_that_was_cleared_away_is_known_by_its_checksum(scratch, tmp_pat
     graph = graph_of(tmp_path / "crate")
     assert len(graph["#model/checkpoint.json"]["sha256"]) == 64
     assert "no longer existed" in (tmp_path / "crate/README.md").read_text("utf-8")
-
-
-# Croissant
 
 
 def test_the_item_sets_are_described_so_that_the_reference_loader_reads_them(exported):

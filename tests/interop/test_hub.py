@@ -11,6 +11,7 @@ import yaml
 from blimpworks.campaign.registry import paper_of
 from blimpworks.commands.registry import recorded_commands
 from blimpworks.errors import UserError
+from blimpworks.files import sha256_of
 from blimpworks.records.job import Job
 from blimpworks.tables import ITEMS, write_table
 from support import tiny
@@ -32,8 +33,6 @@ def campaign(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def write(licence, name="campaign.yaml"):
-        from blimpworks.files import sha256_of
-
         made("retrieve", [], TREEBANK, lambda path: path.write_text("# text = the dog sees.\n"))
         items = Path("results/items/multiblimp/eng.parquet")
         made("sample_items", [TREEBANK], items, lambda path: tiny.write_items(path, PAIRS))
@@ -62,14 +61,11 @@ def test_a_data_set_has_what_the_hub_and_people_read(campaign):
     assert export(campaign("CC BY-SA 4.0")).startswith("hub: 4 items in 1 subsets.")
     header = header_of(Path("hub"))
     [subset] = header.pop("configs")
+    assert header.pop("pretty_name")
     assert header == {
-        "pretty_name": header["pretty_name"],
-        "language": ["en"],
-        "multilinguality": ["monolingual"],
-        "license": ["cc-by-sa-4.0"],
-        "task_categories": ["text-classification"],
+        **{"language": ["en"], "multilinguality": ["monolingual"], "size_categories": ["n<1K"]},
+        **{"license": ["cc-by-sa-4.0"], "task_categories": ["text-classification"]},
         "task_ids": ["acceptability-classification"],
-        "size_categories": ["n<1K"],
         "tags": ["linguistic-acceptability", "minimal-pairs", "blimpworks"],
     }
     assert subset["config_name"] == "multiblimp-eng"
@@ -90,9 +86,7 @@ def test_a_data_set_has_what_the_hub_and_people_read(campaign):
         ({"acceptable": [True, False] * 2}, 4, "sentences, each acceptable or not", "acceptable"),
         (
             {"item": ["x", "x", "y", "y"], "condition": ["a", "b"] * 2},
-            2,
-            "items of several conditions",
-            "condition",
+            *(2, "items of several conditions", "condition"),
         ),
     ],
 )

@@ -17,16 +17,15 @@ from support.crate_kit import PAIRS, evaluate, run
 
 
 def evaluated(root, checkpoint, engine, *methods):
-    """A campaign's results tree, with one model and language."""
     items = root / "items/multiblimp/eng.parquet"
     tiny.write_items(items, PAIRS, paradigm=["SG", "SG", "PL", "PL"])
     evaluate(root, "m", checkpoint, engine, *methods)
     return root
 
 
-def exported(root, output, benchmark="multiblimp"):
+def exported(root, output, benchmark="multiblimp", *options):
     """Summary, samples, and the file of these, of the only model."""
-    path = run("export", "lm-eval", root, output, "--benchmark", benchmark).strip()
+    path = run("export", "lm-eval", root, output, "--benchmark", benchmark, *options).strip()
     (samples,) = output.glob(f"m/samples_{benchmark}_eng_*.jsonl")
     lines = samples.read_text(encoding="utf-8").splitlines()
     summary = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -34,12 +33,9 @@ def exported(root, output, benchmark="multiblimp"):
 
 
 @pytest.fixture(scope="module")
-def ngram_results(tmp_path_factory):
-    root = tmp_path_factory.mktemp("ngram")
-    corpus = tiny.write_corpus(root / "text.txt")
-    checkpoint = tiny.make_ngram(corpus, root / "model" / "checkpoint.json")
+def ngram_results(trained, tmp_path_factory):
     methods = ("full_sentence", "per_byte", "critical_region", "masked_critical_word")
-    return evaluated(root / "results", checkpoint, "kenlm", *methods)
+    return evaluated(tmp_path_factory.mktemp("ngram"), trained("ngram"), "kenlm", *methods)
 
 
 @pytest.mark.slow
@@ -74,10 +70,7 @@ def test_exported_samples_are_the_same_each_time_and_come_back_as_the_same_items
 
 def test_model_that_was_not_judged_is_told(ngram_results, tmp_path):
     with pytest.raises(UserError, match="no judgements of other on multiblimp; expected"):
-        run(
-            *("export", "lm-eval", ngram_results, tmp_path),
-            *("--benchmark", "multiblimp", "--model", "other"),
-        )
+        exported(ngram_results, tmp_path, "multiblimp", "--model", "other")
 
 
 TASK = """
@@ -129,7 +122,7 @@ def test_a_method_that_left_out_an_item_which_it_can_judge_is_told(blimp_results
 
 
 @pytest.mark.slow
-def test_the_harness_itself_writes_the_same_of_the_same_model(tmp_path, monkeypatch):
+def test_the_harness_itself_writes_the_same_of_the_same_model(trained, tmp_path, monkeypatch):
     lm_eval = pytest.importorskip("lm_eval")
     from lm_eval.loggers import EvaluationTracker
     from lm_eval.tasks import TaskManager
@@ -138,8 +131,7 @@ def test_the_harness_itself_writes_the_same_of_the_same_model(tmp_path, monkeypa
     for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
-    corpus = tiny.write_corpus(tmp_path / "text.txt")
-    checkpoint = tiny.make_transformer(corpus, tmp_path / "model" / "checkpoint.json")
+    checkpoint = trained("causal")
     root = evaluated(tmp_path / "results", checkpoint, "transformers", "full_sentence", "per_byte")
     ours, samples, file = exported(root, tmp_path / "ours")
     docs = tmp_path / "docs.jsonl"
@@ -147,14 +139,11 @@ def test_the_harness_itself_writes_the_same_of_the_same_model(tmp_path, monkeypa
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks" / "task.yaml").write_text(TASK.format(docs=docs), encoding="utf-8")
     tracker = EvaluationTracker(output_path=str(tmp_path / "theirs"))
+    manager = TaskManager(include_path=str(tmp_path / "tasks"), include_defaults=False)
+    model = {"model": "hf", "device": "cpu", "batch_size": 4}
+    model |= {"model_args": {"pretrained": str(checkpoint.parent), "dtype": "float32"}}
     outcome = lm_eval.simple_evaluate(
-        model="hf",
-        model_args={"pretrained": str(checkpoint.parent), "dtype": "float32"},
-        tasks=["multiblimp_eng"],
-        task_manager=TaskManager(include_path=str(tmp_path / "tasks"), include_defaults=False),
-        device="cpu",
-        batch_size=4,
-        evaluation_tracker=tracker,
+        tasks=["multiblimp_eng"], task_manager=manager, evaluation_tracker=tracker, **model
     )
     logged = outcome.pop("samples")
     tracker.save_results_aggregated(results=outcome, samples=logged)
@@ -207,48 +196,27 @@ def region(row, side):
     return None if start is None else row[side][start:end]
 
 
-BLIMP = {
-    "sentence_good": "Katherine can't help herself.",
-    "sentence_bad": "Katherine can't help himself.",
-    "linguistics_term": "anaphor_agreement",
-    "UID": "anaphor_gender_agreement",
-}
-ONE = {
-    "one_prefix_method": True,
-    "one_prefix_prefix": "Katherine can't help",
-    "one_prefix_word_good": "herself",
-    "one_prefix_word_bad": "himself",
-}
-TWO = {
-    "sentence_good": "Many girls insulted themselves.",
-    "sentence_bad": "Many girl insulted themselves.",
-    "two_prefix_method": True,
-    "two_prefix_prefix_good": "Many girls insulted",
-    "two_prefix_prefix_bad": "Many girl insulted",
-    "two_prefix_word": "themselves",
-}
+HERSELF, HIMSELF = (f"Katherine can't help {word}." for word in ("herself", "himself"))
+BLIMP = {"sentence_good": HERSELF, "sentence_bad": HIMSELF}
+BLIMP |= {"linguistics_term": "anaphor_agreement", "UID": "anaphor_gender_agreement"}
+ONE = {"one_prefix_method": True, "one_prefix_prefix": "Katherine can't help"}
+ONE |= {"one_prefix_word_good": "herself", "one_prefix_word_bad": "himself"}
+GIRLS, GIRL = "Many girls insulted", "Many girl insulted"
+TWO = {"sentence_good": f"{GIRLS} themselves.", "sentence_bad": f"{GIRL} themselves."}
+TWO |= {"two_prefix_method": True, "two_prefix_word": "themselves"}
+TWO |= {"two_prefix_prefix_good": GIRLS, "two_prefix_prefix_bad": GIRL}
 
 
 def test_documents_of_three_spellings_become_items(tmp_path):
     other = {"good": "She sings.", "bad": "She sing."}
     multiblimp = {"sen": "De hond loopt.", "wrong_sen": "De hond lopen.", "feature_vals": "SG"}
-    rows = imported(
-        tmp_path / "samples_some_task_2026-11-21T10-00-00.jsonl",
-        {"doc_id": 0, "doc": BLIMP},
-        {"doc_id": 1, "doc": multiblimp},
-        {"doc_id": 1, "doc": multiblimp, "filter": "second"},
-        "",
-        other,
-    )
-    assert [row["good"] for row in rows] == [
-        "Katherine can't help herself.",
-        "De hond loopt.",
-        "She sings.",
-    ]
-    assert [(row["phenomenon"], row["paradigm"]) for row in rows] == [
-        ("anaphor_agreement", "anaphor_gender_agreement"),
-        ("some_task", "SG"),
-        ("some_task", "some_task"),
+    again = {"doc_id": 1, "doc": multiblimp}
+    documents = ({"doc_id": 0, "doc": BLIMP}, again, again | {"filter": "second"}, "", other)
+    rows = imported(tmp_path / "samples_some_task_2026-11-21T10-00-00.jsonl", *documents)
+    assert [(row["good"], row["phenomenon"], row["paradigm"]) for row in rows] == [
+        ("Katherine can't help herself.", "anaphor_agreement", "anaphor_gender_agreement"),
+        ("De hond loopt.", "some_task", "SG"),
+        ("She sings.", "some_task", "some_task"),
     ]
     assert region(rows[1], "good") == "loopt."
     assert region(rows[1], "bad") == "lopen."
@@ -298,16 +266,9 @@ def test_differing_words_are_the_region(good, bad, expected):
 
 def test_every_problem_is_told_with_its_line(tmp_path):
     path = tmp_path / "bad.jsonl"
-    documents = [
-        BLIMP,
-        "{",
-        [1],
-        {"doc_id": 4, "doc": {"question": "?"}},
-        {"sen": "Good.", "wrong_sen": " "},
-        {"sen": "Good.", "wrong_sen": 3},
-        TWO,
-        {k: v for k, v in (BLIMP | ONE).items() if k != "one_prefix_prefix"},
-    ]
+    documents = [BLIMP, "{", [1], {"doc_id": 4, "doc": {"question": "?"}}]
+    documents += [{"sen": "Good.", "wrong_sen": " "}, {"sen": "Good.", "wrong_sen": 3}, TWO]
+    documents.append({k: v for k, v in (BLIMP | ONE).items() if k != "one_prefix_prefix"})
     with pytest.raises(UserError) as error:
         imported(path, *documents)
     lines = str(error.value).splitlines()
@@ -406,7 +367,5 @@ def test_nesting_without_end_and_half_characters_are_refused_with_their_line(tmp
     path.write_text("[" * 200_000 + '\n{"item_id": "a", "good": "\\ud800", "bad": "b"}\n')
     with pytest.raises(UserError) as error:
         import_items([path], "eng", tmp_path / "items.parquet")
-    assert [line.split(": ")[0] for line in str(error.value).splitlines()] == [
-        f"{path}:1",
-        f"{path}:2",
-    ]
+    places = [line.split(": ")[0] for line in str(error.value).splitlines()]
+    assert places == [f"{path}:1", f"{path}:2"]

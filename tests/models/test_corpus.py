@@ -14,13 +14,8 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.parts import score_parts
 from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.settings import training as settings
 from blimpworks.campaign.settings.site import GpuKind, Site
-from blimpworks.campaign.settings.training import (
-    CorpusOptions,
-    CorpusShares,
-    LstmRecipe,
-    TrainingOptions,
-)
 from blimpworks.cli import app
 from blimpworks.cluster.requests import train_request
 from blimpworks.cluster.trainings import multiplied_weights, plan_trainings, training_retries
@@ -43,31 +38,20 @@ from blimpworks.tables import PERPLEXITIES, read_table
 from support import tiny
 from support.paths import REPOSITORY
 
-PLAIN = CorpusOptions(words="whitespace", unknown_share=1)
+PLAIN = settings.CorpusOptions(words="whitespace", unknown_share=1)
 SPLITS = ("train", "valid", "test")
 
 
-def build(directory, lines, options=PLAIN, items=(), **tables):
-    """A corpus of some lines of text."""
+def build(directory, lines, options=PLAIN, items=(), tokens=None, sentences=None, **more):
     directory.mkdir(parents=True, exist_ok=True)
     text = directory / "text.txt"
     text.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     corpus = directory / "corpus" / "corpus.json"
-    tables = {"tokens": None, "sentences": None} | tables
-    build_corpus(
-        tables.pop("tokens"),
-        tables.pop("sentences"),
-        [text],
-        list(items),
-        corpus,
-        options,
-        **tables,
-    )
+    build_corpus(tokens, sentences, [text], list(items), corpus, options, **more)
     return corpus
 
 
 def texts(corpus):
-    """Lines of each of the three files."""
     return {s: (corpus.parent / f"{s}.txt").read_text("utf-8").splitlines() for s in SPLITS}
 
 
@@ -109,7 +93,7 @@ def test_no_word_is_outside_the_vocabulary_and_the_rare_are_unknown(tmp_path):
 def test_parts_have_their_shares_of_the_tokens(lengths, shares):
     sentences = [(str(number),) * length for number, length in enumerate(lengths)]
     named = dict(zip(SPLITS, shares, strict=True))
-    parts = split_corpus(sentences, CorpusShares(**named))
+    parts = split_corpus(sentences, settings.CorpusShares(**named))
     assert [*parts["train"], *parts["valid"], *parts["test"]] == sentences
     for split, share in named.items():
         # A boundary falls into a sentence, which goes to one side as a whole.
@@ -128,7 +112,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_does_not(tmp_path):
 def test_sentences_with_too_many_unknown_words_are_left_out(tmp_path):
     known = [" ".join(words) for words in permutations("abcd")]
     lines = [*known, *[f"a b c x{number}" for number in range(30)]]
-    options = CorpusOptions(words="whitespace", min_count=2, unknown_share=0.2)
+    options = settings.CorpusOptions(words="whitespace", min_count=2, unknown_share=0.2)
     corpus = build(tmp_path, lines, options)
     result = read_corpus(corpus)
     assert every(corpus) == sorted(known)
@@ -158,14 +142,8 @@ def test_at_most_so_many_sentences_come_in_evenly(tmp_path):
 @pytest.fixture
 def treebank(tmp_path):
     # Two sentences many times, told apart by a number at their end.
-    sentences = [
-        sentence
-        for number in range(30)
-        for sentence in (
-            f"1-2:du 1:de 2:le 3:l'+ 4:auteur+ 5:. 6:{number}",
-            f"1:Elle 2:rit+ 3:! 4:{number}",
-        )
-    ]
+    two = ("1-2:du 1:de 2:le 3:l'+ 4:auteur+ 5:. 6:{}", "1:Elle 2:rit+ 3:! 4:{}")
+    sentences = [sentence.format(number) for number in range(30) for sentence in two]
     tokens, table = tiny.write_treebank(tmp_path, *sentences)
     return {"tokens": tokens, "sentences": table}
 
@@ -177,7 +155,7 @@ def test_treebanks_give_surface_tokens_or_syntactic_words_or_running_text(tmp_pa
         ("syntactic", "whitespace", "heb"),
         ("running", "split", "fra"),
     ):
-        options = CorpusOptions(words=words, unknown_share=1)
+        options = settings.CorpusOptions(words=words, unknown_share=1)
         corpus = build(tmp_path / name, [], options, lang=lang, **treebank)
         result[name] = {line for split in ("train", "valid") for line in texts(corpus)[split]}
     starts = {name: {line.rpartition(" ")[0] for line in lines} for name, lines in result.items()}
@@ -230,14 +208,9 @@ def test_no_sentence_left_is_an_error(tmp_path):
 
 
 def release(directory, **texts):
-    """A corpus as its authors release it."""
     directory.mkdir(parents=True)
-    usual = {
-        "train": "a b <unk> . <eos>\n\nb a .\n",
-        "valid": "b .\n",
-        "test": "<unk> a .\n",
-        "vocab": "b\na\n.\n<unk>\n",
-    }
+    usual = {"train": "a b <unk> . <eos>\n\nb a .\n", "valid": "b .\n", "test": "<unk> a .\n"}
+    usual |= {"vocab": "b\na\n.\n<unk>\n"}
     for name, content in (usual | texts).items():
         (directory / f"{name}.txt").write_text(content)
     return {name: directory / f"{name}.txt" for name in usual}
@@ -251,10 +224,8 @@ def test_a_released_corpus_is_used_as_it_is(tmp_path):
         assert (corpus.parent / f"{split}.txt").read_bytes() == files[split].read_bytes()
     assert read_words(corpus.parent / "vocabulary.txt") == ["<unk>", "<eos>", "b", "a", "."]
     # An end that is spelled out is no second one.
-    assert list(sentences_of(corpus.parent / "train.txt")) == [
-        ["a", "b", "<unk>", "."],
-        ["b", "a", "."],
-    ]
+    sentences = list(sentences_of(corpus.parent / "train.txt"))
+    assert sentences == [["a", "b", "<unk>", "."], ["b", "a", "."]]
     assert (result.words, result.options) == ("whitespace", None)
     assert result.splits["train"].unknown == 1
 
@@ -286,7 +257,7 @@ def test_several_languages_are_the_concatenation_of_their_corpora(tmp_path):
 def test_corpora_with_other_words_are_not_joined(tmp_path):
     parts = [
         build(tmp_path / "a", numbered(40)),
-        build(tmp_path / "b", numbered(40), CorpusOptions(unknown_share=1)),
+        build(tmp_path / "b", numbered(40), settings.CorpusOptions(unknown_share=1)),
     ]
     with pytest.raises(UserError, match="have words by the rules split, whitespace; expected one"):
         join_corpora(parts, tmp_path / "multi" / "corpus.json")
@@ -343,7 +314,7 @@ def test_perplexity_is_as_computed_by_hand(tmp_path):
 
 
 def test_perplexity_needs_an_lstm_of_the_corpus(tmp_path):
-    corpus = build(tmp_path, numbered(40), CorpusOptions(unknown_share=1))
+    corpus = build(tmp_path, numbered(40), settings.CorpusOptions(unknown_share=1))
     checkpoint = even_model(tmp_path / "model", {"<unk>": 0.5, "<eos>": 0.5})
     with pytest.raises(UserError, match=r"words by the rule 'split', but the model .*'whitespace'"):
         measure_perplexity(checkpoint, corpus, "eng", tmp_path / "table.parquet")
@@ -383,9 +354,8 @@ def test_training_says_the_perplexity_that_is_measured_after_it(tmp_path):
     # Far better than guessing among the words.
     assert row["perplexity"] < len(read_words(corpus.parent / "vocabulary.txt")) / 2
     ids = {word: n for n, word in enumerate(read_words(corpus.parent / "vocabulary.txt"))}
-    assert (
-        row["words"] == len(encode(sentences_of(corpus.parent / "test.txt"), ids)) // 10 * 10 - 10
-    )
+    encoded = encode(sentences_of(corpus.parent / "test.txt"), ids)
+    assert row["words"] == len(encoded) // 10 * 10 - 10
 
 
 def test_two_seeds_make_two_models_and_one_seed_the_same(tmp_path):
@@ -418,7 +388,7 @@ def test_a_recipe_names_a_corpus_that_the_campaign_has():
     training = CAMPAIGN["training"] | {"corpora": {"wiki": {"words": "whitespace"}}}
     campaign = check_campaign(CAMPAIGN | {"training": training}, "c.yaml")
     assert list(campaign.training.corpora) == ["default", "wiki"]
-    assert list(TrainingOptions().corpora) == ["default"]
+    assert list(settings.TrainingOptions().corpora) == ["default"]
 
 
 @pytest.mark.parametrize(
@@ -434,15 +404,8 @@ def test_a_corpus_that_cannot_be_is_refused(corpora, said):
 
 
 def kind(label, memory_gb, host_memory_gb=100, max_hours=24):
-    return GpuKind(
-        label=label,
-        name=label,
-        memory_gb=memory_gb,
-        per_node=4,
-        host_memory_gb=host_memory_gb,
-        max_hours=max_hours,
-        teraflops=1,
-    )
+    sizes = {"memory_gb": memory_gb, "host_memory_gb": host_memory_gb, "max_hours": max_hours}
+    return GpuKind(label=label, name=label, per_node=4, teraflops=1, **sizes)
 
 
 def test_an_lstm_is_trained_on_the_smallest_gpu_whose_node_can_hold_it():
@@ -467,10 +430,9 @@ def trainings(site, **recipe):
     return plans, training_retries(campaign, result, parts, site)
 
 
-def test_a_training_takes_epochs_times_words_by_the_rate_of_its_layers(monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
+def test_a_training_takes_epochs_times_words_by_the_rate_of_its_layers(at_root):
     # Two layers of 800 units over 50,000 words multiply a word with 50.24 million weights.
-    assert multiplied_weights(LstmRecipe(kind="lstm"), 50_000) == 50_240_000
+    assert multiplied_weights(settings.LstmRecipe(kind="lstm"), 50_000) == 50_240_000
     site = Site(gpus=(kind("small", 16).model_copy(update={"teraflops": 312.0}),))
     plans, retries = trainings(site)
     mono, multi = plans["clams-lstm-mono-seed1"], plans["clams-lstm-multi-seed5"]
@@ -486,8 +448,7 @@ def test_a_training_takes_epochs_times_words_by_the_rate_of_its_layers(monkeypat
     assert fewer < retries
 
 
-def test_of_corpora_that_are_made_here_the_words_are_not_known(monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
+def test_of_corpora_that_are_made_here_the_words_are_not_known(at_root):
     site = Site(gpus=(kind("small", 16),))
     plans, retries = trainings(site, corpus="default")
     assert {plan.hours for plan in plans.values()} == {None}

@@ -1,10 +1,14 @@
 """Models in a directory of this machine, as their own files describe them."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import AutoModel, AutoModelForCausalLM
 from typer.testing import CliRunner
 
 from blimpworks.campaign.addresses import is_local, model_address, state_of
@@ -17,41 +21,20 @@ from blimpworks.scoring.engine import load_engine
 from support import tiny
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """Directories of small models of several architectures, sealed."""
-    root = tmp_path_factory.mktemp("trained")
-    text = tiny.write_corpus(root / "text.txt", 60)
-    makers = {"causal": tiny.make_transformer, "masked": tiny.make_masked}
-    makers |= {"encoder-decoder": tiny.make_seq2seq, "ngram": tiny.make_ngram}
-    for name, make in makers.items():
-        make(text, root / name / FILE_NAME)
-    return root
-
-
 @pytest.fixture
 def folder(trained, tmp_path):
-    """The causal model in Hugging Face's layout: without our seal."""
-    shutil.copytree(trained / "causal", tmp_path / "mine")
-    (tmp_path / "mine" / FILE_NAME).unlink()
-    return tmp_path / "mine"
+    return tiny.unsealed(trained("causal"), tmp_path / "mine")
 
 
 def take(folder, output, architecture="causal", scope="multi"):
     """What retrieve-model says of a directory."""
-    named = {"name": "mine", "scope": scope, "hf-id": str(folder), "revision": ""}
-    named |= {"architecture": architecture, "dtype": "float32", "first-token": "bos"}
-    options = [f"--{name}={value}" for name, value in named.items()]
-    return CliRunner().invoke(app, ["retrieve-model", *options, f"--output={output}"])
+    words = tiny.retrieve_words(output, folder, architecture=architecture, scope=scope)
+    return CliRunner().invoke(app, words)
 
 
 @pytest.mark.parametrize("architecture", ["causal", "masked", "encoder-decoder"])
 def test_files_say_architecture_format_and_size(trained, tmp_path, architecture):
-    shutil.copytree(trained / architecture, tmp_path / "mine")
-    (tmp_path / "mine" / FILE_NAME).unlink()
-    facts = facts_of(tmp_path / "mine")
-    from transformers import AutoModel
-
+    facts = facts_of(tiny.unsealed(trained(architecture), tmp_path / "mine"))
     model = AutoModel.from_pretrained(tmp_path / "mine")
     assert facts.architecture == architecture
     assert (facts.dtype, facts.first_token, facts.scope) == ("float32", "bos", "multi")
@@ -60,8 +43,8 @@ def test_files_say_architecture_format_and_size(trained, tmp_path, architecture)
 
 
 def test_a_checkpoint_of_ours_says_what_it_is_sealed_with(trained):
-    assert facts_of(trained / "ngram").engine == "kenlm"
-    assert facts_of(trained / "causal").engine == "transformers"
+    assert facts_of(trained("ngram").parent).engine == "kenlm"
+    assert facts_of(trained("causal").parent).engine == "transformers"
 
 
 def test_a_directory_becomes_a_sealed_checkpoint_and_stays_as_it_was(folder, tmp_path):
@@ -79,17 +62,10 @@ def test_a_directory_becomes_a_sealed_checkpoint_and_stays_as_it_was(folder, tmp
 
 def test_a_sealed_checkpoint_can_be_taken_as_it_is(trained, tmp_path):
     output = tmp_path / "sealed" / FILE_NAME
-    scope = json.loads((trained / "ngram" / FILE_NAME).read_text())["scope"]
-    done = take(trained / "ngram", output, "ngram", scope)
+    scope = json.loads(trained("ngram").read_text())["scope"]
+    done = take(trained("ngram").parent, output, "ngram", scope)
     assert done.exit_code == 0, done.output
-    assert {*read_checkpoint(output).files} == {
-        *read_checkpoint(trained / "ngram" / FILE_NAME).files
-    }
-
-
-def damage_weights(folder: Path) -> None:
-    for path in folder.glob("*.safetensors"):
-        path.write_bytes(b"\xff" * 100)
+    assert {*read_checkpoint(output).files} == {*read_checkpoint(trained("ngram")).files}
 
 
 def pickle_weights(folder: Path) -> None:
@@ -110,8 +86,6 @@ INDEX = "model.safetensors.index.json"
 
 def shard(folder: Path, *lacking: str) -> None:
     """Put the weights into two files, and name those that are ``lacking`` in the index too."""
-    from safetensors.torch import load_file, save_file
-
     tensors = load_file(folder / "model.safetensors")
     places = {name: f"model-{n % 2}.safetensors" for n, name in enumerate(tensors)}
     for place in {*places.values()}:
@@ -122,8 +96,6 @@ def shard(folder: Path, *lacking: str) -> None:
 
 
 def repeat(*names: str):
-    """Put copies of the weights beside them."""
-
     def change(folder: Path) -> None:
         weights = min(folder.glob("*.safetensors"))
         for name in names:
@@ -165,9 +137,6 @@ QUANTISED = {"quantization_config": {"quant_method": "gptq", "bits": 4}}
 
 
 def pack_weights(folder: Path) -> None:
-    import torch
-    from safetensors.torch import load_file, save_file
-
     path = folder / "model.safetensors"
     tensors = load_file(path)
     save_file({n: v.to(torch.int32) if "proj" in n else v for n, v in tensors.items()}, path)
@@ -205,20 +174,17 @@ def test_a_checkpoint_with_quantised_weights_is_refused_before_they_are_loaded(f
         load_engine(output, "transformers", ScoringOptions())
 
 
-def adapt(folder: Path) -> None:
-    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "gpt2"}')
+def wrote(name, text):
+    return lambda folder: (folder / name).write_text(text)
 
 
-def lack(folder: Path) -> None:
-    index = folder / "pytorch_model.bin.index.json"
-    index.write_text('{"weight_map": {"w": "other.bin"}}')
+def moved(name, new):
+    return lambda folder: (folder / name).rename(folder / new)
 
 
-def adapter_alone(folder: Path) -> None:
-    (folder / "config.json").unlink()
-    (folder / "model.safetensors").rename(folder / "adapter_model.safetensors")
-
-
+PART = "model-00001-of-00003.safetensors"
+adapt = wrote("adapter_config.json", '{"base_model_name_or_path": "gpt2"}')
+lack = wrote("pytorch_model.bin.index.json", '{"weight_map": {"w": "other.bin"}}')
 ADAPTER = "has an adapter of PEFT .*Name a directory with the adapter alone"
 
 
@@ -227,29 +193,34 @@ ADAPTER = "has an adapter of PEFT .*Name a directory with the adapter alone"
     [
         (lambda folder: shard(folder, "model-7.safetensors"), rf"lacks model-7\.s.*\({INDEX}\); "),
         (lambda folder: shard(folder, "../mine/config.json"), "lacks ../mine/config.json, which"),
-        (lambda folder: (folder / INDEX).write_text("[]"), "expected an index of weights"),
+        (wrote(INDEX, "[]"), "expected an index of weights"),
         (
-            lambda folder: (folder / "model.safetensors").rename(
-                folder / "model-00001-of-00003.safetensors"
-            ),
-            "has 1 of the 3 files of weights of which model-00001-of-00003.safetensors is one; add",
+            moved("model.safetensors", PART),
+            f"has 1 of the 3 files of weights of which {PART} is one; add",
         ),
         (adapt, ADAPTER),
-        (adapter_alone, ADAPTER),
         (
-            lambda folder: (folder / "model.safetensors").rename(
-                folder / "consolidated.safetensors"
+            both(
+                lambda folder: (folder / "config.json").unlink(),
+                moved("model.safetensors", "adapter_model.safetensors"),
             ),
+            ADAPTER,
+        ),
+        (
+            moved("model.safetensors", "consolidated.safetensors"),
             r"has no \*\.safetensors; .*not consolidated",
         ),
         (pickle_weights, r"pickled weights, .*: blimpworks convert-weights .*NEW-DIRECTORY\.$"),
-        (damage_weights, "its head does not fit into it; expected a safetensors file"),
+        (
+            wrote("model.safetensors", "x" * 100),
+            "its head does not fit into it; expected a safetensors file",
+        ),
         (edit(auto_map={"AutoModel": "evil.py"}), r"code of its own \(auto_map\), which is never"),
         (edit(quantization_config=[1]), r"a quantisation is \[1\]; expected fields"),
         (edit(architectures=["BertModel"]), r"architectures is \['BertModel'\]; expected a lang"),
         (lambda folder: (folder / "config.json").unlink(), "config.json does not exist"),
-        (lambda folder: (folder / "config.json").write_text("{"), "a model's configuration"),
-        (lambda folder: (folder / "tokenizer.json").write_text("{"), "has no tokenizer that trans"),
+        (wrote("config.json", "{"), "a model's configuration"),
+        (wrote("tokenizer.json", "{"), "has no tokenizer that trans"),
         (shutil.rmtree, "is no directory; expected a model"),
     ],
 )
@@ -300,9 +271,6 @@ def convert(folder, output):
 
 
 def test_converted_weights_give_the_same_log_probabilities(folder, tmp_path):
-    import torch
-    from transformers import AutoModelForCausalLM
-
     model = AutoModelForCausalLM.from_pretrained(folder)
     pickled = tmp_path / "pickled"
     shutil.copytree(folder, pickled, ignore=shutil.ignore_patterns("*.safetensors"))
@@ -319,14 +287,10 @@ class Evil:
     """What would run a command if it were unpickled."""
 
     def __reduce__(self):
-        import os
-
         return os.system, ("touch pwned",)
 
 
 def test_a_pickle_that_would_run_code_is_not_read(folder, tmp_path, monkeypatch):
-    import torch
-
     monkeypatch.chdir(tmp_path)
     torch.save({"w": torch.zeros(1), "x": Evil()}, folder / "pytorch_model.bin")
     done = convert(folder, tmp_path / "safe")
@@ -337,10 +301,10 @@ def test_a_pickle_that_would_run_code_is_not_read(folder, tmp_path, monkeypatch)
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (lambda folder: (pickle_weights(folder), lack(folder)), "lacks other.bin, which its index"),
-        (lambda folder: (pickle_weights(folder), adapt(folder)), "adapter of PEFT"),
+        (both(pickle_weights, lack), "lacks other.bin, which its index"),
+        (both(pickle_weights, adapt), "adapter of PEFT"),
         (
-            lambda folder: (pickle_weights(folder), folder.with_name("safe").mkdir()),
+            both(pickle_weights, lambda folder: folder.with_name("safe").mkdir()),
             "exists; expected a new directory",
         ),
         (lambda folder: None, "has no pickled weights"),

@@ -15,20 +15,25 @@ from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.facts import facts_of
 from blimpworks.models.ngram import read_vocabulary, tool
 from blimpworks.scoring.kenlm_engine import KenlmEngine
+from support import tiny
 from support.ngram_kit import ARPA, WORDS
 
 KINDS = ("arpa", "gz", "probing", "trie", "quantised")
 OPTIONS = {"probing": ["probing"], "trie": ["trie"], "quantised": ["-q", "8", "trie"]}
+OPTIONS |= {"without words": ["-v", "probing"]}
+
+
+def packed(path):
+    target = path.with_name(f"{path.name}.gz")
+    target.write_bytes(gzip.compress(path.read_bytes()))
+    return target
 
 
 def write(folder, kind, text=ARPA):
-    """The model as a file of a kind."""
     path = folder / "mine.arpa"
     path.write_text(text, encoding="utf-8")
     if kind == "gz":
-        packed = folder / "mine.arpa.gz"
-        packed.write_bytes(gzip.compress(path.read_bytes()))
-        return packed
+        return packed(path)
     if kind in OPTIONS:
         command = [tool("build_binary"), *OPTIONS[kind], str(path), str(folder / "mine.bin")]
         subprocess.run(command, check=True, capture_output=True)
@@ -37,10 +42,7 @@ def write(folder, kind, text=ARPA):
 
 
 def take(place, output):
-    named = {"name": "mine", "scope": "multi", "hf-id": str(place), "revision": ""}
-    named |= {"architecture": "ngram", "dtype": "float32", "first-token": "bos"}
-    options = [f"--{name}={value}" for name, value in named.items()]
-    return CliRunner().invoke(app, ["retrieve-model", *options, f"--output={output}"])
+    return CliRunner().invoke(app, tiny.retrieve_words(output, place, architecture="ngram"))
 
 
 @pytest.mark.parametrize("kind", ["probing", "trie"])
@@ -83,38 +85,28 @@ def cut(path, size):
     return path
 
 
-def without_words(folder):
-    path = write(folder, "arpa")
-    command = [tool("build_binary"), "-v", "probing", str(path), str(folder / "mine.bin")]
-    subprocess.run(command, check=True, capture_output=True)
-    return folder / "mine.bin"
-
-
-def packed_binary(folder):
-    path = folder / "mine.bin.gz"
-    path.write_bytes(gzip.compress(write(folder, "trie").read_bytes()))
-    return path
-
-
 def other_version(folder):
     path = write(folder, "trie")
     path.write_bytes(path.read_bytes().replace(b"version 5", b"version 4"))
     return path
 
 
-def some_text(folder):
-    path = folder / "text.arpa"
-    path.write_text("The dog sleeps.\n")
-    return path
-
-
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (without_words, r"its words are not in it; .* without -v: build_binary"),
-        (packed_binary, r"is a binary compressed; expected one of format 5 as it is\. Unpack it"),
+        (
+            lambda folder: write(folder, "without words"),
+            r"its words are not in it; .* without -v: build_binary",
+        ),
+        (
+            lambda folder: packed(write(folder, "trie")),
+            r"is a binary compressed; expected one of format 5 as it is\. Unpack it",
+        ),
         (other_version, "is a binary of another version of KenLM"),
-        (some_text, "holds something else; expected an n-gram model"),
+        (
+            lambda folder: write(folder, "arpa", "The dog sleeps.\n"),
+            "holds something else; expected an n-gram model",
+        ),
         (lambda folder: cut(write(folder, "gz"), 90), r"is damaged \(Compressed file ended"),
         (lambda folder: cut(write(folder, "arpa"), 90), "it has 4 1-grams and announces 5"),
         (lambda folder: cut(write(folder, "trie"), -6), "3 words are at its end and 5 were exp"),

@@ -2,7 +2,6 @@
 
 import ast
 import json
-import shutil
 
 import pytest
 
@@ -21,53 +20,35 @@ EVIL = {"AutoModel": "evil.Model"}
 LOADING = {"from_pretrained", "from_config"}
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    root = tmp_path_factory.mktemp("own-code")
-    return tiny.make_transformer(tiny.write_corpus(root / "t.txt", 60), root / "tf" / FILE_NAME)
-
-
 @pytest.fixture
 def folder(trained, tmp_path):
-    """A model in Hugging Face's layout, without our seal."""
-    shutil.copytree(trained.parent, tmp_path / "mine")
-    (tmp_path / "mine" / FILE_NAME).unlink()
-    return tmp_path / "mine"
+    return tiny.unsealed(trained("causal"), tmp_path / "mine")
 
 
-def nested(folder):
-    edit(folder / "config.json", text_config={"model_type": "llama", "auto_map": EVIL})
-
-
-def a_program(folder):
-    (folder / "modeling_evil.py").write_text("raise SystemExit('run')\n")
-
-
-def a_generation_program(folder):
-    (folder / "custom_generate").mkdir()
-    (folder / "custom_generate/generate.py").write_text("raise SystemExit('run')\n")
-
-
-def names_code(name):
-    return lambda folder: edit(folder / name, auto_map=EVIL)
-
-
-WAYS = {
-    **{
-        name: (names_code(name), f"{name} names code of its own (auto_map), which is never run")
-        for name in (
-            "config.json",
-            "config.4.0.0.json",
-            "tokenizer_config.json",
-            "generation_config.json",
-            "processor_config.json",
-            "preprocessor_config.json",
-        )
-    },
-    "a part's configuration": (nested, "config.json names code of its own (auto_map)"),
-    "a program": (a_program, "modeling_evil.py is code of its own beside a model"),
-    "a program that generates": (a_generation_program, "generate.py is code of its own beside"),
+MAPPED = json.dumps({"auto_map": EVIL})
+NESTED = json.dumps({"text_config": {"model_type": "llama", "auto_map": EVIL}})
+NAMES = "names code of its own (auto_map), which is never run"
+BESIDE = "is code of its own beside a model"
+EXIT, GENERATION = "raise SystemExit('run')\n", "custom_generate/generate.py"
+KINDS = ("config", "config.4.0.0", "tokenizer_config", "generation_config")
+KINDS += ("processor_config", "preprocessor_config")
+WAYS = {f"{kind}.json": (f"{kind}.json", MAPPED, f"{kind}.json {NAMES}") for kind in KINDS} | {
+    "a part's configuration": ("config.json", NESTED, f"config.json {NAMES}"),
+    "a program": ("modeling_evil.py", EXIT, f"modeling_evil.py {BESIDE}"),
+    "a program that generates": (GENERATION, EXIT, f"generate.py {BESIDE}"),
 }
+
+
+def hide(folder, way):
+    """Put a file into a folder, or its fields into those of the file that is there."""
+    name, content, says = WAYS[way]
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    if path.exists():
+        edit(path, **json.loads(content))
+    else:
+        path.write_text(content)
+    return says
 
 
 def plain():
@@ -96,8 +77,7 @@ def unsafely_sealed(folder):
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_model_with_code_of_its_own_is_refused_by_whatever_reads_or_copies_it(folder, way, use):
-    hide, says = WAYS[way]
-    hide(folder)
+    says = hide(folder, way)
     with pytest.raises(UserError) as refused:
         USES[use](folder)
     assert says in str(refused.value)
@@ -107,7 +87,7 @@ def test_a_model_with_code_of_its_own_is_refused_by_whatever_reads_or_copies_it(
 
 @pytest.mark.parametrize("way", ["config.json", "tokenizer_config.json", "a part's configuration"])
 def test_a_model_of_the_hub_that_names_code_is_refused_by_its_name(folder, way):
-    WAYS[way][0](folder)
+    hide(folder, way)
     with pytest.raises(UserError, match=r"^lab/coded: \w+\.json names code of its own"):
         described_facts(folder, {"F32": 1}, "lab/coded")
 
@@ -123,12 +103,8 @@ def test_what_only_looks_like_code_is_no_reason_to_refuse_a_model(folder):
 
 @pytest.mark.parametrize("text", ["{", "[1]", '"x"', '[{"auto_map": "a.B"}]', "\xff"])
 def test_other_configurations_may_hold_anything(folder, text):
-    for name in (
-        "data_config.json",
-        "config_sentence_transformers.json",
-        "sentence_bert_config.json",
-    ):
-        (folder / name).write_text(text, encoding="latin-1")
+    for name in ("data_config", "config_sentence_transformers", "sentence_bert_config"):
+        (folder / f"{name}.json").write_text(text, encoding="latin-1")
     refuse_own_code(folder)
     assert facts_of(folder).architecture == "causal"
 

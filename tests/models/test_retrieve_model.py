@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,28 +13,22 @@ from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.lock_file import LockedModel, read_lock, record
 from blimpworks.models import retrieve
 from support import tiny
-from support.hub_kit import COMMIT, EXPIRED, GOOD, call, client_of, serving
+from support.hub_kit import COMMIT, EXPIRED, GOOD, Client, call, serving
 
 pytestmark = pytest.mark.slow
 LATER = "fedcba9876543210fedcba9876543210fedcba98"
 
 
 def safetensors(seed, numbers=8):
-    """A file with one tensor of some float32 numbers."""
     size = 4 * numbers
     tensor = {"dtype": "F32", "shape": [numbers], "data_offsets": [0, size]}
     head = json.dumps({"w": tensor}).encode()
     return len(head).to_bytes(8, "little") + head + bytes([seed]) * size
 
 
-MODEL = {
-    "config.json": b'{"model_type": "llama"}',
-    "tokenizer.model": b"pieces",
-    "modeling_evil.py": b"raise SystemExit",
-    "pytorch_model.bin": b"pickle",
-    "README.md": b"# read me",
-    "onnx/config.json": b"{}",
-}
+MODEL = {"config.json": b'{"model_type": "llama"}', "tokenizer.model": b"pieces"}
+MODEL |= {"modeling_evil.py": b"raise SystemExit", "pytorch_model.bin": b"pickle"}
+MODEL |= {"README.md": b"# read me", "onnx/config.json": b"{}"}
 INDEX = b'{"weight_map": {"v": "model-2.safetensors", "w": "model-1.safetensors"}}'
 SHARDS = MODEL | {"model.safetensors.index.json": INDEX, "model-1.safetensors": safetensors(3)}
 REPOSITORIES = {
@@ -64,7 +59,7 @@ def server():
 
 @pytest.fixture(scope="module")
 def client(server, tmp_path_factory):
-    with client_of(server, tmp_path_factory.mktemp("home")) as started:
+    with closing(Client(server, tmp_path_factory.mktemp("home"))) as started:
         yield started
 
 
@@ -90,15 +85,7 @@ def table(tmp_path, monkeypatch):
 
 
 def locked(table):
-    """Commits that are locked, by repository and revision."""
     return {key: row.commit for key, row in read_lock(LockedModel, table).items()}
-
-
-def arguments(output, hf_id, revision):
-    given = {"--name": "tiny", "--scope": "multi", "--hf-id": hf_id, "--revision": revision}
-    given |= {"--architecture": "causal", "--dtype": "float32"}
-    given |= {"--first-token": "bos", "--output": str(output)}
-    return ["retrieve-model", *(word for pair in given.items() for word in pair)]
 
 
 @pytest.fixture
@@ -107,13 +94,14 @@ def fetch(hub, client, tmp_path):
 
     def run(hf_id="lab/good", revision="main", **environment):
         output = tmp_path / "model" / "checkpoint.json"
-        return output, client(arguments(output, hf_id, revision), tmp_path / "store", **environment)
+        return output, client(
+            tiny.retrieve_words(output, hf_id, revision), tmp_path / "store", **environment
+        )
 
     return run
 
 
 def sealed(fetched):
-    """The seal of a model that was retrieved."""
     output, done = fetched
     assert done.returncode == 0, done.stderr
     return json.loads(output.read_text())
@@ -218,8 +206,6 @@ def test_a_token_opens_a_gated_model(fetch):
     assert GOOD not in done.stderr
 
 
-# What goes wrong on the way
-
 API, CONFIG, WEIGHTS = "GET /api/models/lab/good/revision", "resolve/", "GET /"
 LIMIT = {"RateLimit": '"api";r=0;t=2', "RateLimit-Policy": '"fixed window";"api";q=500;w=300'}
 PASSING = {
@@ -283,14 +269,11 @@ def test_chunks_that_cannot_be_had_are_replaced_by_the_whole_file(fetch, hub):
 
 def test_no_hub_and_no_cache(fetch, tmp_path):
     nowhere = type("Nowhere", (), {"server_port": 1})
-    command = arguments(tmp_path / "model" / "checkpoint.json", "lab/good", "main")
+    command = tiny.retrieve_words(tmp_path / "model" / "checkpoint.json", "lab/good", "main")
     done = call(["-m", "blimpworks", *command], nowhere, tmp_path / "store")
     assert "the hub http://127.0.0.1:1 cannot be reached" in sentence_of(done)
     _, done = fetch(BLIMPWORKS_OFFLINE="1")
     assert "BLIMPWORKS_OFFLINE forbids the network" in sentence_of(done)
-
-
-# Commits that are locked
 
 
 def move_main(hub, seed=9):
@@ -412,9 +395,8 @@ def shared(hub, client):
     """A cache on another file system than the test's, filled by somebody who had a network."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
         folder = Path(name)
-        done = client(
-            arguments(folder / "own" / "checkpoint.json", "lab/good", "main"), folder / "home"
-        )
+        words = tiny.retrieve_words(folder / "own" / "checkpoint.json", "lab/good", "main")
+        done = client(words, folder / "home")
         assert done.returncode == 0, done.stderr
         hub.asked.clear()
         yield folder / "home" / "hub"

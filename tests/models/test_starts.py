@@ -5,15 +5,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from blimpworks.errors import UserError
+from blimpworks.models import starts
 from blimpworks.models.facts import first_token_of
-from blimpworks.models.starts import (
-    candidates,
-    leading_ids,
-    policy_of,
-    role_openers,
-    start_ids,
-    start_text,
-)
 
 SPECIALS = ["<s>", "</s>", "<|endoftext|>", "<|im_start|>", "<|im_end|>", "[INST]", "[/INST]"]
 IDS = {name: number for number, name in enumerate([*SPECIALS, "<pad>", "<image>"])}
@@ -26,6 +19,7 @@ MISTRAL = (
     "'[/INST]' }}{% else %}{{ m.content + '</s>' }}{% endif %}{% endfor %}"
 )
 PARTS = CHATML.replace("m.content", "m.content[0].text")
+USUAL, END = ("bos", "eos", r"token:\n", "skip"), "token:<|endoftext|>"
 REFUSING = "{{ raise_exception('no dialogues') }}"
 
 
@@ -77,18 +71,18 @@ def test_what_the_tokenizer_puts_before_a_text_goes_before_its_roles(
     ],
 )
 def test_a_user_names_a_role_or_any_token(text, policy, ids):
-    assert policy_of(text) == policy
-    assert start_ids(tokenizer(), policy, "m") == ids
+    assert starts.policy_of(text) == policy
+    assert starts.start_ids(tokenizer(), policy, "m") == ids
 
 
 @pytest.mark.parametrize("text", ["\n", r"\n", "\n\n", "a b\t"])
 def test_a_string_is_encoded_as_it_is(text):
-    policy = policy_of(text)
+    policy = starts.policy_of(text)
     assert not {*"\n\t"} & {*policy}
     read = text.replace(r"\n", "\n")
-    ids = start_ids(tokenizer(), policy, "m")
+    ids = starts.start_ids(tokenizer(), policy, "m")
     assert (tokenizer().decode(ids), len(ids)) == (read, len(read))
-    assert start_text(tokenizer(), policy, ids) == f"after {read!r}"
+    assert starts.start_text(tokenizer(), policy, ids) == f"after {read!r}"
 
 
 @pytest.mark.parametrize(
@@ -102,13 +96,13 @@ def test_a_string_is_encoded_as_it_is(text):
 )
 def test_what_is_no_start_is_one_sentence(policy, says):
     with pytest.raises(UserError, match=says):
-        start_ids(tokenizer(bos_token=None), policy, "m")
+        starts.start_ids(tokenizer(bos_token=None), policy, "m")
 
 
 def test_what_an_unknown_token_would_stand_for_is_no_start():
     words = Tokenizer(models.WordLevel({"<unk>": 0, "the": 1}, unk_token="<unk>"))
     with pytest.raises(UserError, match="no string that it can encode"):
-        start_ids(
+        starts.start_ids(
             PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>"), "token: .", ""
         )
 
@@ -116,7 +110,7 @@ def test_what_an_unknown_token_would_stand_for_is_no_start():
 def test_padding_is_nothing_that_stands_before_a_text():
     padded = tokenizer(put=["<s>"])
     padded.backend_tokenizer.enable_padding(direction="left", length=40)
-    assert leading_ids(padded) == [0]
+    assert starts.leading_ids(padded) == [0]
 
 
 @pytest.mark.parametrize(
@@ -130,29 +124,26 @@ def test_padding_is_nothing_that_stands_before_a_text():
     ],
 )
 def test_tokens_that_open_a_role_are_seen_in_what_the_template_renders(template, openers):
-    assert role_openers(tokenizer(chat=template)) == {IDS[name] for name in openers}
+    assert starts.role_openers(tokenizer(chat=template)) == {IDS[name] for name in openers}
 
 
 @pytest.mark.parametrize(
     ("settings", "policies"),
     [
-        ({}, ["bos", "eos", r"token:\n", "skip", "token:<|endoftext|>"]),
-        ({"put": ["<s>"]}, ["bos", "eos", r"token:\n", "skip", "token:<|endoftext|>"]),
-        (
-            {"put": ["<s>", "</s>"]},
-            ["tokenizer", "bos", "eos", r"token:\n", "skip", "token:<|endoftext|>"],
-        ),
+        ({}, [*USUAL, END]),
+        ({"put": ["<s>"]}, [*USUAL, END]),
+        ({"put": ["<s>", "</s>"]}, ["tokenizer", *USUAL, END]),
         (
             {"bos_token": "<|im_start|>", "eos_token": "<|im_end|>", "chat": CHATML},
-            ["bos", "eos", r"token:\n", "skip", "token:<s>", "token:</s>", "token:<|endoftext|>"],
+            [*USUAL, "token:<s>", "token:</s>", END],
         ),
     ],
 )
 def test_candidates_are_the_usual_starts_and_what_begins_or_ends_documents(settings, policies):
-    assert [*candidates(tokenizer(**settings))] == policies
+    assert [*starts.candidates(tokenizer(**settings))] == policies
 
 
 def test_a_dozen_candidates_is_the_most():
     many = tokenizer()
     many.add_tokens([f"<{'-' * n}bos>" for n in range(1, 30)])
-    assert len(candidates(many)) == 12
+    assert len(starts.candidates(many)) == 12

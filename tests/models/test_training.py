@@ -23,14 +23,8 @@ from blimpworks.models.ngram import END, UNKNOWN, tool
 from blimpworks.models.words import split_words
 from support import tiny
 
-NETWORKS = (
-    tiny.make_transformer,
-    tiny.make_with_muon,
-    tiny.make_masked,
-    tiny.make_seq2seq,
-    tiny.make_instruct,
-    tiny.make_lstm,
-)
+NETWORKS = (tiny.make_transformer, tiny.make_with_muon, tiny.make_masked, tiny.make_seq2seq)
+NETWORKS += (tiny.make_instruct, tiny.make_lstm)
 MAKERS = (tiny.make_ngram, *NETWORKS)
 
 
@@ -51,13 +45,9 @@ def build(tmp_path, treebank=(None, None), texts=(), items=(), **options):
 def test_sentences_of_items_never_come_in(tmp_path, treebank):
     plain = tmp_path / "plain.txt"
     plain.write_text("Los  perros ven.\nLos perros ve.\nDámelo ya.\nQueda esto.\nQueda esto.\n")
-    items = tiny.write_items(
-        tmp_path / "items.parquet",
-        [("Los perros ven.", "Los perros ve."), ("Otra cosa.", "Otro cosa.")],
-        treebank=[None, "UD_X"],
-        file=[None, "a.conllu"],
-        sent_id=[None, "s1"],
-    )
+    origins = {"treebank": [None, "UD_X"], "file": [None, "a.conllu"], "sent_id": [None, "s1"]}
+    pairs = [("Los perros ven.", "Los perros ve."), ("Otra cosa.", "Otro cosa.")]
+    items = tiny.write_items(tmp_path / "items.parquet", pairs, **origins)
     result, counts = build(tmp_path, treebank, [plain], [items])
     assert result == ["Queda esto.", "Vámonos!", "Sí."]
     assert counts == {"kept": 3, "available": 3, "held_out": 4, "repeated": 1}
@@ -328,16 +318,9 @@ def test_a_recipe_knows_how_many_parameters_its_model_has(shape):
 
 
 def test_sizes_are_known_before_training_unless_the_corpus_decides_the_words():
-    options = TrainingOptions.model_validate(
-        {
-            "corpora": {"default": {}},
-            "recipes": {
-                "small": {"kind": "transformer"},
-                "of_words": {"kind": "transformer", "corpus": "default"},
-                "ngram": {"kind": "ngram"},
-            },
-        }
-    )
+    recipes = {"small": {"kind": "transformer"}, "ngram": {"kind": "ngram"}}
+    recipes |= {"of_words": {"kind": "transformer", "corpus": "default"}}
+    options = TrainingOptions.model_validate({"corpora": {"default": {}}, "recipes": recipes})
     sizes = [options.billions(name) for name in ("small", "of_words", "ngram", "unheard-of")]
     assert sizes == [336_864 / 1e9, None, None, None]
 
@@ -392,6 +375,24 @@ def test_muon_changes_the_matrices_of_the_blocks_and_adamw_the_rest(tmp_path, ma
     assert all(re.search(r"\.(layers?|block|transform)\.", name) for name in hidden)
     matrices = [name for name in others if model.get_parameter(name).dim() == 2]
     assert all(re.search("embed|shared|lm_head|relative_attention_bias", name) for name in matrices)
+
+
+@pytest.mark.parametrize("shape", [(24, 24), (12, 40), (40, 12)])
+def test_steps_of_muon_are_those_of_pytorch_but_for_its_rounding(shape):
+    draw = torch.Generator().manual_seed(0)
+    start = torch.randn(shape, generator=draw)
+    ours, theirs = (torch.nn.Parameter(start.clone()) for _ in range(2))
+    pytorch = torch.optim.Muon([theirs], lr=0.02, weight_decay=0.1, adjust_lr_fn="match_rms_adamw")
+    muon = transformer.Muon([ours], weight_decay=0.1)
+    for group in muon.param_groups:
+        group["lr"] = 0.02
+    for _ in range(5):
+        ours.grad = torch.randn(shape, generator=draw)
+        theirs.grad = ours.grad.clone()
+        muon.step()
+        pytorch.step()
+    moved = (ours - start).norm()
+    assert (ours - theirs).norm() < 0.02 * moved
 
 
 def test_snapshot_serves_its_own_run_only(tmp_path):

@@ -84,16 +84,10 @@ REGISTRY.update(a=1)
 
 
 def digests_in(source, *entries):
-    """Digests of entry points by the package below a directory."""
     code = "import sys; from blimpworks.records.digest import code_digest as d; "
-    done = subprocess.run(
-        [sys.executable, "-c", code + "print(*map(d, sys.argv[1:]))", *entries],
-        env={**os.environ, "PYTHONPATH": str(source)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.split()
+    command = [sys.executable, "-c", code + "print(*map(d, sys.argv[1:]))", *entries]
+    environment = os.environ | {"PYTHONPATH": str(source)}
+    return subprocess.check_output(command, env=environment, text=True).split()
 
 
 @pytest.fixture
@@ -103,12 +97,7 @@ def digest_after(tmp_path):
     (root / "sample").mkdir(parents=True)
     (root / "records").mkdir()
     names = ("__init__.py", "errors.py", "files.py", "records/__init__.py")
-    for name in (
-        *names,
-        "records/digest.py",
-        "records/normal_form.py",
-        "records/packages.py",
-    ):
+    for name in (*names, *(f"records/{n}.py" for n in ("digest", "normal_form", "packages"))):
         shutil.copy(PACKAGE / name, root / name)
 
     def digest(*edits):
@@ -124,6 +113,7 @@ def digest_after(tmp_path):
     return digest
 
 
+REGISTRY = "REGISTRY = {}\nREGISTRY.update(a=1)\n"
 HARMLESS = {
     "comment": [("main", "-> int:\n", "-> int:\n    # a comment\n")],
     "docstring": [("main", '"""Do it."""', '"""Do it otherwise."""')],
@@ -151,12 +141,8 @@ HARMLESS = {
         ("alone", "def alone", "def deep(x):\n    return x\n\ndef alone"),
     ],
     "moved-with-a-statement": [
-        (
-            "tools",
-            "REGISTRY = {}\nREGISTRY.update(a=1)\n",
-            "from blimpworks.sample.late import REGISTRY\n",
-        ),
-        ("late", "def late", "REGISTRY = {}\nREGISTRY.update(a=1)\ndef late"),
+        ("tools", REGISTRY, "from blimpworks.sample.late import REGISTRY\n"),
+        ("late", "def late", f"{REGISTRY}def late"),
     ],
 }
 
@@ -225,14 +211,11 @@ def test_an_entry_point_that_does_not_exist_is_refused():
 
 
 def test_records_messages_settings_and_the_command_line_are_no_part_of_the_code():
-    modules = {
-        module for module, _ in reachable("blimpworks.papers.multiblimp.items.pairs:build_pairs")
-    }
+    reached = reachable("blimpworks.papers.multiblimp.items.pairs:build_pairs")
+    modules = {module for module, _ in reached}
     assert "blimpworks.papers.multiblimp.items.inflection" in modules
-    outside = tuple(
-        f"blimpworks.{name}"
-        for name in ("records", "errors", "cli", "commands", "campaign.settings")
-    )
+    rooms = ("records", "errors", "cli", "commands", "campaign.settings")
+    outside = tuple(f"blimpworks.{name}" for name in rooms)
     assert not [m for m in modules if m.startswith(outside)]
 
 

@@ -45,16 +45,8 @@ def test_no_architecture_gets_a_wrong_number(title):
 
 START, END = "<s>", "</s>"
 SYMBOLS = ["<pad>", START, END, "<unk>"]
-STRINGS = [
-    "The nurse sees 1234 cats.",
-    "The  nurse",
-    "ﬁne Straße",
-    "दो कुत्ते",
-    "日本 日",
-    "ÀÉ x😀y",
-    "A",
-    "don't",
-]
+STRINGS = ["The nurse sees 1234 cats.", "The  nurse", "ﬁne Straße", "दो कुत्ते"]
+STRINGS += ["日本 日", "ÀÉ x😀y", "A", "don't"]
 
 
 def frame(before, after):
@@ -65,11 +57,9 @@ def frame(before, after):
 
 def bpe(pre_tokenizer, normalizer=None, post_processor=None):
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(
-        vocab_size=400,
-        special_tokens=SYMBOLS,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
+        vocab_size=400, special_tokens=SYMBOLS, initial_alphabet=alphabet, show_progress=False
     )
     return fitted(tokenizer, trainer, pre_tokenizer, normalizer, post_processor)
 
@@ -95,13 +85,9 @@ def unigram(prepend_scheme, normalizer=None, post_processor=None):
 
 def word_piece():
     trainer = trainers.WordPieceTrainer(vocab_size=300, special_tokens=SYMBOLS, show_progress=False)
-    return fitted(
-        Tokenizer(models.WordPiece(unk_token="<unk>")),
-        trainer,
-        pre_tokenizers.BertPreTokenizer(),
-        normalizers.BertNormalizer(lowercase=True),
-        frame(START, END),
-    )
+    pieces = Tokenizer(models.WordPiece(unk_token="<unk>"))
+    words, lower = pre_tokenizers.BertPreTokenizer(), normalizers.BertNormalizer(lowercase=True)
+    return fitted(pieces, trainer, words, lower, frame(START, END))
 
 
 def raw_bytes():
@@ -128,16 +114,9 @@ TOKENIZERS = {
     "word pieces, lower-cased": word_piece,
     "bytes": raw_bytes,
 }
-CLASSES = [
-    "PreTrainedTokenizerFast",
-    "GPT2TokenizerFast",
-    "LlamaTokenizerFast",
-    "T5Tokenizer",
-    "BertTokenizerFast",
-    "XLMRobertaTokenizer",
-    "GemmaTokenizerFast",
-    None,
-]
+REFUSED = ("BertTokenizerFast", "XLMRobertaTokenizer", "GemmaTokenizerFast", None)
+CLASSES = ["GPT2TokenizerFast", "LlamaTokenizerFast", "T5Tokenizer", "BertTokenizerFast"]
+CLASSES += ["XLMRobertaTokenizer", "GemmaTokenizerFast", None]
 """What ``tokenizer_config.json`` calls the tokenizer, rightly or not."""
 
 
@@ -181,7 +160,7 @@ def loop(model, tokenizer, text):
 
 
 PAIRS = [(name, "PreTrainedTokenizerFast") for name in TOKENIZERS]
-PAIRS += [("byte-level, folded, single digits", name) for name in CLASSES[1:]]
+PAIRS += [("byte-level, folded, single digits", name) for name in CLASSES]
 
 
 @pytest.mark.slow
@@ -192,7 +171,7 @@ def test_tokens_are_those_of_the_file_whatever_class_it_names(llama, tmp_path, n
     try:
         scores = product_scores(tmp_path / "hub", None, pairs=pairs)
     except UserError:
-        assert class_name != "PreTrainedTokenizerFast"
+        assert class_name in REFUSED
         return
     with torch.inference_mode():
         for text in STRINGS:

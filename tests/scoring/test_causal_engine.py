@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -49,21 +47,15 @@ def random_model(kind, changes, seed=0):
 
 
 @pytest.fixture(scope="session")
-def trained(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("trained")
-    corpus = tiny.write_corpus(directory / "text.txt")
-    return tiny.make_transformer(corpus, directory / "model" / "checkpoint.json")
+def trained(trained):
+    return trained("causal")
 
 
 def checkpoint_of(model, trained, directory, **changes):
     """A checkpoint of ``model`` with the trained model's tokenizer."""
-    directory.mkdir()
-    for path in trained.parent.glob("tokenizer*"):
-        (directory / path.name).write_bytes(path.read_bytes())
+    checkpoint = tiny.copied(trained, directory, files={}, **changes)
     model.save_pretrained(directory)
-    described = json.loads(trained.read_text()) | {"files": {}} | changes
-    (directory / "checkpoint.json").write_text(json.dumps(described))
-    return directory / "checkpoint.json"
+    return checkpoint
 
 
 def engine_of(checkpoint, sharing="always", **options):
@@ -76,6 +68,11 @@ def engine_of(checkpoint, sharing="always", **options):
 
 def score(engine, texts):
     return engine.logprobs(engine.encode(texts))
+
+
+def assert_close(rows, others, atol=2e-5):
+    for row, other in zip(rows, others, strict=True):
+        np.testing.assert_allclose(row, other, atol=atol)
 
 
 def plain(model, rows):
@@ -106,10 +103,7 @@ def test_padded_rows_and_shared_prefixes_equal_a_pass_for_each_sentence(trained,
     rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(texts)]
     assert engine._longest_shared > 0, kind
     for sharing in ("always", "never"):
-        for result, expected in zip(
-            score(engine_of(checkpoint, sharing), texts), plain(model, rows), strict=True
-        ):
-            np.testing.assert_allclose(result, expected, atol=2e-5)
+        assert_close(score(engine_of(checkpoint, sharing), texts), plain(model, rows))
 
 
 @pytest.mark.parametrize("kind", NOT_SHARING)
@@ -121,8 +115,7 @@ def test_architectures_that_cannot_share_prefixes_fall_back_with_a_reason(traine
         checkpoint = checkpoint_of(rounded, trained, tmp_path / dtype, dtype=dtype)
         assert engine_of(checkpoint)._longest_shared == 0
     rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(TEXTS)]
-    for result, expected in zip(score(engine, TEXTS), plain(model, rows), strict=True):
-        np.testing.assert_allclose(result, expected, atol=2e-5)
+    assert_close(score(engine, TEXTS), plain(model, rows))
     assert engine.findings.checks["prefixes"].startswith("not shared: ")
 
 
@@ -133,8 +126,7 @@ def test_sentences_longer_than_a_window_are_not_packed(trained, tmp_path):
     texts = [*tiny.sentences(30), "the dog", "the cat", "the dog sees"]
     rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(texts)]
     assert max(map(len, rows)) > 8  # these are not
-    for result, expected in zip(score(engine, texts), plain(model, rows), strict=True):
-        np.testing.assert_allclose(result, expected, atol=2e-5)
+    assert_close(score(engine, texts), plain(model, rows))
     assert engine._longest_shared == 8
     assert min(map(len, rows)) <= 8  # these are packed
 
@@ -200,8 +192,7 @@ def test_half_precision_shares_prefixes_too(trained, dtype):
     engine = engine_of(trained, dtype=dtype)
     packed, padded = (score(engine_of(trained, s, dtype=dtype), TEXTS) for s in ("always", "never"))
     assert engine._longest_shared > 0
-    for first, other in zip(packed, padded, strict=True):
-        np.testing.assert_allclose(first, other, atol=0.2)
+    assert_close(packed, padded, atol=0.2)
 
 
 @pytest.fixture
@@ -226,8 +217,7 @@ def cramped(trained, monkeypatch):
 @pytest.mark.parametrize("sharing", ["always", "never"])
 def test_a_pass_too_big_for_memory_is_halved(trained, cramped, sharing):
     expected = score(engine_of(trained, sharing), TEXTS)
-    for row, other in zip(score(cramped(sharing, 90), TEXTS), expected, strict=True):
-        np.testing.assert_allclose(row, other, atol=1e-5)
+    assert_close(score(cramped(sharing, 90), TEXTS), expected, atol=1e-5)
 
 
 def test_a_sentence_too_big_for_memory_fails_alone(trained, cramped):

@@ -17,22 +17,7 @@ from blimpworks.models.checkpoint import read_checkpoint, seal
 from blimpworks.scoring.engine import Encoded, load_engine
 from support import tiny
 
-MAKERS = {
-    "causal": tiny.make_transformer,
-    "encoder-decoder": tiny.make_seq2seq,
-    "lstm": tiny.make_lstm,
-    "masked": tiny.make_masked,
-    "ngram": tiny.make_ngram,
-}
 FORMATS, STARTS = ("float32", "bfloat16", "float16"), ("bos", "eos", "skip", "token:</s>")
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    """A small trained model of each architecture."""
-    root = tmp_path_factory.mktemp("choices")
-    corpus = tiny.write_corpus(root / "text.txt", 60)
-    return {name: make(corpus, root / name / "checkpoint.json") for name, make in MAKERS.items()}
 
 
 def open_engine(checkpoint, **settings):
@@ -50,9 +35,9 @@ FORMS = [
 
 
 @pytest.mark.parametrize(("architecture", "form"), FORMS)
-def test_neither_threads_nor_batches_nor_their_order_change_a_score(models, architecture, form):
+def test_neither_threads_nor_batches_nor_their_order_change_a_score(trained, architecture, form):
     def engine_of(most):
-        return open_engine(models[architecture], batch_tokens=most, **form)
+        return open_engine(trained(architecture), batch_tokens=most, **form)
 
     one, several = tiny.bytes_by_threads(lambda: engine_of(40), TEXTS)
     assert one == several
@@ -78,29 +63,29 @@ def test_neither_threads_nor_batches_nor_their_order_change_a_score(models, arch
           for form in ("masked", "target", "copy")),
     ],
 )  # fmt: skip
-def test_long_and_empty_texts(models, architecture, options, statuses):
-    engine = open_engine(models[architecture], **options)
+def test_long_and_empty_texts(trained, architecture, options, statuses):
+    engine = open_engine(trained(architecture), **options)
     table = tiny.shard_of(engine, ["dog " * 100, "", " ", "dog"])
     assert table["status"].to_pylist() == statuses
     assert np.isfinite(table["logprobs"][3].as_py()[-1])
 
 
-def test_what_moves_a_number_is_part_of_the_key(models):
+def test_what_moves_a_number_is_part_of_the_key(trained):
     sharing = [{"sharing": sharing} for sharing in ("auto", "always", "never")]
     options = [
         *((name, form | {"batch_tokens": most}) for name, form in FORMS for most in (100, 200)),
         *((name, some) for name in ("causal", "lstm") for some in sharing),
         *(("lstm", option) for option in ({"first_token": "skip"}, {"shard": 10})),
     ]
-    keys = {open_engine(models[architecture], **some).key for architecture, some in options}
+    keys = {open_engine(trained(architecture), **some).key for architecture, some in options}
     assert len(keys) == len(options)
 
 
 @pytest.mark.parametrize(
     ("architecture", "pass_of"), [("masked", "_guess"), ("encoder-decoder", "_decode")]
 )
-def test_a_pass_too_big_for_memory_is_made_in_halves(models, monkeypatch, architecture, pass_of):
-    engine = open_engine(models[architecture], seq2seq={"form": "target"})
+def test_a_pass_too_big_for_memory_is_made_in_halves(trained, monkeypatch, architecture, pass_of):
+    engine = open_engine(trained(architecture), seq2seq={"form": "target"})
     whole = engine.logprobs(engine.encode(TEXTS))
     compute = getattr(engine, pass_of)
 
@@ -117,8 +102,8 @@ def test_a_pass_too_big_for_memory_is_made_in_halves(models, monkeypatch, archit
 
 
 @pytest.mark.parametrize("architecture", ["masked", "encoder-decoder"])
-def test_only_the_tokens_of_a_region_are_scored(models, architecture):
-    engine = open_engine(models[architecture])
+def test_only_the_tokens_of_a_region_are_scored(trained, architecture):
+    engine = open_engine(trained(architecture))
     assert engine.regional
     [encoded] = engine.encode(TEXTS[:1])
     wanted = np.isin(np.arange(len(encoded.ids)), [1, 4])
@@ -127,17 +112,15 @@ def test_only_the_tokens_of_a_region_are_scored(models, architecture):
     assert some[wanted] == pytest.approx(every[wanted], abs=1e-5)
 
 
-def test_outputs_of_a_decoder_are_scored_whole(models):
-    assert not open_engine(models["encoder-decoder"], seq2seq={"form": "target"}).regional
+def test_outputs_of_a_decoder_are_scored_whole(trained):
+    assert not open_engine(trained("encoder-decoder"), seq2seq={"form": "target"}).regional
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("architecture", MAKERS)
-def test_an_engine_takes_what_it_leaves_open_and_refuses_the_rest(models, architecture, tmp_path):
+@pytest.mark.parametrize("architecture", tiny.MAKERS)
+def test_an_engine_takes_what_it_leaves_open_and_refuses_the_rest(trained, architecture, tmp_path):
     """The table and the engines agree: a description that the table excludes is refused."""
-    for path, content in tiny.contents(models[architecture].parent).items():
-        (tmp_path / path).write_bytes(content)
-    checkpoint = tmp_path / "checkpoint.json"
+    checkpoint = tiny.copied(trained(architecture), tmp_path)
     described = read_checkpoint(checkpoint)
     possible = default_engine(architecture).scorers[architecture]
     for dtype in FORMATS:
@@ -150,12 +133,12 @@ def test_an_engine_takes_what_it_leaves_open_and_refuses_the_rest(models, archit
                 open_engine(checkpoint)
 
 
-@pytest.mark.parametrize("architecture", MAKERS)
-def test_one_switch_sets_what_can_be_set_and_says_where_it_cannot(models, architecture, caplog):
-    described = read_checkpoint(models[architecture])
+@pytest.mark.parametrize("architecture", tiny.MAKERS)
+def test_one_switch_sets_what_can_be_set_and_says_where_it_cannot(trained, architecture, caplog):
+    described = read_checkpoint(trained(architecture))
     possible = default_engine(architecture).scorers[architecture]
     caplog.set_level(logging.INFO)
-    key = open_engine(models[architecture], dtype="bfloat16", first_token="skip").key
+    key = open_engine(trained(architecture), dtype="bfloat16", first_token="skip").key
     for setting, value in (("dtype", "bfloat16"), ("first_token", "skip")):
         own = getattr(described, setting)
         follows = value in getattr(possible, setting)
@@ -168,9 +151,9 @@ def test_one_switch_sets_what_can_be_set_and_says_where_it_cannot(models, archit
 
 @pytest.mark.parametrize("after", ["", " ", " \u3000\n"])
 @pytest.mark.parametrize("architecture", ["ngram", "lstm"])
-def test_the_end_takes_no_character_and_white_space_before_it_neither(models, architecture, after):
+def test_the_end_takes_no_character_and_white_space_before_it_neither(trained, architecture, after):
     texts = ["the dog sees." + after, after]
-    table = tiny.shard_of(open_engine(models[architecture]), texts)
+    table = tiny.shard_of(open_engine(trained(architecture)), texts)
     assert table["ends"].to_pylist() == [[3, 7, 12, 13, 13], [0]]
     none = np.array([-1, -1])
     columns = (table[name].combine_chunks() for name in ("logprobs", "ends", "ids"))
@@ -188,8 +171,7 @@ def test_near_ties_of_a_campaign_follow_the_format_that_a_model_is_run_in():
     run = find_scorer("transformers", "causal").settle("dtype", "float32", "bfloat16")
     assert (run, near.of("transformers", run)) == ("bfloat16", near.bfloat16)
 
-
-def test_near_ties_of_an_engine_stand_in_place_of_those_of_the_format():
+    # Those of an engine stand in place of those of the format.
     options = ScoringOptions(near_tie={"float32": 0.5, "engines": {"vllm": {"bfloat16": 0.4}}})
     near = options.near_tie
     assert [near.of(*pair) for pair in (("vllm", "bfloat16"), ("vllm", "float32"))] == [0.4, 0.5]

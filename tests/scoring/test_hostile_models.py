@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from support import tiny
 from support.hostile import make_hostile
 
 # Both locks of the door: an engine's class by itself, which trusts no code, and how all of them
@@ -51,17 +50,11 @@ YES = "y\n" * 50
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory):
+def hostile(trained, tmp_path_factory):
     """Hostile checkpoints by architecture, and the file that their code would write."""
     root = tmp_path_factory.mktemp("hostile")
-    text, mark = tiny.write_corpus(root / "text.txt", 60), root / "mark"
-    makers = {"causal": tiny.make_transformer, "masked": tiny.make_masked}
-    makers |= {"encoder-decoder": tiny.make_seq2seq}
-    checkpoints = {
-        name: make_hostile(make(text, root / "good" / name / "checkpoint.json"), root / name, mark)
-        for name, make in makers.items()
-    }
-    return checkpoints, mark
+    names, mark = ("causal", "masked", "encoder-decoder"), root / "mark"
+    return {name: make_hostile(trained(name), root / name, mark) for name in names}, mark
 
 
 def run(*arguments, **how):

@@ -25,10 +25,8 @@ TEXTS = ["the dog sees the cat.", "the zebra hears the bird", "likes", "the cat 
 
 
 @pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("lstm")
-    corpus = tiny.write_corpus(directory / "text.txt")
-    return tiny.make_lstm(corpus, directory / "model" / "checkpoint.json")
+def checkpoint(trained):
+    return trained("lstm")
 
 
 def open_lstm(checkpoint, **settings):
@@ -104,7 +102,6 @@ def padded(engine, texts):
 
 @pytest.fixture(scope="module")
 def engines(checkpoint):
-    """Engines by what conditions the first token."""
     return {
         first: [
             open_lstm(checkpoint, sharing=sharing, first_token=first, batch_tokens=most)
@@ -174,8 +171,7 @@ def test_words_between_spaces_are_kept_whole(tmp_path):
 
 
 def test_vocabulary_must_fit_the_weights(checkpoint, tmp_path):
-    for name, content in tiny.contents(checkpoint.parent).items():
-        (tmp_path / name).write_bytes(content)
+    tiny.copied(checkpoint, tmp_path)
     (tmp_path / "vocabulary.txt").write_text("<unk>\n<eos>\n")
     engine = open_lstm(tiny.describe(tmp_path, "lstm"), first_token="eos")
     with pytest.raises(UserError, match=r"vocabulary.txt has 2 words, but config.json .* says"):

@@ -31,7 +31,6 @@ def open_masked(checkpoint, **settings):
 
 
 def plain(checkpoint):
-    """The model and its tokenizer, as anyone would load them."""
     model = AutoModelForMaskedLM.from_pretrained(checkpoint.parent)
     return model.eval(), AutoTokenizer.from_pretrained(checkpoint.parent)
 

@@ -38,17 +38,12 @@ print(json.dumps(digests))
 """
 
 
-def blocks():
-    """The files of the documentation's engine, by their languages, in order."""
-    text = (REPOSITORY / "docs/adding.md").read_text(encoding="utf-8")
-    section = text.partition("## An engine\n")[2].partition("\n## ")[0]
-    return [code for _, code in re.findall(r"```(toml|python)\n(.*?)```", section, re.S)]
-
-
 @pytest.fixture
 def installed(tmp_path):
     """A site directory with the package, as pip would install it."""
-    project, row, engine = blocks()
+    text = (REPOSITORY / "docs/adding.md").read_text(encoding="utf-8")
+    section = text.partition("## An engine\n")[2].partition("\n## ")[0]
+    project, row, engine = re.findall(r"```(?:toml|python)\n(.*?)```", section, re.S)
     declared = tomllib.loads(project)["project"]
     site, name = tmp_path / "site", declared["name"]
     package, info = site / name, site / f"{name}-{declared['version']}.dist-info"
@@ -73,28 +68,14 @@ def python(*arguments, site=None):
 
 
 @pytest.fixture
-def scored(tmp_path, installed):
+def scored(trained, tmp_path, installed):
     """Paths of a model's scores by that engine, and the command that made them."""
-    checkpoint = tiny.make_ngram(
-        tiny.write_corpus(tmp_path / "t.txt"), tmp_path / "m" / "checkpoint.json"
-    )
     items = tiny.write_items(tmp_path / "items.parquet", [("the dog sees", "the dogs sees")])
-    manifest, store = tmp_path / "manifest.json", tmp_path / "shards"
-    where = ("--manifest", manifest, "--store", store)
-    command = (
-        "-m",
-        "blimpworks",
-        "score",
-        items,
-        "--checkpoint",
-        checkpoint,
-        *where,
-        "--options",
-        "{}",
-    )
-    done = python(*command, "--engine", "lengths", site=installed)
+    words = tiny.score_words(items, trained("ngram"), "lengths", tmp_path)
+    command = ("-m", "blimpworks", *words)
+    done = python(*command, site=installed)
     assert done.returncode == 0, done.stderr
-    collect = ("-m", "blimpworks", "collect-scores", "--items", items, *where)
+    collect = ("-m", "blimpworks", "collect-scores", "--items", items, *words[-4:])
     done = python(*collect, "--output", tmp_path / "scores.parquet", site=installed)
     assert done.returncode == 0, done.stderr
     return tmp_path, command
@@ -108,9 +89,9 @@ def test_an_engine_of_the_documentation_scores(scored, installed):
     # Its own code is part of the key, and of the command's record.
     module = installed / "lengths/engine.py"
     module.write_text(module.read_text().replace("[-encoded", "[-2 * encoded"))
-    assert python(*command, "--engine", "lengths", site=installed).returncode == 0
+    assert python(*command, site=installed).returncode == 0
     assert json.loads((root / "manifest.json").read_bytes())["engine"] != key
-    done = python(*command, "--engine", "lengths")
+    done = python(*command)
     assert "'score lengths ngram' cannot be run; expected one of" in done.stderr
 
 

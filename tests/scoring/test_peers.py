@@ -19,20 +19,13 @@ HARNESS_TASKS = {
 
 
 @pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("peers")
-    return tiny.make_transformer(
-        tiny.write_corpus(directory / "text.txt"), directory / "model" / "checkpoint.json"
-    )
-
-
-def rows(checkpoint, texts, first="bos"):
-    engine = load_engine(checkpoint, "transformers", ScoringOptions(first_token=first))
-    return engine.logprobs(engine.encode(texts))
+def checkpoint(trained):
+    return trained("causal")
 
 
 def totals(checkpoint, texts=TEXTS, first="bos"):
-    return np.array([np.nansum(row, dtype=float) for row in rows(checkpoint, texts, first)])
+    engine = load_engine(checkpoint, "transformers", ScoringOptions(first_token=first))
+    return np.array([np.nansum(row, dtype=float) for row in engine.logprobs(engine.encode(texts))])
 
 
 def decisions(values):
@@ -41,14 +34,6 @@ def decisions(values):
 
 def minicons(checkpoint, **options):
     return peers.minicons(checkpoint.parent, TEXTS, **options)
-
-
-def harness(checkpoint):
-    return peers.harness(checkpoint.parent)
-
-
-def loglikelihoods(model):
-    return peers.loglikelihoods(model, TEXTS)
 
 
 def test_minicons_with_bos_gives_the_same_scores_and_decisions(checkpoint):
@@ -65,7 +50,7 @@ def test_minicons_by_default_leaves_the_first_token_unscored(checkpoint):
 
 
 def test_the_harness_gives_the_same_scores_and_decisions(checkpoint):
-    ours, theirs = totals(checkpoint), loglikelihoods(harness(checkpoint))
+    ours, theirs = totals(checkpoint), peers.loglikelihoods(peers.harness(checkpoint.parent), TEXTS)
     np.testing.assert_allclose(theirs, ours, atol=CLOSE)
     assert decisions(theirs) == decisions(ours)
 
@@ -78,27 +63,13 @@ def evaluate(model, name, directory, pairs):
     data = directory / "data.jsonl"
     lines = [json.dumps({"good": good, "bad": bad}) for good, bad in pairs]
     data.write_text("\n".join(lines), encoding="utf-8")
-    task = {
-        "task": f"local_{name}",
-        "dataset_path": "json",
-        "dataset_kwargs": {
-            "data_files": {"test": str(data)},
-            "cache_dir": str(directory / "cache"),
-        },
-        "output_type": "multiple_choice",
-        "test_split": "test",
-        "doc_to_text": "",
-        "doc_to_target": 0,
-        "doc_to_choice": "{{[good, bad]}}",
-        "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
-        **HARNESS_TASKS[name],
-    }
-    result = simple_evaluate(
-        model=model,
-        tasks=[task],
-        task_manager=TaskManager(include_defaults=False),
-        bootstrap_iters=0,
-    )
+    where = {"data_files": {"test": str(data)}, "cache_dir": str(directory / "cache")}
+    task = {"task": f"local_{name}", "dataset_path": "json", "dataset_kwargs": where}
+    task |= {"output_type": "multiple_choice", "test_split": "test", "doc_to_text": ""}
+    task |= {"doc_to_target": 0, "doc_to_choice": "{{[good, bad]}}", **HARNESS_TASKS[name]}
+    metric = {"metric": "acc", "aggregation": "mean", "higher_is_better": True}
+    tasks, manager = [task | {"metric_list": [metric]}], TaskManager(include_defaults=False)
+    result = simple_evaluate(model=model, tasks=tasks, task_manager=manager, bootstrap_iters=0)
     samples = result["samples"][f"local_{name}"]
     samples.sort(key=lambda sample: sample["doc_id"])
     scores = [choice[0] for sample in samples for choice in sample["filtered_resps"]]
@@ -109,7 +80,7 @@ def evaluate(model, name, directory, pairs):
 @pytest.mark.parametrize("name", HARNESS_TASKS)
 def test_the_harness_puts_a_space_before_sentences_of_blimp(checkpoint, tmp_path, name):
     pairs = list(zip(TEXTS[::2], TEXTS[1::2], strict=True))
-    theirs, accuracy = evaluate(harness(checkpoint), name, tmp_path, pairs)
+    theirs, accuracy = evaluate(peers.harness(checkpoint.parent), name, tmp_path, pairs)
     ours, spaced = totals(checkpoint), totals(checkpoint, [f" {text}" for text in TEXTS])
     equal = spaced if name == "blimp" else ours
     np.testing.assert_allclose(theirs, equal, atol=CLOSE)

@@ -22,45 +22,29 @@ from blimpworks.scoring.watch import Watch
 from support import tiny
 
 OPTIONS = ScoringOptions(shard=7, batch_tokens=200)
+ARCHITECTURES = {"kenlm": "ngram", "transformers": "causal"}
 ID = "0123456789abcdef" * 2
-
-
-@pytest.fixture(scope="session")
-def models(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("models")
-    corpus = tiny.write_corpus(directory / "text.txt")
-    return {
-        "transformers": tiny.make_transformer(corpus, directory / "tf" / "checkpoint.json"),
-        "kenlm": tiny.make_ngram(corpus, directory / "ng" / "checkpoint.json"),
-    }
-
-
-def pairs(count, seed=1):
-    texts = tiny.sentences(2 * count, seed=seed)
-    return list(zip(texts[::2], texts[1::2], strict=True))
 
 
 @pytest.fixture
 def items(tmp_path):
     """Items of two languages that share some sentences, and only the regions of a third."""
-    shared = pairs(5, seed=3)
+    shared = tiny.pairs(5, seed=3)
     return {
-        "eng": tiny.write_items(tmp_path / "items/eng.parquet", pairs(30) + shared),
-        "fra": tiny.write_items(tmp_path / "items/fra.parquet", pairs(12, seed=2) + shared),
-        "deu": tiny.write_items(tmp_path / "items/deu.parquet", pairs(3, seed=4)),
+        "eng": tiny.write_items(tmp_path / "items/eng.parquet", tiny.pairs(30) + shared),
+        "fra": tiny.write_items(tmp_path / "items/fra.parquet", tiny.pairs(12, seed=2) + shared),
+        "deu": tiny.write_items(tmp_path / "items/deu.parquet", tiny.pairs(3, seed=4)),
     }
 
 
 @pytest.fixture
-def score(models, items, tmp_path):
-    """Scores the items in a directory, watched."""
-
+def score(trained, items, tmp_path):
     def run(watch, name="run", engine="kenlm", options=OPTIONS, languages=tuple("ef")):
         paths = (tmp_path / name / "shards", tmp_path / name / "manifest.json")
         chosen = [path for lang, path in items.items() if lang[0] in languages]
         regions = [items["deu"]]
         facts = {"regions": regions, "watch": watch}
-        return score_items(chosen, models[engine], *paths, engine, options, **facts)
+        return score_items(chosen, trained(ARCHITECTURES[engine]), *paths, engine, options, **facts)
 
     return run
 
@@ -281,12 +265,11 @@ def test_no_deadline_is_none(score):
 
 
 @pytest.mark.slow
-def test_the_command_exits_to_be_tried_again(models, items, tmp_path):
+def test_the_command_exits_to_be_tried_again(trained, items, tmp_path):
     out, log = tmp_path / "out", tmp_path / "logs/score/m/multi.log"
-    command = [sys.executable, "-m", "blimpworks", "score", str(items["eng"])]
-    command += ["--checkpoint", str(models["kenlm"]), "--engine", "kenlm", "--log", str(log)]
-    command += ["--store", str(out / "shards"), "--manifest", str(out / "manifest.json")]
-    command += ["--options", OPTIONS.model_dump_json()]
+    options = OPTIONS.model_dump_json()
+    words = tiny.score_words(items["eng"], trained("ngram"), "kenlm", out, options)
+    command = [sys.executable, "-m", "blimpworks", *words, "--log", str(log)]
 
     def run(moment):
         environment = os.environ | {DEADLINE: str(moment), ATTEMPT: ID}

@@ -1,17 +1,12 @@
 import json
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 
 import kenlm
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from blimpworks.campaign.engines import scorers
 from blimpworks.campaign.settings.scoring import ScoringOptions
@@ -34,39 +29,15 @@ OPTIONS = ScoringOptions(shard=7, batch_tokens=200)
 ODD = ["कुत्ता sees água", "🙂🙃 ok", "x", "the dog sees", "  two  spaces "]
 
 
-@pytest.fixture(scope="session")
-def models(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("models")
-    corpus = tiny.write_corpus(directory / "text.txt")
-    return {
-        "transformers": tiny.make_transformer(corpus, directory / "tf" / "checkpoint.json"),
-        "kenlm": tiny.make_ngram(corpus, directory / "ng" / "checkpoint.json"),
-    }
-
-
-@pytest.fixture(scope="session", params=["transformers", "kenlm"])
-def engine(models, request):
-    return load_engine(models[request.param], request.param, OPTIONS)
-
-
-def changed(checkpoint, directory, **changes):
-    """A copy of a checkpoint with other fields."""
-    directory.mkdir()
-    for path in checkpoint.parent.iterdir():
-        (directory / path.name).write_bytes(path.read_bytes())
-    described = json.loads(checkpoint.read_text()) | changes
-    (directory / "checkpoint.json").write_text(json.dumps(described))
-    return directory / "checkpoint.json"
+@pytest.fixture(scope="session", params=["causal", "ngram"])
+def engine(trained, request):
+    checkpoint = trained(request.param)
+    return load_engine(checkpoint, engine_for(checkpoint), OPTIONS)
 
 
 def engine_for(checkpoint):
     architecture = json.loads(checkpoint.read_text())["architecture"]
     return {"ngram": "kenlm", "causal": "transformers"}[architecture]
-
-
-def pairs(count=20):
-    texts = tiny.sentences(2 * count, seed=1)
-    return list(zip(texts[::2], texts[1::2], strict=True))
 
 
 def collect(items, directory):
@@ -75,39 +46,27 @@ def collect(items, directory):
 
 
 def scored(items, checkpoint, directory, options=OPTIONS):
-    """Score and collect; returns the scores table."""
     manifest, store = directory / "manifest.json", directory / "shards"
     score_items([items], checkpoint, store, manifest, engine_for(checkpoint), options)
     return collect(items, directory)
 
 
-def naive(checkpoint, text, first):
-    """One sentence, one forward pass, log-softmax over everything, in float32."""
-    tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent)
-    model = AutoModelForCausalLM.from_pretrained(checkpoint.parent, dtype=torch.float32)
-    lead = {"bos": [tokenizer.bos_token_id], "eos": [tokenizer.eos_token_id], "skip": []}[first]
-    ids = torch.tensor([lead + tokenizer(text, add_special_tokens=False)["input_ids"]])
-    with torch.no_grad():
-        table = model(ids).logits[0, :-1].log_softmax(-1)
-    return table.gather(1, ids[0, 1:, None])[:, 0].numpy()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("first", ["bos", "eos", "skip"])
-def test_transformers_equals_the_naive_forward(models, tmp_path, first):
-    checkpoint = changed(models["transformers"], tmp_path / "m", first_token=first)
+def test_transformers_equals_the_naive_forward(trained, tmp_path, first):
+    checkpoint = tiny.copied(trained("causal"), tmp_path / "m", first_token=first)
     engine = load_engine(checkpoint, "transformers", OPTIONS)
     texts = tiny.sentences(12, seed=2) + ODD
     result = engine.logprobs(engine.encode(texts))
+    naive, skipped = tiny.naive(checkpoint), int(first == "skip")
     for text, row in zip(texts, result, strict=True):
-        skipped = int(first == "skip")
         assert np.isnan(row[:skipped]).all()
-        np.testing.assert_allclose(row[skipped:], naive(checkpoint, text, first), atol=1e-5)
+        np.testing.assert_allclose(row[skipped:], naive(text, first), atol=1e-5)
 
 
-def test_kenlm_equals_kenlm(models):
-    engine = load_engine(models["kenlm"], "kenlm", OPTIONS)
-    model = kenlm.Model(str(models["kenlm"].parent / "model.bin"))
+def test_kenlm_equals_kenlm(trained):
+    engine = load_engine(trained("ngram"), "kenlm", OPTIONS)
+    model = kenlm.Model(str(trained("ngram").parent / "model.bin"))
     texts = tiny.sentences(30, seed=2) + ODD
     for encoded, text in zip(engine.encode(texts), texts, strict=True):
         (row,) = engine.logprobs([encoded])
@@ -133,9 +92,9 @@ def test_part_of_a_character_ends_before_it():
     assert twice.tolist() == [1, 1, 1, 2, 5, 1, 1, 1, 2, 5]
 
 
-def test_sentence_score_is_the_sum_of_its_tokens(models, tmp_path):
-    items = tiny.write_items(tmp_path / "items.parquet", pairs())
-    table = scored(items, models["transformers"], tmp_path)
+def test_sentence_score_is_the_sum_of_its_tokens(trained, tmp_path):
+    items = tiny.write_items(tmp_path / "items.parquet", tiny.pairs(20))
+    table = scored(items, trained("causal"), tmp_path)
     for row in table.to_pylist():
         assert row["status"] == "ok"
         for side in ("good", "bad"):
@@ -145,23 +104,23 @@ def test_sentence_score_is_the_sum_of_its_tokens(models, tmp_path):
     read_table(SCORES, tmp_path / "scores.parquet")
 
 
-def test_equal_sentences_are_scored_once_and_items_listed_once(models, tmp_path):
+def test_equal_sentences_are_scored_once_and_items_listed_once(trained, tmp_path):
     pair = ("the dog sees.", "the dog see.")
     items = tiny.write_items(
         tmp_path / "items.parquet", [pair, pair, pair[::-1]], item_id=["a", "a", "b"]
     )
-    table = scored(items, models["kenlm"], tmp_path)
+    table = scored(items, trained("ngram"), tmp_path)
     assert table["item_id"].to_pylist() == ["a", "b"]
     assert read_manifest(tmp_path / "manifest.json").sentences == 2
     first, other = table.to_pylist()
     assert first["logprob_good"] == other["logprob_bad"]
 
 
-def test_too_long_and_empty_sentences_have_no_score(models, tmp_path):
+def test_too_long_and_empty_sentences_have_no_score(trained, tmp_path):
     items = tiny.write_items(
         tmp_path / "items.parquet", [("the dog " * 60, "short"), ("", "short"), ("a", "b")]
     )
-    table = scored(items, models["transformers"], tmp_path)
+    table = scored(items, trained("causal"), tmp_path)
     assert table["status"].to_pylist() == ["too_long", "empty", "ok"]
     assert table["logprob_good"].is_null().to_pylist() == [True, True, False]
     assert table["logprob_bad"].null_count == 0
@@ -169,15 +128,15 @@ def test_too_long_and_empty_sentences_have_no_score(models, tmp_path):
     assert statuses == {"empty": 1, "ok": 3, "too_long": 1}
 
 
-def test_no_items_give_an_empty_table(models, tmp_path):
+def test_no_items_give_an_empty_table(trained, tmp_path):
     items = tiny.write_items(tmp_path / "items.parquet", [])
-    assert len(scored(items, models["kenlm"], tmp_path)) == 0
+    assert len(scored(items, trained("ngram"), tmp_path)) == 0
 
 
 @pytest.mark.parametrize("damage", ["missing", "altered", "unreadable"])
-def test_a_spoilt_shard_is_told_with_a_remedy_that_works(models, tmp_path, damage):
-    items = tiny.write_items(tmp_path / "items.parquet", pairs())
-    table = scored(items, models["kenlm"], tmp_path)
+def test_a_spoilt_shard_is_told_with_a_remedy_that_works(trained, tmp_path, damage):
+    items = tiny.write_items(tmp_path / "items.parquet", tiny.pairs(20))
+    table = scored(items, trained("ngram"), tmp_path)
     shard = min((tmp_path / "shards").glob("*.parquet"))
     if damage == "altered":
         altered = pq.read_table(shard)
@@ -191,7 +150,7 @@ def test_a_spoilt_shard_is_told_with_a_remedy_that_works(models, tmp_path, damag
     with pytest.raises(UserError, match=f"{re.escape(str(shard))}.*{remedy}"):
         collect(items, tmp_path)
     manifest.unlink()
-    assert scored(items, models["kenlm"], tmp_path).equals(table)
+    assert scored(items, trained("ngram"), tmp_path).equals(table)
 
 
 @pytest.fixture
@@ -228,10 +187,10 @@ def edit(tmp_path, monkeypatch):
         ("campaign/engines.py", "working_gb=0.5", "working_gb=0.7", False),
     ],
 )
-def test_scores_of_other_code_are_not_reused(models, tmp_path, edit, module, old, new, counts):
-    items = tiny.write_items(tmp_path / "items.parquet", pairs(5))
+def test_scores_of_other_code_are_not_reused(trained, tmp_path, edit, module, old, new, counts):
+    items = tiny.write_items(tmp_path / "items.parquet", tiny.pairs(5))
     paths = (tmp_path / "shards", tmp_path / "manifest.json")
-    arguments = ([items], models["kenlm"], *paths, "kenlm", OPTIONS)
+    arguments = ([items], trained("ngram"), *paths, "kenlm", OPTIONS)
     first = score_items(*arguments)
     edit(module, old, new)
     second = score_items(*arguments)
@@ -258,12 +217,13 @@ def test_scores_made_before_stay_valid(pair):
     assert number_digest(*entries, *rows) == SAME_NUMBERS[" ".join(pair)]
 
 
-def test_batch_size_and_gpu_are_part_of_a_transformers_key(models, monkeypatch):
-    def key(name="transformers", **options):
-        return load_engine(models[name], name, OPTIONS.model_copy(update=options)).key
+def test_batch_size_and_gpu_are_part_of_a_transformers_key(trained, monkeypatch):
+    def key(architecture="causal", **options):
+        checkpoint, changed = trained(architecture), OPTIONS.model_copy(update=options)
+        return load_engine(checkpoint, engine_for(checkpoint), changed).key
 
     assert key(batch_tokens=100) != key()
-    assert key("kenlm", batch_tokens=100) == key("kenlm")
+    assert key("ngram", batch_tokens=100) == key("ngram")
     keys = {key()}
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     for card in ("Card A", "Card B"):
@@ -281,8 +241,8 @@ def test_batch_size_and_gpu_are_part_of_a_transformers_key(models, monkeypatch):
         ({"first_token": "cls"}, "first_token: string should match pattern"),
     ],
 )
-def test_impossible_checkpoints_are_refused(models, tmp_path, changes, message):
-    checkpoint = changed(models["transformers"], tmp_path / "m", **changes)
+def test_impossible_checkpoints_are_refused(trained, tmp_path, changes, message):
+    checkpoint = tiny.copied(trained("causal"), tmp_path / "m", **changes)
     with pytest.raises(UserError, match=message):
         load_engine(checkpoint, "transformers", OPTIONS)
     with pytest.raises(UserError, match=r"does not exist; expected a model's checkpoint\.json"):
@@ -294,29 +254,3 @@ def test_an_engine_is_part_of_the_code_behind_its_scores_and_no_other_is(pair):
     entries = recorded_commands()[" ".join(("score", *pair))].entries
     assert {each.address for each in scorers().values()} & {*entries} == {scorers()[pair].address}
     assert "blimpworks.campaign.engines" not in digest.reached_modules(*entries)
-
-
-@pytest.mark.slow
-def test_killed_process_resumes_to_the_same_bytes(models, tmp_path):
-    items = tiny.write_items(tmp_path / "items.parquet", pairs(100))
-    options = ScoringOptions(shard=3, batch_tokens=100)
-    (tmp_path / "whole").mkdir()
-    scored(items, models["kenlm"], tmp_path / "whole", options)
-    directory = tmp_path / "killed"
-    store = directory / "shards"
-    command = [sys.executable, "-m", "blimpworks", "score", str(items)]
-    command += ["--checkpoint", str(models["kenlm"]), "--store", str(store)]
-    command += ["--manifest", str(directory / "manifest.json")]
-    command += ["--engine", "kenlm", "--options", options.model_dump_json()]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    while len(list(store.glob("part-*"))) < 9:
-        assert process.poll() is None
-        time.sleep(0.0005)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    left = len(list(store.glob("part-*.parquet")))
-    assert 9 <= left < len(list((tmp_path / "whole" / "shards").iterdir()))
-    assert not (directory / "manifest.json").exists()
-    (store / ".part-0.parquet.1.tmp").write_bytes(b"cut off")
-    scored(items, models["kenlm"], directory, options)
-    assert tiny.contents(directory) == tiny.contents(tmp_path / "whole")

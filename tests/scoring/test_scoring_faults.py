@@ -1,7 +1,6 @@
 """What goes wrong while scoring: what the user is told, and what is left."""
 
 import json
-import shutil
 import subprocess
 import sys
 
@@ -19,27 +18,20 @@ OPTIONS = ScoringOptions(shard=20, batch_tokens=400)
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("model")
-    corpus = tiny.write_corpus(directory / "text.txt")
-    return tiny.make_transformer(corpus, directory / "tf" / "checkpoint.json")
+def model(trained):
+    return trained("causal")
 
 
 @pytest.fixture(scope="module")
 def items(tmp_path_factory):
-    texts = tiny.sentences(400, seed=1)
-    path = tmp_path_factory.mktemp("items") / "items.parquet"
-    return tiny.write_items(path, list(zip(texts[::2], texts[1::2], strict=True)))
+    return tiny.write_items(tmp_path_factory.mktemp("items") / "items.parquet", tiny.pairs(200))
 
 
 def command(items, checkpoint, directory):
     """The command as the workflow calls it, without the Python that runs it."""
-    return [
-        *("blimpworks", "score", str(items), "--checkpoint", str(checkpoint)),
-        *("--engine", "transformers", "--store", str(directory / "shards")),
-        *("--manifest", str(directory / "manifest.json")),
-        *("--options", OPTIONS.model_dump_json()),
-    ]
+    options = OPTIONS.model_dump_json()
+    words = tiny.score_words(items, checkpoint, "transformers", directory, options)
+    return ["blimpworks", *words]
 
 
 def score(items, checkpoint, directory):
@@ -103,22 +95,14 @@ def test_a_full_disk_is_told_and_costs_no_more_than_the_shard_in_hand(
 
 @pytest.fixture
 def copy(model, tmp_path):
-    """A copy of the model that a test may damage."""
-    shutil.copytree(model.parent, tmp_path / "copy")
-    return tmp_path / "copy" / "checkpoint.json"
-
-
-def unseal(checkpoint):
-    """Let the seal vouch for no file."""
-    described = json.loads(checkpoint.read_text()) | {"files": {}}
-    checkpoint.write_text(json.dumps(described))
+    """A copy of the model that a test may damage: its seal vouches for no file."""
+    return tiny.copied(model, tmp_path / "copy", files={})
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "gone", "not json"])
 def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(
     items, tmp_path, copy, score_here, damage
 ):
-    unseal(copy)
     weights, settings = copy.with_name("model.safetensors"), copy.with_name("config.json")
     if damage == "cut":
         weights.write_bytes(weights.read_bytes()[:2000])
@@ -135,7 +119,6 @@ def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(
 
 
 def test_a_score_that_is_no_number_is_marked_and_tried_again_on_request(items, tmp_path, copy):
-    unseal(copy)
     weights, settings = copy.with_name("model.safetensors"), copy.with_name("config.json")
     settings.write_text(
         json.dumps(json.loads(settings.read_text()) | {"tie_word_embeddings": False})

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tokenizers import Tokenizer, normalizers, pre_tokenizers
+from tokenizers import Tokenizer, normalizers
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, PreTrainedModel
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.models.hub_tokenizers import load_tokenizer, sample_texts
+from blimpworks.models.hub_tokenizers import load_tokenizer
 from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.logits import target_logprobs
 from blimpworks.scoring.run import score_items
@@ -29,16 +29,6 @@ SIZES = {
 TEXTS = tiny.sentences(12)
 
 
-@pytest.fixture(scope="session")
-def trained(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("selftest")
-    corpus = tiny.write_corpus(directory / "text.txt")
-    return {
-        "causal": tiny.make_transformer(corpus, directory / "causal" / "checkpoint.json").parent,
-        "masked": tiny.make_masked(corpus, directory / "masked" / "checkpoint.json").parent,
-    }
-
-
 @pytest.fixture
 def foreign(trained, tmp_path):
     """A function that makes a model of other make: its configuration, weights and tokenizer."""
@@ -48,7 +38,7 @@ def foreign(trained, tmp_path):
         auto = {"causal": AutoModelForCausalLM, "masked": AutoModelForMaskedLM}[architecture]
         model = auto.from_config(AutoConfig.for_model(kind, **SIZES | changes))
         model.save_pretrained(tmp_path / "m")
-        for path in trained[architecture].glob("tokenizer*"):
+        for path in trained(architecture).parent.glob("tokenizer*"):
             (tmp_path / "m" / path.name).write_bytes(path.read_bytes())
         return tmp_path / "m"
 
@@ -82,6 +72,10 @@ def edit_json(path, **changes):
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
+def behind(prefix):
+    return lambda weights: {f"{prefix}{key}": value for key, value in weights.items()}
+
+
 def without(name):
     return lambda weights: {key: value for key, value in weights.items() if name not in key}
 
@@ -90,15 +84,10 @@ def without(name):
     ("architecture", "change", "message"),
     [
         (
-            "causal",
-            lambda w: {f"_orig_mod.{key}": value for key, value in w.items()},
+            *("causal", behind("_orig_mod.")),
             r"lack 21 weights of LlamaForCausalLM .*begin with '_orig_mod\.': save them without",
         ),
-        (
-            "causal",
-            lambda w: {f"module.{key}": value for key, value in w.items()},
-            r"begin with 'module\.'",
-        ),
+        ("causal", behind("module."), r"begin with 'module\.'"),
         ("causal", without("lm_head"), r"lack a weight of .*lm_head\.weight.*save the model whole"),
         ("causal", without("layers.1."), r"lack 9 weights .*layers\.1\..* and 6 more"),
         ("masked", without("cls."), r"weights of BertForMaskedLM \(cls\.predictions"),
@@ -115,24 +104,9 @@ def test_weights_that_the_files_lack_are_refused(foreign, architecture, change, 
 def test_weights_that_the_model_does_not_use_are_named(foreign):
     directory = foreign("llama")
     edit_weights(directory, lambda w: w | {"v_head.weight": torch.ones(2)})
-    assert "not used: v_head.weight" in examine(directory)[1].checks["weights"]
-
-
-@pytest.mark.parametrize(
-    "name", ["GPT2TokenizerFast", "T5Tokenizer", "LlamaTokenizerFast", "PreTrainedTokenizerFast"]
-)
-def test_ids_are_those_of_the_tokenizer_file(foreign, name):
-    directory = foreign("llama")
-    digits, bytewise = pre_tokenizers.Digits(True), pre_tokenizers.ByteLevel(add_prefix_space=True)
-    with edited_tokenizer(directory) as tokenizer:
-        tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
-        tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, bytewise])
-    edit_json(directory / "tokenizer_config.json", tokenizer_class=name)
-    engine, findings = examine(directory)
-    assert findings.checks["tokenizer"].startswith("ids are those of tokenizer.json")
-    texts = [*sample_texts(), "The Dog ﬁnds 1234 Áß"]
-    for text, encoded in zip(texts, engine.encode(texts), strict=True):
-        assert encoded.ids.tolist() == tokenizer.encode(text, add_special_tokens=False).ids
+    checks = examine(directory)[1].checks
+    assert "not used: v_head.weight" in checks["weights"]
+    assert checks["tokenizer"].startswith("ids are those of tokenizer.json")
 
 
 def test_a_tokenizer_that_contradicts_its_file_is_refused(foreign, monkeypatch):

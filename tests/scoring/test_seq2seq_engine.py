@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 import sentencepiece
 import torch
-from transformers import (
-    AutoModelForSeq2SeqLM,
-    AutoTokenizer,
-    BartConfig,
-    BartForConditionalGeneration,
-    T5Config,
-    T5ForConditionalGeneration,
-)
+import transformers
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.engine import load_engine
@@ -38,9 +31,8 @@ def open_seq2seq(checkpoint, form="masked", **settings):
 
 
 def plain(checkpoint):
-    """The model and its tokenizer, as anyone would load them."""
-    model = AutoModelForSeq2SeqLM.from_pretrained(checkpoint.parent)
-    return model.eval(), AutoTokenizer.from_pretrained(checkpoint.parent)
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(checkpoint.parent)
+    return model.eval(), transformers.AutoTokenizer.from_pretrained(checkpoint.parent)
 
 
 def guesses(model, tokenizer, text):
@@ -69,11 +61,8 @@ def outputs(model, tokenizer, text, source=""):
     return logits.log_softmax(-1)[0].gather(1, labels.T)[:, 0].tolist()
 
 
-def copies(model, tokenizer, text):
-    return outputs(model, tokenizer, text, source=text)
-
-
-BY_HAND = {"masked": guesses, "target": outputs, "copy": copies}
+BY_HAND = {"masked": guesses, "target": outputs}
+BY_HAND["copy"] = lambda model, tokenizer, text: outputs(model, tokenizer, text, source=text)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -81,17 +70,10 @@ BY_HAND = {"masked": guesses, "target": outputs, "copy": copies}
 def test_first_and_later_versions_of_t5_score_as_by_hand(checkpoint, tmp_path, form, tied):
     model, tokenizer = plain(checkpoint)
     torch.manual_seed(1)
-    settings = T5Config(
-        vocab_size=len(tokenizer),
-        d_model=16,
-        d_kv=8,
-        d_ff=24,
-        num_layers=1,
-        num_heads=2,
-        tie_word_embeddings=tied,
-        decoder_start_token_id=0,
-    )
-    model = T5ForConditionalGeneration(settings).eval()
+    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 24, "num_layers": 1, "num_heads": 2}
+    sizes |= {"vocab_size": len(tokenizer), "decoder_start_token_id": 0}
+    settings = transformers.T5Config(tie_word_embeddings=tied, **sizes)
+    model = transformers.T5ForConditionalGeneration(settings).eval()
     for saved in (model, tokenizer):
         saved.save_pretrained(tmp_path)
     engine = open_seq2seq(tiny.describe(tmp_path, "encoder-decoder"), form)
@@ -102,17 +84,11 @@ def test_first_and_later_versions_of_t5_score_as_by_hand(checkpoint, tmp_path, f
 def test_a_sentencepiece_model_needs_no_other_tokenizer_file(checkpoint, tmp_path):
     """As mT5 is published: ``spiece.model`` and no ``tokenizer.json``."""
     corpus = tiny.write_corpus(tmp_path / "text.txt")
+    symbols = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
+    symbols |= {"user_defined_symbols": ["<extra_id_0>"], "minloglevel": 2}
+    places = {"input": str(corpus), "model_prefix": str(tmp_path / "spiece")}
     sentencepiece.SentencePieceTrainer.train(
-        input=str(corpus),
-        model_prefix=str(tmp_path / "spiece"),
-        vocab_size=200,
-        hard_vocab_limit=False,
-        pad_id=0,
-        eos_id=1,
-        unk_id=2,
-        bos_id=-1,
-        user_defined_symbols=["<extra_id_0>"],
-        minloglevel=2,
+        vocab_size=200, hard_vocab_limit=False, **symbols, **places
     )
     settings = {"tokenizer_class": "T5Tokenizer", "extra_ids": 0}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
@@ -120,7 +96,7 @@ def test_a_sentencepiece_model_needs_no_other_tokenizer_file(checkpoint, tmp_pat
     model.save_pretrained(tmp_path)
     engine = open_seq2seq(tiny.describe(tmp_path, "encoder-decoder"))
     [encoded] = engine.encode(["the dog  sees"])
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
     pieces = tokenizer.convert_ids_to_tokens(encoded.ids.tolist())
     assert "".join(pieces) == "▁the▁dog▁sees"
     last = [number for number, piece in enumerate([*pieces[1:], "▁"]) if piece.startswith("▁")]
@@ -135,8 +111,8 @@ def test_a_model_without_sentinels_is_scored_as_what_the_decoder_makes(tmp_path)
     torch.manual_seed(0)
     sizes = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "init_std": 0.3}
     heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
-    config = BartConfig(**sizes, **heads, vocab_size=320, max_position_embeddings=64)
-    BartForConditionalGeneration(config).save_pretrained(directory)
+    config = transformers.BartConfig(**sizes, **heads, vocab_size=320, max_position_embeddings=64)
+    transformers.BartForConditionalGeneration(config).save_pretrained(directory)
     checkpoint = tiny.describe(directory, "encoder-decoder")
     engine = open_seq2seq(checkpoint)
     findings = engine.self_test()

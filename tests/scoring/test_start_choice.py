@@ -27,8 +27,7 @@ def checkpoint(tmp_path_factory):
 @pytest.fixture
 def chat(checkpoint, tmp_path):
     """The same model with a template in which ``<s>`` opens roles."""
-    for name, content in tiny.contents(checkpoint.parent).items():
-        (tmp_path / name).write_bytes(content)
+    tiny.copied(checkpoint, tmp_path)
     (tmp_path / "chat_template.jinja").write_text(OPENING)
     seal(tmp_path / FILE_NAME, read_checkpoint(checkpoint))
     return tmp_path / FILE_NAME
@@ -83,9 +82,7 @@ def test_a_start_that_is_better_by_far_is_told_of(checkpoint, first, words, told
 
 
 def test_the_likeliest_start_is_none_that_opens_a_role(chat, tmp_path):
-    items = tiny.write_items(
-        tmp_path / "items.parquet", [*zip(TEXTS[::2], TEXTS[1::2], strict=True)]
-    )
+    items = tiny.write_items(tmp_path / "items.parquet", tiny.pairs(150, seed=5))
     for name, first in (("chosen", "likeliest"), ("named", r"token:\n")):
         options = ScoringOptions(first_token=first)
         store = (tmp_path / name, tmp_path / f"{name}.json")

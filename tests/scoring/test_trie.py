@@ -16,7 +16,6 @@ def flatten(sequences):
 
 
 def prefixes(sequences):
-    """Distinct non-empty beginnings, in order."""
     return sorted({tuple(s[:k]) for s in sequences for k in range(1, len(s) + 1)})
 
 

@@ -16,13 +16,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-import torch
 import urllib3
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from blimpworks.errors import TransientError, UserError
 from blimpworks.models.checkpoint import read_checkpoint, seal
-from blimpworks.models.threads import single_thread
 from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.run import score_items
 from support import tiny, vllm_kit
@@ -61,7 +58,6 @@ def served(setup):
 
 @pytest.fixture(scope="session")
 def loaded(setup):
-    """The same model in this process."""
     model = make_model(replace(setup, options=IN_PROCESS.vllm))
     yield model
     model.close()
@@ -74,28 +70,12 @@ def engine(checkpoint, served):
 
 @pytest.fixture(scope="session")
 def items(tmp_path_factory):
-    texts = tiny.sentences(700, seed=1)
-    path = tmp_path_factory.mktemp("items") / "items.parquet"
-    return tiny.write_items(path, list(zip(texts[::2], texts[1::2], strict=True)))
+    return tiny.write_items(tmp_path_factory.mktemp("items") / "items.parquet", tiny.pairs(350))
 
 
 @pytest.fixture(scope="session")
 def naive(checkpoint):
-    """One sentence, one forward pass, log-softmax over everything, in float32."""
-    tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent)
-    model = AutoModelForCausalLM.from_pretrained(checkpoint.parent, dtype=torch.float32)
-
-    @single_thread()
-    @torch.inference_mode()
-    def score(text, first):
-        lead = [] if first == "skip" else [getattr(tokenizer, f"{first}_token_id")]
-        ids = torch.tensor([lead + tokenizer(text, add_special_tokens=False)["input_ids"]])
-        if ids.shape[1] < 2:
-            return np.empty(0, dtype=np.float32)
-        table = model(ids).logits[0, :-1].log_softmax(-1)
-        return table.gather(1, ids[0, 1:, None])[:, 0].numpy()
-
-    return score
+    return tiny.naive(checkpoint)
 
 
 @pytest.mark.parametrize("first", ["bos", "eos", "skip"])
@@ -192,13 +172,10 @@ def test_the_server_wants_its_token_which_no_command_line_shows(served, engine):
     assert not any(server.token in line for line in vllm_kit.commands().values())
 
 
-@pytest.mark.parametrize(
-    "victim",
-    [
-        pytest.param("api_server.entry --host", marks=pytest.mark.slow_vllm),
-        "VLLM::EngineCore",
-    ],
-)
+SERVER = pytest.param("api_server.entry --host", marks=pytest.mark.slow_vllm)
+
+
+@pytest.mark.parametrize("victim", [SERVER, "VLLM::EngineCore"])
 def test_a_server_killed_during_a_job_is_started_again(served, engine, victim):
     encoded = engine.encode(tiny.sentences(1500, seed=3))
     expected = engine.logprobs(encoded[:10])
@@ -278,13 +255,9 @@ def test_a_server_leaves_nothing_behind_unless_it_failed(setup, engine, director
 
 
 def score(items, checkpoint, directory, options=OPTIONS):
-    """The command as the workflow calls it."""
-    command = [sys.executable, "-m", "blimpworks", "score", str(items)]
-    command += ["--checkpoint", str(checkpoint), "--engine", "vllm"]
-    command += ["--store", str(directory / "shards")]
-    command += ["--manifest", str(directory / "manifest.json")]
-    command += ["--options", options.model_dump_json()]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=vllm_kit.environment())
+    words = tiny.score_words(items, checkpoint, "vllm", directory, options.model_dump_json())
+    command = [sys.executable, "-m", "blimpworks", *words]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
 def last_words(process, code=2):
@@ -319,16 +292,12 @@ def test_a_killed_job_leaves_no_process_and_is_completed_to_the_same_bytes(
 
 
 def test_a_broken_model_is_told_in_one_sentence(items, checkpoint, tmp_path):
-    directory = tmp_path / "model"
-    directory.mkdir()
-    for path in checkpoint.parent.iterdir():
-        (directory / path.name).write_bytes(path.read_bytes())
-    weights = directory / "model.safetensors"
-    weights.write_bytes(b"\xff" * 4096)
-    (directory / "checkpoint.json").unlink()
-    seal(directory / "checkpoint.json", read_checkpoint(checkpoint))
-    words = last_words(score(items, directory / "checkpoint.json", tmp_path))
-    assert words.startswith(f"blimpworks: {directory}: the model cannot be loaded (")
+    broken = tiny.copied(checkpoint, tmp_path / "model")
+    broken.with_name("model.safetensors").write_bytes(b"\xff" * 4096)
+    broken.unlink()
+    seal(broken, read_checkpoint(checkpoint))
+    words = last_words(score(items, broken, tmp_path))
+    assert words.startswith(f"blimpworks: {broken.parent}: the model cannot be loaded (")
     assert "header" in words
     assert not list(tmp_path.glob("shards/part-*"))
 
@@ -385,7 +354,6 @@ class Stage(VllmServer):
 
 @pytest.fixture
 def staged(setup, monkeypatch):
-    """A model behind a server whose mishaps the test decides."""
     models = []
 
     def stage(mood, said=Stage.said):

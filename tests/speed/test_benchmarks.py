@@ -43,7 +43,6 @@ SHARED = {"kit", "scoring_kit"}
 
 
 def lines_of(name, options):
-    """What a benchmark prints."""
     done = subprocess.run(
         [sys.executable, f"benchmarks/{name}.py", *map(str, options)],
         cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=300,
@@ -109,6 +108,11 @@ class FirstWord:
     def create_data(self):
         (constants.TASKS_DATA_DIR / "first_word.json").write_text(%r)
 """
+SCORED_TASK = """
+from lmentry.scorers.it.first_word_scorer import FirstWordScorer
+class FirstWord:
+    scorer_cls = FirstWordScorer
+"""
 SCORER = """
 import re
 
@@ -142,15 +146,11 @@ def test_prompts_are_compared_with_those_of_a_release(tmp_path):
 
 def test_verdicts_are_compared_with_those_of_a_release(tmp_path):
     write_resources(tmp_path / "resources" / "it")
-    for name, text in (
-        ("constants", "def initialize_variables(code): pass"),
-        ("scorers/it/first_word_scorer", SCORER),
-        (
-            "tasks/it/first_word",
-            "from lmentry.scorers.it.first_word_scorer import FirstWordScorer\n"
-            "class FirstWord:\n    scorer_cls = FirstWordScorer",
-        ),
-    ):
+    for name, text in {
+        "constants": "def initialize_variables(code): pass",
+        "scorers/it/first_word_scorer": SCORER,
+        "tasks/it/first_word": SCORED_TASK,
+    }.items():
         path = tmp_path / "lmentry" / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

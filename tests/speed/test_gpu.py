@@ -1,19 +1,16 @@
 """`make gpu` at a tiny size on the processor, and what its report says."""
 
 import json
-import os
 import subprocess
 import sys
-import zipfile
 
 import pytest
 
+from support.gguf_kit import write_wheel
 from support.paths import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "benchmarks/gpu"))
 from report import markdown, table
-
-DISTRIBUTION = "blimpworks_probe-1.0"
 
 
 def results(**measurements):
@@ -59,7 +56,6 @@ def make_gpu(tmp_path, **variables):
     return subprocess.run(
         ["make", "gpu", *(f"{name}={value}" for name, value in (folders | variables).items())],
         cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=1200,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY / "src")},
     )  # fmt: skip
 
 
@@ -80,38 +76,20 @@ def test_a_measurement_that_is_stopped_costs_itself_alone(tmp_path):
     done = make_gpu(tmp_path, **common, LIMIT=3000, ONLY=f"{names} in_process-tiny")
     assert done.returncode == 0, done.stderr
     report = read()
-    assert {name: report[name]["status"] for name in names.split()} == dict.fromkeys(
-        names.split(), "done"
-    )
+    assert {report[name]["status"] for name in names.split()} == {"done"}, report
     assert all(row["tokens/s"] > 0 for row in report["transformers-tiny"]["rows"])
     assert "share of peak" in (tmp_path / "out/gpu.md").read_text()
-
-
-def make_wheel(directory):
-    """A wheel in two parts, as large ones come."""
-    whole = directory / f"{DISTRIBUTION}-py3-none-any.whl"
-    with zipfile.ZipFile(whole, "w") as wheel:
-        info = f"{DISTRIBUTION}.dist-info"
-        wheel.writestr("blimpworks_probe.py", "import torch\n")
-        wheel.writestr(
-            f"{info}/METADATA", "Metadata-Version: 2.1\nName: blimpworks-probe\nVersion: 1.0\n"
-        )
-        wheel.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        wheel.writestr(f"{info}/RECORD", "")
-    data = whole.read_bytes()
-    whole.unlink()
-    for name, part in (("aa", data[:200]), ("ab", data[200:])):
-        whole.with_name(f"{whole.name}.{name}").write_bytes(part)
 
 
 @pytest.mark.long
 def test_wheels_in_parts_are_put_over_what_a_python_has(tmp_path, request):
     """No network is needed, and torch is that of the Python which is named."""
     wheels = tmp_path / "wheels"
-    wheels.mkdir()
-    make_wheel(wheels)
+    write_wheel(wheels, "blimpworks_probe", "import torch\n", "blimpworks_probe.py")
+    [whole] = wheels.iterdir()
+    for name, part in (("aa", whole.read_bytes()[:200]), ("ab", whole.read_bytes()[200:])):
+        whole.with_name(f"{whole.name}.{name}").write_bytes(part)
+    whole.unlink()
     request.addfinalizer(lambda: subprocess.run(["rm", "-rf", REPOSITORY / ".gpu"], check=True))
     done = make_gpu(
         tmp_path, WHEELS=wheels, PYTHON=sys.executable, SHAPE="tiny", LIMIT=1, ONLY="machine"

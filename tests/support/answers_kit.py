@@ -1,11 +1,10 @@
 """Tiny models that answer, and tables of prompts, that several test files use."""
 
-import pyarrow as pa
 from transformers import AutoTokenizer
 
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, VllmOptions
 from blimpworks.models.checkpoint import read_description, seal
-from blimpworks.tables import PROMPTS, write_table
+from blimpworks.tables import PROMPTS, write_rows
 from support import tiny
 
 # vLLM's attention on CPUs takes heads of a width of 32 or more.
@@ -57,18 +56,11 @@ def with_template(checkpoint, template):
 
 def write_prompts(path, prompts):
     """A table of prompts; the language is the file's name."""
-    number = len(prompts)
-    rows = {
-        "item_id": [f"{path.stem}-{i}" for i in range(number)],
-        "lang": [path.stem] * number,
-        "phenomenon": ["first_word"] * number,
-        "paradigm": ["template=1"] * number,
-        "template": [1] * number,
-        "number": [*range(1, number + 1)],
-        "nominal": [number] * number,
-        "prompt": prompts,
-        "answer": ["dog"] * number,
-        "arguments": ["{}"] * number,
-    }
-    write_table(pa.table(rows, schema=PROMPTS.arrow()), PROMPTS, path)
+    same = {"lang": path.stem, "phenomenon": "first_word", "paradigm": "template=1", "template": 1}
+    same |= {"nominal": len(prompts), "answer": "dog", "arguments": "{}"}
+    rows = [
+        {"item_id": f"{path.stem}-{i}", "number": i + 1, "prompt": prompt, **same}
+        for i, prompt in enumerate(prompts)
+    ]
+    write_rows(rows, PROMPTS, path)
     return path

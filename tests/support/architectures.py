@@ -160,31 +160,15 @@ def product_scores(directory, architecture, dtype="float32", options=None, pairs
     """
     work = directory.parent
     facts = facts_of(directory, architecture)
-    described = Checkpoint(
-        name="tiny",
-        scope="multi",
-        architecture=facts.architecture,
-        dtype=dtype,
-        first_token=facts.first_token,
-        source=Copied(directory="tiny"),
-    )
+    own = {"architecture": facts.architecture, "dtype": dtype, "first_token": facts.first_token}
+    described = Checkpoint(name="tiny", scope="multi", source=Copied(directory="tiny"), **own)
     checkpoint = work / "model" / "checkpoint.json"
     take_local(directory, described, checkpoint)
     items = tiny.write_items(work / "eng.parquet", pairs)
     shutil.rmtree(work / "shards", ignore_errors=True)
-    score_items(
-        [items],
-        checkpoint,
-        work / "shards",
-        work / "manifest.json",
-        "transformers",
-        options or ScoringOptions(),
-    )
-    rows = [
-        row
-        for path in (work / "shards").glob("*.parquet")
-        for row in pq.read_table(path).to_pylist()
-    ]
+    store, manifest = work / "shards", work / "manifest.json"
+    score_items([items], checkpoint, store, manifest, "transformers", options or ScoringOptions())
+    rows = [row for path in store.glob("*.parquet") for row in pq.read_table(path).to_pylist()]
     failed = [f"{row['status']}: {row['text']}" for row in rows if row["status"] != "ok"]
     if failed:
         raise UserError(f"{len(failed)} of {len(rows)} sentences are not scored ({failed[0]})")
@@ -192,17 +176,14 @@ def product_scores(directory, architecture, dtype="float32", options=None, pairs
 
 
 def flat(scores):
-    """Join the log-probabilities [tokens] of all sentences."""
     return np.concatenate([scores[text] for text in TEXTS])
 
 
 def difference(left, right):
-    """Subtract one table of log-probabilities from another; returns nats [tokens]."""
     return flat(left) - flat(right)
 
 
 def ways(config, form):
-    """List the options with which a model is scored."""
     if config.is_encoder_decoder:
         forms = ["masked", "target"] if form == "sentinel" else ["target"]
         return [ScoringOptions(seq2seq=Seq2seqOptions(form=name)) for name in forms]
@@ -212,7 +193,6 @@ def ways(config, form):
 
 
 def is_mixture(config):
-    """Say whether a model is a mixture of experts."""
     names = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
     text = config.get_text_config()
     return any((getattr(text, name, 0) or 0) > 1 for name in names)
@@ -244,7 +224,6 @@ def compare(entry, dtype, directory, truth, plain):
 
 
 def spread_of(differences):
-    """Compute the root of the mean square."""
     return float(np.sqrt((differences**2).mean()))
 
 

@@ -13,15 +13,10 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.judging.judge import Rules, judge
+from blimpworks.papers.blimp import released_results
 from blimpworks.papers.blimp.analysis import bin_accuracies
 from blimpworks.papers.blimp.exhibits import SPECS
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PHENOMENON_OF, TWO_PREFIX
-from blimpworks.papers.blimp.released_results import (
-    MODELS,
-    RERUN_MODELS,
-    read_blimp_release,
-    read_ratings,
-)
 from blimpworks.papers.blimp.tables import ITEM_SCHEMA
 from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
@@ -69,14 +64,14 @@ def release(mirror, root):
     sources = {row.name: row for row in rows_of(SourceRow, "sources.tsv")}
     files = [fetch(sources[name], mirror, root) for name in (RESULTS, HUMANS, RERUN)]
     output = root / "accuracies" / "released" / "blimp.parquet"
-    read_blimp_release(*files, output)
+    released_results.read_blimp_release(*files, output)
     return output
 
 
 def ratings(mirror, root):
     sources = {row.name: row for row in rows_of(SourceRow, "sources.tsv")}
     output = root / "ratings" / "blimp.parquet"
-    read_ratings(fetch(sources[RESPONSES], mirror, root), output)
+    released_results.read_ratings(fetch(sources[RESPONSES], mirror, root), output)
     return output
 
 
@@ -92,7 +87,7 @@ def check_cells(exhibit, tables):
 
 def write_release(root, share=0.75):
     """Files like the released ones, in which every accuracy is the same share."""
-    results = [f"UID,type,{','.join(MODELS)},n"]
+    results = [f"UID,type,{','.join(released_results.MODELS)},n"]
     kinds = {"sentence": PHENOMENON_OF, "one-prefix": ONE_PREFIX, "two-prefix": TWO_PREFIX}
     results += [
         f"{uid},{kind},{share},{share},{share},{share},1000"
@@ -102,7 +97,10 @@ def write_release(root, share=0.75):
     humans = ["Condition,accepted,total_mean,count"]
     humans += [f"{uid},4,{0.9 - number / 1000},100" for number, uid in enumerate(PHENOMENON_OF)]
     rerun = [
-        json.dumps({"UID": uid} | dict.fromkeys(RERUN_MODELS, share + 0.001 * (uid in ONE_PREFIX)))
+        json.dumps(
+            {"UID": uid}
+            | dict.fromkeys(released_results.RERUN_MODELS, share + 0.001 * (uid in ONE_PREFIX))
+        )
         for uid in (*PHENOMENON_OF, "overall")
     ]
     paths = [root / "results.csv", root / "humans.csv", root / "rerun.jsonl"]

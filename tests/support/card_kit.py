@@ -29,7 +29,6 @@ SENTENCES = {
 
 
 def sentences(lang):
-    """Good and bad sentences of a language."""
     return [
         tuple(side.format(f"{number} ") for side in SENTENCES[lang])
         for number in range(len(PHENOMENA[lang]))
@@ -43,61 +42,32 @@ def tokens(text, total):
 
 
 def benchmark(root, **changes):
-    """Facts on the benchmark, whose tables are below ``root``."""
     languages = [*MARGINS]
-    return {
-        "label": "Pairs",
-        "citation": "Somebody (2020). Pairs.",
-        "address": "https://example.org/pairs",
-        "unit": "pair",
-        "noun": "pair",
-        "data": "",
-        "methods": {model: ["full_sentence"] for model in SIZES},
-        "mcnemar": "published",
-        "chance": 0.5,
-        "own_items": True,
-        "languages": dict.fromkeys(SIZES, languages),
-        "items": {lang: f"{root}/items/pairs/{lang}.parquet" for lang in languages},
-        "whole": {},
-        "accuracies": f"{root}/accuracies/pairs.parquet",
-        "printed": "",
-        "names": "",
-        "sensitivity": {},
-    } | changes
+    own = {"label": "Pairs", "citation": "Somebody (2020). Pairs.", "data": ""}
+    own |= {"address": "https://example.org/pairs", "unit": "pair", "noun": "pair"}
+    own |= {"mcnemar": "published", "chance": 0.5, "own_items": True, "whole": {}}
+    own |= {"methods": {model: ["full_sentence"] for model in SIZES}, "sensitivity": {}}
+    own |= {"languages": dict.fromkeys(SIZES, languages), "printed": "", "names": ""}
+    own |= {"items": {lang: f"{root}/items/pairs/{lang}.parquet" for lang in languages}}
+    return own | {"accuracies": f"{root}/accuracies/pairs.parquet"} | changes
 
 
 def facts(root, **changes):
     """Facts on the evaluation; ``changes`` are those on its benchmark."""
-    return {
-        "campaign": "try",
-        "description": "",
-        "configfile": "try.yaml",
-        "results": str(root),
-        "limit": None,
-        "worst": 10,
-        "languages": {"eng": "English", "deu": "German"},
-        "models": {
-            name: {
-                "label": f"{name.title()} model",
-                "hf_id": f"org/{name}",
-                "parameters": size,
-                "architecture": "causal",
-                "engine": "transformers",
-                "dtype": "float32",
-                "first_token": "bos",
-                "tuning": "base",
-                "note": "",
-                "manifests": [],
-                "checkpoint": f"{root}/models/{name}/multi/checkpoint.json",
-                "checkpoints": 1,
-            }
-            for name, size in SIZES.items()
-        },
+    models = {}
+    for name, size in SIZES.items():
+        about = {"label": f"{name.title()} model", "hf_id": f"org/{name}", "parameters": size}
+        about |= {"architecture": "causal", "engine": "transformers", "dtype": "float32"}
+        about |= {"first_token": "bos", "tuning": "base", "note": "", "manifests": []}
+        checkpoint = f"{root}/models/{name}/multi/checkpoint.json"
+        models[name] = about | {"checkpoint": checkpoint, "checkpoints": 1}
+    own = {"campaign": "try", "description": "", "configfile": "try.yaml", "results": str(root)}
+    own |= {"limit": None, "worst": 10, "languages": {"eng": "English", "deu": "German"}}
+    printed = {name: {"label": name.title(), "parameters": s} for name, s in PRINTED_SIZES.items()}
+    return own | {
+        "models": models,
         "benchmarks": {"pairs": benchmark(root, **changes)},
-        "printed": {
-            name: {"label": name.title(), "parameters": size}
-            for name, size in PRINTED_SIZES.items()
-        },
+        "printed": printed,
     }
 
 
@@ -135,16 +105,9 @@ def write_evaluation(root, texts=sentences, margins_of=MARGINS):
 
 
 def write_checkpoint(path, name):
-    """Write the description of a checkpoint that was retrieved from the hub."""
     source = {"kind": "retrieved", "hf_id": f"org/{name}", "revision": "ab" * 20}
-    described = Checkpoint(
-        name=name,
-        scope="multi",
-        architecture="causal",
-        dtype="float32",
-        first_token="bos",
-        source=source,
-    )
+    facts = {"architecture": "causal", "dtype": "float32", "first_token": "bos"}
+    described = Checkpoint(name=name, scope="multi", source=source, **facts)
     path.parent.mkdir(parents=True)
     path.write_text(described.model_dump_json(), encoding="utf-8")
 

@@ -21,14 +21,9 @@ DEMO = "config/demo/config.yaml"
 
 def copy_repository(target: Path) -> None:
     """What git would commit, as a repository of its own."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in filter(None, listed.stdout.split("\0")):
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.check_output(command, cwd=REPOSITORY, text=True)
+    for name in filter(None, listed.split("\0")):
         source, copy = REPOSITORY / name, target / name
         if source.is_symlink() or source.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -39,7 +34,6 @@ def copy_repository(target: Path) -> None:
 
 
 def output_of(done: subprocess.CompletedProcess[str]) -> str:
-    """Everything that a command printed."""
     return done.stdout + done.stderr
 
 

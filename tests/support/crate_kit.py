@@ -32,14 +32,8 @@ PAIRS = [
     ("the nurse hears the dog!", "nurse the hears the dog!"),
     ("the água sees.", "água the sees."),
 ]
-LABELS = json.dumps(
-    {
-        "languages": {"eng": "English"},
-        "models": {"grams": "3-gram"},
-        "method": "full_sentence",
-        "facts": {"table_models": ["grams"]},
-    }
-)
+LABELS = {"languages": {"eng": "English"}, "models": {"grams": "3-gram"}}
+LABELS |= {"method": "full_sentence", "facts": {"table_models": ["grams"]}}
 
 
 def run(*arguments):
@@ -61,15 +55,9 @@ def write_campaign(path, results, **settings):
     catalogue = {name: str(REPOSITORY / f"config/{name}.tsv") for name in ("languages", "models")}
     demo = REPOSITORY / "config/demo"
     catalogue |= {name: str(demo / f"{name}.tsv") for name in ("treebanks", "sources")}
-    campaign = {
-        "campaign": path.stem,
-        "description": "Four pairs and a 3-gram model.",
-        "pathvars": {"results": results},
-        "catalogue": catalogue,
-        "benchmarks": ["multiblimp"],
-        "languages": ["eng"],
-        "models": [],
-    }
+    campaign = {"campaign": path.stem, "description": "Four pairs and a 3-gram model."}
+    campaign |= {"pathvars": {"results": results}, "catalogue": catalogue, "models": []}
+    campaign |= {"benchmarks": ["multiblimp"], "languages": ["eng"]}
     path.write_text(yaml.safe_dump(campaign | settings))
     return path
 
@@ -80,9 +68,9 @@ def evaluate(results, model, checkpoint, engine, *methods):
     scores = results / f"scores/multiblimp/{model}/eng.parquet"
     judged = results / "judgements/multiblimp"
     store = results / "store" / model
-    where = ("--manifest", store / "manifest.json", "--store", store / "shards")
-    run("score", items, "--checkpoint", checkpoint, "--engine", engine, "--options", "{}", *where)
-    run("collect-scores", "--items", items, *where, "--output", scores)
+    words = tiny.score_words(items, checkpoint, engine, store)
+    run(*words)
+    run("collect-scores", "--items", items, *words[-4:], "--output", scores)
     decisions = [f"--method={method}" for method in methods]
     decisions += ["--ties", "wrong", "--near-tie", 0.001]
     paths = ("--items", items, "--scores", scores, "--output", judged / model / "eng.parquet")
@@ -100,18 +88,15 @@ def build_results(results):
     """
     checkpoint = tiny.make_ngram(tiny.write_corpus(Path("text.txt")), Path("model/checkpoint.json"))
     items = results / "items/multiblimp/eng.parquet"
-    with Job(
-        recorded_commands()["sample_items"],
-        inputs=[Path("text.txt")],
-        outputs=[items],
-        params={"seed": 1},
-    ):
+    sampled = recorded_commands()["sample_items"]
+    with Job(sampled, inputs=[Path("text.txt")], outputs=[items], params={"seed": 1}):
         tiny.write_items(items, PAIRS, paradigm=["SG", "SG", "PL", "PL"])
     accuracies = evaluate(results, "grams", checkpoint, "kenlm", "full_sentence")
     files = [results / f"exhibits/multiblimp/table5.{suffix}" for suffix in ("csv", "md", "tex")]
     tables = (f"--input=accuracies={accuracies}", f"--input=items={items}")
     cells = ("--cells", results / "exhibits/multiblimp/table5.cells.parquet")
-    run("build-exhibit", "multiblimp/table5", *files, *cells, *tables, "--labels", LABELS)
+    named = (*cells, *tables, "--labels", json.dumps(LABELS))
+    run("build-exhibit", "multiblimp/table5", *files, *named)
 
 
 def seed_cache(path):
@@ -132,12 +117,10 @@ def seed_cache(path):
 
 def verdict(crate, cache, profile="provenance-run-crate"):
     """What the validator finds at its required level, as a list of messages."""
+    where = {"rocrate_uri": str(crate), "cache_path": str(cache), "offline": True}
+    required = models.Severity.REQUIRED
     settings = models.ValidationSettings(
-        rocrate_uri=str(crate),
-        profile_identifier=profile,
-        requirement_severity=models.Severity.REQUIRED,
-        offline=True,
-        cache_path=str(cache),
+        profile_identifier=profile, requirement_severity=required, **where
     )
     return [issue.message for issue in services.validate(settings).get_issues()]
 

@@ -30,7 +30,6 @@ def declare(folder: Path, files: dict[str, str | bytes], **declaration: Any) -> 
 def built(
     folder: Path, files: dict[str, str | bytes], *, lang: str = "eng", **declaration: Any
 ) -> list[dict[str, Any]]:
-    """Rows of the items of a declared benchmark."""
     path = declare(folder, files, **declaration)
     output = folder.parent / "items.parquet"
     build_items(path, [], folder, "toy", lang, output)
@@ -39,7 +38,6 @@ def built(
 
 
 def pairs_of(rows: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Good and bad sentence of each row."""
     return [(row["good"], row["bad"]) for row in rows]
 
 
@@ -51,7 +49,6 @@ def regions_of(row: dict[str, Any]) -> tuple[str, str]:
 
 
 def jsonl(*records: dict[str, Any]) -> str:
-    """Records as JSON lines."""
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
@@ -63,10 +60,8 @@ def suite(**changes: Any) -> dict[str, Any]:
         regions = [{"region_number": n, "content": c} for n, c in enumerate(contents, start=1)]
         return {"condition_name": name, "regions": regions}
 
-    item = {
-        "item_number": 1,
-        "conditions": [condition("match", "sleep"), condition("mismatch", "sleeps")],
-    }
+    conditions = [condition("match", "sleep"), condition("mismatch", "sleeps")]
+    item = {"item_number": 1, "conditions": conditions}
     formula = "(2;%match%) < (2;%mismatch%)"
     predictions = [{"type": "formula", "formula": formula}]
     return {"meta": {"name": "verbs"}, "predictions": predictions, "items": [item], **changes}

@@ -13,6 +13,12 @@ def embellished(text):
     return re.sub(r"[^,]+$", "95.5", text.rstrip()) + "\n"
 
 
+def alter_a_byte(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
 def rewrite(sidecar, edit):
     """Edit a record, and make its hash of itself right again."""
     record = json.loads(sidecar.read_text("utf-8"))

@@ -46,33 +46,27 @@ def cut(data, random):
 
 
 def flip(data, random):
-    """One bit is another."""
     at = random.randrange(len(data))
     return data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1 :]
 
 
 def delete(data, random):
-    """Some bytes are missing."""
     at = random.randrange(len(data))
     return data[:at] + data[at + random.randint(1, 9) :]
 
 
 def lose_line(data, random):
-    """A line is missing."""
     start, end = _line(data, random)
     return data[:start] + data[end:]
 
 
 def repeat_line(data, random):
-    """A line stands twice."""
     start, end = _line(data, random)
     line = data[start:end]
     return data[:end] + (b"" if line.endswith(b"\n") else b"\n") + line + data[end:]
 
 
 def swap_cells(data, random):
-    """Two neighbouring cells of a line have changed places."""
-
     def swapped(cells):
         at = random.randrange(max(len(cells) - 1, 1))
         return [*cells[:at], *cells[at : at + 2][::-1], *cells[at + 2 :]]
@@ -81,12 +75,10 @@ def swap_cells(data, random):
 
 
 def lose_cell(data, random):
-    """A line lacks its last cell."""
     return _cells(data, random, lambda cells: cells[:-1])
 
 
 def add_cell(data, random):
-    """A line has a cell too many."""
     return _cells(data, random, lambda cells: [*cells, b"more"])
 
 
@@ -96,7 +88,6 @@ def utf16(data, _random):
 
 
 def bad_byte(data, random):
-    """A byte that no UTF-8 has."""
     at = random.randrange(len(data))
     return data[:at] + b"\xff" + data[at:]
 
@@ -108,12 +99,10 @@ def nuls(data, random):
 
 
 def wide(data, random):
-    """A value of 200,000 characters."""
     return _replaced(data, random, b"x" * WIDE)
 
 
 def empty(_data, _random):
-    """Nothing is in it."""
     return b""
 
 
@@ -128,35 +117,20 @@ def deep(_data, random):
 
 
 def noise(data, random):
-    """Random bytes."""
     return random.randbytes(min(len(data), 4096))
 
 
 def number(data, random):
-    """A value is a number, a truth value, or none."""
     return _replaced(
         data, random, random.choice([b"7", b"-1.5", b"1e999", b"null", b"true", b"NaN"])
     )
 
 
 def other_type(data, random):
-    """A value of JSON or YAML is a list or an object."""
     return _replaced(data, random, random.choice([b"[1, 2]", b'{"a": 1}', b"[]", b"{}"]))
 
 
-STRUCTURAL = (
-    cut,
-    repeat_line,
-    lose_cell,
-    add_cell,
-    utf16,
-    bad_byte,
-    nuls,
-    wide,
-    empty,
-    blank,
-    deep,
-    noise,
-)
+STRUCTURAL = (cut, repeat_line, lose_cell, add_cell, utf16, bad_byte, nuls)
+STRUCTURAL += (wide, empty, blank, deep, noise)
 OTHER = (flip, delete, lose_line, swap_cells, number, other_type)
 DAMAGE = {each.__name__: each for each in (*STRUCTURAL, *OTHER)}

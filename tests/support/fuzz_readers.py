@@ -4,6 +4,7 @@ A reader's ``same`` says of damage that can be seen why its files may not show i
 reader counts beside what it gives (``noted``) are accounted for.
 """
 
+import io
 import json
 import shutil
 import zipfile
@@ -65,6 +66,7 @@ from support.paths import REPOSITORY
 
 CONFIG = REPOSITORY / "config"
 DEMO = CONFIG / "demo"
+DEMO_PAIRS = DEMO / "benchmarks/demo_pairs"
 
 
 class Data(NamedTuple):
@@ -88,24 +90,29 @@ class Reader:
     """Damage that can be seen in other files, and why not in these."""
 
 
-def text_file(name, text):
+def among(files, name):
+    """One of several files, texts or bytes, by their names."""
+
     def write(folder):
-        path = folder / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
+        for file, content in files.items():
+            path = folder / file
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return folder / name
 
     return write
 
 
-def beginning(source, lines=12, name=None):
-    """A file with the first lines of one of the repository."""
+def text_file(name, text):
+    return among({name: text}, name)
+
+
+def beginning(source, lines=None, name=None):
+    """A file with the first lines of one of the repository, or with all."""
     kept = source.read_text(encoding="utf-8").splitlines(keepends=True)[:lines]
     return text_file(name or source.name, "".join(kept))
 
 
 def copied(folder, name):
-    """A file of a copied folder."""
-
     def write(target):
         place = target / folder.name
         shutil.rmtree(place, ignore_errors=True)
@@ -115,8 +122,8 @@ def copied(folder, name):
     return write
 
 
-def rows(kind):
-    return lambda path: read_rows(kind, path)
+def table(source, row):
+    return beginning(CONFIG / source, 12), lambda path: read_rows(row, path)
 
 
 def jsonl(*values):
@@ -125,10 +132,8 @@ def jsonl(*values):
 
 # Treebanks and words
 
-TREES = "".join(
-    (DEMO / "data/ud/UD_French-Demo/fr_demo-ud-test.conllu").read_text().split("\n\n")[n] + "\n\n"
-    for n in range(4)
-)
+FRENCH_TREES = (DEMO / "data/ud/UD_French-Demo/fr_demo-ud-test.conllu").read_text()
+TREES = "\n\n".join([*FRENCH_TREES.split("\n\n")[:4], ""])
 
 
 def trees(path):
@@ -156,15 +161,6 @@ WALS = {
 }
 
 
-def wals(name):
-    def write(folder):
-        for each, text in WALS.items():
-            (folder / each).write_text(text)
-        return folder / name
-
-    return write
-
-
 def complexity(path):
     places = [path.with_name(name) for name in WALS]
     categories = read_categories(*places[:2])
@@ -172,7 +168,9 @@ def complexity(path):
 
 
 def grammar(path):
-    read = read_grammar(path, path.with_name("common.avg"), "published")
+    read = read_grammar(
+        path.with_name("simple_agrmt.avg"), path.with_name("common.avg"), "published"
+    )
     return repr((read.templates, read.rules, read.vary))
 
 
@@ -201,15 +199,6 @@ RELEASED = {
 }
 
 
-def released(name):
-    def write(folder):
-        for file, text in RELEASED.items():
-            (folder / file).write_text(text)
-        return folder / name
-
-    return write
-
-
 def accuracies(path):
     output = path.with_name("released.parquet")
     read_blimp_release(*(path.with_name(name) for name in RELEASED), output)
@@ -227,25 +216,13 @@ PAIRS = "good,bad,kind\n" + "".join(
     f"The cats sleep {n}.,The cats sleeps {n}.,x\n" for n in range(5)
 )
 RECORDS = [{"good": f"He runs {n}.", "bad": f"He run {n}.", "kind": "x"} for n in range(5)]
-HEAD = {"label": "Toy", "title": "A toy", "authors": "Nobody (2026)", "languages": ["eng"]}
-OF_PAIRS = {
-    "layout": "pairs",
-    "files": "data.*",
-    "good": "good",
-    "bad": "bad",
-    "paradigm": {"constant": "x"},
-}
+PAIR_DATA = {"layout": "pairs", "files": "data.*", "good": "good", "bad": "bad", "paradigm": "kind"}
+DECLARATION = {"label": "Toy", "title": "A toy", "authors": "Nobody (2026)", "languages": ["eng"]}
+DECLARED = {"benchmark.yaml": json.dumps(DECLARATION | {"data": [PAIR_DATA]})}
 
 
-def declared(name, content, data=None):
-    def write(folder):
-        declaration = HEAD | {"data": [data or {**OF_PAIRS, "paradigm": "kind"}]}
-        (folder / "benchmark.yaml").write_text(json.dumps(declaration))
-        path = folder / name
-        path.write_bytes(content(folder) if callable(content) else content.encode())
-        return path
-
-    return write
+def declared(name, content):
+    return among(DECLARED | {name: content}, name)
 
 
 def items(path):
@@ -255,23 +232,17 @@ def items(path):
     return list(read_items(declaration, named, []))
 
 
-def parquet(folder):
-    path = folder / "packed"
-    pa.parquet.write_table(pa.Table.from_pylist(RECORDS), path)
-    return _taken(path)
+def parquet():
+    buffer = io.BytesIO()
+    pa.parquet.write_table(pa.Table.from_pylist(RECORDS), buffer)
+    return buffer.getvalue()
 
 
-def zipped(folder):
-    path = folder / "packed"
-    with zipfile.ZipFile(path, "w") as archive:
+def zipped():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("data.csv", PAIRS)
-    return _taken(path)
-
-
-def _taken(path):
-    content = path.read_bytes()
-    path.unlink()
-    return content
+    return buffer.getvalue()
 
 
 # Tables, records, models
@@ -289,12 +260,8 @@ def item_table(folder):
     return path
 
 
-SAMPLES = jsonl(
-    *(
-        {"doc_id": n, "doc": {"sentence_good": f"He runs {n}.", "sentence_bad": f"He run {n}."}}
-        for n in range(4)
-    )
-)
+DOCUMENTS = [{"sentence_good": f"He runs {n}.", "sentence_bad": f"He run {n}."} for n in range(4)]
+SAMPLES = jsonl(*({"doc_id": n, "doc": document} for n, document in enumerate(DOCUMENTS)))
 
 
 def samples(path):
@@ -323,15 +290,14 @@ PROGRESS = {
     "languages": {"eng": {"sentences": 4, "done": 4}},
 }
 RECORD: dict[str, Any] = {
-    "verb": "judge",
-    "code": "0" * 16,
-    "started": "1",
-    "ended": "2",
-    "inputs": [],
+    **{key: {} for key in ("params", "packages", "notes", "sources")},
+    **{"verb": "judge", "code": "0" * 16, "started": "1", "ended": "2", "inputs": []},
+    "outputs": [{"path": "a.parquet", "sha256": "0" * 64, "bytes": 1}],
+    **{"git": {"commit": None, "clean": None}, "host": {"platform": "x"}},
 }
-RECORD |= {name: {} for name in ("params", "packages", "notes", "sources")}
-RECORD |= {"outputs": [{"path": "a.parquet", "sha256": "0" * 64, "bytes": 1}]}
-RECORD |= {"git": {"commit": None, "clean": None}, "host": {"platform": "x"}}
+CONFIGURATION = {"architectures": ["GPT2LMHeadModel"]}
+INDEX = {"weight_map": {"w": "a", "v": "b"}}
+EXHIBIT = {"title": "One", "caption": "Two", "sheets": []}
 COMPARISON = "paper,exhibit,row,column,printed,unit,recomputed,status,note\n" + "".join(
     f"blimp,table1,r{n},c,{n}.5,%,{n}.5,exact,none\n" for n in range(5)
 )
@@ -347,17 +313,16 @@ def read_sheet_rows(path):
     return [line.cells for line in read_sheet(path)]
 
 
+def read_configuration(path):
+    return read_json(path, "a model's config.json")
+
+
 def numbered(path):
     return list(read_rows_with_lines(path, exhibit=["table1"]))
 
 
-def resources(name):
-    """The resource of that name among those of French."""
-
-    def write(folder):
-        return copied(CONFIG / "lmentry/resources/fra", name)(folder)
-
-    return write
+def resources(path):
+    return read_resources(sorted(path.parent.iterdir()))
 
 
 def rule(path):
@@ -366,394 +331,225 @@ def rule(path):
 
 CUT_OFF = "lines that a lost node leaves are passed over"
 FREE = "a text of any lines"
-LINES = {"cut": FREE, "repeat_line": FREE, "lose_cell": FREE, "add_cell": FREE, "blank": FREE}
+LINES = dict.fromkeys(("cut", "repeat_line", "lose_cell", "add_cell", "blank"), FREE)
 WIDE = {"wide": "a value may be long"}
-TEXT = LINES | WIDE | {"nuls": FREE, "empty": FREE, "deep": FREE}
+TEXT = LINES | WIDE | dict.fromkeys(("nuls", "empty", "deep"), FREE)
 LAST_CELL = {"cut": "an editor may leave out the last line end, and the last cell is a note"}
 PARTS = "YAML's own values: comments and texts of any kind may lack or repeat a part"
 YAML = dict.fromkeys(("cut", "repeat_line", "lose_cell", "add_cell"), PARTS) | WIDE
 COMMENTS = dict.fromkeys(("repeat_line", "lose_cell", "add_cell"), "a comment may say anything")
 JSON = WIDE | dict.fromkeys(("repeat_line", "lose_cell", "add_cell"), "JSON has no lines")
+TWICE = {"repeat_line": "a pair that a file has twice is counted by build_items"}
+CHECKED = "rows that read_printed_numbers has checked"
+RECORDED = "a file of our own, checked by its record"
+LABELS = "those who read labels refuse it"
+HOMOPHONES = WIDE | {
+    "repeat_line": "released files have some twice",
+    "missing": "some languages have none",
+    "cut": "released files may lack the last line end",
+}
+
+GRAMMARS, LEXICON = CONFIG / "grammars/eng", CONFIG / "blimp/lexicon"
+HINDI, FRENCH = CONFIG / "urblimp/hin", CONFIG / "lmentry/resources/fra"
+GLOTCC = (
+    "code\tdocuments\tsentences\twords\tcharacters\neng\t12\t23\t34\t45\ndeu-Latn\t2\t3\t4\t5\n"
+)
+SHEET = "id,prompt,correct\r\n" + "".join(f"r{n},Say {n}.,yes\r\n" for n in range(4))
+DIALOGUES = jsonl(*({"system": "S", "prompt": f"p{n}", "answer": "a"} for n in range(3)))
+
+
+def readers(module, same, *rows):
+    """Readers by the module that opens their files: name, writer and function of each."""
+    return [Reader(*row, module, same) for row in rows]
+
+
+def json_readers(*rows):
+    """Readers of files of one JSON value: name, file, value, function and module of each."""
+    return [
+        Reader(name, text_file(file, json.dumps(value)), read, module, JSON)
+        for name, file, value, read, module in rows
+    ]
 
 
 READERS = [
-    Reader(
-        "conllu",
-        text_file("x.conllu", TREES),
-        trees,
+    *readers(
+        "campaign.table_files",
+        LAST_CELL | WIDE,
+        ("languages", *table("languages.tsv", LanguageRow)),
+        ("treebanks", *table("treebanks.tsv", TreebankRow)),
+        ("sources", *table("sources.tsv", SourceRow)),
+        ("models", *table("models.tsv", ModelRow)),
+        ("groups", *table("language_groups.tsv", GroupRow)),
+        ("frequency codes", *table("frequency_codes.tsv", FrequencyCodesRow)),
+        ("reasons", *table("published/blimp/reasons.tsv", ReasonRow)),
+        ("blimp nouns", copied(LEXICON, "nouns.tsv"), lexicon),
+        ("printed numbers", text_file("table1.csv", PRINTED), lambda p: read_printed_numbers([p])),
+        ("exhibits", text_file("specs.tsv", SPECS), lambda p: read_specs(p, "x", "y")),
+    ),
+    *readers(
+        "campaign.settings.parsing",
+        YAML,
+        ("campaign", beginning(DEMO / "config.yaml"), load_campaign),
+        ("benchmark declaration", copied(DEMO_PAIRS, "benchmark.yaml"), Declaration.read),
+        ("blimp paradigm", beginning(CONFIG / f"blimp/paradigms/{PARADIGM}.yaml"), read_paradigm),
+        ("blimp classes", copied(LEXICON, "classes.yaml"), lexicon),
+        ("language pack", beginning(CONFIG / "lmentry/languages/fra.yaml"), read_pack),
+        ("tasks", beginning(CONFIG / "lmentry/tasks.yaml"), read_declarations),
+        ("urblimp language", beginning(HINDI / "language.yaml"), read_language),
+        ("orthography", beginning(HINDI / "language.yaml"), read_orthography),
+        ("urblimp rules", beginning(HINDI / "oblique_verb.yaml"), rule),
+    ),
+    *readers(
         "linguistics.treebanks",
         WIDE | {"nuls": "a form may have any signs"} | COMMENTS,
+        ("conllu", text_file("x.conllu", TREES), trees),
     ),
-    Reader(
-        "unimorph",
-        beginning(DEMO / "data/unimorph/eng/eng", 30, "eng"),
-        unimorph,
+    *readers(
         "papers.multiblimp.items.lexicon",
         WIDE | {"nuls": "upstream's words are taken as they are"},
+        ("unimorph", beginning(DEMO / "data/unimorph/eng/eng", 30, "eng"), unimorph),
     ),
-    Reader("wals values", wals("value.csv"), complexity, "papers.clams.analysis.wals"),
-    Reader("wals elements", wals("domainelement.csv"), complexity, "papers.clams.analysis.wals"),
-    Reader("wals languages", wals("languages.csv"), complexity, "papers.clams.analysis.wals"),
-    Reader(
-        "glotcc",
-        text_file(
-            "totals.tsv",
-            "code\tdocuments\tsentences\twords\tcharacters\neng\t12\t23\t34\t45\ndeu-Latn\t2\t3\t4\t5\n",
-        ),
-        read_totals,
+    *readers(
         "papers.multiblimp.analysis.frequencies",
+        {},
+        ("glotcc", text_file("totals.tsv", GLOTCC), read_totals),
     ),
-    Reader(
-        "clams set",
-        text_file("simple_agrmt.txt", SETS),
-        lambda p: list(read_pairs(p)),
+    *readers(
+        "papers.clams.analysis.wals",
+        {},
+        ("wals values", among(WALS, "value.csv"), complexity),
+        ("wals elements", among(WALS, "domainelement.csv"), complexity),
+        ("wals languages", among(WALS, "languages.csv"), complexity),
+    ),
+    *readers(
         "papers.clams.items.build",
         WIDE | {"repeat_line": "judging counts a pair that stands twice"},
+        ("clams set", text_file("simple_agrmt.txt", SETS), lambda p: list(read_pairs(p))),
     ),
-    Reader(
-        "clams grammar",
-        copied(CONFIG / "grammars/eng", "simple_agrmt.avg"),
-        grammar,
+    *readers(
         "papers.clams.items.grammar.model",
         LINES | WIDE | {"nuls": "a word of any signs"},
+        ("clams grammar", copied(GRAMMARS, "simple_agrmt.avg"), grammar),
+        ("clams common grammar", copied(GRAMMARS, "common.avg"), grammar),
     ),
-    Reader(
-        "clams common grammar",
-        copied(CONFIG / "grammars/eng", "common.avg"),
-        lambda p: grammar(p.with_name("simple_agrmt.avg")),
-        "papers.clams.items.grammar.model",
-        LINES | WIDE | {"nuls": "a word of any signs"},
-    ),
-    Reader(
-        "word list",
-        text_file("words.txt", "the\nauthor\nlaughs\n"),
-        read_word_list,
+    *readers(
         "papers.clams.items.grammar.generator",
         LINES | WIDE | {"empty": FREE, "deep": FREE},
+        ("word list", text_file("words.txt", "the\nauthor\nlaughs\n"), read_word_list),
     ),
-    Reader(
-        "blimp pairs",
-        text_file(f"{PARADIGM}.jsonl", jsonl(*map(blimp_record, range(4)))),
-        lambda p: list(read_records(p)),
+    *readers(
         "papers.blimp.items.build",
         JSON,
+        (
+            "blimp pairs",
+            text_file(f"{PARADIGM}.jsonl", jsonl(*map(blimp_record, range(4)))),
+            lambda p: list(read_records(p)),
+        ),
+    ),
+    *readers(
+        "papers.blimp.released_results",
+        {},
+        *((f"blimp {name}", among(RELEASED, name), accuracies) for name in RELEASED),
     ),
     *(
-        Reader(f"blimp {name}", released(name), accuracies, "papers.blimp.released_results")
-        for name in RELEASED
+        Reader(
+            f"benchmark {kind}", declared(f"data.{kind}", text), items, "benchmarks.readers", same
+        )
+        for kind, text, same in (
+            ("csv", PAIRS, TWICE | WIDE),
+            ("json", json.dumps(RECORDS), JSON),
+            ("jsonl", jsonl(*RECORDS), TWICE | JSON),
+            ("parquet", parquet(), {}),
+        )
     ),
-    Reader(
-        "blimp paradigm",
-        beginning(CONFIG / f"blimp/paradigms/{PARADIGM}.yaml", 1000),
-        read_paradigm,
-        "campaign.settings.parsing",
-        YAML,
-    ),
-    Reader(
-        "blimp nouns",
-        copied(CONFIG / "blimp/lexicon", "nouns.tsv"),
-        lexicon,
-        "campaign.table_files",
-        LAST_CELL | WIDE,
-    ),
-    Reader(
-        "blimp classes",
-        copied(CONFIG / "blimp/lexicon", "classes.yaml"),
-        lexicon,
-        "campaign.settings.parsing",
-        YAML,
-    ),
-    Reader(
-        "benchmark csv",
-        declared("data.csv", PAIRS),
-        items,
-        "benchmarks.readers",
-        {"repeat_line": "a pair that a file has twice is counted by build_items"} | WIDE,
-    ),
-    Reader(
-        "benchmark jsonl",
-        declared("data.jsonl", jsonl(*RECORDS)),
-        items,
-        "benchmarks.readers",
-        {"repeat_line": "a pair that a file has twice is counted by build_items"} | JSON,
-    ),
-    Reader(
-        "benchmark json",
-        declared("data.json", json.dumps(RECORDS)),
-        items,
-        "benchmarks.readers",
-        JSON,
-    ),
-    Reader("benchmark parquet", declared("data.parquet", parquet), items, "benchmarks.readers"),
-    Reader(
-        "benchmark zip",
-        declared("data.zip", zipped),
-        items,
+    *readers(
         "benchmarks.files",
-        {"repeat_line": "a pair that a file has twice is counted by build_items"} | WIDE,
+        TWICE | WIDE,
+        ("benchmark zip", declared("data.zip", zipped()), items),
     ),
-    Reader(
-        "benchmark declaration",
-        copied(DEMO / "benchmarks/demo_pairs", "benchmark.yaml"),
-        Declaration.read,
-        "campaign.settings.parsing",
-        YAML,
-    ),
-    Reader(
-        "languages",
-        beginning(CONFIG / "languages.tsv"),
-        rows(LanguageRow),
-        "campaign.table_files",
-        LAST_CELL | WIDE,
-    ),
-    Reader(
-        "treebanks",
-        beginning(CONFIG / "treebanks.tsv"),
-        rows(TreebankRow),
-        "campaign.table_files",
-        LAST_CELL | WIDE,
-    ),
-    Reader(
-        "sources",
-        beginning(CONFIG / "sources.tsv"),
-        rows(SourceRow),
-        "campaign.table_files",
-        LAST_CELL | WIDE,
-    ),
-    Reader(
-        "models",
-        beginning(CONFIG / "models.tsv"),
-        rows(ModelRow),
-        "campaign.table_files",
-        LAST_CELL | WIDE,
-    ),
-    Reader(
-        "groups",
-        beginning(CONFIG / "language_groups.tsv"),
-        rows(GroupRow),
-        "campaign.table_files",
-        LAST_CELL | WIDE,
-    ),
-    Reader(
-        "frequency codes",
-        beginning(CONFIG / "frequency_codes.tsv"),
-        rows(FrequencyCodesRow),
-        "campaign.table_files",
-        LAST_CELL | WIDE,
-    ),
-    Reader(
-        "reasons",
-        beginning(CONFIG / "published/blimp/reasons.tsv"),
-        rows(ReasonRow),
-        "campaign.table_files",
-        LAST_CELL | WIDE,
-    ),
-    Reader(
-        "printed numbers",
-        text_file("table1.csv", PRINTED),
-        lambda p: read_printed_numbers([p]),
-        "campaign.table_files",
-        LAST_CELL | WIDE,
-    ),
-    Reader(
-        "printed numbers by line",
-        text_file("table1.csv", PRINTED),
-        numbered,
+    *readers(
         "audit.cells",
-        dict.fromkeys(
-            ("cut", "repeat_line", "nuls", "wide"), "rows that read_printed_numbers has checked"
-        ),
+        dict.fromkeys(("cut", "repeat_line", "nuls", "wide"), CHECKED),
+        ("printed numbers by line", text_file("table1.csv", PRINTED), numbered),
     ),
-    Reader(
-        "campaign",
-        beginning(DEMO / "config.yaml", 1000),
-        load_campaign,
-        "campaign.settings.parsing",
-        YAML,
-    ),
-    Reader(
-        "exhibits",
-        text_file("specs.tsv", SPECS),
-        lambda p: read_specs(p, "x", "y"),
-        "campaign.table_files",
-        LAST_CELL | WIDE,
-    ),
-    Reader(
-        "lm-eval samples",
-        text_file("samples_x.jsonl", SAMPLES),
-        samples,
+    *readers(
         "interop.lm_eval_import",
         JSON,
+        ("lm-eval samples", text_file("samples_x.jsonl", SAMPLES), samples),
     ),
-    Reader(
-        "annotation sheet",
-        text_file(
-            "eng.anna.csv",
-            "id,prompt,correct\r\n" + "".join(f"r{n},Say {n}.,yes\r\n" for n in range(4)),
-        ),
-        read_sheet_rows,
+    *readers(
         "annotation.spreadsheet",
-        WIDE
-        | dict.fromkeys(
-            ("repeat_line", "empty", "blank", "deep"), "those who read labels refuse it"
-        )
-        | {"cut": "those who read labels refuse an empty one"},
+        WIDE | dict.fromkeys(("repeat_line", "empty", "blank", "deep", "cut"), LABELS),
+        ("annotation sheet", text_file("eng.anna.csv", SHEET), read_sheet_rows),
     ),
-    Reader(
-        "record", text_file("a.prov.json", json.dumps(RECORD)), read_record, "records.reading", JSON
-    ),
-    Reader(
-        "journal",
-        text_file("a.journal", jsonl({"event": "started"})[:0] + "\n"),
-        read_entries,
+    *readers(
         "records.journal",
-        LINES
-        | TEXT
-        | {
-            "missing": "no attempt has been made",
-            "utf16": CUT_OFF,
-            "bad_byte": CUT_OFF,
-            "noise": CUT_OFF,
-        },
+        TEXT
+        | dict.fromkeys(("utf16", "bad_byte", "noise"), CUT_OFF)
+        | {"missing": "no attempt has been made"},
+        ("journal", text_file("a.journal", "\n"), read_entries),
     ),
-    Reader("items", item_table, lambda p: read_table(ITEMS, p).to_pylist(), "tables"),
-    Reader("arpa", text_file("a.arpa", ARPA), read_vocabulary, "models.ngram", WIDE),
-    Reader(
-        "checkpoint",
-        text_file("checkpoint.json", json.dumps(CHECKPOINT)),
-        read_description,
-        "models.checkpoint",
-        JSON,
-    ),
-    Reader(
-        "corpus", text_file("corpus.json", json.dumps(CORPUS)), read_corpus, "models.corpus", JSON
-    ),
-    Reader(
-        "vocabulary",
-        text_file("vocabulary.txt", "<unk>\n<eos>\nthe\ncat\n"),
-        read_words,
+    *readers("tables", {}, ("items", item_table, lambda p: read_table(ITEMS, p).to_pylist())),
+    *readers("models.ngram", WIDE, ("arpa", text_file("a.arpa", ARPA), read_vocabulary)),
+    *readers(
         "models.corpus",
         WIDE | {"cut": "released vocabularies may end in a word"},
+        ("vocabulary", text_file("vocabulary.txt", "<unk>\n<eos>\nthe\ncat\n"), read_words),
     ),
-    Reader(
-        "configuration",
-        text_file("config.json", json.dumps({"architectures": ["GPT2LMHeadModel"]})),
-        lambda p: read_json(p, "a model's config.json"),
-        "models.weights",
-        JSON,
-    ),
-    Reader(
-        "index of weights",
-        text_file("model.safetensors.index.json", json.dumps({"weight_map": {"w": "a", "v": "b"}})),
-        files_of_index,
-        "models.weights",
-        JSON,
-    ),
-    Reader(
-        "dialogues",
-        text_file(
-            "dialogues.jsonl",
-            jsonl(*({"system": "S", "prompt": f"p{n}", "answer": "a"} for n in range(3))),
-        ),
-        read_dialogues,
+    *readers(
         "models.instruct",
-        {"repeat_line": "draws may repeat"} | WIDE,
+        WIDE | {"repeat_line": "draws may repeat"},
+        ("dialogues", text_file("dialogues.jsonl", DIALOGUES), read_dialogues),
     ),
-    Reader(
-        "training text",
-        text_file("text.txt", "The cat sleeps .\nHe runs .\n"),
-        read_sentences,
+    *readers(
         "models.text",
         TEXT,
+        ("training text", text_file("text.txt", "The cat sleeps .\nHe runs .\n"), read_sentences),
     ),
-    Reader(
-        "language pack",
-        beginning(CONFIG / "lmentry/languages/fra.yaml", 10_000),
-        read_pack,
-        "campaign.settings.parsing",
-        YAML,
-    ),
-    Reader(
-        "tasks",
-        beginning(CONFIG / "lmentry/tasks.yaml", 10_000),
-        read_declarations,
-        "campaign.settings.parsing",
-        YAML,
-    ),
-    Reader(
-        "words",
-        resources("lmentry_words.json"),
-        lambda p: read_resources(sorted(p.parent.iterdir())),
+    *readers(
         "papers.lmentry.items.resources",
         JSON,
+        ("words", copied(FRENCH, "lmentry_words.json"), resources),
     ),
-    Reader(
-        "homophones",
-        resources("homophones.csv"),
-        lambda p: read_resources(sorted(p.parent.iterdir())),
+    *readers(
         "papers.lmentry.items.resources",
-        {"repeat_line": "released files have some twice"}
-        | WIDE
-        | {"missing": "some languages have none"}
-        | {"cut": "released files may lack the last line end"},
+        HOMOPHONES,
+        ("homophones", copied(FRENCH, "homophones.csv"), resources),
     ),
-    Reader(
-        "urblimp language",
-        beginning(CONFIG / "urblimp/hin/language.yaml", 10_000),
-        read_language,
-        "campaign.settings.parsing",
-        YAML,
-    ),
-    Reader(
-        "orthography",
-        beginning(CONFIG / "urblimp/hin/language.yaml", 10_000),
-        read_orthography,
-        "campaign.settings.parsing",
-        YAML,
-    ),
-    Reader(
-        "urblimp rules",
-        beginning(CONFIG / "urblimp/hin/oblique_verb.yaml", 10_000),
-        rule,
-        "campaign.settings.parsing",
-        YAML,
-    ),
-    Reader(
-        "report card",
-        text_file("card.json", json.dumps({"format": FORMAT, "models": {}})),
-        read_card,
-        "evaluation.card",
-        JSON,
-    ),
-    Reader(
-        "comparison",
-        text_file("published.csv", COMPARISON),
-        lambda p: read_comparison(p, ["paper", "status"]).to_dict("records"),
+    *readers(
         "report.evidence",
-        WIDE
-        | dict.fromkeys(
-            ("repeat_line", "lose_cell", "cut", "nuls"), "a file of our own, checked by its record"
+        WIDE | dict.fromkeys(("repeat_line", "lose_cell", "cut", "nuls"), RECORDED),
+        (
+            "comparison",
+            text_file("published.csv", COMPARISON),
+            lambda p: read_comparison(p, ["paper", "status"]).to_dict("records"),
         ),
     ),
-    Reader(
-        "exhibit as data",
-        text_file("a.json", json.dumps({"title": "One", "caption": "Two", "sheets": []})),
-        read_document,
-        "exhibits.sheets",
-        JSON,
-    ),
-    Reader(
-        "manifest",
-        text_file("manifest.json", json.dumps(MANIFEST)),
-        read_manifest,
-        "scoring.run",
-        JSON,
-    ),
-    Reader(
-        "progress",
-        text_file("progress.json", json.dumps(PROGRESS)),
-        read_progress,
+    *readers(
         "scoring.progress",
         JSON | {"missing": "nothing is scored yet"},
+        ("progress", text_file("progress.json", json.dumps(PROGRESS)), read_progress),
+    ),
+    *json_readers(
+        ("record", "a.prov.json", RECORD, read_record, "records.reading"),
+        ("checkpoint", "checkpoint.json", CHECKPOINT, read_description, "models.checkpoint"),
+        ("corpus", "corpus.json", CORPUS, read_corpus, "models.corpus"),
+        ("configuration", "config.json", CONFIGURATION, read_configuration, "models.weights"),
+        (
+            "index of weights",
+            "model.safetensors.index.json",
+            INDEX,
+            files_of_index,
+            "models.weights",
+        ),
+        (
+            "report card",
+            "card.json",
+            {"format": FORMAT, "models": {}},
+            read_card,
+            "evaluation.card",
+        ),
+        ("exhibit as data", "a.json", EXHIBIT, read_document, "exhibits.sheets"),
+        ("manifest", "manifest.json", MANIFEST, read_manifest, "scoring.run"),
     ),
 ]

@@ -28,14 +28,12 @@ def flagged(lines):
 
 
 def mistake(read):
-    """The message about the mistake that ``read`` meets."""
     with pytest.raises(UserError) as caught:
         read()
     return str(caught.value)
 
 
 def lines(path, variant="published", common=None):
-    """The lines of what a grammar's file generates."""
     return [*lines_of(generate(read_grammar(path, common, variant), variant))]
 
 
@@ -51,5 +49,4 @@ def released(mirror, directory, lang):
 
 
 def released_set(mirror: Path, lang: str, name: str) -> bytes:
-    """A released evaluation set."""
     return lzma.decompress((mirror / "clams" / f"{lang}_evalset" / f"{name}.txt.xz").read_bytes())

@@ -181,7 +181,6 @@ class Server(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
     def reset(self):
-        """Let nothing go wrong any more."""
         self.troubles = []  # (text in a request, status, headers) of answers, each given once
         self.cuts = []  # bytes after which the first transfers of files break off
         self.spoil = lambda body: body  # changes large files on their way
@@ -205,7 +204,6 @@ class HubServer(Server):
         super().__init__(Hub)
 
     def reset(self):
-        """Let all be as at first."""
         super().reset()
         self.cdn.reset()
         self.cdn.files = {}
@@ -250,14 +248,10 @@ def environment_of(endpoint, store):
 
 def call(command, hub, store, **environment):
     """Run Python in a process of its own: the hub library reads its settings on import."""
-    return subprocess.run(
-        [sys.executable, *command],
-        env=environment_of(f"http://127.0.0.1:{hub.server_port}", store) | environment,
-        capture_output=True,
-        text=True,
-        timeout=600,  # importing alone takes a minute on a loaded machine
-        check=False,
-    )
+    env = environment_of(f"http://127.0.0.1:{hub.server_port}", store) | environment
+    # Importing alone takes a minute on a loaded machine.
+    how = {"capture_output": True, "text": True, "timeout": 600}
+    return subprocess.run([sys.executable, *command], env=env, check=False, **how)
 
 
 WORKER = """
@@ -311,13 +305,9 @@ class Client:
 
     def __init__(self, hub, home):
         self.home = home
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", WORKER],
-            env=environment_of(hub.url, home),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        how = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        command, env = [sys.executable, "-c", WORKER], environment_of(hub.url, home)
+        self.process = subprocess.Popen(command, env=env, **how)
 
     def __call__(self, arguments, store, **environment):
         with tempfile.NamedTemporaryFile(dir=self.home) as log:
@@ -330,13 +320,3 @@ class Client:
     def close(self):
         self.process.stdin.close()
         self.process.wait(600)
-
-
-@contextmanager
-def client_of(hub, home) -> Iterator[Client]:
-    """The command line, again and again against one hub."""
-    client = Client(hub, home)
-    try:
-        yield client
-    finally:
-        client.close()

@@ -6,34 +6,22 @@ from datetime import timedelta
 from itertools import count
 
 from blimpworks.files import write_text
-from blimpworks.records.journal import (
-    Asked,
-    Attempt,
-    Ended,
-    Lost,
-    Scored,
-    Started,
-    append_entry,
-    journal_path,
-    now,
-    progress_path,
-)
+from blimpworks.records import journal
 from blimpworks.scoring.progress import LanguageProgress, Progressed
 
-ASKED = Asked(mem_mb=64000, minutes=240, gpus=2, cores=8)
+ASKED = journal.Asked(mem_mb=64000, minutes=240, gpus=2, cores=8)
 
 
 def scored(new, sentences=90, **facts):
     """Sentences of nine tokens each, scored at 450 tokens a second after 30 s of loading."""
     own = {"done": new, "tokens": 9 * new, "load_seconds": 30.0, "score_seconds": new / 50}
-    return Scored(sentences=sentences, new=new, **(own | facts))
+    return journal.Scored(sentences=sentences, new=new, **(own | facts))
 
 
 def started(job=None, ago=60.0, asked=ASKED, node="gpu1"):
-    """An attempt that started so many seconds ago."""
     facts = {"node": node, "gpus": ("NVIDIA A100",) * asked.gpus, "asked": asked}
-    moment = now() - timedelta(seconds=ago)
-    return Started(attempt=uuid.uuid4().hex, time=moment, slurm_job=job, **facts)
+    moment = journal.now() - timedelta(seconds=ago)
+    return journal.Started(attempt=uuid.uuid4().hex, time=moment, slurm_job=job, **facts)
 
 
 JOBS = count(1000)
@@ -44,34 +32,33 @@ def attempt(cause, new=None, *, job=None, seconds=9.5, rss_mb=100, begun=None):
     begun = begun or started(job or str(next(JOBS)))
     known = None if new is None else scored(new)
     if cause in ("lost", "open"):
-        left = Lost(attempt=begun.attempt, time=now(), scored=known) if known else None
-        return Attempt(begun, left=left)
+        left = (
+            journal.Lost(attempt=begun.attempt, time=journal.now(), scored=known) if known else None
+        )
+        return journal.Attempt(begun, left=left)
     facts = {"cause": cause, "exit": 1, "seconds": seconds, "rss_mb": rss_mb, "scored": known}
-    return Attempt(begun, Ended(attempt=begun.attempt, time=now(), **facts))
+    return journal.Attempt(begun, journal.Ended(attempt=begun.attempt, time=journal.now(), **facts))
 
 
 def write_attempts(log, *attempts):
     for each in attempts:
         for entry in filter(None, (each.started, each.ended, each.left)):
-            append_entry(journal_path(log), entry)
+            journal.append_entry(journal.journal_path(log), entry)
 
 
 def write_progress(log, known, attempt=None, ago=0.0, languages=None):
     """The progress file of a job that was last heard of so many seconds ago."""
-    progress = Progressed(
-        **known.model_dump(),
-        attempt=attempt.started.attempt if attempt else uuid.uuid4().hex,
-        updated=now() - timedelta(seconds=ago),
-        languages={
-            lang: LanguageProgress(done=done, sentences=total)
-            for lang, (done, total) in (languages or {}).items()
-        },
-    )
-    write_text(progress_path(log), progress.model_dump_json())
+    ident = attempt.started.attempt if attempt else uuid.uuid4().hex
+    facts = {"attempt": ident, "updated": journal.now() - timedelta(seconds=ago)}
+    counts = {
+        lang: LanguageProgress(done=done, sentences=total)
+        for lang, (done, total) in (languages or {}).items()
+    }
+    progress = Progressed(**known.model_dump(), **facts, languages=counts)
+    write_text(journal.progress_path(log), progress.model_dump_json())
 
 
 def stand_in(folder, name, script):
-    """A shell script called like a command."""
     folder.mkdir(exist_ok=True)
     path = folder / name
     path.write_text(f"#!/bin/sh\n{script}\n")

@@ -42,19 +42,10 @@ def write(rows, schema, path, extra=()):
 
 
 def prompt_row(lang, task, template, number, arguments, **more):
-    """A row of prompts; ``more`` are its other fields."""
-    return {
-        "item_id": f"{lang}-{task}-{template}-{number}",
-        "lang": lang,
-        "phenomenon": task,
-        "paradigm": f"template={template}",
-        "template": template,
-        "number": number,
-        "nominal": 4,
-        "prompt": f"{task} {template}.{number}?",
-        "answer": None,
-        "arguments": json.dumps(arguments, ensure_ascii=False),
-    } | more
+    row = {"item_id": f"{lang}-{task}-{template}-{number}", "lang": lang, "phenomenon": task}
+    row |= {"paradigm": f"template={template}", "template": template, "number": number}
+    row |= {"nominal": 4, "prompt": f"{task} {template}.{number}?", "answer": None}
+    return row | {"arguments": json.dumps(arguments, ensure_ascii=False)} | more
 
 
 def prompts(lang, per_template=4):

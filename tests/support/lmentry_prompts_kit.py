@@ -1,7 +1,6 @@
 """What the tests of Multi-LMentry's prompts share: real resources, and a small language's."""
 
 import json
-import lzma
 from functools import cache
 
 import pytest
@@ -14,6 +13,7 @@ from blimpworks.papers.lmentry.items.prompts import names_of, nominal_of
 from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
 from blimpworks.papers.lmentry.items.sampling import Source, draw
 from blimpworks.papers.lmentry.paper import RESOURCE
+from support.mirror_kit import fetch
 from support.paths import REPOSITORY
 
 CONFIG = REPOSITORY / "config/lmentry"
@@ -34,14 +34,7 @@ def needs_mirror(test):
 
 
 def files_of(lang, directory):
-    files = []
-    for row in PINNED:
-        if row.lang == lang:
-            target = directory / row.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(lzma.decompress((MIRROR / f"{row.mirror}.xz").read_bytes()))
-            files.append(target)
-    return files
+    return [fetch(row, MIRROR, directory) for row in PINNED if row.lang == lang]
 
 
 @cache

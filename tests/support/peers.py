@@ -14,7 +14,6 @@ def summed(logprobs):
 
 
 def minicons(directory, texts, **options):
-    """What minicons' ``sequence_score`` makes of texts, in batches."""
     from minicons.scorer import IncrementalLMScorer
 
     model = IncrementalLMScorer(str(directory), "cpu")
@@ -25,14 +24,12 @@ def minicons(directory, texts, **options):
 
 
 def harness(directory):
-    """The harness' model, by its ``hf`` back end."""
     from lm_eval.models.huggingface import HFLM
 
     return HFLM(pretrained=str(directory), device="cpu", batch_size=BATCH, dtype="float32")
 
 
 def loglikelihoods(model, texts):
-    """What the harness' model makes of texts after no context."""
     from lm_eval.api.instance import Instance
 
     requests = [Instance("loglikelihood", {}, ("", text), i) for i, text in enumerate(texts)]

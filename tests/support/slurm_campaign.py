@@ -1,5 +1,6 @@
 """A campaign of the tests on their cluster: started, watched at work, and looked at afterwards."""
 
+import contextlib
 import json
 import os
 import re
@@ -7,28 +8,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pyarrow.parquet as pq
 import yaml
 
 from support.checkout import CAMPAIGN, fresh
 from support.paths import REPOSITORY
-from support.slurm_kit import parent_of
 
+GPU = {"partition": "gpu", "cores_per_gpu": 4, "host_memory_gb": 256, "teraflops": 300}
+GPU |= {"max_hours": 48}
 SITE = {
     "account": "research",
     "cpu": {"partition": "cpu", "cores": 32, "memory_gb": 128, "max_hours": 24},
     "gpus": [
-        {
-            "label": kind,
-            "name": kind.lower(),
-            "partition": "gpu",
-            "memory_gb": memory,
-            "per_node": count,
-            "cores_per_gpu": 4,
-            "host_memory_gb": 256,
-            "max_hours": 48,
-            "teraflops": 300,
-        }
+        {"label": kind, "name": kind.lower(), "memory_gb": memory, "per_node": count, **GPU}
         for kind, memory, count in (("A100", 40, 4), ("H100", 80, 2))
     ],
 }
@@ -59,34 +52,26 @@ class Campaign:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, *arguments: str, **environment: str) -> "Campaign":
-        """Start Snakemake, as a user would."""
         path = os.pathsep.join([str(REPOSITORY / ".tools/bin"), os.environ["PATH"]])
         more = {"PYTHONPATH": str(self.path / "src"), "PATH": path, **environment}
-        command = ["snakemake", "--profile", "slurm", "--configfile", CAMPAIGN, *POLL]
+        command = [sys.executable, "-m", "snakemake", "--profile", "slurm", *POLL]
+        command += ["--configfile", CAMPAIGN, *arguments]
         with self.output.open("wb") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", *command, *arguments],
-                cwd=self.path,
-                env=self.cluster.environment(**more),
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
+            how = {"cwd": self.path, "env": self.cluster.environment(**more)}
+            how |= {"stdout": output, "stderr": output, "start_new_session": True}
+            self.process = subprocess.Popen(command, **how)
         return self
 
     def said(self) -> str:
-        """What Snakemake has printed."""
         return self.output.read_text()
 
     def end(self, seconds: float = 240) -> int:
-        """Wait for Snakemake; returns its exit code."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"it hangs:\n{self.said()}\n{self.cluster.squeue()}") from None
 
     def finish(self, seconds: float = 240) -> None:
-        """Wait until Snakemake has made everything."""
         assert self.end(seconds) == 0, self.said()
 
     def jobs(self) -> list[dict[str, str]]:
@@ -95,7 +80,6 @@ class Campaign:
         return [job for job in jobs if job["workdir"] == str(self.path)]
 
     def active(self) -> list[dict[str, str]]:
-        """Those that are not over."""
         return [job for job in self.jobs() if job["state"] in ACTIVE]
 
     def shards(self) -> dict[str, int]:
@@ -116,19 +100,14 @@ class Campaign:
 
     def scorers(self) -> list[int]:
         """Processes that score: the innermost of the command."""
-        processes = []
+        parents = {}
         for number in self.cluster.processes():
-            try:
-                command = Path(f"/proc/{number}/cmdline").read_bytes()
-            except OSError:
-                continue
-            if b"blimpworks\0score\0" in command and b"python" in command.split(b"\0")[0]:
-                processes.append(number)
-        return [
-            number
-            for number in processes
-            if number not in {parent_of(other) for other in processes}
-        ]
+            with contextlib.suppress(psutil.Error):
+                process = psutil.Process(number)
+                program, *words = process.cmdline() or [""]
+                if "python" in program and "blimpworks score " in " ".join(words):
+                    parents[number] = process.ppid()
+        return [number for number in parents if number not in parents.values()]
 
     def hasten(self) -> None:
         """Start what SLURM has put back into its queue; it would wait for two minutes."""
@@ -137,7 +116,6 @@ class Campaign:
             self.cluster.command("scontrol", "update", f"jobid={job['id']}", "starttime=now")
 
     def journal(self) -> list[dict]:
-        """Entries of the journal of attempts."""
         lines = (self.path / f"{LOG}.attempts.jsonl").read_text().splitlines()
         return [json.loads(line) for line in lines]
 

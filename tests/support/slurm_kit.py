@@ -15,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import psutil
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "squeue", "srun")
 DATABASE = ("slurmdbd", "mariadbd", "mariadb-install-db")
 PACKAGES = "slurmctld slurmd slurm-client munge slurmdbd mariadb-server"
@@ -111,40 +113,11 @@ def unusable(accounting: bool = True) -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Distinct ports that nothing listens on."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:
             one.bind(("127.0.0.1", 0))
         return [one.getsockname()[1] for one in sockets]
-
-
-def marked(**variables: str) -> list[int]:
-    """Processes whose environment has these variables."""
-    lines = {f"{name}={value}".encode() for name, value in variables.items()}
-    processes = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            with contextlib.suppress(OSError):
-                if lines <= {*(entry / "environ").read_bytes().split(b"\0")}:
-                    processes.append(int(entry.name))
-    return processes
-
-
-def parent_of(number: int) -> int:
-    """Parent of a process; 0 if it is gone."""
-    try:
-        return int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
-
-
-def name_of(number: int) -> str:
-    """Name of a process's program; empty if it is gone."""
-    try:
-        return Path(f"/proc/{number}/comm").read_text().strip()
-    except OSError:
-        return ""
 
 
 def kill(numbers: list[int]) -> None:
@@ -167,8 +140,6 @@ class Cluster:
         self.memory = "polling"
         self._daemons: dict[str, subprocess.Popen[bytes]] = {}
         self._undo = contextlib.ExitStack()
-
-    # Starting and stopping
 
     def __enter__(self) -> "Cluster":
         # Sockets' names must be short.
@@ -214,14 +185,10 @@ class Cluster:
         names = {"host": socket.gethostname().split(".")[0], "here": self.here}
         names |= {"controller_port": controller, "database_port": database}
         nodes, gres = self._nodes(names["host"], ports)
-        text = CONFIGURATION.format(
-            **names,
-            nodes="\n".join(nodes),
-            accounting=ACCOUNTING.format(**names) if self.accounting else "",
-            tracking="cgroup" if cgroups else "linuxproc",
-            task="cgroup" if cgroups else "none",
-            gather="" if cgroups else "OverMemoryKill",
-        )
+        names |= {"accounting": ACCOUNTING.format(**names) if self.accounting else ""}
+        ways = ("cgroup", "cgroup", "") if cgroups else ("linuxproc", "none", "OverMemoryKill")
+        names |= dict(zip(("tracking", "task", "gather"), ways, strict=True))
+        text = CONFIGURATION.format(**names, nodes="\n".join(nodes))
         lines = [line for line in text.splitlines() if not line.endswith("=")]
         (self.here / "slurm.conf").write_text("\n".join(lines) + "\n")
         (self.here / "gres.conf").write_text("\n".join(gres) + "\n")
@@ -329,10 +296,7 @@ class Cluster:
             kill(processes)
             time.sleep(0.02)
 
-    # Faults and repairs
-
     def start_node(self, name: str) -> None:
-        """Switch a node on."""
         self._daemon(f"slurmd-{name}", "slurmd", "-D", "-N", name)
 
     def kill_node(self, name: str, noticed: bool = True) -> None:
@@ -356,20 +320,16 @@ class Cluster:
             self.wait_for(idle, 60, f"{name} is back")
 
     def stop_controller(self) -> None:
-        """Stop slurmctld; jobs go on."""
         self._end("slurmctld")
 
     def start_controller(self) -> None:
-        """Start slurmctld, from what it knew."""
         self._daemon("slurmctld", "slurmctld", "-D")
         self.wait_for(lambda: not self.tried("scontrol", "ping").returncode, 30, "slurmctld")
 
     def stop_accounting(self) -> None:
-        """Stop slurmdbd."""
         self._end("slurmdbd")
 
     def start_accounting(self) -> None:
-        """Start slurmdbd."""
         self._daemon("slurmdbd", "slurmdbd", "-D", MYSQL_UNIX_PORT=str(self.here / "run/mariadb"))
         self.wait_for(
             lambda: not self.tried("sacctmgr", "-n", "show", "cluster").returncode, 60, "slurmdbd"
@@ -379,43 +339,30 @@ class Cluster:
                 more = [f"account={ACCOUNT}"] if entry[0] == "user" else []
                 self.tried("sacctmgr", "-i", "add", *entry, *more)
 
-    # Looking
-
     def environment(self, **more: str) -> dict[str, str]:
-        """Environment of a process that uses the cluster."""
         names = {name: value for name, value in os.environ.items() if name[:6] != "SLURM_"}
         own = {"SLURM_CONF": str(self.here / "slurm.conf"), MARK: str(self.here)}
         return {**names, **own, **more}
 
     def tried(self, *command: str, timeout: float = 30) -> subprocess.CompletedProcess[str]:
         """A command of SLURM's, whether or not it works."""
-        return subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            env=self.environment(),
-            timeout=timeout,
-            check=False,
-        )
+        how = {"capture_output": True, "text": True, "timeout": timeout}
+        return subprocess.run(command, env=self.environment(), check=False, **how)
 
     def command(self, *command: str, timeout: float = 30) -> str:
-        """What a command of SLURM's prints."""
         done = self.tried(*command, timeout=timeout)
         if done.returncode:
             raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
         return done.stdout
 
     def pid(self, daemon: str) -> int:
-        """Process of a daemon, as slurmctld."""
         return self._daemons[daemon].pid
 
     def nodes(self) -> dict[str, str]:
-        """State of each node: idle, mixed, allocated, down, …"""
         done = self.tried("sinfo", "-hN", "-o", "%N %T")
         return dict(line.split() for line in done.stdout.splitlines())
 
     def squeue(self) -> list[dict[str, str]]:
-        """All jobs that the controller remembers, in order of submission."""
         names = ("id", "state", "name", "comment", "workdir", "node", "partition", "end")
         text = self.command(
             "squeue", "-h", "--states=all", "-S", "i", "-o", "%i|%T|%j|%k|%Z|%N|%P|%e"
@@ -432,29 +379,29 @@ class Cluster:
         ]
 
     def details(self, job: str) -> dict[str, str]:
-        """All that the controller knows of a job."""
         words = self.command("scontrol", "-o", "show", "job", job).split()
         return dict(word.split("=", 1) for word in words if "=" in word)
 
     def job_state(self, job: str) -> str:
-        """RUNNING, COMPLETED, …"""
         return self.details(job)["JobState"]
 
     def cancel(self, job: str) -> None:
-        """Cancel a job, as a user would."""
         self.command("scancel", job)
 
     def processes(self, node: str = "") -> list[int]:
         """Processes of jobs, on a node or anywhere, with SLURM's that watch over them."""
         variables = {MARK: str(self.here)} | ({"SLURMD_NODENAME": node} if node else {})
-        processes = {number for number in marked(**variables) if self._of_a_job(number)}
-        watching = {parent_of(number) for number in processes}
-        return [*(processes | {number for number in watching if name_of(number) == "slurmstepd"})]
-
-    def _of_a_job(self, number: int) -> bool:
-        """Whether a process of this cluster is no daemon, and no daemon's helper."""
-        daemons = {daemon.pid for daemon in self._daemons.values()}
-        return number not in daemons and parent_of(number) not in daemons
+        daemons, found = {daemon.pid for daemon in self._daemons.values()}, set()
+        for each in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                marked = each.pid != os.getpid() and variables.items() <= each.environ().items()
+                # No daemon of this cluster, and no daemon's helper.
+                if marked and not daemons & {each.pid, each.ppid()}:
+                    found.add(each.pid)
+                    parent = each.parent()
+                    if parent and parent.name() == "slurmstepd":
+                        found.add(parent.pid)
+        return [*found]
 
     def wait_for(self, predicate, seconds: float, what: str = ""):
         """The first true value of a predicate; else fails, with the daemons' logs.
@@ -471,7 +418,6 @@ class Cluster:
         )
 
     def logs(self, lines: int = 15) -> str:
-        """The ends of the daemons' logs."""
         ends = []
         for file in sorted((self.here / "log").glob("*.log")):
             last = file.read_text(errors="replace").splitlines()[-lines:]

@@ -2,65 +2,43 @@
 
 import json
 import random
+import shutil
 from contextlib import contextmanager
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from blimpworks.campaign.settings import training
 from blimpworks.campaign.settings.base import TreebankOptions
-from blimpworks.campaign.settings.training import (
-    CorpusOptions,
-    EncoderDecoderRecipe,
-    InstructRecipe,
-    LstmRecipe,
-    MaskedRecipe,
-    NgramRecipe,
-    TransformerRecipe,
-)
 from blimpworks.models.checkpoint import Checkpoint, Retrieved, seal
 from blimpworks.models.corpus import build_corpus
 from blimpworks.models.instruct import train_instruct
 from blimpworks.models.lstm import train_lstm
 from blimpworks.models.ngram import train_ngram
 from blimpworks.models.text import training_sentences
+from blimpworks.models.threads import single_thread
 from blimpworks.models.transformer import train_encoder_decoder, train_masked, train_transformer
 from blimpworks.scoring.store import Request, encode_requests, score_shard
 from blimpworks.tables import ITEMS, write_table
 
-RECIPE = TransformerRecipe(
-    kind="transformer",
-    vocabulary=320,
-    hidden=32,
-    layers=2,
-    heads=2,
-    context=48,
-    epochs=2,
-    batch_tokens=400,
-    checkpoint_steps=3,
-)
-SHAPE = RECIPE.model_dump(exclude={"kind", "corpus", "tokens"})
-MASKED = MaskedRecipe(kind="masked", **SHAPE)
-SEQ2SEQ = EncoderDecoderRecipe(kind="encoder-decoder", **SHAPE)
-INSTRUCT = InstructRecipe(kind="instruct", **SHAPE)
-LSTM = LstmRecipe(
-    kind="lstm",
-    layers=2,
-    hidden=24,
-    embedding=16,
-    batch=4,
-    bptt=7,
-    epochs=3,
-    checkpoint_steps=5,
-)
-CORPUS = CorpusOptions(min_count=2, unknown_share=1)
-NGRAM = NgramRecipe(kind="ngram", order=3)
+SHAPE = {"vocabulary": 320, "hidden": 32, "layers": 2, "heads": 2, "context": 48}
+SHAPE |= {"epochs": 2, "batch_tokens": 400, "checkpoint_steps": 3}
+RECIPE = training.TransformerRecipe(kind="transformer", **SHAPE)
+MASKED = training.MaskedRecipe(kind="masked", **SHAPE)
+SEQ2SEQ = training.EncoderDecoderRecipe(kind="encoder-decoder", **SHAPE)
+INSTRUCT = training.InstructRecipe(kind="instruct", **SHAPE)
+CELLS = {"layers": 2, "hidden": 24, "embedding": 16}
+LSTM = training.LstmRecipe(kind="lstm", batch=4, bptt=7, epochs=3, checkpoint_steps=5, **CELLS)
+CORPUS = training.CorpusOptions(min_count=2, unknown_share=1)
+NGRAM = training.NgramRecipe(kind="ngram", order=3)
 NOUNS = ["dog", "cat", "nurse", "bird", "teacher", "Pferd", "água", "कुत्ता"]
 VERBS = ["sees", "hears", "likes", "finds", "calls"]
 
 
 def sentences(count, seed=0):
-    """Distinct-looking sentences of 3 to 11 words."""
     draw = random.Random(seed)
     noun, verb = lambda: draw.choice(NOUNS), lambda: draw.choice(VERBS)
     texts = []
@@ -113,7 +91,6 @@ def make_instruct(text, checkpoint, recipe=INSTRUCT, seed=0):
 
 
 def corpus_of(text, options=CORPUS):
-    """A corpus of a training text, beside it."""
     corpus = text.with_name(f"{text.stem}-corpus") / "corpus.json"
     build_corpus(None, None, [text], [], corpus, options)
     return corpus
@@ -130,16 +107,50 @@ def make_ngram(text, checkpoint, recipe=NGRAM):
     return checkpoint
 
 
+MAKERS = {"causal": make_transformer, "encoder-decoder": make_seq2seq, "lstm": make_lstm}
+MAKERS |= {"masked": make_masked, "ngram": make_ngram}
+
+
+def pairs(count, seed=1):
+    """Pairs of sentences; the good ones are no better."""
+    texts = sentences(2 * count, seed=seed)
+    return list(zip(texts[::2], texts[1::2], strict=True))
+
+
+def copied(checkpoint, directory, **changes):
+    """A copy of a checkpoint, with other fields in its description."""
+    shutil.copytree(checkpoint.parent, directory, dirs_exist_ok=True)
+    described = json.loads(checkpoint.read_text()) | changes
+    (directory / checkpoint.name).write_text(json.dumps(described))
+    return directory / checkpoint.name
+
+
+def unsealed(checkpoint, directory):
+    """A copy of a model in Hugging Face's layout: without our seal."""
+    copied(checkpoint, directory).unlink()
+    return directory
+
+
+def score_words(items, checkpoint, engine, folder, settings="{}"):
+    """The command that scores items, with shards and manifest in a folder."""
+    named = {"checkpoint": checkpoint, "engine": engine, "options": settings}
+    named |= {"store": folder / "shards", "manifest": folder / "manifest.json"}
+    options = (word for name, value in named.items() for word in (f"--{name}", str(value)))
+    return ["score", str(items), *options]
+
+
+def retrieve_words(output, address, revision="", architecture="causal", scope="multi"):
+    """The command that retrieves a model."""
+    named = {"name": "tiny", "scope": scope, "hf-id": address, "revision": revision}
+    named |= {"architecture": architecture, "dtype": "float32", "first-token": "bos"}
+    named |= {"output": output}
+    return ["retrieve-model", *(f"--{name}={value}" for name, value in named.items())]
+
+
 def describe(directory, architecture):
-    """A checkpoint of whatever model lies in ``directory``."""
-    described = Checkpoint(
-        name="some",
-        scope="multi",
-        architecture=architecture,
-        dtype="float32",
-        first_token="bos",
-        source=Retrieved(hf_id="some/model", revision="0" * 40),
-    )
+    source = Retrieved(hf_id="some/model", revision="0" * 40)
+    facts = {"architecture": architecture, "dtype": "float32", "first_token": "bos"}
+    described = Checkpoint(name="some", scope="multi", source=source, **facts)
     seal(directory / "checkpoint.json", described)
     return directory / "checkpoint.json"
 
@@ -149,26 +160,17 @@ def items_table(pairs, **columns):
     n = len(pairs)
     good, bad = zip(*pairs, strict=True) if pairs else ((), ())
     starts = [s.find(" ") + 1 for s in good], [s.find(" ") + 1 for s in bad]
-    ends = [
+    ends = tuple(
         [(s + " ").find(" ", start) for s, start in zip(side, begin, strict=True)]
         for side, begin in zip((good, bad), starts, strict=True)
-    ]
-    data = {
-        "item_id": [f"i{i}" for i in range(n)],
-        "lang": ["eng"] * n,
-        "phenomenon": ["sv#"] * n,
-        "paradigm": ["SG"] * n,
-        "good": list(good),
-        "bad": list(bad),
-        "good_start": starts[0],
-        "good_end": ends[0],
-        "bad_start": starts[1],
-        "bad_end": ends[1],
-        "treebank": [None] * n,
-        "file": [None] * n,
-        "sent_id": [None] * n,
-    } | columns
-    return pa.table(data, schema=ITEMS.arrow())
+    )
+    data = dict.fromkeys(ITEMS.names, [None] * n)
+    data |= {"lang": ["eng"] * n, "phenomenon": ["sv#"] * n, "paradigm": ["SG"] * n}
+    data |= {"item_id": [f"i{i}" for i in range(n)], "good": list(good), "bad": list(bad)}
+    data |= dict(
+        zip(("good_start", "bad_start", "good_end", "bad_end"), starts + ends, strict=True)
+    )
+    return pa.table(data | columns, schema=ITEMS.arrow())
 
 
 def write_items(path, pairs, **columns):
@@ -177,12 +179,26 @@ def write_items(path, pairs, **columns):
 
 
 def contents(directory):
-    """Bytes of all files below a directory, by relative path."""
-    return {
-        p.relative_to(directory).as_posix(): p.read_bytes()
-        for p in directory.rglob("*")
-        if p.is_file()
-    }
+    files = (path for path in directory.rglob("*") if path.is_file())
+    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in files}
+
+
+def naive(checkpoint):
+    """Scores of a causal model by a pass for each text, log-softmax over all, in float32."""
+    tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent)
+    model = AutoModelForCausalLM.from_pretrained(checkpoint.parent, dtype=torch.float32)
+
+    @single_thread()
+    @torch.inference_mode()
+    def score(text, first):
+        lead = [] if first == "skip" else [getattr(tokenizer, f"{first}_token_id")]
+        ids = torch.tensor([lead + tokenizer(text, add_special_tokens=False)["input_ids"]])
+        if ids.shape[1] < 2:
+            return np.empty(0, dtype=np.float32)
+        table = model(ids).logits[0, :-1].log_softmax(-1)
+        return table.gather(1, ids[0, 1:, None])[:, 0].numpy()
+
+    return score
 
 
 def shard_of(engine, texts):
@@ -194,7 +210,6 @@ def shard_of(engine, texts):
 
 @contextmanager
 def torch_threads(count):
-    """Let torch have so many threads, as a job with so many processors has."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:

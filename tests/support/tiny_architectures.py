@@ -88,13 +88,8 @@ VOCABULARIES = re.compile("vocab_size(_per_layer_input)?$")
 KEYS = re.compile(r"(swa_)?num_(key_value|kv)_heads|num_key_value_groups")
 SPREADS = re.compile(r"initializer_range|init_std|init_range|embed_init_std")
 NEEDED = {"head_dim": 16, "vocab_size": VOCABULARY + 32, "n_routed_experts": 4}
-NEEDED |= {
-    "sliding_window": 8,
-    "n_shared_experts": 1,
-    "num_experts_per_tok": 2,
-    "n_group": 1,
-    "topk_group": 1,
-}
+NEEDED |= {"sliding_window": 8, "n_shared_experts": 1, "num_experts_per_tok": 2}
+NEEDED |= {"n_group": 1, "topk_group": 1}
 """What some configurations leave open and their models need."""
 TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "unk_token_id": 3}
 TOKENS |= {"mask_token_id": 4, "cls_token_id": 1, "sep_token_id": 2, "mask_index": 4}
@@ -102,16 +97,20 @@ TOKENS |= {"pad_index": 0, "bos_index": 1, "eos_index": 2, "unk_index": 3}
 KINDS = ("layer_types", "mlp_layer_types", "layers_block_type", "attention_layers", "block_types")
 ROPE = {"rope_type": "default", "rope_theta": 1e4}
 MROPE = {"rope_parameters": ROPE | {"mrope_section": [4, 2, 2]}}
-SPECIAL = {
+TWO_KINDS = ("sliding_attention", "full_attention")
+INDEXER = {"indexer_n_heads": 2, "indexer_kv_heads": 1, "indexer_head_dim": 16}
+INDEXER |= {"indexer_budget": 8, "indexer_compress_ratio": 4}
+THREE_LAYERS = ["linear_attention", "linear_attention", "hybrid"]
+OF_PICTURES = (
+    *("cosmos3_edge_text", "glm4v_text", "glm_ocr_text", "paddleocr_vl_text"),
+    *("qwen2_5_omni_text", "qwen2_5_vl_text", "qwen2_vl_text"),
+)
+SPECIAL = dict.fromkeys(OF_PICTURES, MROPE) | {
     "bamba": {"attn_layer_indices": [1]},
     "blt": {"encoder_hash_byte_group_vocab": 432},
     "chameleon": {"vocabulary_map": {"<image>": 431}},
-    "cohere_compass_text": {
-        "num_hidden_layers": 2,
-        "layer_types": ["sliding_attention", "full_attention"],
-        "rope_parameters": {"sliding_attention": ROPE, "full_attention": ROPE},
-    },
-    "cosmos3_edge_text": MROPE,
+    "cohere_compass_text": {"num_hidden_layers": 2, "layer_types": [*TWO_KINDS]}
+    | {"rope_parameters": dict.fromkeys(TWO_KINDS, ROPE)},
     "dbrx": {"attn_config": {"kv_n_heads": 2, "clip_qkv": 8, "rope_theta": 1e4}},
     "deepseek_ocr2_text": {"num_hidden_layers": 2, "mlp_layer_types": ["dense", "sparse"]},
     "diffusion_gemma_text": {"num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 64},
@@ -122,8 +121,6 @@ SPECIAL = {
     "florence_vision": {"embed_dim": [64, 64, 64, 64], "depths": [1, 1, 1, 1]},
     "glm5_next_text": {"index_kpool": 4},
     "glm4v_moe_text": {"rope_parameters": ROPE | {"mrope_section": [2, 1, 1]}},
-    "glm4v_text": MROPE,
-    "glm_ocr_text": MROPE,
     "gpt_neo": {"num_layers": 2, "attention_types": [[["global", "local"], 1]]},
     "granite4_vision": {"deepstack_layer_map": [], "downsample_rate": "4/8"},
     "hunyuan_vl_text": {"head_dim": 16, "rope_parameters": ROPE | {"mrope_section": [2, 2, 2, 2]}},
@@ -132,29 +129,11 @@ SPECIAL = {
     "mamba2": {"hidden_size": 64, "num_heads": 8, "head_dim": 16},
     "molmo2_adapter": {"vision_feature_layer": [-1, -2]},
     "nemotron": {"num_key_value_heads": 2},
-    "paddleocr_vl_text": MROPE,
-    "qwen2_5_omni_text": MROPE,
-    "qwen2_5_vl_text": MROPE,
-    "qwen2_vl_text": MROPE,
-    "qwen4_exp_text": {
-        "head_dim": 16,
-        "indexer_n_heads": 2,
-        "indexer_kv_heads": 1,
-        "indexer_head_dim": 16,
-        "indexer_budget": 8,
-        "indexer_compress_ratio": 4,
-    },
-    "reformer": {
-        "axial_pos_embds": False,
-        "attn_layers": ["local", "lsh"],
-        "num_hidden_layers": 2,
-    },
+    "qwen4_exp_text": INDEXER | {"head_dim": 16},
+    "reformer": {"axial_pos_embds": False, "attn_layers": ["local", "lsh"], "num_hidden_layers": 2},
     "xmod": {"default_language": "en_XX"},
     "zamba": {"num_hidden_layers": 8, "attention_head_dim": 32, "attention_hidden_size": 128},
-    "zamba2": {
-        "num_hidden_layers": 6,
-        "layers_block_type": 2 * ["linear_attention", "linear_attention", "hybrid"],
-    },
+    "zamba2": {"num_hidden_layers": 6, "layers_block_type": 2 * THREE_LAYERS},
 }
 """Fields by model type, for what follows no rule."""
 
@@ -174,7 +153,6 @@ class Entry(NamedTuple):
 
     @property
     def title(self):
-        """Name in tables."""
         return f"{self.name}{self.variant and f' ({self.variant})'}"
 
 
@@ -287,12 +265,8 @@ def train_tokenizer(form):
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     symbols = [*SYMBOLS, "<extra_id_0>"] if form == "sentinel" else SYMBOLS
-    trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY,
-        special_tokens=symbols,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
+    sizes = {"vocab_size": VOCABULARY, "initial_alphabet": pre_tokenizers.ByteLevel.alphabet()}
+    trainer = trainers.BpeTrainer(special_tokens=symbols, show_progress=False, **sizes)
     tokenizer.train_from_iterator(TEXTS + tiny.sentences(300), trainer)
     frame = {"causal": "<s> $A", "framed": "<s> $A </s>", "sentinel": "$A </s>"}[form]
     ids = [(symbol, tokenizer.token_to_id(symbol)) for symbol in ("<s>", "</s>")]
@@ -304,7 +278,6 @@ def train_tokenizer(form):
 
 
 def form_of(entry, config):
-    """Name the form of a model's tokenizer."""
     if entry.model_type in SENTINELS:
         return "sentinel"
     return "framed" if entry.mapping == "masked" or config.is_encoder_decoder else "causal"

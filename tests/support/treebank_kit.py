@@ -34,7 +34,6 @@ DOGS_SING = f"""
 
 
 def conllu(*sentences):
-    """CoNLL-U of sentences in the short notation."""
     blocks = []
     for number, sentence in enumerate(sentences, start=1):
         lines = [f"# sent_id = s{number}"]
@@ -117,18 +116,15 @@ class Language:
         return read_table(ITEMS, output).to_pylist(), dict(rejected)
 
     def agreement_with(self, unimorph=UNIMORPH):
-        """The agreement with all that is before it."""
         self.lexicon(unimorph)
         self.candidates()
         return self.agreement()
 
     def pairs_with(self, unimorph=UNIMORPH):
-        """The pairs with all that is before them."""
         self.agreement_with(unimorph)
         return self.pairs()
 
     def sample(self, untested=()):
-        """Sample the pairs; the table of items."""
         pairs, output, funnel = self.at("pairs", f"items/{self.lang}.parquet", "funnel3")
         sample_items(pairs, self.lang, untested, output, funnel, self.options)
         return output

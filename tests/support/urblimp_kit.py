@@ -63,7 +63,6 @@ def tables_of(folder, treebanks=(OWN,)):
 
 
 def build(folder, rules=RULES, treebanks=(OWN,), lang="urd", texts=(), **options):
-    """The items of some treebanks by the rules of a directory."""
     products = [folder / name for name in ("items", "counts", "rejected")]
     made_of = tables_of(folder, treebanks)
     kept = build_items(rules, lang, *made_of, *products, UrblimpOptions(**options), text=texts)
@@ -71,7 +70,6 @@ def build(folder, rules=RULES, treebanks=(OWN,), lang="urd", texts=(), **options
 
 
 def write_rules(folder, paradigm="honorific", language=None, **declaration):
-    """A directory of a language's pack and one paradigm."""
     folder.mkdir(exist_ok=True)
     (folder / "language.yaml").write_text(yaml.safe_dump(language or {}, allow_unicode=True))
     text = yaml.safe_dump(declaration, allow_unicode=True)
@@ -80,7 +78,6 @@ def write_rules(folder, paradigm="honorific", language=None, **declaration):
 
 
 def outcomes(folder, sentence, language=None, beside=(), **rule):
-    """What becomes of each match of one rule in a sentence."""
     write_rules(folder, language=language, about="x", rules=[rule])
     pack = read_language(folder / "language.yaml")
     declared = read_declaration(folder / "honorific.yaml", pack)

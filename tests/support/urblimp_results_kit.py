@@ -30,18 +30,11 @@ HINDI = {(OBJECT, "deletion"): [("राम ने सीता को कित
 COSTS = {"کو": 1.0, "को": 1.0, "وہ": 9.0, "میں": 9.0}
 """What words cost, in bits; others cost 6."""
 REASONS = ("excluded by the rule", "not in the table", "no form by rule", "something new")
-FACTS = {
-    "urblimp_left_to_right": ["ngram-5"],
-    "urblimp_models": {
-        name: {"parameters": None, "family": name, "tuning": "base"} for name in METHODS
-    },
-}
-LABELS = Labels(
-    {"urd": "Urdu", "hin": "Hindi"},
-    {"ngram-5": "5-gram", "masked-small": "Masked"},
-    "perplexity",
-    FACTS,
-)
+BASE = {"parameters": None, "tuning": "base"}
+FACTS = {"urblimp_models": {name: BASE | {"family": name} for name in METHODS}}
+FACTS |= {"urblimp_left_to_right": ["ngram-5"]}
+NAMES = {"ngram-5": "5-gram", "masked-small": "Masked"}
+LABELS = Labels({"urd": "Urdu", "hin": "Hindi"}, NAMES, "perplexity", FACTS)
 
 
 def items_of(lang, pairs):

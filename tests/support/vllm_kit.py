@@ -1,6 +1,5 @@
 """What the tests of the engine vllm share."""
 
-import os
 import time
 
 import psutil
@@ -19,25 +18,21 @@ ODD = ["कुत्ता sees água", "🙂🙃 ok", "x", "", "  two  spaces "
 
 
 def make_model(directory):
-    """A transformer trained on the spot, that vLLM can run."""
     corpus = tiny.write_corpus(directory / "text.txt")
     return tiny.make_transformer(corpus, directory / "model" / "checkpoint.json", recipe=RECIPE)
 
 
 def commands():
-    """Command line of each living process, by number."""
     processes = psutil.process_iter(["status", "cmdline"])
     living = (each for each in processes if each.info["status"] != psutil.STATUS_ZOMBIE)
     return {each.pid: " ".join(each.info["cmdline"] or ()) for each in living}
 
 
 def family(root):
-    """Numbers of the living descendants of process ``root``."""
     return {each.pid for each in psutil.Process(root).children(recursive=True)}
 
 
 def living(numbers):
-    """Those of some processes that live."""
     return set(numbers) & set(commands())
 
 
@@ -47,10 +42,5 @@ def wait_for(condition, seconds=600):
     while time.monotonic() < until:
         if value := condition():
             return value
-        time.sleep(0.05)
+        time.sleep(0.01)
     raise AssertionError("waited in vain")
-
-
-def environment():
-    """Environment of a command that the tests run."""
-    return os.environ | {"PYTHONPATH": str(REPOSITORY / "src")}
