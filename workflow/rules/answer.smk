@@ -33,7 +33,9 @@ rule answer:
         systems=lambda w: layout.generation_of(ANSWERING[w.model, w.part]).job_systems(
             CAMPAIGN, ANSWERING[w.model, w.part].languages
         ),
-        options=lambda w: layout.generation_of(ANSWERING[w.model, w.part]).job_options(CAMPAIGN),
+        options=lambda w: layout.generation_of(ANSWERING[w.model, w.part]).job_options(
+            CAMPAIGN
+        ),
     message:
         "Answer with {wildcards.model} ({wildcards.part})"
     shell:
