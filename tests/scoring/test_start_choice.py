@@ -9,7 +9,7 @@ from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint, seal
 from blimpworks.models.starts import candidates
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.run import read_manifest, score_items
-from blimpworks.scoring.selftest import _likeliest, choose_start, measure
+from blimpworks.scoring.selftest import FAR, _likeliest, choose_start, measure
 from support import tiny
 
 TEXTS = tiny.sentences(300, seed=5)
@@ -39,7 +39,7 @@ def engine_of(checkpoint, first="model"):
 
 def test_nats_are_those_of_all_tokens_but_the_first(checkpoint):
     engine = engine_of(checkpoint)
-    nats = measure(engine, TEXTS[:9], candidates(engine.tokenizer.hub))
+    nats = measure(engine, TEXTS[:9], candidates(engine.tokenizer.hub), 12)
     assert nats.keys() == {"bos", "eos", r"token:\n", "skip"}
     for policy, value in nats.items():
         other = engine_of(checkpoint, policy)
@@ -57,8 +57,9 @@ def test_texts_that_do_not_fit_are_not_measured(checkpoint):
     engine = engine_of(checkpoint)
     long = " ".join(["dog"] * 200)
     starts = candidates(engine.tokenizer.hub)
-    assert measure(engine, [*TEXTS[:5], long], starts) == measure(engine, TEXTS[:5], starts)
-    assert measure(engine, [long, "", "."], starts) == {}
+    few = measure(engine, TEXTS[:5], starts, 12)
+    assert measure(engine, [*TEXTS[:5], long], starts, 12) == few
+    assert measure(engine, [long, "", "."], starts, 12) == {}
     assert choose_start(engine, [long]).note == ""
 
 
@@ -79,6 +80,28 @@ def test_a_start_that_is_better_by_far_is_told_of(checkpoint, first, words, told
     assert found.note.startswith("Sentences are likelier after '<s>' (bos) (") == told
     assert bool(found.note) == told
     assert found.policy == ("bos" if first == "likeliest" else first)
+
+
+def test_starts_that_few_texts_show_to_be_far_worse_are_measured_on_these_alone(checkpoint):
+    engine = engine_of(checkpoint, "likeliest")
+    texts = [pair[0] for pair in tiny.pairs(60, seed=5)]
+    starts = candidates(engine.tokenizer.hub)
+    nats = measure(engine, texts, starts, 12)
+    measured, logprobs = {}, engine.logprobs
+
+    def counted(batch):
+        prefix = tuple(engine.tokenizer.prefix)
+        measured[prefix] = measured.get(prefix, 0) + len(batch)
+        return logprobs(batch)
+
+    engine.logprobs = counted
+    chosen = choose_start(engine, texts).policy
+    few, many = min(measured.values()), max(measured.values())
+    assert few == 12 < many
+    assert measured[tuple(starts[chosen])] == many
+    assert [p for p in starts if measured[tuple(starts[p])] == few] == [
+        p for p in starts if nats[p] > nats[chosen] + FAR
+    ]
 
 
 def test_the_likeliest_start_is_none_that_opens_a_role(chat, tmp_path):

@@ -22,7 +22,9 @@ log = logging.getLogger(__name__)
 NONE = np.empty(0, dtype=np.float32)
 
 SAMPLE = 100
-"""Texts that a start is chosen by; an eighth of them shows whether another is far better."""
+"""Texts that a start is chosen by; an eighth of them shows which are far better or worse."""
+FAR = 0.3
+"""Nats a token by which a start is worse on these few that is not measured on all."""
 WORSE = 0.1
 """Nats a token by which another start must be better to be reported."""
 TIE = 0.01
@@ -52,12 +54,13 @@ class StartFinding(NamedTuple):
 
 
 def measure(
-    engine: StartedEngine, texts: Iterable[str], starts: Mapping[str, list[int]]
+    engine: StartedEngine, texts: Iterable[str], starts: Mapping[str, list[int]], count: int
 ) -> dict[str, float]:
-    """Return mean nats a token, first tokens left out, after each start [ids] that is possible."""
+    """Return mean nats a token, first tokens left out, after each start [ids] that is possible.
+
+    Takes ``count`` of the texts, the same in any order, if they fit behind each start.
+    """
     tokenizer, usual = engine.tokenizer, engine.tokenizer.prefix
-    # Some of the texts, the same in any order, that fit behind each start.
-    count = SAMPLE if tokenizer.policy == "likeliest" else SAMPLE // 8
     digests = sorted({*texts}, key=lambda text: blake2b(text.encode()).digest())
     room = np.inf if engine.limit is None else engine.limit + len(usual)
     most = room - max(map(len, starts.values()))
@@ -95,9 +98,13 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
     starts = candidates(hub)
     if policy != "likeliest" and prefix not in starts.values():
         starts[policy] = prefix
-    nats = measure(engine, texts, starts)
+    nats = measure(engine, texts, starts, SAMPLE // 8)
     if policy == "likeliest":
-        chosen = _likeliest(hub, starts, nats)
+        # Starts that a few texts show to be far worse are not measured on more.
+        most = nats.get(_likeliest(hub, starts, nats), np.inf) + FAR
+        near = {each: ids for each, ids in starts.items() if nats.get(each, np.inf) <= most}
+        nats = measure(engine, texts, near, SAMPLE)
+        chosen = _likeliest(hub, near, nats)
     else:
         chosen = next(each for each, ids in starts.items() if ids == prefix)
     policy_texts = {each: start_text(hub, each, ids) for each, ids in starts.items()}
