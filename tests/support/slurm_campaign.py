@@ -54,8 +54,9 @@ class Campaign:
     def start(self, *arguments: str, **environment: str) -> "Campaign":
         path = os.pathsep.join([str(REPOSITORY / ".tools/bin"), os.environ["PATH"]])
         more = {"PYTHONPATH": str(self.path / "src"), "PATH": path, **environment}
-        command = [sys.executable, "-m", "snakemake", "--profile", "slurm", *POLL]
-        command += ["--configfile", CAMPAIGN, *arguments]
+        # A target right behind --configfile would be one more of its files.
+        command = [sys.executable, "-m", "snakemake", "--profile", "slurm", "--configfile"]
+        command += [CAMPAIGN, *POLL, *arguments]
         with self.output.open("wb") as output:
             how = {"cwd": self.path, "env": self.cluster.environment(**more)}
             how |= {"stdout": output, "stderr": output, "start_new_session": True}
