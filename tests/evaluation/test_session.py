@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from blimpworks.campaign.registry import find_benchmark
 from blimpworks.errors import UserError
 from blimpworks.evaluation import session
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
@@ -68,6 +69,16 @@ def test_large_models_are_scored_in_small_shards_where_no_gpu_is(monkeypatch, na
     scoring = {} if shard is None else {"scoring": {"shard": shard}}
     assert scoring.items() <= evaluation.settings("here").items()
     assert ("scoring" in evaluation.settings("here")) == bool(scoring)
+
+
+@pytest.mark.parametrize(("gpus", "shard"), [((), 64), ((80.0,), 1000)])
+def test_without_a_gpu_each_batch_of_answers_is_kept(monkeypatch, tmp_path, gpus, shard):
+    monkeypatch.setattr(session, "this_machine", lambda: session.Machine(400.0, gpus))
+    monkeypatch.chdir(REPOSITORY)
+    evaluation = Evaluation("released", ("lmentry",), ("deu",), engine="transformers")
+    evaluation.resolve(["smollm2-135m-instruct"])
+    campaign = evaluation.prepare(tmp_path).campaign
+    assert find_benchmark("lmentry").generation.options(campaign).shard == shard
 
 
 @pytest.mark.parametrize("before", [None, "models of an earlier evaluation\n"])

@@ -4,6 +4,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.scoring import logits
 from blimpworks.scoring.decoder import Decoder
 from blimpworks.scoring.engine import load_engine
 from support import tiny
@@ -104,6 +105,19 @@ def test_padded_rows_and_shared_prefixes_equal_a_pass_for_each_sentence(trained,
     assert engine._longest_shared > 0, kind
     for sharing in ("always", "never"):
         assert_close(score(engine_of(checkpoint, sharing), texts), plain(model, rows))
+
+
+@pytest.mark.parametrize("kind", SHARING)
+def test_large_vocabularies_are_computed_in_blocks(trained, tmp_path, kind, monkeypatch):
+    monkeypatch.setattr(logits, "LARGE", 300)
+    monkeypatch.setattr(logits, "BLOCK", 50)
+    model = random_model(kind, SHARING[kind])
+    engine = engine_of(checkpoint_of(model, trained, tmp_path / "m"))
+    rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(TEXTS)]
+    assert_close(score(engine, TEXTS), plain(model, rows))
+    # Logits that are scaled or capped after the last layer are the model's own.
+    scaled = kind in ("gemma2", "cohere", "granite")
+    assert isinstance(engine._decoder._head, torch.nn.Linear) == (not scaled)
 
 
 @pytest.mark.parametrize("kind", NOT_SHARING)

@@ -86,9 +86,9 @@ class Engine:
     """Whether its models have a vocabulary of whole words."""
     suffixes: tuple[str, ...] = ()
     """Suffixes of models that are one file."""
-    working_gb: float = 1.5
-    """Memory beside the weights without a GPU; by default Python 1 GB, and logits of 128 positions
-    over 262,144 pieces 0.4 GB."""
+    working_gb: float = 1.3
+    """GB of memory beside the weights without a GPU. PyTorch and a job's tables take 1.1 GB for
+    hundreds of sentences, and 1.5 GB for 134,000."""
     tokens_per_second: float | None = None
     """Speed with models of any size; None if it depends on the size."""
     core_teraflops: float = 0.025

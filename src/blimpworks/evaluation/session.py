@@ -14,7 +14,7 @@ from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign, declare, read_anew
 from blimpworks.campaign.parts import check_runs, every_part, obstacle
-from blimpworks.campaign.registry import check_papers, papers
+from blimpworks.campaign.registry import check_papers, find_benchmark, papers
 from blimpworks.campaign.settings.parsing import read_settings
 from blimpworks.campaign.settings.site import find_site
 from blimpworks.cluster.status import read_status
@@ -78,6 +78,18 @@ def checked(settings: Mapping[str, Any]) -> Layout:
     layout = layout_of(check_campaign({**settings}, SOURCE))
     check_papers(layout.campaign, layout.catalogue)
     return layout
+
+
+def with_short_shards(settings: dict[str, Any], layout: Layout) -> Layout:
+    """Keep each batch of answers as one shard, since a batch takes a CPU half a minute or more."""
+    generations = (find_benchmark(name).generation for name in layout.campaign.benchmarks)
+    for generation in filter(None, generations):
+        options = settings
+        for key in generation.setting.split("."):
+            options[key] = {**options.get(key, {})}
+            options = options[key]
+        options["shard"] = generation.options(layout.campaign).batch
+    return checked(settings)
 
 
 @dataclass
@@ -272,6 +284,8 @@ class Evaluation:
         write_models(rows.values(), table)
         try:
             layout = self.choose_benchmarks(settings)
+            if self.profile is None and not this_machine().gpus_gb:
+                layout = with_short_shards(settings, layout)
         except UserError:
             if earlier is None:
                 table.unlink()

@@ -4,10 +4,10 @@ from blimpworks.records.digest import code_digest
 
 EQUAL: dict[str, str] = {
     "70ff556488fd6011": "301aa942822323ee",  # kenlm ngram
-    "5e08bd460a7f9134": "0e2ba6cd296f855a",  # lstm lstm
-    "694f1455c2ffb259": "e8532865d0f0cd72",  # transformers causal
-    "e9ec5f206ea023b0": "937def9329af31bc",  # transformers encoder-decoder
-    "a71bbfe3f3f70bf0": "99c66cf510640024",  # transformers masked
+    "78d2e7cac4bf24f2": "0e2ba6cd296f855a",  # lstm lstm
+    "73f1c32fcc5f5cc3": "e8532865d0f0cd72",  # transformers causal
+    "40b1f0dd4e689f91": "937def9329af31bc",  # transformers encoder-decoder
+    "5b848fcbb51d7f79": "99c66cf510640024",  # transformers masked
     "481195c8ad48dfe7": "cf22ff34dc257724",  # vllm causal
     "845685088d9433c5": "1657f03a30de3586",  # transformers, answers
     "b9ffa41418c1e655": "26cd7f834c988002",  # vllm, answers

@@ -1,6 +1,7 @@
 """Turn hidden states into log-probabilities, for models in transformers."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,10 @@ ROWS = {"cpu": 128, "cuda": 1024}
 
 A CPU is fastest while they stay in its cache, a GPU while it has enough to do.
 """
+BLOCK = 2048
+"""Words of a large vocabulary whose logits a CPU computes at one time, to keep them cached."""
+LARGE = 65_536
+"""Words above which a vocabulary is large."""
 
 
 def find_dtype(checkpoint: Path, name: str) -> torch.dtype:
@@ -50,7 +55,8 @@ def target_logprobs(
 
     ``hidden`` is [rows, width]; without ``head`` it has the logits. ``parent`` [edges], never
     falling and on the CPU, is each target's row; by default one target a row. Works in float32 on
-    chunks of rows, each row once, so that the whole table of rows by vocabulary never exists.
+    chunks of rows, each row once, so that the whole table of rows by vocabulary never exists. On a
+    CPU, one linear layer to a large vocabulary is computed in blocks of its words.
     """
     if parent is None:
         parent = torch.arange(len(target))
@@ -58,13 +64,33 @@ def target_logprobs(
     starts = torch.arange(0, len(hidden), step)
     bounds = [*torch.searchsorted(parent, starts).tolist(), len(parent)]
     row = parent.to(hidden.device) % step
+    on_cpu = hidden.device.type == "cpu"
+    linear = head if on_cpu and isinstance(head, torch.nn.Linear) else None
     logprobs = torch.empty(len(target), dtype=torch.float32, device=hidden.device)
     for a, edges in zip(starts.tolist(), map(slice, bounds, bounds[1:]), strict=True):
         rows = hidden[a : a + step]
-        normal = (head(rows) if head else rows).log_softmax(1, dtype=torch.float32)
-        logprobs[edges] = normal[row[edges], target[edges]]
+        if linear and linear.out_features > LARGE:
+            logprobs[edges] = _in_blocks(rows, linear, row[edges], target[edges])
+        else:
+            normal = (head(rows) if head else rows).log_softmax(1, dtype=torch.float32)
+            logprobs[edges] = normal[row[edges], target[edges]]
     # NaN stands for a token that is not scored; a computed one would be taken for that.
     return logprobs.masked_fill_(logprobs.isnan(), torch.inf)
+
+
+def _in_blocks(
+    rows: torch.Tensor, head: torch.nn.Linear, row: torch.Tensor, target: torch.Tensor
+) -> torch.Tensor:
+    """Return log-probabilities of ``target`` [edges] after ``row`` [edges] of ``rows``."""
+    chosen = torch.empty(len(target), dtype=torch.float32)
+    sums = []
+    for a in range(0, head.out_features, BLOCK):
+        bias = None if head.bias is None else head.bias[a : a + BLOCK]
+        logits = torch.nn.functional.linear(rows, head.weight[a : a + BLOCK], bias).float()
+        inside = ((target >= a) & (target < a + BLOCK)).nonzero()[:, 0]
+        chosen[inside] = logits[row[inside], target[inside] - a]
+        sums.append(logits.logsumexp(1))
+    return chosen - torch.stack(sums).logsumexp(0)[row]
 
 
 class _Outputs(BaseModelOutputWithPastAndCrossAttentions):
@@ -102,10 +128,10 @@ def split_model(
     """Split a model before its head and return the head; None, and no change, if impossible.
 
     The head maps [rows, width] to [rows, vocabulary] by the model's own code after its part
-    ``inner`` (with scaling, soft capping). ``arguments`` turn hidden states [1, rows, width] into
-    the model's arguments that reach the part as embeddings. ``run`` computes the part's hidden
-    states [rows, width] of the input behind ``logits`` [rows, vocabulary]. The head must reproduce
-    these.
+    ``inner`` (with scaling, soft capping), or the model's last layer alone where both agree to the
+    bit. ``arguments`` turn hidden states [1, rows, width] into the model's arguments that reach the
+    part as embeddings. ``run`` computes the part's hidden states [rows, width] of the input behind
+    ``logits`` [rows, vocabulary]. The head must reproduce these.
     """
 
     def head(hidden: torch.Tensor) -> torch.Tensor:
@@ -124,4 +150,9 @@ def split_model(
         same = False
     if not same:
         model.set_submodule(name, inner)
-    return head if same else None
+        return None
+    with suppress(*FOREIGN):
+        last = model.get_output_embeddings()  # type: ignore[no-untyped-call]
+        if type(last) is torch.nn.Linear and torch.equal(last(hidden[None])[0], ours):
+            return last
+    return head
