@@ -71,8 +71,8 @@ def test_large_models_are_scored_in_small_shards_where_no_gpu_is(monkeypatch, na
     assert ("scoring" in evaluation.settings("here")) == bool(scoring)
 
 
-@pytest.mark.parametrize(("gpus", "shard"), [((), 64), ((80.0,), 1000)])
-def test_without_a_gpu_each_batch_of_answers_is_kept(monkeypatch, tmp_path, gpus, shard):
+@pytest.mark.parametrize(("gpus", "shard"), [((), 128), ((80.0,), 1000)])
+def test_without_a_gpu_answers_are_kept_every_second_batch(monkeypatch, tmp_path, gpus, shard):
     monkeypatch.setattr(session, "this_machine", lambda: session.Machine(400.0, gpus))
     monkeypatch.chdir(REPOSITORY)
     evaluation = Evaluation("released", ("lmentry",), ("deu",), engine="transformers")

@@ -367,6 +367,24 @@ def test_only_causal_models_and_engines_that_generate_can_answer(raw, tmp_path, 
         load_generation_engine(checkpoint, engine, OPTIONS)
 
 
+def test_each_batch_is_answered_on_one_thread(raw, run, monkeypatch):
+    """Several that wait for each other are many times slower where other programs compute."""
+    plain, threads = TransformersGenerator._generate, []
+    monkeypatch.setattr(
+        TransformersGenerator,
+        "_generate",
+        lambda *arguments: threads.append(torch.get_num_threads()) or plain(*arguments),
+    )
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        run(raw, {"eng": QUESTIONS}, options=OPTIONS.model_copy(update={"batch": 4}))
+    finally:
+        torch.set_num_threads(before)
+    assert len(threads) > 2
+    assert {*threads} == {1}
+
+
 def test_a_shard_is_answered_in_halves_where_memory_runs_out(chat, run, monkeypatch):
     plain = TransformersGenerator._generate
 

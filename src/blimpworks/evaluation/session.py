@@ -81,14 +81,14 @@ def checked(settings: Mapping[str, Any]) -> Layout:
 
 
 def with_short_shards(settings: dict[str, Any], layout: Layout) -> Layout:
-    """Keep each batch of answers as one shard, since a batch takes a CPU half a minute or more."""
+    """Keep answers after every second batch, since a batch takes a CPU half a minute or more."""
     generations = (find_benchmark(name).generation for name in layout.campaign.benchmarks)
     for generation in filter(None, generations):
         options = settings
         for key in generation.setting.split("."):
             options[key] = {**options.get(key, {})}
             options = options[key]
-        options["shard"] = generation.options(layout.campaign).batch
+        options["shard"] = 2 * generation.options(layout.campaign).batch
     return checked(settings)
 
 

@@ -15,7 +15,7 @@ from blimpworks.errors import UserError
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.generation.engine import GenerationEngine, Response, generation_key
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.threads import device_name
+from blimpworks.models.threads import Workers, device_name, single_thread
 from blimpworks.scoring.engine import Failure, loading
 from blimpworks.scoring.hub_loading import (
     fits_in_float32,
@@ -62,6 +62,7 @@ class TransformersGenerator(GenerationEngine):
         self._directory, self._batch = checkpoint.parent, options.batch
         self._dtype = find_dtype(checkpoint, described.dtype)
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self._workers = Workers(self._device)
         settings = read_settings(self._directory).get_text_config()
         self._context = positions(settings)
         self._vocabulary: int = settings.vocab_size
@@ -139,7 +140,7 @@ class TransformersGenerator(GenerationEngine):
 
         tensors = tensors_of([*self._model.modules()])
         full = in_float32(tensors) if fits_in_float32(tensors) else nullcontext()
-        with loading(self._directory), full:
+        with loading(self._directory), full, single_thread():
             exact = self._model.dtype == torch.float32
             ahead = (head(*second_row[:width]) - head(*second_row[width:][:width])).abs().max()
             alone = logits(drawn[2, :width], row)
@@ -171,12 +172,19 @@ class TransformersGenerator(GenerationEngine):
             apart = {"any": 0, "length": len(prompt.ids), "none": number}[self._company]
             alike.setdefault((prompt.room, apart), []).append(number)
         size = self._batch
-        batches = (rows[a : a + size] for rows in alike.values() for a in range(0, len(rows), size))
-        for numbers in batches:
-            answers = halving(self._generate, [batch[i] for i in numbers])
-            for number, answer in zip(numbers, answers, strict=True):
-                outcomes[number] = answer or "out_of_memory"
+        batches = [rows[a : a + size] for rows in alike.values() for a in range(0, len(rows), size)]
+
+        def answer(numbers: list[int]) -> list[Response | None]:
+            return halving(self._generate, [batch[i] for i in numbers])
+
+        for numbers, answers in zip(batches, self._workers.map(answer, batches), strict=True):
+            for number, response in zip(numbers, answers, strict=True):
+                outcomes[number] = response or "out_of_memory"
         return outcomes
+
+    def close(self) -> None:
+        """Start no further batch."""
+        self._workers.close()
 
     def _generate(self, rows: list[Ready]) -> list[Response]:
         width = max(len(row.ids) for row in rows)
