@@ -22,7 +22,7 @@ from blimpworks.exhibits.formulas import (
 from blimpworks.exhibits.shared import read_printed
 from blimpworks.exhibits.statements import Recomputation, printed_statements
 from blimpworks.papers.lmentry.exhibits.formulas import mean_over_models
-from blimpworks.papers.multiblimp.exhibits.formulas import wins
+from blimpworks.papers.multiblimp.exhibits.measures import wins
 from blimpworks.papers.urblimp.exhibits.formulas import above, holm_of
 from support.paths import DATA
 

@@ -226,14 +226,14 @@ def test_every_command_has_code(name):
 
 def test_a_changed_formula_changes_only_what_uses_it(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "blimpworks", ignore=shutil.ignore_patterns("__pycache__"))
-    file = tmp_path / "blimpworks/papers/clams/exhibits/formulas.py"
+    file = tmp_path / "blimpworks/papers/clams/exhibits/measures.py"
     commands = recorded_commands()
     exhibits = {n: c.entries[0] for n, c in commands.items() if n.startswith("build_exhibit clams")}
     before = digests_in(tmp_path, *exhibits.values())
     changed = file.read_text("utf-8").replace("100 * (wide.iloc[:, 0]", "10 * (wide.iloc[:, 0]")
     file.write_text(changed, "utf-8")
     after = digests_in(tmp_path, *exhibits.values())
-    formula = ("blimpworks.papers.clams.exhibits.formulas", "LEAD")
+    formula = ("blimpworks.papers.clams.exhibits.measures", "LEAD")
     users = {name for name, entry in exhibits.items() if formula in reachable(entry)}
     pairs = zip(exhibits, before, after, strict=True)
     assert {name for name, old, new in pairs if old != new} == users == {"build_exhibit clams/text"}

@@ -43,14 +43,14 @@ from blimpworks.papers.blimp.items.build import read_records
 from blimpworks.papers.blimp.items.generator.generate import read_declaration as read_paradigm
 from blimpworks.papers.blimp.items.lexicon import read_lexicon
 from blimpworks.papers.blimp.released_results import read_blimp_release
-from blimpworks.papers.clams.analysis.wals import choose_languages, read_categories
 from blimpworks.papers.clams.items.build import read_pairs
 from blimpworks.papers.clams.items.grammar.generator import read_vocabulary as read_word_list
 from blimpworks.papers.clams.items.grammar.model import read_grammar
+from blimpworks.papers.clams.morphology import choose_languages, read_categories
 from blimpworks.papers.lmentry.items.declarations import read_declarations
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.resources import read_resources
-from blimpworks.papers.multiblimp.analysis.frequencies import read_totals
+from blimpworks.papers.multiblimp.analysis import read_totals
 from blimpworks.papers.multiblimp.items.lexicon import read_unimorph
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.urblimp.items.rules import read_declaration, read_language
@@ -410,12 +410,12 @@ READERS = [
         ("unimorph", beginning(DEMO / "data/unimorph/eng/eng", 30, "eng"), unimorph),
     ),
     *readers(
-        "papers.multiblimp.analysis.frequencies",
+        "papers.multiblimp.analysis",
         {},
         ("glotcc", text_file("totals.tsv", GLOTCC), read_totals),
     ),
     *readers(
-        "papers.clams.analysis.wals",
+        "papers.clams.morphology",
         {},
         ("wals values", among(WALS, "value.csv"), complexity),
         ("wals elements", among(WALS, "domainelement.csv"), complexity),

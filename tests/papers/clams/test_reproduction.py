@@ -7,9 +7,9 @@ from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit
-from blimpworks.papers.clams.analysis.wals import build_morphology
 from blimpworks.papers.clams.exhibits.facts import PRINTED
 from blimpworks.papers.clams.items.build import count_sets
+from blimpworks.papers.clams.morphology import build_morphology
 from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
 from support.cells_kit import check_cells, check_that_it_deviates, sources_of

@@ -4,7 +4,7 @@ import pyarrow.compute as pc
 import pytest
 
 from blimpworks.papers.multiblimp.items.agreement import count_agreement, label_of, load_evidence
-from blimpworks.papers.multiblimp.items.features import PHENOMENA
+from blimpworks.papers.multiblimp.items.words import PHENOMENA
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import CANDIDATES
 from blimpworks.tables import read_table

@@ -15,17 +15,19 @@ from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.reference import PublishedRow, language_groups
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.analysis import margins
-from blimpworks.papers.multiblimp.analysis.frequencies import (
+from blimpworks.papers.multiblimp import analysis
+from blimpworks.papers.multiblimp.analysis import (
     UNITS,
+    fit_frequency,
+    fit_size,
     frequencies,
+    logistic,
     read_totals,
     resource_group,
 )
-from blimpworks.papers.multiblimp.analysis.regressions import fit_frequency, fit_size, logistic
 from blimpworks.papers.multiblimp.exhibits.facts import PRINTED as PAPER_MODELS
 from blimpworks.papers.multiblimp.exhibits.facts import rivals
-from blimpworks.papers.multiblimp.exhibits.formulas import leads
+from blimpworks.papers.multiblimp.exhibits.measures import leads
 from blimpworks.tables import COMPARISONS, JUDGEMENTS, SCORES, read_table, write_rows
 from support.paths import REPOSITORY
 
@@ -312,54 +314,54 @@ def test_three_languages_give_no_trend():
 
 def test_margins_recover_planted_coefficients_per_standard_deviation():
     random = np.random.default_rng(2)
-    frame = pd.DataFrame({name: random.normal(5, 3, 3000) for name in margins.FACTORS})
+    frame = pd.DataFrame({name: random.normal(5, 3, 3000) for name in analysis.FACTORS})
     frame["agreement"] = random.choice(["sv#", "svP"], 3000)
     frame["margin"] = (
         1 + 2 * (frame["agreement"] == "svP") - 4 * standardise(frame["subword delta"])
     )
-    terms = by_term(margins.fit_margin(frame))
+    terms = by_term(analysis.fit_margin(frame))
     planted = {"intercept": 1, "agreement svP": 2, "subword delta": -4, "distance": 0}
     assert {t: terms[t]["coefficient"] for t in planted} == pytest.approx(planted, abs=1e-9)
-    assert set(terms) == {"intercept", "agreement svP", "agreement sv#", *margins.FACTORS}
-    assert terms["agreement sv#"]["analysis"] == margins.COMPARED
+    assert set(terms) == {"intercept", "agreement svP", "agreement sv#", *analysis.FACTORS}
+    assert terms["agreement sv#"]["analysis"] == analysis.COMPARED
 
 
 def test_factors_that_never_vary_get_no_term_and_rows_with_gaps_stay_out():
     random = np.random.default_rng(3)
-    frame = pd.DataFrame({name: random.normal(size=50) for name in margins.FACTORS})
+    frame = pd.DataFrame({name: random.normal(size=50) for name in analysis.FACTORS})
     frame["distance"] = 1.0
     frame["log frequency"] = [np.nan] * 10 + list(random.normal(size=40))
     frame = frame.assign(agreement="spG", margin=random.normal(size=50))
-    terms = by_term(margins.fit_margin(frame))
+    terms = by_term(analysis.fit_margin(frame))
     assert remarks_of(frame) == {
-        (margins.TEXTLESS, "log frequency", 10),
-        (margins.CONSTANT, "distance", 40),
-        (margins.COMPARED, "agreement spG", 40),
+        (analysis.TEXTLESS, "log frequency", 10),
+        (analysis.UNVARYING, "distance", 40),
+        (analysis.COMPARED, "agreement spG", 40),
     }
     assert terms["intercept"]["n"] == 40
 
 
 def remarks_of(frame):
-    rows = margins.fit_margin(frame)
-    return {(r["analysis"], r["term"], r["n"]) for r in rows if r["analysis"] != margins.ANALYSIS}
+    rows = analysis.fit_margin(frame)
+    return {(r["analysis"], r["term"], r["n"]) for r in rows if r["analysis"] != analysis.MARGIN}
 
 
 def margins_frame(n):
     random = np.random.default_rng(4)
-    frame = pd.DataFrame({name: random.normal(size=n) for name in margins.FACTORS})
+    frame = pd.DataFrame({name: random.normal(size=n) for name in analysis.FACTORS})
     return frame.assign(agreement="svP", margin=random.normal(size=n))
 
 
 def test_what_cannot_be_fitted_says_why():
     textless = margins_frame(50).assign(**{"log frequency": np.nan})
-    assert by_term(margins.fit_margin(textless))["intercept"]["n"] == 50
-    assert (margins.TEXTLESS, "log frequency", 50) in remarks_of(textless)
+    assert by_term(analysis.fit_margin(textless))["intercept"]["n"] == 50
+    assert (analysis.TEXTLESS, "log frequency", 50) in remarks_of(textless)
     frame = margins_frame(50).drop(columns="log frequency")
-    assert (margins.UNKNOWN, "log frequency", 50) in remarks_of(frame)
-    assert remarks_of(margins_frame(8)) == {(margins.FEW, "intercept", 8)}
-    assert (margins.FEW, "intercept", 0) in remarks_of(margins_frame(8).assign(margin=np.nan))
+    assert (analysis.UNKNOWN, "log frequency", 50) in remarks_of(frame)
+    assert remarks_of(margins_frame(8)) == {(analysis.FEW, "intercept", 8)}
+    assert (analysis.FEW, "intercept", 0) in remarks_of(margins_frame(8).assign(margin=np.nan))
     frame["distance"] = frame["sentence length"]
-    assert (margins.COLLINEAR, "intercept", 50) in remarks_of(frame)
+    assert (analysis.COLLINEAR, "intercept", 50) in remarks_of(frame)
 
 
 def test_factors_of_a_pair_are_read_from_its_item_and_its_tokens():
@@ -374,7 +376,7 @@ def test_factors_of_a_pair_are_read_from_its_item_and_its_tokens():
     expected = {"margin": 5.0, "lang": "eng", "agreement": "sv#", "distance": 2}
     expected |= {"log perplexity": 2.0, "sentence length": 3, "subword delta": -1.0}
     expected |= {"congruent attractors": 1.0, "incongruent attractors": 1.0}
-    factors = margins.factors(pa.Table.from_pylist([item]), scores)
+    factors = analysis.factors(pa.Table.from_pylist([item]), scores)
     assert factors.iloc[0].to_dict() == expected
 
 

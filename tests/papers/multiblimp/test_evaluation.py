@@ -14,8 +14,8 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit
-from blimpworks.papers.multiblimp.analysis import margins
-from blimpworks.papers.multiblimp.analysis.regressions import fit_regressions
+from blimpworks.papers.multiblimp import analysis
+from blimpworks.papers.multiblimp.analysis import fit_regressions
 from blimpworks.papers.multiblimp.exhibits.evaluation import table3, table5, tableb2, text72_73
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS as CHOICES
 from blimpworks.papers.multiblimp.exhibits.facts import PRINTED
@@ -122,7 +122,7 @@ def analyse(root, judged, scored, frequencies, facts=FACTS["models"]):
     fit_regressions(
         paths["accuracies"], frequencies, facts, METHOD, paths["regressions"], paths["residuals"]
     )
-    margins.fit_margins(scored, frequencies, paths["margins"])
+    analysis.fit_margins(scored, frequencies, paths["margins"])
     pairs = sorted({path for _, path, _ in scored})
     tables = {name: [path] for name, path in paths.items()}
     return tables | {"frequencies": frequencies, "items": pairs}
@@ -304,13 +304,13 @@ def test_figure_7_says_which_factors_did_not_vary(tables):
 
 def test_figure_7_names_each_models_reference_and_what_it_leaves_out(tmp_path):
     rows = [
-        ("a", margins.COMPARED, f"{margins.TYPE} sv#", 9),
-        ("b", margins.COMPARED, f"{margins.TYPE} svP", 9),
-        ("a", margins.TEXTLESS, "log frequency", 7),
-        ("b", margins.CONSTANT, "distance", 9),
-        ("c", margins.FEW, "intercept", 2),
-        ("a", margins.UNKNOWN, "log frequency", 9),
-        ("b", margins.COLLINEAR, "intercept", 9),
+        ("a", analysis.COMPARED, f"{analysis.AGREEMENT_TYPE} sv#", 9),
+        ("b", analysis.COMPARED, f"{analysis.AGREEMENT_TYPE} svP", 9),
+        ("a", analysis.TEXTLESS, "log frequency", 7),
+        ("b", analysis.UNVARYING, "distance", 9),
+        ("c", analysis.FEW, "intercept", 2),
+        ("a", analysis.UNKNOWN, "log frequency", 9),
+        ("b", analysis.COLLINEAR, "intercept", 9),
     ]
     remarks = [{"model": m, "analysis": a, "term": t, "n": n} for m, a, t, n in rows]
     write_rows(remarks, REGRESSIONS, tmp_path / "margins.parquet")

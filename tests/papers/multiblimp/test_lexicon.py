@@ -7,7 +7,7 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items import lexicon
-from blimpworks.papers.multiblimp.items.features import parse_tags
+from blimpworks.papers.multiblimp.items.words import parse_tags
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.items.orthography import (
+from blimpworks.papers.multiblimp.items.words import (
     UYGHUR_LATIN,
     normalise_tokens,
     normalise_unimorph,
@@ -71,7 +71,7 @@ def test_uyghur_takes_the_treebanks_own_transliteration_where_there_is_one():
 def test_the_authors_lose_the_colons_of_relations_too():
     table = words("pa:sh", deprel="nsubj:outer")
     gheg = ["published:strip_colons_everywhere", "corrected:strip_colons"]
-    published, corrected = (normalise_tokens(table, gheg, corrected=c) for c in (False, True))
+    published, corrected = (normalise_tokens(table, gheg, variant) for variant in (False, True))
     assert published["deprel"].to_pylist() == ["nsubjouter"]
     assert corrected["deprel"].to_pylist() == ["nsubj:outer"]
     assert published["form"].to_pylist() == corrected["form"].to_pylist() == ["pash"]
@@ -111,7 +111,7 @@ def test_the_languages_ask_for_known_treatments_only():
     asked = {row["lang"]: tuple(row["special"].split(",")) for row in rows if row["special"]}
     assert asked.keys() == {"aln", "ell", "fas", "grc", "hbo", "lat", "san", "slv", "uig"}
     for special in asked.values():
-        assert treatments(special, corrected=False) != () or treatments(special, corrected=True)
+        assert treatments(special, False) != () or treatments(special, True)
 
 
 def mirrored_words(mirror, treebank):

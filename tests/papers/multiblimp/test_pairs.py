@@ -2,8 +2,8 @@
 
 import pytest
 
-from blimpworks.papers.multiblimp.items.features import parse_feats
 from blimpworks.papers.multiblimp.items.pairs import ALL_REASONS, UNDECIDED, controller_of
+from blimpworks.papers.multiblimp.items.words import parse_feats
 from blimpworks.tables import FUNNEL, read_table
 from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, SEEN, UNIMORPH
 

@@ -7,8 +7,8 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items import lexicon as patches
-from blimpworks.papers.multiblimp.items.features import parse_tags, tag_features
 from blimpworks.papers.multiblimp.items.lexicon import DROPPED, patch_line, patch_rows
+from blimpworks.papers.multiblimp.items.words import parse_tags, tag_features
 from support.paths import REPOSITORY
 
 CONFIG = REPOSITORY / "config"

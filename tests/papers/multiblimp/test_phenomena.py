@@ -2,7 +2,7 @@
 
 import pytest
 
-from blimpworks.papers.multiblimp.items.features import PHENOMENA
+from blimpworks.papers.multiblimp.items.words import PHENOMENA
 from support.treebank_kit import FIN
 
 SHE = "1 she she PRON Case=Nom|Gender=Fem|Number=Sing|Person=3"

@@ -11,7 +11,7 @@ import pytest
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.papers.multiblimp.analysis.frequencies import build_frequencies
+from blimpworks.papers.multiblimp.analysis import build_frequencies
 from blimpworks.papers.multiblimp.exhibits.evaluation import PAIRS, table3, tableb2
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.reproduction.printed import read_printed_numbers, read_published

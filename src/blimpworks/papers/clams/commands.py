@@ -49,7 +49,7 @@ def build_clams_items(
     """Turn a language's evaluation sets into items with critical regions."""
 
 
-@command(calls=f"{PAPER}.analysis.wals:build_morphology", packages=shared.ARROW, notes="languages")
+@command(calls=f"{PAPER}.morphology:build_morphology", packages=shared.ARROW, notes="languages")
 def build_morphology(
     values: Path = argument("WALS's raw/value.csv."),
     elements: Path = option("WALS's raw/domainelement.csv."),

@@ -110,7 +110,7 @@ PAPER = Paper(
             retrieved=True,
         ),
     },
-    formulas=("blimpworks.papers.clams.exhibits.formulas",),
+    formulas=("blimpworks.papers.clams.exhibits.measures",),
     commands=("blimpworks.papers.clams.commands",),
     rules="papers/clams.smk",
     printed_accuracies="blimpworks.papers.clams.published:accuracies",

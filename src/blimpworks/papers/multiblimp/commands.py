@@ -127,7 +127,7 @@ def build_released_items(
 
 
 @command(
-    calls=f"{ANALYSIS}.frequencies:build_frequencies",
+    calls=f"{ANALYSIS}:build_frequencies",
     packages=shared.ARROW,
     notes="languages_with_text",
 )
@@ -141,7 +141,7 @@ def build_frequencies(
 
 
 @command(
-    calls=f"{ANALYSIS}.regressions:fit_regressions",
+    calls=f"{ANALYSIS}:fit_regressions",
     packages=shared.MODELLING,
     notes="terms",
     cheap=True,
@@ -159,7 +159,7 @@ def fit_regressions(
     """Fit accuracy on models' size and tuning, and on languages' frequency."""
 
 
-@command(recorded=f"{ANALYSIS}.margins:fit_margins", packages=shared.MODELLING, cheap=True)
+@command(recorded=f"{ANALYSIS}:fit_margins", packages=shared.MODELLING, cheap=True)
 def fit_margins(
     scores: Path = shared.EVALUATED_TABLES,
     items: Path = option(
@@ -177,11 +177,11 @@ def fit_margins(
     frequencies: list[Path] = FREQUENCIES,
 ) -> Mapping[str, Any]:
     """Fit the models' margins on properties of the pairs."""
-    from blimpworks.papers.multiblimp.analysis import margins
+    from blimpworks.papers.multiblimp import analysis
 
     tables = tables_below(scores, models)
     scored = [(model, items / f"{lang}.parquet", path) for model, lang, path in tables]
-    return {"terms": margins.fit_margins(scored, frequencies, output)}
+    return {"terms": analysis.fit_margins(scored, frequencies, output)}
 
 
 @command(group="export")

@@ -265,9 +265,9 @@ PAPER = Paper(
     facts=FACTS,
     tables=TABLES,
     caption=caption,
-    formulas=("blimpworks.papers.multiblimp.exhibits.formulas",),
+    formulas=("blimpworks.papers.multiblimp.exhibits.measures",),
     commands=("blimpworks.papers.multiblimp.commands",),
     rules="papers/multiblimp.smk",
     printed_accuracies="blimpworks.papers.multiblimp.published:accuracies",
-    names="blimpworks.papers.multiblimp.exhibits.accuracies:NAMES",
+    names="blimpworks.papers.multiblimp.exhibits.measures:NAMES",
 )

@@ -1,7 +1,7 @@
 """Draw CLAMS's Figures 2 and 3, and compute the numbers of its text.
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 5 and 6 and appendices
-B to D; ``analysis.wals`` on morphological complexity.
+B to D; ``morphology`` on morphological complexity.
 """
 
 import math
@@ -24,10 +24,16 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import KINDS, LARGEST, select_rows
 from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
 from blimpworks.exhibits.statements import AGAIN, PRINTED, VALUE, Place, Recomputation
-from blimpworks.papers.clams.exhibits import describe, formulas
-from blimpworks.papers.clams.exhibits.common import read_accuracies, shown_languages
+from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.facts import MBERT, MONO, MULTI
-from blimpworks.papers.clams.exhibits.formulas import CONSTRUCTION, LANGUAGE, mean_over, rho
+from blimpworks.papers.clams.exhibits.measures import (
+    CONSTRUCTION,
+    LANGUAGE,
+    mean_over,
+    read_accuracies,
+    rho,
+    shown_languages,
+)
 from blimpworks.papers.clams.items.sets import AGREEMENT, CAPITALS, CONSTRUCTIONS, LANGUAGES
 from blimpworks.strict import Strict
 from blimpworks.tables import MORPHOLOGY
@@ -61,7 +67,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         selection = accuracies.of(series_key, languages, key)
         if not selection.rows.empty:
             cells.append(selection.cell((row, f"{series} {MEAN}"), mean_over(LANGUAGE)))
-            cells.append(selection.cell((row, f"{series} {SD}"), formulas.sd_over(LANGUAGE)))
+            cells.append(selection.cell((row, f"{series} {SD}"), measures.sd_over(LANGUAGE)))
     figure = style.new_figure(style.COLUMN_INCHES, 2.9)
     axes = figure.add_subplot()
     if cells:
@@ -120,7 +126,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     cells = []
     for lang in [lang for lang in languages if lang in placed]:
         where, cell_key = {"lang": lang}, (languages[lang], COLUMN)
-        cell = formula_cell(morphology, cell_key, formulas.COMPLEXITY, "morphology", where, ".3f")
+        cell = formula_cell(morphology, cell_key, measures.COMPLEXITY, "morphology", where, ".3f")
         n = int(select_rows(morphology, where)["value"].notna().sum())
         cells.append(replace(cell, n=n))
     # Averages are over the constructions that all of a series' languages have.
@@ -151,8 +157,8 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
 
 ENOUGH = 3
 """Fewest languages of a rank correlation."""
-RECOMPUTATION = Recomputation({formulas.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
-FORMATS = {KINDS: ".0f", formulas.LEAST: ".2f", formulas.MOST: ".2f"}
+RECOMPUTATION = Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
+FORMATS = {KINDS: ".0f", measures.LEAST: ".2f", measures.MOST: ".2f"}
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
 EXPECTED = {
     "formula": ("", *FORMULAS),
@@ -193,7 +199,7 @@ class Claim(Strict):
 
 
 CLAIMS = read_rows(Claim, Path(__file__).with_name("claims.tsv"))
-CWALS = {"fewest": formulas.FEWEST, "most": formulas.MOST_FEATURES}
+CWALS = {"fewest": measures.FEWEST, "most": measures.MOST_FEATURES}
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:

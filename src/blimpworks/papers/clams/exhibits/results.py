@@ -25,9 +25,9 @@ from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
-from blimpworks.papers.clams.exhibits import common, describe, formulas
-from blimpworks.papers.clams.exhibits.common import AGAIN, AVERAGE, AVERAGE_KEY, Column, Grid
+from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED
+from blimpworks.papers.clams.exhibits.measures import AGAIN, AVERAGE, AVERAGE_KEY, Column, Grid
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, ENGLISH_SETS
 
@@ -49,16 +49,16 @@ def _printed_elsewhere(
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Table 2: accuracy of the multilingual masked model by construction and language."""
-    languages = common.shown_languages(labels)
+    languages = measures.shown_languages(labels)
     grid = Grid([Column(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
-    cells, caption = common.grid_cells([grid], "table2", tables, labels, common.accuracy), ""
+    cells, caption = measures.grid_cells([grid], "table2", tables, labels, measures.accuracy), ""
     if labels.source == "published":
         cells += _printed_elsewhere(
             tables, "table3", grid, PRINTED[MBERT], "English, Table 3", stands_for=ENG
         )
         caption = "As printed; the CSV file has the same English numbers from Table 3. "
     description = describe("table2", caption=caption, none="" if cells else NO_MASKED)
-    return common.table_of(description, cells, [grid])
+    return measures.table_of(description, cells, [grid])
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
@@ -66,11 +66,11 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
     The published form adds the same numbers from Table 2, and averages of the rows.
     """
-    accuracies = common.read_accuracies(tables, labels)
+    accuracies = measures.read_accuracies(tables, labels)
     published = labels.source == "published"
-    columns = common.columns_of({ENG: ""}, (BERT, MBERT))
+    columns = measures.columns_of({ENG: ""}, (BERT, MBERT))
     columns = [replace(column, printed_key=PRINTED[column.part]) for column in columns]
-    grids = common.by_phenomenon(columns, ENGLISH_PARTS)
+    grids = measures.by_phenomenon(columns, ENGLISH_PARTS)
     cells: list[Cell] = []
     for grid in grids:
         key = f"{grid.phenomenon} average"
@@ -78,15 +78,15 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             cells += grid.printed(tables, "table3", {**grid.rows, key: AVERAGE})
             multilingual_column = (ENG, "Multi, Table 2", PRINTED[MBERT])
             cells += _printed_elsewhere(tables, "table2", grid, *multilingual_column)
-            cells += grid.cells(accuracies, common.average, {key: AGAIN})
+            cells += grid.cells(accuracies, measures.average, {key: AGAIN})
             continue
         for column in grid.columns:
             single = replace(grid, columns=[column])
-            cells += single.cells(accuracies, common.accuracy)
-            cells += single.cells(accuracies, common.average, {key: AVERAGE})
+            cells += single.cells(accuracies, measures.accuracy)
+            cells += single.cells(accuracies, measures.average, {key: AVERAGE})
     key, none = "table3_published" if published else "table3", "" if cells else NO_MASKED
     sections = [grid.section(AVERAGE, *[AGAIN] * published) for grid in grids]
-    return common.table_of(describe(key, none=none), cells, grids, sections)
+    return measures.table_of(describe(key, none=none), cells, grids, sections)
 
 
 PARTS = (MONO, MULTI)
@@ -98,7 +98,7 @@ SEEDS = 2
 
 def lstm_grid(labels: Labels) -> Grid:
     """Make the grid by language and part."""
-    return Grid(common.columns_of(common.shown_languages(labels), PARTS))
+    return Grid(measures.columns_of(measures.shown_languages(labels), PARTS))
 
 
 def lstm_table(
@@ -110,7 +110,7 @@ def lstm_table(
     kept = kept if present else [CONSTRUCTIONS]
     description["caption"] += "" if present else NO_LSTM
     sections = [replace(grid, rows=group).section() for group in kept if group]
-    return common.table_of(description, cells, [grid], sections)
+    return measures.table_of(description, cells, [grid], sections)
 
 
 def trained(labels: Labels) -> str:
@@ -127,11 +127,11 @@ def scored(labels: Labels) -> str:
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
     """Table 1: accuracy of the LSTMs by construction and language, with averages."""
-    accuracies, grid = common.read_accuracies(tables, labels), lstm_grid(labels)
+    accuracies, grid = measures.read_accuracies(tables, labels), lstm_grid(labels)
     last = AVERAGE_ROW
     if labels.source == "published":
         cells = grid.printed(tables, "table1", PERPLEXITY_ROW | CONSTRUCTIONS | AVERAGE_ROW)
-        cells += grid.cells(accuracies, common.average, AGAIN_ROW)
+        cells += grid.cells(accuracies, measures.average, AGAIN_ROW)
         last = last | {"again": AGAIN}
         caption = "As printed; the last row is the mean of the seven printed accuracies above. "
     else:
@@ -146,8 +146,8 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
                 cell_key, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
                 cell = formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, ".2f")
                 cells.append(replace(cell, stands_for=key))
-        cells += grid.cells(accuracies, common.accuracy)
-        cells += grid.cells(accuracies, common.average, AVERAGE_ROW)
+        cells += grid.cells(accuracies, measures.accuracy)
+        cells += grid.cells(accuracies, measures.average, AVERAGE_ROW)
     description = describe("table1", caption=caption, scored=scored(labels))
     exhibit = lstm_table(grid, description, cells, PERPLEXITY_ROW, CONSTRUCTIONS, last)
     comparable = [cell for cell in cells if cell.row in CONSTRUCTIONS.values()]
@@ -156,11 +156,11 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     return exhibit
 
 
-def gain(both: common.Selection, place: Place, stands_for: Place) -> Cell | None:
+def gain(both: measures.Selection, place: Place, stands_for: Place) -> Cell | None:
     """Measure accuracy with a capital first letter less that without; None if one is missing."""
     if both.rows["phenomenon"].nunique() < 2 or not both.complete:
         return None
-    return signed(both.cell(place, formulas.GAIN, stands_for=stands_for))
+    return signed(both.cell(place, measures.GAIN, stands_for=stands_for))
 
 
 def signed(cell: Cell) -> Cell:
@@ -174,7 +174,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "measured":
         grid, last = lstm_grid(labels), AVERAGE_ROW
         both = replace(grid, phenomenon=(AGREEMENT, clams.CAPITALS))
-        accuracies = common.read_accuracies(tables, labels)
+        accuracies = measures.read_accuracies(tables, labels)
         cells = both.cells(accuracies, gain) + both.cells(accuracies, gain, AVERAGE_ROW)
         return lstm_table(grid, describe("table4"), cells, CONSTRUCTIONS, last)
     columns = [c for c in lstm_grid(labels).columns if c.lang in clams.CAPITALISED]
@@ -189,14 +189,14 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         of_table4 = numbers["exhibit"] == "table4"
         gains = numbers[of_table4 & (numbers["row"] != AVERAGE_KEY)]
         if (~of_table4).sum() == len(keys) and len(gains) == len(CONSTRUCTIONS):
-            formula = formulas.PRINTED_GAIN
+            formula = measures.PRINTED_GAIN
             cell = formula_cell(numbers, (AGAIN, column.name), formula, "published", where, ".2f")
             cells.append(signed(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
     return lstm_table(grid, describe("table4_published"), cells, CONSTRUCTIONS, last)
 
 
-spread = common.measure_by(
-    formulas.sd_over(formulas.MODEL),
+spread = measures.measure_by(
+    measures.sd_over(measures.MODEL),
     applies=lambda selection: selection.rows["model"].nunique() >= SEEDS,
 )
 
@@ -204,21 +204,21 @@ spread = common.measure_by(
 def table5(tables: Tables, labels: Labels) -> Exhibit:
     """Table 5: standard deviation of the LSTMs' accuracy over seeds."""
     grid = lstm_grid(labels)
-    cells = common.grid_cells([grid], "table5", tables, labels, spread)
+    cells = measures.grid_cells([grid], "table5", tables, labels, spread)
     none = "" if cells else " No model was trained from several seeds."
     return lstm_table(grid, describe("table5", none=none), cells, CONSTRUCTIONS)
 
 
 def lstm_sets(tables: Tables, labels: Labels) -> Exhibit:
     """Minimal sets whose words the LSTMs know, in the form of Table 7."""
-    grid, measure = lstm_grid(labels), common.measure_by(formulas.JUDGED, ".0f")
-    cells = grid.cells(common.read_accuracies(tables, labels), measure)
+    grid, measure = lstm_grid(labels), measures.measure_by(measures.JUDGED, ".0f")
+    cells = grid.cells(measures.read_accuracies(tables, labels), measure)
     return lstm_table(grid, describe("lstm_sets", trained=trained(labels)), cells, CONSTRUCTIONS)
 
 
 def english(tables: Tables, labels: Labels) -> Exhibit:
     """Accuracy of the LSTMs on each English set: agreement, reflexives, polarity items."""
-    accuracies = common.read_accuracies(tables, labels)
+    accuracies = measures.read_accuracies(tables, labels)
     of_english = accuracies.rows[accuracies.rows["lang"] == ENG]
     nouns = {"": "", clams.ANIMATE: ", animate", clams.INANIMATE: ", inanimate"}
     parts = []
@@ -231,16 +231,18 @@ def english(tables: Tables, labels: Labels) -> Exhibit:
             has_several = len(endings) > 1
             named |= {construction + e: name + (nouns[e] if has_several else "") for e in endings}
         parts.append((phenomenon, title, named))
-    columns = common.columns_of({ENG: ""}, PARTS)
+    columns = measures.columns_of({ENG: ""}, PARTS)
     suffix = f", {AGREEMENT}"
-    grids = common.by_phenomenon([replace(c, suffix=suffix) for c in columns], parts)
-    cells_of_grid = {grid.title: grid.cells(accuracies, common.accuracy) for grid in grids}
+    grids = measures.by_phenomenon([replace(c, suffix=suffix) for c in columns], parts)
+    cells_of_grid = {grid.title: grid.cells(accuracies, measures.accuracy) for grid in grids}
     cells = [cell for of_grid in cells_of_grid.values() for cell in of_grid]
     sections = [grid.section() for grid in grids if cells_of_grid[grid.title]]
     description = describe(
         "english", trained=trained(labels), scored=scored(labels), none="" if cells else NO_LSTM
     )
-    return common.table_of(description, cells, grids, sections or [Section("", CONSTRUCTIONS, [])])
+    return measures.table_of(
+        description, cells, grids, sections or [Section("", CONSTRUCTIONS, [])]
+    )
 
 
 WAYS = (
@@ -261,8 +263,8 @@ def variants(tables: Tables, labels: Labels) -> Exhibit:
     for name, method, ties, more in WAYS:
         if method not in policies:
             continue
-        accuracies = common.read_accuracies(tables, replace(labels, method=method))
-        formula = formulas.counted(TIES[ties] - TIES[policies[method]], more)
+        accuracies = measures.read_accuracies(tables, replace(labels, method=method))
+        formula = measures.counted(TIES[ties] - TIES[policies[method]], more)
         for column in lstm_grid(labels).columns:
             selection = accuracies.of(column.part, column.lang, CONSTRUCTIONS)
             if selection.complete:
@@ -328,7 +330,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
 
     The published form has hidden cells of the released sets' sizes.
     """
-    languages = common.shown_languages(labels).items()
+    languages = measures.shown_languages(labels).items()
     grid = Grid([Column(lang, "", ("", name), lang) for lang, name in languages])
     cells: list[Cell] = []
     if labels.source == "published":
@@ -344,7 +346,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
             same = sum(sizes[c.stands_for].value == c.value for c in cells if c.stands_for in sizes)
             caption += f" Of the released evaluation sets {same} of {len(cells)} have this size."
             cells += sizes.values()
-        return common.table_of(describe("table6", caption=caption), cells, [grid])
+        return measures.table_of(describe("table6", caption=caption), cells, [grid])
     for path in tables["items"]:
         items = kinds.read_table(kinds.ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
         for column, (key, row) in product(grid.columns, grid.rows.items()):
@@ -352,29 +354,29 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
             where |= {"paradigm": clams.paradigms(key, inanimate=False)}
             rows = select_rows(items, where)
             if not rows.empty:
-                n, where = len(rows), common.narrowed(rows, where)
+                n, where = len(rows), measures.narrowed(rows, where)
                 cell = Cell(row, column.name, n, str(n), COUNT, "items", where, n)
                 cells.append(replace(cell, stands_for=(key, column.key)))
-    return common.table_of(describe("table6", caption="Of the campaign's pairs."), cells, [grid])
+    return measures.table_of(describe("table6", caption="Of the campaign's pairs."), cells, [grid])
 
 
 def table7(tables: Tables, labels: Labels) -> Exhibit:
     """Table 7: minimal sets that masked models could score; recomputed in the published form."""
     # Both models have columns in English, one in the other languages.
     columns: list[Column] = []
-    for lang, name in common.shown_languages(labels).items():
+    for lang, name in measures.shown_languages(labels).items():
         if lang == ENG:
-            columns += common.columns_of({lang: name}, (BERT, MBERT))
+            columns += measures.columns_of({lang: name}, (BERT, MBERT))
         else:
             columns.append(Column(lang, MBERT, ("", name)))
-    agreement, reflexives = common.by_phenomenon(columns, ENGLISH_PARTS)
+    agreement, reflexives = measures.by_phenomenon(columns, ENGLISH_PARTS)
     names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
     grids = [replace(agreement, rows=names), reflexives]
-    measure = common.measure_by(TOTAL, ".0f")
-    cells = common.grid_cells(grids, "table7", tables, labels, measure)
+    measure = measures.measure_by(TOTAL, ".0f")
+    cells = measures.grid_cells(grids, "table7", tables, labels, measure)
     if labels.source == "measured":
         description = describe("table7", none="" if cells else NO_MASKED)
-        return common.table_of(description, cells, grids)
+        return measures.table_of(description, cells, grids)
     printed = read_printed(tables)
     printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
     row_names = {key: name for grid in grids for key, name in grid.rows.items()}
@@ -388,7 +390,7 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
             cell_key = (row_names[key], f"{column.name}, from the vocabulary")
             more = {"stands_for": (key, column.key), "printed": False}
             cells.append(formula_cell(rows, cell_key, formula, source, where, ".0f", **more))
-    return common.table_of(describe("table7_published"), cells, grids)
+    return measures.table_of(describe("table7_published"), cells, grids)
 
 
 Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]
@@ -415,7 +417,7 @@ def _from_share(printed: pd.DataFrame, column: Column) -> Computed:
         return {}
     share = Fraction(int(used), int(size))
     of_lang: dict[str, Any] = {"exhibit": "table6", "column": column.lang}
-    formula = formulas.part(share.numerator, share.denominator)
+    formula = measures.part(share.numerator, share.denominator)
     return {
         key: (printed, formula, "published", of_lang | {"row": key})
         for key in (ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES)

@@ -23,9 +23,15 @@ from blimpworks.exhibits.shared import (
     read_printed,
 )
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.accuracies import CERTAIN, FEATURES
 from blimpworks.papers.multiblimp.exhibits.facts import COMPLETE
-from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAGES, ratio, share
+from blimpworks.papers.multiblimp.exhibits.measures import (
+    CERTAIN,
+    ENOUGH_PAIRS,
+    FEATURES,
+    LANGUAGES,
+    ratio,
+    share,
+)
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
 from blimpworks.tables import FUNNEL, ITEMS, SENTENCES
 

@@ -26,21 +26,19 @@ from blimpworks.exhibits.shared import (
     row_cell,
 )
 from blimpworks.exhibits.statements import VALUE, Place, Recomputation, printed_statements
-from blimpworks.papers.multiblimp.analysis.regressions import CHAT, SIZE, why_no_size
+from blimpworks.papers.multiblimp.analysis import CHAT, SIZE, why_no_size
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.accuracies import (
-    PHENOMENA,
-    accuracy_cell,
-    read_accuracies,
-    unweighted_cell,
-)
-from blimpworks.papers.multiblimp.exhibits.formulas import (
+from blimpworks.papers.multiblimp.exhibits.measures import (
     DIFFERENCE,
     ENOUGH_PAIRS,
     LANGUAGES,
     LEAD_BELOW,
     LEADS,
+    PHENOMENA,
+    accuracy_cell,
     leads,
+    read_accuracies,
+    unweighted_cell,
     weighted_values,
     win_share,
     wins,

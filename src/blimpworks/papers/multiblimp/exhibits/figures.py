@@ -41,11 +41,10 @@ from blimpworks.exhibits.style import (
     with_ends,
 )
 from blimpworks.exhibits.texts import take_literally
-from blimpworks.papers.multiblimp.analysis import margins
-from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
-from blimpworks.papers.multiblimp.analysis.regressions import ENOUGH_LANGUAGES, FREQUENCY, logistic
+from blimpworks.papers.multiblimp import analysis
+from blimpworks.papers.multiblimp.analysis import FREQUENCY, RANKED_BY
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.accuracies import (
+from blimpworks.papers.multiblimp.exhibits.measures import (
     PHENOMENA,
     accuracy_cell,
     read_accuracies,
@@ -140,7 +139,8 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         if curve is not None:
             left, right = np.log10(points[RANKED_BY].min()), np.log10(points[RANKED_BY].max())
             x = np.linspace(left, right, 200)
-            axes.plot(10**x, logistic(x, curve["intercept"], curve[FREQUENCY]), color=GREY, lw=1)
+            y = analysis.logistic(x, curve["intercept"], curve[FREQUENCY])
+            axes.plot(10**x, y, color=GREY, lw=1)
             label = "deviation from the curve (points)"
             figure.colorbar(drawn, ax=axes, label=label, pad=0.02, aspect=30, extend="both")
         far = points["residual"].abs().sort_values(ascending=False).index[: 2 * NAMED]
@@ -158,7 +158,7 @@ def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -
     without = f" Left out, without any text there: {counted(lacking, 'language')}."
     without = without if lacking else ""
     if curve is None:
-        few = len(points) < ENOUGH_LANGUAGES
+        few = len(points) < analysis.ENOUGH_LANGUAGES
         why = "Too few languages for a trend" if few else "No logistic curve fits them"
         return f"{why}.{without}"
     intercept = f"{curve['intercept']:.2f}".replace("-", "−")
@@ -344,9 +344,9 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
 
 
 TERMS = {
-    f"{margins.TYPE} {code}": f"{construction}, {feature.lower()}"
+    f"{analysis.AGREEMENT_TYPE} {code}": f"{construction}, {feature.lower()}"
     for code, (construction, feature) in PHENOMENA.items()
-} | {name: name for name in margins.FACTORS}
+} | {name: name for name in analysis.FACTORS}
 """Terms of the regression in the order of the figure, with their printed names."""
 
 
@@ -388,42 +388,44 @@ def _draw_factors(
 def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator[str]:
     """Yield sentences on the reference of coefficients, and on the terms without estimates."""
     models = remarks["model"].nunique()
-    of = dict(iter(remarks.groupby("analysis")))
+    by_remark = dict(iter(remarks.groupby("analysis")))
 
-    def listed(analysis: str) -> str:
+    def listed(remark: str) -> str:
         """List terms by their printed names, with the models in brackets unless all have it."""
         terms = []
-        for term, rows in of[analysis].groupby("term", sort=False):
-            whose = ", ".join(labels.models[model] for model in rows["model"])
-            terms.append(TERMS[str(term)] + ("" if len(rows) == models else f" ({whose})"))
+        for term, rows in by_remark[remark].groupby("term", sort=False):
+            names = ", ".join(labels.models[model] for model in rows["model"])
+            terms.append(TERMS[str(term)] + ("" if len(rows) == models else f" ({names})"))
         return "; ".join(terms)
 
-    if margins.COMPARED in of:
-        yield f"Agreement types are compared with {listed(margins.COMPARED)}."
-        seen = drawn | {*of[margins.COMPARED]["term"]}
-        types = [name for t, name in TERMS.items() if t.startswith(margins.TYPE) and t not in seen]
-        if types:
-            yield f"Without pairs: {'; '.join(types)}."
-    if margins.CONSTANT in of:
-        yield f"Without variation, so not estimated: {listed(margins.CONSTANT)}."
-    if margins.UNKNOWN in of:
+    if analysis.COMPARED in by_remark:
+        yield f"Agreement types are compared with {listed(analysis.COMPARED)}."
+        absent = TERMS.keys() - drawn - {*by_remark[analysis.COMPARED]["term"]}
+        types = [term for term in TERMS if term.startswith(analysis.AGREEMENT_TYPE)]
+        names = "; ".join(TERMS[term] for term in types if term in absent)
+        if names:
+            yield f"Without pairs: {names}."
+    if analysis.UNVARYING in by_remark:
+        yield f"Without variation, so not estimated: {listed(analysis.UNVARYING)}."
+    if analysis.UNKNOWN in by_remark:
         yield "There is no table of frequencies, so their effect is not estimated."
-    if margins.TEXTLESS in of:
-        rows = of[margins.TEXTLESS].iterrows()
+    if analysis.TEXTLESS in by_remark:
+        rows = by_remark[analysis.TEXTLESS].iterrows()
         counts = "; ".join(f"{labels.models[row['model']]} {row['n']:.0f}" for _, row in rows)
         yield f"Pairs of languages without text in GlotCC: {counts}."
         yield "They are left out; where all pairs are such, frequency is instead."
-    for analysis, why in ((margins.FEW, "too few pairs"), (margins.COLLINEAR, "collinear factors")):
-        if analysis in of:
-            whose = ", ".join(labels.models[model] for model in of[analysis]["model"])
-            yield f"Nothing could be estimated, for {why}: {whose}."
+    reasons = {analysis.FEW: "too few pairs", analysis.COLLINEAR: "collinear factors"}
+    for remark, reason in reasons.items():
+        if remark in by_remark:
+            names = ", ".join(labels.models[model] for model in by_remark[remark]["model"])
+            yield f"Nothing could be estimated, for {reason}: {names}."
 
 
 def fig7(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 7: standardised coefficients of what drives the margin, with 95 % intervals."""
     everything = read_plain(REGRESSIONS, tables["margins"])
     everything = everything[everything["model"].isin(labels.models)]
-    rows = everything[everything["analysis"] == margins.ANALYSIS]
+    rows = everything[everything["analysis"] == analysis.MARGIN]
     names = {term: name for term, name in TERMS.items() if term in {*rows["term"]}}
     terms = rows[rows["term"].isin(names)]
     cells = []
@@ -441,6 +443,6 @@ def fig7(tables: Tables, labels: Labels) -> Exhibit:
         _draw_factors(axes, terms, names, models, labels)
     else:
         say(axes, "nothing could be estimated")
-    remarks = everything[everything["analysis"] != margins.ANALYSIS]
+    remarks = everything[everything["analysis"] != analysis.MARGIN]
     sentences = " ".join(_remarks(remarks, {*names}, labels))
     return Exhibit(**describe("fig7", remarks=sentences), cells=cells, figure=figure)

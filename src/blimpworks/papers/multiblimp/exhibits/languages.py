@@ -31,7 +31,7 @@ from blimpworks.exhibits.style import (
     new_figure,
 )
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.accuracies import CERTAIN, abbreviation
+from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN, abbreviation
 from blimpworks.tables import ITEMS, read_table
 
 COLOURS = {"certain": BLUE, "uncertain": ORANGE, "pairs": BLUE}

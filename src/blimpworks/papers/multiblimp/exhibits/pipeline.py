@@ -27,7 +27,7 @@ from blimpworks.exhibits.shared import Tables, counted
 from blimpworks.exhibits.style import BLUE, GREEN, PAGE_INCHES, VERMILION, empty_figure
 from blimpworks.exhibits.texts import is_rtl, language_tag
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.accuracies import PHENOMENA
+from blimpworks.papers.multiblimp.exhibits.measures import PHENOMENA
 from blimpworks.papers.multiblimp.exhibits.stages import (
     COLUMN,
     IN_ENGLISH,
@@ -38,7 +38,7 @@ from blimpworks.papers.multiblimp.exhibits.stages import (
     stage_cells,
     verdict_of,
 )
-from blimpworks.papers.multiblimp.items.features import COLUMNS_OF
+from blimpworks.papers.multiblimp.items.words import COLUMNS_OF
 
 SIZE, SMALL = 7.0, 6.2
 LINE = SIZE * LEADING

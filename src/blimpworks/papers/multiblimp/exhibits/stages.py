@@ -13,11 +13,11 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.formulas import COUNT, of_row
 from blimpworks.exhibits.shared import Tables
-from blimpworks.papers.multiblimp.exhibits.accuracies import CERTAIN
-from blimpworks.papers.multiblimp.items.features import PHENOMENA, parse_feats
+from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN
 from blimpworks.papers.multiblimp.items.inflection import SOURCES, Inflector, LexiconRow
 from blimpworks.papers.multiblimp.items.pairs import load_resources
 from blimpworks.papers.multiblimp.items.sampling import members
+from blimpworks.papers.multiblimp.items.words import PHENOMENA, parse_feats
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOTH_TYPES, CANDIDATES
 from blimpworks.tables import ITEMS, LEXICON, SENTENCES, TOKENS, TableSchema, read_table

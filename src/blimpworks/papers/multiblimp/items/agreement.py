@@ -10,14 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import bdtr, bdtrc
 
-from blimpworks.papers.multiblimp.items.features import (
-    COLUMNS_OF,
-    PHENOMENA,
-    UNDEFINED,
-    Phenomenon,
-    alternatives,
-    parse_feats,
-)
 from blimpworks.papers.multiblimp.items.inflection import (
     CONTEXT_PARTS,
     INDICATIVE,
@@ -27,6 +19,14 @@ from blimpworks.papers.multiblimp.items.inflection import (
     load_lexicon,
     spellings,
     values_of,
+)
+from blimpworks.papers.multiblimp.items.words import (
+    COLUMNS_OF,
+    PHENOMENA,
+    UNDEFINED,
+    Phenomenon,
+    alternatives,
+    parse_feats,
 )
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOTH_TYPES, CANDIDATES

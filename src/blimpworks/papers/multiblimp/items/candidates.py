@@ -17,9 +17,14 @@ import pyarrow.compute as pc
 
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.files import read_cells
-from blimpworks.papers.multiblimp.items.features import AGREEMENT_FEATURES, PARTICIPLE, parse_feats
-from blimpworks.papers.multiblimp.items.orthography import read_tokens
-from blimpworks.papers.multiblimp.items.unwanted import Mask, unwanted_rows
+from blimpworks.papers.multiblimp.items.words import (
+    AGREEMENT_FEATURES,
+    PARTICIPLE,
+    Mask,
+    parse_feats,
+    read_tokens,
+    unwanted_rows,
+)
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import CANDIDATES, write_funnel
 from blimpworks.tables import write_table

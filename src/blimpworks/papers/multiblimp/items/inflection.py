@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.files import read_cells
-from blimpworks.papers.multiblimp.items.features import (
+from blimpworks.papers.multiblimp.items.words import (
     ASSUMED,
     COLUMNS_OF,
     UNDEFINED,

@@ -28,15 +28,16 @@ import pyarrow.compute as pc
 
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
-from blimpworks.papers.multiblimp.items.features import (
+from blimpworks.papers.multiblimp.items.words import (
     READ_AS_MISSING,
+    normalise_unimorph,
     parse_feats,
     parse_tags,
+    read_tokens,
     render,
     to_unimorph,
+    unwanted_rows,
 )
-from blimpworks.papers.multiblimp.items.orthography import normalise_unimorph, read_tokens
-from blimpworks.papers.multiblimp.items.unwanted import unwanted_rows
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.strict import Strict
 from blimpworks.tables import LEXICON, write_table
@@ -147,7 +148,7 @@ def read_unimorph(
             )
         lemma, form, tags = fields[:COLUMNS]
         if special:
-            lemma, form = normalise_unimorph(lemma, form, special, corrected=respell)
+            lemma, form = normalise_unimorph(lemma, form, special, corrected_scripts=respell)
         odd["with_more_columns"] += len(fields) > COLUMNS + segmented
         odd["without_tags"] += not tags.strip() and patched != DROPPED
         if patched == DROPPED:

@@ -13,13 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.items import item_id
-from blimpworks.papers.multiblimp.items.features import (
-    AGREEMENT_FEATURES,
-    PHENOMENA,
-    Phenomenon,
-    parse_feats,
-    to_unimorph,
-)
 from blimpworks.papers.multiblimp.items.inflection import (
     CONTEXT_PARTS,
     REASONS,
@@ -31,7 +24,14 @@ from blimpworks.papers.multiblimp.items.inflection import (
     load_lexicon,
     spellings,
 )
-from blimpworks.papers.multiblimp.items.orthography import read_tokens
+from blimpworks.papers.multiblimp.items.words import (
+    AGREEMENT_FEATURES,
+    PHENOMENA,
+    Phenomenon,
+    parse_feats,
+    read_tokens,
+    to_unimorph,
+)
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import (
     AGREEMENT,

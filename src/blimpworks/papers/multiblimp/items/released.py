@@ -22,7 +22,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, atomic, table_rows
 from blimpworks.items import Regions, item_id
-from blimpworks.papers.multiblimp.items.features import (
+from blimpworks.papers.multiblimp.items.pairs import capitalised_like
+from blimpworks.papers.multiblimp.items.words import (
     PARTICIPLE,
     PHENOMENA,
     READ_AS_MISSING,
@@ -30,7 +31,6 @@ from blimpworks.papers.multiblimp.items.features import (
     parse_feats,
     to_unimorph,
 )
-from blimpworks.papers.multiblimp.items.pairs import capitalised_like
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA, RELEASED_SCHEMA
 from blimpworks.tables import ITEMS, read_table, write_rows

@@ -1,0 +1,396 @@
+"""Count the web's text of each language, and fit what explains models' accuracy and margins.
+
+Source: MultiBLiMP 1.0, sections 6.3 and 7.1 (frequency), 7.2 (size) and 7.4 (margins), Figures 1
+and 7.
+"""
+
+import csv
+import logging
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.analysis.linear import (
+    INTERCEPT,
+    NAMES,
+    enough,
+    estimable,
+    ordinary_least_squares,
+    standardise,
+    varying,
+)
+from blimpworks.campaign.catalogue import LanguageRow
+from blimpworks.campaign.reference import FrequencyCodesRow
+from blimpworks.campaign.table_files import keyed, read_rows
+from blimpworks.errors import reading
+from blimpworks.files import BadLine, table_rows
+from blimpworks.judging.judge import align_scores, side_of
+from blimpworks.judging.sides import Side, critical_region
+from blimpworks.papers.multiblimp.tables import FREQUENCIES
+from blimpworks.tables import (
+    ACCURACIES,
+    ITEMS,
+    REGRESSIONS,
+    RESIDUALS,
+    SCORES,
+    read_table,
+    write_rows,
+)
+
+log = logging.getLogger(__name__)
+
+# Frequencies
+
+UNITS = ("documents", "sentences", "words", "characters")
+RANKED_BY = "characters"
+"""Unit of GlotCC's counts (Kargaran et al. 2024) that ranks languages.
+
+The paper doesn't say what its frequencies count, nor what the shares of 60 and 90 % are of. Its
+numbers do. In Table 3 a model's overall accuracy is 0.363 x low + 0.405 x mid + 0.232 x high, by
+groups of resources. The three weights are least squares over its ten multilingual models, to within
+0.05 points. They are the shares of *pairs* (0.363, 0.406, 0.230) when *characters* rank the
+benchmark's languages. Documents, sentences or words, or no weighting by pairs, give others.
+"""
+GROUPS = {"low": 0.6, "mid": 0.9, "high": 1.0}
+"""Share of the languages, the least frequent first, up to which each group reaches."""
+Counts = dict[str, int]
+
+
+def read_totals(path: Path) -> dict[str, Counts]:
+    """Read GlotCC's counts by ISO 639-3 code. Raises UserError for a missing or broken table."""
+    totals: dict[str, Counts] = {}
+    first_line: dict[str, int] = {}
+    expected = f"GlotCC's totals (code, {', '.join(UNITS)}, between tabs)"
+    with reading(path, expected, "Retrieve them again."):
+        columns = ("code", *UNITS)
+        for line, row in table_rows(path, columns, delimiter="\t", quoting=csv.QUOTE_NONE):
+            if first_line.setdefault(row["code"], line) != line:
+                raise BadLine(line, f"{row['code']!r} stands in line {first_line[row['code']]} too")
+            # A suffix names the script.
+            counts = totals.setdefault(row["code"][:3], dict.fromkeys(UNITS, 0))
+            if len(row["code"]) < 3:
+                raise BadLine(line, f"the code is {row['code']!r}")
+            for unit in UNITS:
+                if not (row[unit].isascii() and row[unit].isdecimal()):
+                    raise BadLine(line, f"{unit} of {row['code']!r} is {row[unit] or 'missing'}")
+                counts[unit] += int(row[unit])
+    return totals
+
+
+def resource_group(rank: int, languages: int) -> str:
+    """Return a language's resource group by its rank among ``languages`` (1: least frequent)."""
+    return next(name for name, share in GROUPS.items() if rank <= share * languages)
+
+
+def frequencies(
+    languages: list[str], codes: Mapping[str, tuple[str, ...]], totals: Mapping[str, Counts]
+) -> list[dict[str, object]]:
+    """Add up each language's counts over its ``codes``; rank those without text lowest."""
+    rows: list[dict[str, object]] = []
+    for lang in sorted(languages):
+        with_text = [code for code in codes.get(lang, (lang,)) if code in totals]
+        counts = {unit: sum(totals[code][unit] for code in with_text) for unit in UNITS}
+        rows.append({"lang": lang, "codes": ",".join(with_text) or None, **counts})
+    rows.sort(key=lambda row: (row[RANKED_BY], row["lang"]))
+    return [
+        {**row, "rank": rank, "resources": resource_group(rank, len(rows))}
+        for rank, row in enumerate(rows, start=1)
+    ]
+
+
+def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) -> int:
+    """Write the frequencies of the catalogue's languages; return how many have any text."""
+    rows_of_codes = keyed(read_rows(FrequencyCodesRow, codes), "lang", codes)
+    codes_of = {lang: row.codes for lang, row in rows_of_codes.items()}
+    names = [row.lang for row in read_rows(LanguageRow, languages) if row.is_of("multiblimp")]
+    rows = frequencies(names, codes_of, read_totals(totals))
+    write_rows(rows, FREQUENCIES, output)
+    return sum(row["codes"] is not None for row in rows)
+
+
+# Accuracy by size and by frequency
+
+SIZE, FREQUENCY = "size", "frequency"
+"""The two analyses of accuracy, and the term of interest in each.
+
+The paper gives no unit for the effect of size, β = 4.30 (t = 15.88). The ratio of its error to that
+of the effect of tuning (−3.29, t = −6.47) depends on the predictors alone: 0.5325. Over the 39
+models that section 6.2 names it is 0.530 for the standardised logarithm of the number of parameters
+and 0.523 for the standardised number; 0.994 for the decimal logarithm, 0.431 for the natural one,
+0.299 for the binary one, 0.032 for billions. With Goldfish as a fortieth the two standardised ones
+give 0.588 and 0.520. Neither is exact, and the paper doesn't list its 42 models. The paper has
+Llama3's 8B and 70B 3.3 points apart. Between them, 4.30 per standard deviation makes 7.6 points of
+the logarithm and 16.4 of the number. So size is here the standardised logarithm, which fits best.
+"""
+CHAT = "post-training"
+# A curve of two parameters through fewer languages than this says nothing.
+ENOUGH_LANGUAGES = 4
+Rows = list[dict[str, Any]]
+Facts = Mapping[str, Mapping[str, Any]]
+
+
+def overall(accuracies: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs and accuracy in percent of each model and language, over all phenomena."""
+    chosen = accuracies[(accuracies["phenomenon"] == ALL) & (accuracies["paradigm"] == ALL)]
+    return chosen.assign(percent=100 * chosen["accuracy"])
+
+
+def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
+    """Average each model's accuracy in percent over all pairs; models that lack a language go."""
+    rows = overall(accuracies)
+    languages = rows["lang"].nunique()
+    weighted = rows.assign(total=rows["percent"] * rows["n"]).groupby("model", observed=True)
+    means = weighted["total"].sum() / weighted["n"].sum()
+    return means[weighted["lang"].nunique() == languages]
+
+
+def _size_predictors(means: pd.Series, models: Facts) -> pd.DataFrame | None:
+    """Return size, tuning and family of models of known size; None for fewer than two."""
+    sized = [name for name in means.index if models.get(name, {}).get("parameters")]
+    facts = pd.DataFrame([models[name] for name in sized], index=sized)
+    if len(facts) < 2:
+        return None
+    predictors = pd.DataFrame(
+        {
+            SIZE: standardise(facts["parameters"].astype(float).map(math.log10)),
+            CHAT: (facts["tuning"] == "chat").astype(float),
+        }
+    )
+    families = pd.get_dummies(facts["family"], prefix="family", prefix_sep=" ", dtype=float)
+    return varying(predictors.join(families.iloc[:, 1:]))
+
+
+def fit_size(accuracies: pd.DataFrame, models: Facts) -> Rows:
+    """Fit accuracy by size, family and tuning (section 7.2): rows of regressions, or none."""
+    means = mean_accuracies(accuracies)
+    predictors = _size_predictors(means, models)
+    if predictors is None:
+        return []
+    rows = ordinary_least_squares(means[predictors.index], predictors)
+    return [{"analysis": SIZE, "model": ALL, **row} for row in rows]
+
+
+def why_no_size(accuracies: pd.DataFrame, models: Facts) -> str:
+    """Say why ``fit_size`` gives no rows; "" if it does."""
+    predictors = _size_predictors(mean_accuracies(accuracies), models)
+    if predictors is None or len(predictors) <= predictors.shape[1] + 1:
+        n = 0 if predictors is None else len(predictors)
+        return f"too few models of known size and with all languages ({n or 'fewer than two'})"
+    return "" if estimable(predictors) else "size, family and tuning can't be told apart"
+
+
+def logistic(x: Any, intercept: float, slope: float) -> Any:
+    """Return accuracy in percent that grows from 0 to 100 with ``x``."""
+    from scipy.special import expit
+
+    return 100 * expit(intercept + slope * x)
+
+
+def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
+    """Return rows of the curve's parameters (t with n − 2 degrees of freedom); none if no fit."""
+    n = len(x)
+    if n < ENOUGH_LANGUAGES or len({*x}) < 2 or len({*y}) < 2:
+        return []
+    # Slow to import, and figures that need this module's names fit nothing.
+    from scipy.optimize import OptimizeWarning, curve_fit
+    from scipy.stats import t as student
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", OptimizeWarning)
+            parameters, covariance = curve_fit(logistic, x, y, p0=(0.0, 0.1), maxfev=10_000)
+    except (RuntimeError, OptimizeWarning) as error:
+        log.warning("no logistic curve fits: %s", error)
+        return []
+    residuals = y - logistic(x, *parameters)
+    r2 = 1 - float((residuals**2).sum() / ((y - y.mean()) ** 2).sum())
+    rows = []
+    for i, term in enumerate(("intercept", FREQUENCY)):
+        coefficient, deviation = float(parameters[i]), float(np.sqrt(covariance[i, i]))
+        reach = float(student.ppf(0.975, n - 2)) * deviation
+        ratio = coefficient / deviation if deviation else np.nan
+        p = float(2 * student.sf(abs(ratio), n - 2))
+        values = (coefficient, deviation, ratio, p, coefficient - reach, coefficient + reach)
+        rows.append({"term": term, **dict(zip(NAMES, values, strict=True)), "n": n, "r2": r2})
+    return rows
+
+
+def _log_characters(frequencies: pd.DataFrame) -> pd.Series:
+    """Return the decimal logarithm of characters of each language that has any text."""
+    ranked = frequencies[frequencies[RANKED_BY] > 0]
+    return pd.Series(np.log10(ranked[RANKED_BY].to_numpy(float)), ranked["lang"].astype(object))
+
+
+def fit_frequency(accuracies: pd.DataFrame, frequencies: pd.DataFrame) -> tuple[Rows, Rows]:
+    """Fit each model's accuracy by the logarithm of characters (Figure 1).
+
+    Returns rows of regressions, two a model, and of residuals, one a model and language.
+    """
+    logs = _log_characters(frequencies)
+    terms: Rows = []
+    residuals: Rows = []
+    rows = overall(accuracies)
+    for model, inside in rows[rows["lang"].isin(logs.index)].groupby("model", sort=False):
+        x, y = logs[inside["lang"]].to_numpy(), inside["percent"].to_numpy()
+        key, curve = {"analysis": FREQUENCY, "model": model}, _fit_curve(x, y)
+        if not curve:
+            continue
+        terms += [key | term for term in curve]
+        fitted = logistic(x, *(term["coefficient"] for term in curve))
+        columns = zip(inside["lang"], x, y, fitted, y - fitted, strict=True)
+        names = ("lang", "predictor", "observed", "fitted", "residual")
+        residuals += [key | dict(zip(names, values, strict=True)) for values in columns]
+    return terms, residuals
+
+
+def fit_regressions(
+    accuracies: Path,
+    frequencies: Sequence[Path],
+    models: Facts,
+    method: str,
+    output: Path,
+    residuals: Path,
+) -> int:
+    """Write regressions of accuracy on size and, given a table, on frequency; return the terms."""
+    rows = read_table(ACCURACIES, accuracies).to_pandas()
+    plain = dict.fromkeys(rows.select_dtypes("category"), object)
+    rows = rows[rows["method"] == method].astype(plain)
+    terms = fit_size(rows, models)
+    distances: Rows = []
+    for path in frequencies:
+        curves, distances = fit_frequency(rows, read_table(FREQUENCIES, path).to_pandas())
+        terms += curves
+    write_rows(terms, REGRESSIONS, output)
+    write_rows(distances, RESIDUALS, residuals)
+    return len(terms)
+
+
+# Margins
+
+MARGIN = "margin"
+REFERENCE = "sv#"
+AGREEMENT_TYPE = "agreement"
+DISTANCE, PERPLEXITY, LENGTH = "distance", "log perplexity", "sentence length"
+SUBWORDS, CONGRUENT, INCONGRUENT = "subword delta", "congruent attractors", "incongruent attractors"
+LOG_FREQUENCY = "log frequency"
+FACTORS = (DISTANCE, PERPLEXITY, LENGTH, SUBWORDS, CONGRUENT, INCONGRUENT, LOG_FREQUENCY)
+COVARIATES = ["distance", "attractors", "congruent_attractors"]
+COLUMNS = ["item_id", "lang", "phenomenon", *COVARIATES]
+# Rows that are no estimates, by what they stand under in place of ``MARGIN``.
+COMPARED = "margin: reference"
+"""The agreement type (term) that the others are compared with."""
+UNVARYING = "margin: without variation"
+"""A factor (term) that is the same in all pairs."""
+UNKNOWN = "margin: no frequencies"
+"""There is no frequencies table."""
+TEXTLESS = "margin: without text"
+"""Number of pairs (n) of languages that the corpus has no text of."""
+FEW, COLLINEAR = "margin: too few pairs", "margin: collinear"
+"""Why nothing could be estimated."""
+
+
+def _region_tokens(side: Side) -> np.ndarray:
+    """Count the tokens that overlap each sentence's critical region [n]; NaN without one."""
+    inside = critical_region(side)
+    counts = np.bincount(side.row[inside], minlength=len(side.characters)).astype(float)
+    return np.where(side.span_start < 0, np.nan, counts)
+
+
+def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
+    """Compute margin in nats, agreement type and factors, one row per row of ``items``.
+
+    ``scores`` are the rows of the same items. Distance is the number of words, whatever the order.
+    Length, in words between spaces, and perplexity, per token, are the grammatical sentence's. The
+    subword delta is the tokens of the critical word's right form less those of its wrong form.
+    """
+    frame = items.select(COLUMNS).to_pandas().astype({"lang": object, "phenomenon": object})
+    good, bad = (side_of(items, scores, side) for side in ("good", "bad"))
+    logprob = scores["logprob_good"].to_numpy()
+    incongruent = frame["attractors"] - frame["congruent_attractors"]
+    return pd.DataFrame(
+        {
+            "margin": logprob - scores["logprob_bad"].to_numpy(),
+            "lang": frame["lang"],
+            AGREEMENT_TYPE: frame["phenomenon"],
+            DISTANCE: frame["distance"].abs(),
+            PERPLEXITY: -logprob / scores["tokens_good"].to_numpy(),
+            LENGTH: pc.list_value_length(pc.utf8_split_whitespace(items["good"])).to_numpy(),
+            SUBWORDS: _region_tokens(good) - _region_tokens(bad),
+            CONGRUENT: (frame["congruent_attractors"] > 0).astype(float),
+            INCONGRUENT: (incongruent > 0).astype(float),
+        }
+    )
+
+
+def _remark(analysis: str, term: str, n: int) -> dict[str, Any]:
+    return {"analysis": analysis, "term": term, "n": n}
+
+
+def fit_margin(rows: pd.DataFrame) -> Rows:
+    """Fit the margin on agreement type and standardised factors by least squares.
+
+    The paper standardises its factors and says no more. Here numbers and both attractor indicators
+    are standardised over the pairs of a model, so a coefficient is nats per standard deviation. An
+    agreement type is an indicator: nats above ``REFERENCE``, or else the commonest type.
+
+    Left out are rows without a score, a token in the critical region or a frequency, unless no row
+    has a frequency. Left out are also factors that don't vary. Remarks follow the estimates, under
+    other analyses: see ``COMPARED`` and below.
+    """
+    remarks: Rows = []
+    if LOG_FREQUENCY not in rows:
+        remarks.append(_remark(UNKNOWN, LOG_FREQUENCY, len(rows)))
+    elif without := int(rows[LOG_FREQUENCY].isna().sum()):
+        remarks.append(_remark(TEXTLESS, LOG_FREQUENCY, without))
+        if without == len(rows):
+            rows = rows.drop(columns=LOG_FREQUENCY)
+    complete = rows.dropna()
+    type_counts = complete[AGREEMENT_TYPE].value_counts()
+    if type_counts.empty:
+        return [*remarks, _remark(FEW, INTERCEPT, 0)]
+    reference = REFERENCE if REFERENCE in type_counts else str(type_counts.index[0])
+    factors = complete[[name for name in FACTORS if name in complete]]
+    numbers = varying(factors)
+    n = len(complete)
+    remarks += [_remark(UNVARYING, str(name), n) for name in factors if name not in numbers]
+    indicators = pd.get_dummies(
+        complete[AGREEMENT_TYPE], prefix=AGREEMENT_TYPE, prefix_sep=" ", dtype=float
+    )
+    compared = f"{AGREEMENT_TYPE} {reference}"
+    predictors = indicators.drop(columns=compared).join(numbers.apply(standardise))
+    estimates = ordinary_least_squares(complete["margin"], predictors)
+    if not estimates:
+        return [*remarks, _remark(COLLINEAR if enough(predictors) else FEW, INTERCEPT, n)]
+    remarks.append(_remark(COMPARED, compared, int(type_counts[reference])))
+    return [{"analysis": MARGIN, **row} for row in estimates] + remarks
+
+
+def fit_margins(
+    scored: Sequence[tuple[str, Path, Path]], frequencies: Sequence[Path], output: Path
+) -> int:
+    """Write the margin's regressions of each (model, items, scores); return the number of rows."""
+    tables = [read_table(FREQUENCIES, path).to_pandas() for path in frequencies]
+    logs = _log_characters(pd.concat(tables)) if tables else None
+    frames: dict[str, list[pd.DataFrame]] = {}
+    for model, items, scores in scored:
+        rows = read_table(ITEMS, items, [*ITEMS.names, *COVARIATES])
+        aligned = align_scores(rows, read_table(SCORES, scores), scores)
+        frames.setdefault(model, []).append(factors(rows, aligned))
+    terms: Rows = []
+    for model, of_languages in frames.items():
+        frame = pd.concat(of_languages, ignore_index=True)
+        if logs is not None:
+            frame[LOG_FREQUENCY] = frame["lang"].map(logs)
+        fitted = fit_margin(frame)
+        log.info("%s: %d rows, %d terms", model, len(frame), len(fitted))
+        terms += [{"model": model, **row} for row in fitted]
+    write_rows(terms, REGRESSIONS, output)
+    return len(terms)

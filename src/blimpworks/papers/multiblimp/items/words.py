@@ -1,0 +1,318 @@
+"""Words of treebanks and UniMorph tables in one form: their spelling, tags and features.
+
+Source: MultiBLiMP 1.0, sections 3.2, 4.1 and 5, appendix A.1, and the authors' code.
+
+Features: UniMorph's values have Universal Dependencies' names. The tag inventory is the UniMorph
+schema's, with additions of its tables. The grouping of tags, the map of values between the two
+resources and the assumed values are the authors'.
+
+Spelling: the column ``special`` of ``config/languages.tsv`` names the treatments of a language.
+"published:" before a name restricts it to the authors' way, "corrected:" to ours.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+from unicodedata import normalize
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from unidecode import unidecode
+
+from blimpworks.errors import UserError
+from blimpworks.files import read_cells
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
+from blimpworks.tables import TOKENS, read_table
+
+Bundle = tuple[tuple[str, str], ...]
+"""Feature names and values, sorted by name; a value is one UniMorph tag."""
+
+UNDEFINED = "UNDEFINED"
+"""The value of an agreement feature that a lexicon row leaves open: one form for all."""
+
+AGREEMENT_FEATURES = ("Number", "Person", "Gender")
+ASSUMED = {
+    "Degree": "BASE",
+    "Number": UNDEFINED,
+    "Gender": UNDEFINED,
+    "Person": UNDEFINED,
+    "Mood": "IND",
+    "Voice": "ACT",
+}
+UD_TO_UNIMORPH = {
+    "Sing": "SG",
+    "Plur": "PL",
+    "Dual": "DU",
+    "Pres": "PRS",
+    "Past": "PST",
+    "Sub": "SBJV",
+    "Cnd": "COND",
+    "Perf": "PRF",
+    "Part": "V.PTCP",
+}
+READ_AS_MISSING = frozenset(
+    "#N/A #NA -NaN -nan <NA> N/A NA NULL NaN None n/a nan null".split()  # noqa: SIM905
+)
+"""Words that pandas, with which the authors read their tables, takes for missing cells."""
+_FROM_UNIMORPH = {unimorph: ud for ud, unimorph in UD_TO_UNIMORPH.items()}
+
+
+@cache
+def tag_features() -> dict[str, str]:
+    """Return the feature of every known UniMorph tag; "pos" for parts of speech."""
+    features: dict[str, str] = {}
+    for row in read_cells(Path(__file__).with_name("unimorph_tags.tsv")):
+        for tag in row["tags"].split():
+            features.setdefault(tag, row["feature"])
+    return features
+
+
+@cache
+def to_unimorph(value: str) -> str:
+    """Return a UD feature value in UniMorph's spelling."""
+    return UD_TO_UNIMORPH.get(value, value.upper())
+
+
+def from_unimorph(value: str) -> str:
+    """Return a UniMorph value in UD's spelling: the inverse of ``to_unimorph``."""
+    return _FROM_UNIMORPH.get(value, value.capitalize())
+
+
+@lru_cache(maxsize=1 << 16)
+def parse_feats(feats: str | None) -> dict[str, str]:
+    """Parse CoNLL-U FEATS ("A=b|C=d", or None) into a mapping that calls share: don't change it."""
+    return dict(pair.split("=", 1) for pair in feats.split("|")) if feats else {}
+
+
+def alternatives(value: str) -> frozenset[str]:
+    """Return the UniMorph spellings of a UD value that may name several ("Fem,Masc")."""
+    return frozenset(to_unimorph(single_value) for single_value in value.split(","))
+
+
+def render(features: Iterable[tuple[str, str]]) -> str:
+    """Write a bundle as the lexicon table has it: "Mood=IND|Number=SG"."""
+    return "|".join(f"{name}={value}" for name, value in sorted(features))
+
+
+def _split_tags(tags: str) -> list[str]:
+    """Split UniMorph's ``;``-separated tags, with the variants of its notation levelled."""
+    tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
+    tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
+    tags = re.sub(r"V\.(PTCP|PCTP)", "V;V.PTCP", tags)
+    cleaned_tags = (_as_known(tag.strip()) for tag in tags.split(";"))
+    known_tags = tag_features()
+    split = (
+        tag
+        for cleaned_tag in cleaned_tags
+        for tag in ([cleaned_tag] if cleaned_tag in known_tags else cleaned_tag.split("."))
+    )
+    return [_as_known(tag) for tag in split if tag]
+
+
+def _as_known(tags: str) -> str:
+    """Write in upper case each of tags joined by ``+`` that is known only so."""
+    known_tags = tag_features()
+    spellings = ((tag, tag.upper()) for tag in tags.split("+"))
+    return "+".join(
+        upper if tag not in known_tags and upper in known_tags else tag for tag, upper in spellings
+    )
+
+
+@cache
+def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
+    """Parse a UniMorph tag string: part of speech and features, one pair per alternative.
+
+    "V;PRS;1+2;SG" gives two. Unknown tags are left out. A feature tagged twice keeps both values as
+    alternatives. The part of speech is "" where none is tagged.
+    """
+    feature_of_tag = tag_features()
+    values: dict[str, list[str]] = {}
+    for tag in _split_tags(tags):
+        feature = feature_of_tag.get(tag.split("+")[0])
+        if feature is not None:
+            values.setdefault(feature, []).extend(tag.split("+"))
+    names = sorted(values)
+    rows = []
+    for chosen in product(*(dict.fromkeys(values[name]) for name in names)):
+        features = dict(zip(names, chosen, strict=True))
+        rows.append((features.pop("pos", ""), tuple(sorted(features.items()))))
+    return tuple(dict.fromkeys(rows))
+
+
+PARTICIPLE = "ptcp"
+"""Kind of a participle item; subject-verb items are "verb" or "aux"."""
+
+# Lexicon columns that may carry a feature's inflection; the best of them is chosen.
+COLUMNS_OF = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gender": ("Gender",)}
+
+
+CONDITIONS = {("eng", "sv#"): {"Tense": "Pres", "Person": "3"}}
+"""UD features that a word must have to show a phenomenon in a language."""
+
+
+class Phenomenon(NamedTuple):
+    """A construction ("sv", "sp"), and the feature that agrees."""
+
+    name: str
+    construction: str
+    feature: str
+
+    def meets_conditions(self, lang: str, features: Mapping[str, str]) -> bool:
+        """Tell whether a word's features allow it to show the phenomenon in a language."""
+        return CONDITIONS.get((lang, self.name), {}).items() <= features.items()
+
+
+PHENOMENA = {
+    f"{construction}{sign}": Phenomenon(f"{construction}{sign}", construction, feature)
+    for construction in ("sv", "sp")
+    for sign, feature in (("#", "Number"), ("G", "Gender"), ("P", "Person"))
+}
+
+
+# Spelling
+
+WORDS = ("form", "lemma")
+CANTILLATION = "\u0591-\u05af"
+PUNCTUATION = "\u05be\u05c0\u05c3"
+"""Maqaf, paseq and sof pasuq."""
+PERSIAN_MARKS = "\u064b-\u0655\u0670"
+"""Vowel signs, nunation, doubling, and the hamza above that writes the ezafe."""
+UYGHUR_LATIN = str.maketrans(
+    dict(zip("اەبپتجدرزسفقكگلمنھوۇۆۈۋېىي،؛؟", "aebptjdrzsfqkglmnhouöüwëiy,;?", strict=True))
+    | {"چ": "ch", "خ": "x", "ژ": "zh", "ش": "sh", "غ": "gh", "ڭ": "ng", "ئ": ""}
+)
+"""Uyghur's letters in UD's own transliteration."""
+
+
+def _delete(characters: str) -> Callable[[str], str]:
+    pattern = re.compile(f"[{characters}]")
+    return lambda text: pattern.sub("", text)
+
+
+def _to_devanagari(text: str) -> str:
+    # Loading it takes a fifth of a second that only Sanskrit is worth.
+    from indic_transliteration import sanscript  # type: ignore[import-untyped]
+
+    return str(sanscript.transliterate(text, sanscript.IAST, sanscript.DEVANAGARI))
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """A change of spelling, and the columns to change."""
+
+    convert: Callable[[str], str]
+    tokens: tuple[str, ...] = WORDS
+    """Columns of a ``tokens`` table."""
+    unimorph: tuple[str, ...] = ()
+    """Columns of a UniMorph table, of ``WORDS``."""
+    given: tuple[tuple[str, str], ...] = ()
+    """Columns that a MISC attribute spells better, where a word has it: (column, attribute)."""
+
+
+TREATMENTS = {
+    "unidecode": Treatment(unidecode, unimorph=WORDS),
+    # Of several forms in one cell the first counts.
+    "first_comma": Treatment(lambda text: text.split(", ")[0], tokens=(), unimorph=("form",)),
+    "uyghur_translit": Treatment(
+        lambda text: text.translate(UYGHUR_LATIN),
+        given=(("form", "Translit"), ("lemma", "LTranslit")),
+    ),
+    "iast_devanagari": Treatment(_to_devanagari),
+    "strip_cantillation": Treatment(_delete(CANTILLATION)),
+    "strip_cantillation_and_punctuation": Treatment(_delete(CANTILLATION + PUNCTUATION)),
+    "strip_colons": Treatment(lambda text: re.sub(r"(?<=\w):(?=\w)", "", text)),
+    # Relations lose theirs as well, so that no nsubj:outer is recognised any more.
+    "strip_colons_everywhere": Treatment(_delete(":"), tokens=(*WORDS, "deprel")),
+    "strip_persian_marks": Treatment(
+        lambda text: re.sub(f"[{PERSIAN_MARKS}]", "", normalize("NFC", text)), unimorph=WORDS
+    ),
+}
+
+
+def read_tokens(
+    path: Path, columns: Sequence[str], special: Sequence[str], options: MultiblimpOptions
+) -> pa.Table:
+    """Read ``tokens``, with ``misc`` if ``special``, in the agreed spelling of the language."""
+    needed = list(dict.fromkeys([*columns, "misc"])) if special else columns
+    table = read_table(TOKENS, path, needed)
+    return normalise_tokens(table, special, corrected_scripts=corrected(options, "scripts"))
+
+
+def normalise_tokens(
+    table: pa.Table, special: Sequence[str], corrected_scripts: bool = False
+) -> pa.Table:
+    """Respell ``tokens`` (with ``misc``) as in appendix A.1; UserError for unknown treatments."""
+    for treatment in treatments(tuple(special), corrected_scripts):
+        attributes = dict(treatment.given)
+        for column in treatment.tokens:
+            if column not in table.column_names:
+                continue
+            texts = table[column].cast(pa.string())
+            spelt = {None: None} | {
+                text: treatment.convert(text) for text in texts.drop_null().unique().to_pylist()
+            }
+            values = pa.chunked_array([[spelt[text] for text in texts.to_pylist()]], pa.string())
+            if column in attributes:
+                # Null where a word lacks the attribute or leaves it empty.
+                pattern = rf"(?:^|\|){attributes[column]}=(?P<value>[^|]+)"
+                attribute = pc.extract_regex(table["misc"].cast(pa.string()), pattern)
+                values = pc.coalesce(pc.struct_field(attribute, "value"), values)
+            at = table.schema.get_field_index(column)
+            table = table.set_column(at, table.field(at), values.cast(table.field(at).type))
+    return table
+
+
+def normalise_unimorph(
+    lemma: str, form: str, special: Sequence[str], *, corrected_scripts: bool = False
+) -> tuple[str, str]:
+    """Respell lemma and form of a UniMorph row (section 3.2), before forms with spaces go."""
+    for treatment in treatments(tuple(special), corrected_scripts):
+        if "lemma" in treatment.unimorph:
+            lemma = treatment.convert(lemma)
+        if "form" in treatment.unimorph:
+            form = treatment.convert(form)
+    return lemma, form
+
+
+@lru_cache
+def treatments(special: tuple[str, ...], corrected_scripts: bool) -> tuple[Treatment, ...]:
+    """List the treatments that ``special`` names, in order. Raises UserError for an unknown one."""
+    other_prefix = "published:" if corrected_scripts else "corrected:"
+    chosen = []
+    for entry in special:
+        name = entry.removeprefix("published:").removeprefix("corrected:")
+        if name not in TREATMENTS:
+            raise UserError(
+                f"a language's 'special' treatment is '{entry}', expected one of "
+                f"{', '.join(TREATMENTS)}, perhaps after 'published:' or 'corrected:'; "
+                "correct the column 'special' of the table of languages."
+            )
+        if not entry.startswith(other_prefix):
+            chosen.append(TREATMENTS[name])
+    return tuple(chosen)
+
+
+# Words that are no good evidence
+
+Mask = npt.NDArray[np.bool_]
+UNWANTED_FEATS = r"(^|\|)(Typo=Yes($|\|)|(Style|Foreign)=)"
+UNWANTED_MISC = r"(^|\|)([^=|]*Correct[^=|]*|(Lang|OrigLang)=[^|]*)"
+
+
+def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, Mask]:
+    """Mark unwanted rows of ``tokens`` (deprel, feats, misc), by reason; multiword ranges too."""
+    deprel, feats, misc = (tokens[name].cast(pa.string()) for name in ("deprel", "feats", "misc"))
+    reasons = {
+        "reparandum": pc.equal(deprel, "reparandum"),
+        "typo, style or foreign": pc.match_substring_regex(feats, UNWANTED_FEATS),
+    }
+    # The paper does not name this reason, so the correction has it not.
+    if not corrected(options, "marked_sentences"):
+        reasons["corrected or code-switched"] = pc.match_substring_regex(misc, UNWANTED_MISC)
+    return {reason: np.asarray(mask.fill_null(False)) for reason, mask in reasons.items()}
