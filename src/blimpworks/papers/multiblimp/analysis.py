@@ -17,16 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from blimpworks.analysis import linear
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.analysis.linear import (
-    INTERCEPT,
-    NAMES,
-    enough,
-    estimable,
-    ordinary_least_squares,
-    standardise,
-    varying,
-)
 from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.campaign.reference import FrequencyCodesRow
 from blimpworks.campaign.table_files import keyed, read_rows
@@ -160,12 +152,12 @@ def _size_predictors(means: pd.Series, models: Facts) -> pd.DataFrame | None:
         return None
     predictors = pd.DataFrame(
         {
-            SIZE: standardise(facts["parameters"].astype(float).map(math.log10)),
+            SIZE: linear.standardise(facts["parameters"].astype(float).map(math.log10)),
             CHAT: (facts["tuning"] == "chat").astype(float),
         }
     )
     families = pd.get_dummies(facts["family"], prefix="family", prefix_sep=" ", dtype=float)
-    return varying(predictors.join(families.iloc[:, 1:]))
+    return linear.varying(predictors.join(families.iloc[:, 1:]))
 
 
 def fit_size(accuracies: pd.DataFrame, models: Facts) -> Rows:
@@ -174,7 +166,7 @@ def fit_size(accuracies: pd.DataFrame, models: Facts) -> Rows:
     predictors = _size_predictors(means, models)
     if predictors is None:
         return []
-    rows = ordinary_least_squares(means[predictors.index], predictors)
+    rows = linear.ordinary_least_squares(means[predictors.index], predictors)
     return [{"analysis": SIZE, "model": ALL, **row} for row in rows]
 
 
@@ -184,7 +176,7 @@ def why_no_size(accuracies: pd.DataFrame, models: Facts) -> str:
     if predictors is None or len(predictors) <= predictors.shape[1] + 1:
         n = 0 if predictors is None else len(predictors)
         return f"too few models of known size and with all languages ({n or 'fewer than two'})"
-    return "" if estimable(predictors) else "size, family and tuning can't be told apart"
+    return "" if linear.estimable(predictors) else "size, family and tuning can't be told apart"
 
 
 def logistic(x: Any, intercept: float, slope: float) -> Any:
@@ -219,7 +211,9 @@ def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
         ratio = coefficient / deviation if deviation else np.nan
         p = float(2 * student.sf(abs(ratio), n - 2))
         values = (coefficient, deviation, ratio, p, coefficient - reach, coefficient + reach)
-        rows.append({"term": term, **dict(zip(NAMES, values, strict=True)), "n": n, "r2": r2})
+        rows.append(
+            {"term": term, **dict(zip(linear.NAMES, values, strict=True)), "n": n, "r2": r2}
+        )
     return rows
 
 
@@ -355,20 +349,23 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
     complete = rows.dropna()
     type_counts = complete[AGREEMENT_TYPE].value_counts()
     if type_counts.empty:
-        return [*remarks, _remark(FEW, INTERCEPT, 0)]
+        return [*remarks, _remark(FEW, linear.INTERCEPT, 0)]
     reference = REFERENCE if REFERENCE in type_counts else str(type_counts.index[0])
     factors = complete[[name for name in FACTORS if name in complete]]
-    numbers = varying(factors)
+    numbers = linear.varying(factors)
     n = len(complete)
     remarks += [_remark(UNVARYING, str(name), n) for name in factors if name not in numbers]
     indicators = pd.get_dummies(
         complete[AGREEMENT_TYPE], prefix=AGREEMENT_TYPE, prefix_sep=" ", dtype=float
     )
     compared = f"{AGREEMENT_TYPE} {reference}"
-    predictors = indicators.drop(columns=compared).join(numbers.apply(standardise))
-    estimates = ordinary_least_squares(complete["margin"], predictors)
+    predictors = indicators.drop(columns=compared).join(numbers.apply(linear.standardise))
+    estimates = linear.ordinary_least_squares(complete["margin"], predictors)
     if not estimates:
-        return [*remarks, _remark(COLLINEAR if enough(predictors) else FEW, INTERCEPT, n)]
+        return [
+            *remarks,
+            _remark(COLLINEAR if linear.enough(predictors) else FEW, linear.INTERCEPT, n),
+        ]
     remarks.append(_remark(COMPARED, compared, int(type_counts[reference])))
     return [{"analysis": MARGIN, **row} for row in estimates] + remarks
 

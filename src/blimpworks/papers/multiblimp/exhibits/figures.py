@@ -14,41 +14,13 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.transforms import Bbox
 
 from blimpworks.analysis.accuracy import ALL
+from blimpworks.exhibits import shared, style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.exhibits.shared import (
-    Tables,
-    counted,
-    printed_cell,
-    read_plain,
-    read_printed,
-    row_cell,
-    size_text,
-)
-from blimpworks.exhibits.style import (
-    BLUE,
-    COLUMN_INCHES,
-    GREY,
-    ORANGE,
-    PAGE_INCHES,
-    POINTS,
-    SMALL,
-    colours,
-    family_looks,
-    frame_of,
-    new_figure,
-    say,
-    with_ends,
-)
 from blimpworks.exhibits.texts import take_literally
 from blimpworks.papers.multiblimp import analysis
 from blimpworks.papers.multiblimp.analysis import FREQUENCY, RANKED_BY
-from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.measures import (
-    PHENOMENA,
-    accuracy_cell,
-    read_accuracies,
-)
+from blimpworks.papers.multiblimp.exhibits import describe, measures
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import REGRESSIONS, RESIDUALS
 
@@ -66,7 +38,7 @@ MOST_TICKS = 10
 SHADES = 20.0
 """Points off the trend at which the colour is full."""
 WITHOUT = "There is no table of frequencies, so no language is shown."
-DIVERGING = LinearSegmentedColormap.from_list("deviation", [ORANGE, "#DDDDDD", BLUE])
+DIVERGING = LinearSegmentedColormap.from_list("deviation", [style.ORANGE, "#DDDDDD", style.BLUE])
 
 
 def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> None:
@@ -95,17 +67,17 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
             text.remove()
 
 
-def fig1(tables: Tables, labels: Labels) -> Exhibit:
+def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Figure 1: accuracy by the language's frequency on the web, with a logistic trend."""
     model = labels.facts["trend_model"]
-    rows = read_accuracies(tables, labels)
+    rows = measures.read_accuracies(tables, labels)
     rows = rows[(rows["phenomenon"] == ALL) & (rows["model"] == model)]
     paths = tables.get("frequencies") or []
-    frequencies = read_plain(FREQUENCIES, paths)
+    frequencies = shared.read_plain(FREQUENCIES, paths)
     frequencies = frequencies[frequencies[RANKED_BY] > 0]
     of_model = {"analysis": FREQUENCY, "model": model}
-    residuals = select_rows(read_plain(RESIDUALS, tables["residuals"]), of_model)
-    terms = select_rows(read_plain(REGRESSIONS, tables["regressions"]), of_model)
+    residuals = select_rows(shared.read_plain(RESIDUALS, tables["residuals"]), of_model)
+    terms = select_rows(shared.read_plain(REGRESSIONS, tables["regressions"]), of_model)
     curve = None if terms.empty else terms.set_index("term")["coefficient"]
     # Per language: accuracy and, where known, characters, the curve there, how far off it.
     further = (
@@ -115,24 +87,26 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     cells = []
     for lang in [lang for lang in labels.languages if lang in {*rows["lang"]}]:
         name = labels.languages[lang]
-        cells.append(accuracy_cell(rows[rows["lang"] == lang], (name, "accuracy"), labels))
+        cells.append(measures.accuracy_cell(rows[rows["lang"] == lang], (name, "accuracy"), labels))
         for source, table, keys, formats in further:
             for _, row in table[table["lang"] == lang].iterrows():
                 cells += [
-                    row_cell(source, row, keys, column, (name, column), f"{row[column]:{form}}")
+                    shared.row_cell(
+                        source, row, keys, column, (name, column), f"{row[column]:{form}}"
+                    )
                     for column, form in formats.items()
                 ]
-    wide = frame_of(cells).pivot(index="row", columns="column", values="value")
+    wide = style.frame_of(cells).pivot(index="row", columns="column", values="value")
     columns = wide.reindex(columns=["accuracy", RANKED_BY, "fitted", "residual"])
     points = columns[columns[RANKED_BY].notna()]
-    figure = new_figure(PAGE_INCHES * 0.75, 3.0)
+    figure = style.new_figure(style.PAGE_INCHES * 0.75, 3.0)
     axes = figure.subplots()
     axes.set(xlabel="characters of text in GlotCC", ylabel="accuracy (%)")
     if len(points):
         reach = min(SHADES, np.nanmax(np.abs(points["residual"].to_numpy(float)), initial=1.0))
         drawn = axes.scatter(
             points[RANKED_BY], points["accuracy"], c=points["residual"].fillna(0.0),
-            cmap=DIVERGING, vmin=-reach, vmax=reach, s=18, edgecolors=GREY, linewidths=0.4,
+            cmap=DIVERGING, vmin=-reach, vmax=reach, s=18, edgecolors=style.GREY, linewidths=0.4,
             zorder=3,
         )  # fmt: skip
         axes.set_xscale("log")
@@ -140,13 +114,13 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
             left, right = np.log10(points[RANKED_BY].min()), np.log10(points[RANKED_BY].max())
             x = np.linspace(left, right, 200)
             y = analysis.logistic(x, curve["intercept"], curve[FREQUENCY])
-            axes.plot(10**x, y, color=GREY, lw=1)
+            axes.plot(10**x, y, color=style.GREY, lw=1)
             label = "deviation from the curve (points)"
             figure.colorbar(drawn, ax=axes, label=label, pad=0.02, aspect=30, extend="both")
         far = points["residual"].abs().sort_values(ascending=False).index[: 2 * NAMED]
         _name_points(axes, points.loc[far], points)
     else:
-        say(axes, "no counts of characters by language:\nGlotCC's are not in print")
+        style.say(axes, "no counts of characters by language:\nGlotCC's are not in print")
     trend = _trend_caption(curve, points, len(rows)) if paths else WITHOUT
     description = describe("fig1", model=labels.models.get(model, model), trend=trend)
     return Exhibit(**description, cells=cells, figure=figure)
@@ -155,7 +129,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -> str:
     """Describe the curve, in percent of x characters, and count the languages left out."""
     lacking = judged - len(points)
-    without = f" Left out, without any text there: {counted(lacking, 'language')}."
+    without = f" Left out, without any text there: {shared.counted(lacking, 'language')}."
     without = without if lacking else ""
     if curve is None:
         few = len(points) < analysis.ENOUGH_LANGUAGES
@@ -166,35 +140,37 @@ def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -
     over = int((points["residual"] > 0).sum())
     return (
         f"Curve: least squares, 100 ÷ (1 + exp(−({intercept} {sign} {abs(curve[FREQUENCY]):.2f} "
-        f"log₁₀ x))); {counted(over, 'language')} above it, {len(points) - over} below; those "
+        f"log₁₀ x))); {shared.counted(over, 'language')} above it, {len(points) - over} below; those "
         f"furthest off are named where there is room.{without}"
     )
 
 
-def fig5(tables: Tables, labels: Labels) -> Exhibit:
+def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Figure 5: accuracy by model size, a line per family and tuning; else from Table 3."""
     published = labels.source == "published"
     if published:
-        rows = read_printed(tables, exhibit="table3", column=ALL).set_index("row", drop=False)
+        rows = shared.read_printed(tables, exhibit="table3", column=ALL).set_index(
+            "row", drop=False
+        )
     else:
-        rows = read_accuracies(tables, labels)
+        rows = measures.read_accuracies(tables, labels)
         rows = rows[rows["phenomenon"] == ALL].set_index("model", drop=False)
     cells: dict[str, Cell] = {}
     for model in labels.facts["sized_models"]:
         if model in labels.models and model in rows.index:
             cell_key = (labels.models[model], "accuracy")
             cells[model] = (
-                printed_cell(rows.loc[model], cell_key)
+                shared.printed_cell(rows.loc[model], cell_key)
                 if published
-                else accuracy_cell(rows.loc[[model]], cell_key, labels, mean=True)
+                else measures.accuracy_cell(rows.loc[[model]], cell_key, labels, mean=True)
             )
     points = pd.DataFrame([labels.facts["models"][model] for model in cells], index=[*cells])
     points["accuracy"] = [cell.value for cell in cells.values()]
     has_size = points["parameters"].notna()
     sized, unsized = points[has_size], points[~has_size]
-    figure = new_figure(COLUMN_INCHES, 3.4 if len(sized) > 2 else 2.4)
+    figure = style.new_figure(style.COLUMN_INCHES, 3.4 if len(sized) > 2 else 2.4)
     axes = figure.subplots()
-    looks = family_looks(points["family"])
+    looks = style.family_looks(points["family"])
     # Base models are filled on a solid line, chat models open on a broken one; single ones on none.
     for family, inside in sized.groupby("family", sort=False):
         colour, marker = looks[str(family)]
@@ -211,7 +187,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
         colour, _ = looks[point["family"]]
         axes.axhline(point["accuracy"], color=colour, ls=":", lw=1.2)
         axes.annotate(
-            labels.models[str(model)], (1, point["accuracy"]), (2, 0), size=SMALL, color=colour,
+            labels.models[str(model)], (1, point["accuracy"]), (2, 0), size=style.SMALL, color=colour,
             xycoords=("axes fraction", "data"), textcoords="offset points", va="center",
         )  # fmt: skip
     axes.set_ylabel("accuracy (%)")
@@ -222,7 +198,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
         ticks = doubled[:: 1 + len(doubled) // MOST_TICKS]
         sizes = sorted({*sized["parameters"]})
         axes.set_xticks(ticks if len(sizes) > 2 else sizes)
-        axes.xaxis.set_major_formatter(lambda tick, _: size_text(tick))
+        axes.xaxis.set_major_formatter(lambda tick, _: shared.size_text(tick))
         axes.minorticks_off()
         axes.set_xlim(left, right)
         axes.set_xlabel("parameters (log scale)")
@@ -230,7 +206,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     else:
         axes.set_xticks([])
         axes.set_xlabel("no size in the catalogue")
-    unknown = f" Dotted: {counted(len(unsized), 'model')} whose size the catalogue lacks."
+    unknown = f" Dotted: {shared.counted(len(unsized), 'model')} whose size the catalogue lacks."
     description = describe(
         "fig5",
         unknown=unknown if len(unsized) else "",
@@ -257,8 +233,8 @@ def _draw_panel(
     inside = both.index.isin(group)
     inside &= not inside.all()  # a group that all languages are in sets none off
     for chosen, colour, face, label in (
-        (~inside, GREY, "none", None),
-        (inside, BLUE, BLUE, f"languages of {names[1]}"),
+        (~inside, style.GREY, "none", None),
+        (inside, style.BLUE, style.BLUE, f"languages of {names[1]}"),
     ):
         x, y = both["a"][chosen], both["b"][chosen]
         drawn = axes.scatter(x, y, s=12, edgecolors=colour, facecolors=face, label=label)
@@ -266,7 +242,7 @@ def _draw_panel(
     if inside.any():
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), handletextpad=0.1)
     limits = (lowest - 4, 102)
-    axes.plot(limits, limits, color=GREY, lw=0.7, ls="--")
+    axes.plot(limits, limits, color=style.GREY, lw=0.7, ls="--")
     axes.set(xlim=limits, ylim=limits, xlabel=f"{names[0]} (%)", ylabel=f"{names[1]} (%)")
     step = 10 if limits[0] > 40 else 20
     ticks = range(step * math.ceil(limits[0] / step), 101, step)
@@ -297,20 +273,20 @@ def _name_furthest(axes: Axes, places: pd.DataFrame, labels: Labels) -> None:
             names.append((y, x, free[0]))
             axes.annotate(
                 name, (x, y), (4 * free[0], 0), textcoords="offset points",
-                ha="right" if free[0] < 0 else "left", va="center", size=SMALL,
+                ha="right" if free[0] < 0 else "left", va="center", size=style.SMALL,
             )  # fmt: skip
 
 
-def fig6(tables: Tables, labels: Labels) -> Exhibit:
+def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Figure 6: accuracies per language of two models against each other, panel by panel."""
-    rows = read_accuracies(tables, labels)
+    rows = measures.read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index("lang", drop=False)
     pairs = labels.facts["pairs"]
     drawn = rows[rows["model"].isin([model for pair in pairs for model in pair[:2]])]
     lowest = min(50.0, 100 * drawn["accuracy"].min()) if len(drawn) else 50.0
     panels = max(len(pairs), 1)
     columns = min(panels, 2)
-    figure = new_figure(3.4 * columns, 3.4 * -(-panels // 2))
+    figure = style.new_figure(3.4 * columns, 3.4 * -(-panels // 2))
     grid = list(figure.subplots(-(-panels // columns), columns, squeeze=False).flat)
     for spare in grid[panels:]:
         spare.set_axis_off()
@@ -320,7 +296,7 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
         names = [labels.models[model] for model in models]
         frames = [rows[rows["model"] == model] for model in models]
         if any(frame.empty for frame in frames):
-            say(axes, "not printed" if labels.source == "published" else "not judged")
+            style.say(axes, "not printed" if labels.source == "published" else "not judged")
             axes.set(xlabel=names[0], ylabel=names[1])
             axes.set_box_aspect(1)
             content = "no accuracies of one of the two"
@@ -335,9 +311,9 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
         for name, frame in zip(names, frames, strict=True):
             for lang in frame["lang"]:
                 cell_key = (labels.languages[lang], name)
-                cells[cell_key] = accuracy_cell(frame.loc[[lang]], cell_key, labels)
+                cells[cell_key] = measures.accuracy_cell(frame.loc[[lang]], cell_key, labels)
     if not pairs:
-        say(grid[0], "a single model")
+        style.say(grid[0], "a single model")
         contents.append("the campaign has no two models to compare")
     description = describe("fig6", panels="; ".join(contents))
     return Exhibit(**description, cells=[*cells.values()], figure=figure)
@@ -345,7 +321,7 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
 
 TERMS = {
     f"{analysis.AGREEMENT_TYPE} {code}": f"{construction}, {feature.lower()}"
-    for code, (construction, feature) in PHENOMENA.items()
+    for code, (construction, feature) in measures.PHENOMENA.items()
 } | {name: name for name in analysis.FACTORS}
 """Terms of the regression in the order of the figure, with their printed names."""
 
@@ -356,12 +332,12 @@ def _draw_factors(
     """Draw coefficients with their intervals by factor, each model in a colour."""
     import seaborn as sns  # takes a second, and the other figures need none of it
 
-    rows = with_ends(terms, "coefficient").replace({"term": names, "model": labels.models})
+    rows = style.with_ends(terms, "coefficient").replace({"term": names, "model": labels.models})
     sns.pointplot(
         rows, x="coefficient", y="term", hue="model", order=names.values(),
-        hue_order=[labels.models[model] for model in models], palette=colours(len(models)),
+        hue_order=[labels.models[model] for model in models], palette=style.colours(len(models)),
         markers=["osD^v"[number % 5] for number in range(len(models))],
-        dodge=0.22 * (len(models) - 1), ax=axes, **POINTS,
+        dodge=0.22 * (len(models) - 1), ax=axes, **style.POINTS,
     )  # fmt: skip
     # Write at a factor's line which models have no coefficient of it; the caption says why.
     for line, term in enumerate(names):
@@ -376,10 +352,10 @@ def _draw_factors(
                 va="center",
                 xycoords=("axes fraction", "data"),
                 textcoords="offset points",
-                size=SMALL,
-                color=GREY,
+                size=style.SMALL,
+                color=style.GREY,
             )
-    axes.axvline(0, color=GREY, lw=0.7)
+    axes.axvline(0, color=style.GREY, lw=0.7)
     axes.grid(axis="y", visible=False)
     axes.set(xlabel="coefficient (nats of margin)", ylabel=None)
     sns.move_legend(axes, "lower left", bbox_to_anchor=(0, 1), ncols=3, title=None)
@@ -421,9 +397,9 @@ def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator
             yield f"Nothing could be estimated, for {reason}: {names}."
 
 
-def fig7(tables: Tables, labels: Labels) -> Exhibit:
+def fig7(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Figure 7: standardised coefficients of what drives the margin, with 95 % intervals."""
-    everything = read_plain(REGRESSIONS, tables["margins"])
+    everything = shared.read_plain(REGRESSIONS, tables["margins"])
     everything = everything[everything["model"].isin(labels.models)]
     rows = everything[everything["analysis"] == analysis.MARGIN]
     names = {term: name for term, name in TERMS.items() if term in {*rows["term"]}}
@@ -433,16 +409,16 @@ def fig7(tables: Tables, labels: Labels) -> Exhibit:
         cell_key = (names[row["term"]], labels.models[row["model"]])
         text = f"{row['coefficient']:.2f}".replace("-", "−")
         keys = ("analysis", "model", "term")
-        cell = row_cell("regressions", row, keys, "coefficient", cell_key, text)
+        cell = shared.row_cell("regressions", row, keys, "coefficient", cell_key, text)
         low, high = float(row["low"]), float(row["high"])
         cells.append(replace(cell, n=int(row["n"]), low=low, high=high))
     models = [m for m in labels.facts["margin_models"] if m in {*terms["model"]}]
-    figure = new_figure(COLUMN_INCHES * 1.2, max(1.6, 0.24 * len(names) + 1.0))
+    figure = style.new_figure(style.COLUMN_INCHES * 1.2, max(1.6, 0.24 * len(names) + 1.0))
     axes = figure.subplots()
     if models:
         _draw_factors(axes, terms, names, models, labels)
     else:
-        say(axes, "nothing could be estimated")
+        style.say(axes, "nothing could be estimated")
     remarks = everything[everything["analysis"] != analysis.MARGIN]
     sentences = " ".join(_remarks(remarks, {*names}, labels))
     return Exhibit(**describe("fig7", remarks=sentences), cells=cells, figure=figure)

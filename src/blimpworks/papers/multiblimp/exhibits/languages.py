@@ -17,24 +17,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
 from blimpworks.exhibits.shared import Tables, formula_cell, marked, read_plain, read_printed
-from blimpworks.exhibits.style import (
-    BLUE,
-    COLUMN_INCHES,
-    MARKERS,
-    ORANGE,
-    PAGE_INCHES,
-    SMALL,
-    frame_of,
-    new_figure,
-)
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN, abbreviation
 from blimpworks.tables import ITEMS, read_table
 
-COLOURS = {"certain": BLUE, "uncertain": ORANGE, "pairs": BLUE}
+COLOURS = {"certain": style.BLUE, "uncertain": style.ORANGE, "pairs": style.BLUE}
 """Colours of Figure 3's columns, in the order of their markers."""
 PER_PANEL = 60
 """Most languages in one panel whose names are legible at page width."""
@@ -80,14 +71,14 @@ def pairs_figure(counts: pd.DataFrame) -> Figure:
     """Draw dots of ``counts`` (languages by certain, uncertain and total) in equal panels."""
     panels = max(1, math.ceil(len(counts) / PER_PANEL))
     slots = max(1, math.ceil(len(counts) / panels))
-    width = min(PAGE_INCHES, max(COLUMN_INCHES, 0.16 * slots + 1))
-    figure = new_figure(width, 2.4 * panels)
+    width = min(style.PAGE_INCHES, max(style.COLUMN_INCHES, 0.16 * slots + 1))
+    figure = style.new_figure(width, 2.4 * panels)
     rows = figure.subplots(panels, 1, squeeze=False)[:, 0]
     columns = [column for column in COLOURS if column in counts]
     for number, axes in enumerate(rows):
         languages = counts.iloc[number * slots : (number + 1) * slots]
         positions = range(len(languages))
-        for column, marker in zip(columns, MARKERS, strict=False):
+        for column, marker in zip(columns, style.MARKERS, strict=False):
             axes.plot(
                 positions, languages[column].where(languages[column] > 0), ls="none", marker=marker,
                 markersize=3.5, color=COLOURS[column], clip_on=False, label=f"{column} agreement",
@@ -125,7 +116,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         cells = [replace(cell, n=int(cell.value)) for cell in cells]
         description = describe("fig3")
     # Languages by column with a total, the largest first; those without pairs go.
-    counts = frame_of(cells).pivot(index="row", columns="column", values="value")
+    counts = style.frame_of(cells).pivot(index="row", columns="column", values="value")
     counts = counts.assign(total=counts.sum(axis=1))
     counts = counts[counts["total"] > 0]
     order = ["total", *counts.columns[:-1]]
@@ -162,13 +153,13 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
         cells.append(_cell(labels, family, "languages", inside, len(inside)))
         cells.append(_cell(labels, family, "pairs", inside, sum(sizes[lang] for lang in inside)))
     numbers = [[cell.value for cell in cells[start::2]] for start in (0, 1)]
-    figure = new_figure(PAGE_INCHES * 0.75, 0.6 + 0.17 * max(len(families), 3))
+    figure = style.new_figure(style.PAGE_INCHES * 0.75, 0.6 + 0.17 * max(len(families), 3))
     left, right = figure.subplots(1, 2)
-    left.barh([*families], numbers[0], color=BLUE)
+    left.barh([*families], numbers[0], color=style.BLUE)
     left.set_xlim(0, 1.2 * max(numbers[0], default=10))
     left.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     left.set_xlabel("languages")
-    right.scatter(numbers[1], [*families], color=ORANGE)
+    right.scatter(numbers[1], [*families], color=style.ORANGE)
     right.set(xscale="log", xlim=(1, 20 * max(numbers[1], default=10)))
     right.set_xlabel("minimal pairs (log scale)")
     for axes, values in zip((left, right), numbers, strict=True):
@@ -205,13 +196,13 @@ def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
         heading = line[0].rpartition(" (")[0] if line[1] is None else heading
         blocks[-1].append(line)
     height = max(map(len, blocks))
-    width = max(COLUMN_INCHES, PAGE_INCHES * len(blocks) / 3)
-    figure = new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
+    width = max(style.COLUMN_INCHES, style.PAGE_INCHES * len(blocks) / 3)
+    figure = style.new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
     for axes, block in zip(figure.subplots(1, len(blocks), squeeze=False)[0], blocks, strict=True):
         # Dots with names beside them and families in bold above theirs, from the top down.
         dots = [(y, n) for y, (_, n) in enumerate(block) if n is not None]
-        axes.scatter([n for _, n in dots], [y for y, _ in dots], 12, color=BLUE)
-        _write_numbers(axes, dots, SMALL)
+        axes.scatter([n for _, n in dots], [y for y, _ in dots], 12, color=style.BLUE)
+        _write_numbers(axes, dots, style.SMALL)
         axes.set_yticks(range(len(block)), [name for name, _ in block])
         for label, (_, pairs) in zip(axes.get_yticklabels(), block, strict=True):
             label.set_fontweight("bold" if pairs is None else "normal")

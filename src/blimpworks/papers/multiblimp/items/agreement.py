@@ -10,16 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import bdtr, bdtrc
 
-from blimpworks.papers.multiblimp.items.inflection import (
-    CONTEXT_PARTS,
-    INDICATIVE,
-    NOMINATIVE,
-    SOURCES,
-    Query,
-    load_lexicon,
-    spellings,
-    values_of,
-)
+from blimpworks.papers.multiblimp.items import inflection
 from blimpworks.papers.multiblimp.items.words import (
     COLUMNS_OF,
     PHENOMENA,
@@ -62,11 +53,13 @@ def load_evidence(
     participles, ours = construction == "sp", corrected(options, "agreement_evidence")
     any_case, united = corrected(options, "letter_case"), ours or not participles
 
-    def lookup(column: str, parts: Sequence[str], query: Query, participles: bool) -> Lookup:
-        words = spellings(candidates[column], any_case)
+    def lookup(
+        column: str, parts: Sequence[str], query: inflection.Query, participles: bool
+    ) -> Lookup:
+        words = inflection.spellings(candidates[column], any_case)
         lexicons = [
-            load_lexicon(lexicon, source, parts, "form", words, participles)
-            for source in (SOURCES[:1] if ours else SOURCES)
+            inflection.load_lexicon(lexicon, source, parts, "form", words, participles)
+            for source in (inflection.SOURCES[:1] if ours else inflection.SOURCES)
         ]
 
         @cache
@@ -82,14 +75,14 @@ def load_evidence(
                     rows = entries.rows.get(form, ())
                     if not rows and any_case:
                         rows = entries.rows.get(form.lower(), ())
-                    values |= values_of(entries, rows, query, inflecting, inflecting)
+                    values |= inflection.values_of(entries, rows, query, inflecting, inflecting)
             return values - {UNDEFINED} if united else values
 
         return values_in
 
     return (
-        lookup("subject_form", CONTEXT_PARTS, NOMINATIVE, False),
-        lookup("form", ("V",), INDICATIVE, participles),
+        lookup("subject_form", inflection.CONTEXT_PARTS, inflection.NOMINATIVE, False),
+        lookup("form", ("V",), inflection.INDICATIVE, participles),
     )
 
 

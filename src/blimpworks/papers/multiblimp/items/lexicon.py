@@ -28,16 +28,7 @@ import pyarrow.compute as pc
 
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
-from blimpworks.papers.multiblimp.items.words import (
-    READ_AS_MISSING,
-    normalise_unimorph,
-    parse_feats,
-    parse_tags,
-    read_tokens,
-    render,
-    to_unimorph,
-    unwanted_rows,
-)
+from blimpworks.papers.multiblimp.items import words
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.strict import Strict
 from blimpworks.tables import LEXICON, write_table
@@ -148,7 +139,7 @@ def read_unimorph(
             )
         lemma, form, tags = fields[:COLUMNS]
         if special:
-            lemma, form = normalise_unimorph(lemma, form, special, corrected_scripts=respell)
+            lemma, form = words.normalise_unimorph(lemma, form, special, corrected_scripts=respell)
         odd["with_more_columns"] += len(fields) > COLUMNS + segmented
         odd["without_tags"] += not tags.strip() and patched != DROPPED
         if patched == DROPPED:
@@ -171,16 +162,16 @@ def unimorph_entries(
     """List distinct entries of UniMorph tables in order; ``odd`` counts odd lines."""
     rows = (row for path in paths for row in read_unimorph(path, lang, special, options, odd))
     entries = (
-        (lemma, form, pos, render(features))
+        (lemma, form, pos, words.render(features))
         for lemma, form, tags in patch_rows(rows, lang)
-        for pos, features in parse_tags(tags)
+        for pos, features in words.parse_tags(tags)
     )
     return list(dict.fromkeys(entries))
 
 
 def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]:
     """Read entries and frequencies off a treebank, lower-cased, after both filters."""
-    clean = pa.array(~np.logical_or.reduce([*unwanted_rows(tokens, options).values()]))
+    clean = pa.array(~np.logical_or.reduce([*words.unwanted_rows(tokens, options).values()]))
     has_entry = pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
     columns = ["lemma", "form", "upos", "feats"]
     occurrences = (
@@ -198,7 +189,7 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
         if pos is None or "_" in lemma:
             continue
         # UD features with the finiteness, mood and voice that a verb form implies, in turn.
-        ud_features = dict(parse_feats(feats))
+        ud_features = dict(words.parse_feats(feats))
         if ud_features.get("VerbForm") == "Fin":
             ud_features.setdefault("Mood", "Ind")
         if "Mood" in ud_features:
@@ -206,10 +197,10 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
         if ud_features.get("VerbForm") == "Fin":
             ud_features.setdefault("Voice", "Act")
         features = [
-            (name, "+".join(to_unimorph(single_value) for single_value in value.split(",")))
+            (name, "+".join(words.to_unimorph(single_value) for single_value in value.split(",")))
             for name, value in ud_features.items()
         ]
-        entry = (lemma.lower(), form.lower(), pos, render(features))
+        entry = (lemma.lower(), form.lower(), pos, words.render(features))
         counts[entry] += count
         spelt[entry] = ";".join([pos, *(f"{n}_{v}" for n, v in sorted(ud_features.items()))])
     dropped = _rare_forms(counts, options.lexicon.form_ratio)
@@ -256,12 +247,14 @@ def build_lexicon(
     options: MultiblimpOptions,
 ) -> dict[str, int]:
     """Write the ``lexicon`` of a language; return entries by source and odd lines by fault."""
-    token_words = read_tokens(tokens, WORD_COLUMNS, special, options)
+    token_words = words.read_tokens(tokens, WORD_COLUMNS, special, options)
     from_ud = ud_entries(token_words, options)
     odd: Counter[str] = Counter()
     from_unimorph = unimorph_entries(unimorph, lang, special, options, odd)
     if not corrected(options, "missing_words"):
-        missing = {e for e in (*from_unimorph, *from_ud) if not READ_AS_MISSING.isdisjoint(e[:2])}
+        missing = {
+            e for e in (*from_unimorph, *from_ud) if not words.READ_AS_MISSING.isdisjoint(e[:2])
+        }
         from_unimorph = [entry for entry in from_unimorph if entry not in missing]
         from_ud = {entry: n for entry, n in from_ud.items() if entry not in missing}
     rows = [

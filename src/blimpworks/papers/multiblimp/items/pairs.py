@@ -13,17 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.items import item_id
-from blimpworks.papers.multiblimp.items.inflection import (
-    CONTEXT_PARTS,
-    REASONS,
-    RIGHT,
-    SAME_FORM,
-    SOURCES,
-    Inflector,
-    Lexicon,
-    load_lexicon,
-    spellings,
-)
+from blimpworks.papers.multiblimp import tables
+from blimpworks.papers.multiblimp.items import inflection
 from blimpworks.papers.multiblimp.items.words import (
     AGREEMENT_FEATURES,
     PHENOMENA,
@@ -33,13 +24,6 @@ from blimpworks.papers.multiblimp.items.words import (
     to_unimorph,
 )
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
-from blimpworks.papers.multiblimp.tables import (
-    AGREEMENT,
-    BOTH_TYPES,
-    CANDIDATES,
-    ITEM_SCHEMA,
-    write_funnel,
-)
 from blimpworks.tables import LEXICON, SENTENCES, read_table, write_rows
 
 SURFACE_COLUMNS = ("sentence", "id", "word", "form", "space_after")
@@ -94,7 +78,7 @@ Row = dict[str, Any]
 MISMATCH = "values differ in the treebank"
 CONDITION = "against the language's conditions"
 CONTRACTION = "inside a contraction"
-ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *REASONS)
+ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *inflection.REASONS)
 UNDECIDED = "of these, possibly right in another mood"
 """Label of those pairs whose other form the lexicons don't have in every mood."""
 
@@ -157,7 +141,7 @@ def pairs_of(
     rows: Iterable[Row],
     lang: str,
     phenomenon: Phenomenon,
-    inflector: Inflector,
+    inflector: inflection.Inflector,
     labels: Mapping[tuple[str, str, str], str],
     surfaces: Mapping[int, Surface],
     options: MultiblimpOptions,
@@ -221,12 +205,12 @@ def pairs_of(
             identifier = item_id(*key, good, bad)
             # Forms that differ in case alone can become the same sentence, or the good one.
             if bad == good or identifier in items:
-                counts[SAME_FORM] += 1
+                counts[inflection.SAME_FORM] += 1
                 continue
             counts[UNDECIDED] += other.undecided
             of_values = (
                 labels.get((row["kind"], row["order"], value))
-                or labels.get((BOTH_TYPES, row["order"], value))
+                or labels.get((tables.BOTH_TYPES, row["order"], value))
                 or "?"
                 for value in values_before
             )
@@ -248,14 +232,20 @@ def pairs_of(
 
 def load_resources(
     rows: Sequence[Row], lexicon: pa.Table, construction: str, any_case: bool
-) -> tuple[list[Lexicon], list[Lexicon]]:
+) -> tuple[list[inflection.Lexicon], list[inflection.Lexicon]]:
     """Load each source's verbs, and possible subjects, for a construction's candidates."""
-    lemmas = spellings((row["lemma"].replace("_", "") for row in rows), any_case)
-    subjects = spellings((row["subject_form"] for row in rows), any_case)
+    lemmas = inflection.spellings((row["lemma"].replace("_", "") for row in rows), any_case)
+    subjects = inflection.spellings((row["subject_form"] for row in rows), any_case)
     participles = construction == "sp"
     return (
-        [load_lexicon(lexicon, name, ("V",), "lemma", lemmas, participles) for name in SOURCES],
-        [load_lexicon(lexicon, name, CONTEXT_PARTS, "form", subjects) for name in SOURCES],
+        [
+            inflection.load_lexicon(lexicon, name, ("V",), "lemma", lemmas, participles)
+            for name in inflection.SOURCES
+        ],
+        [
+            inflection.load_lexicon(lexicon, name, inflection.CONTEXT_PARTS, "form", subjects)
+            for name in inflection.SOURCES
+        ],
     )
 
 
@@ -272,12 +262,15 @@ def build_pairs(
     options: MultiblimpOptions,
 ) -> dict[str, dict[str, int]]:
     """Write every surviving pair of a language as ``items``; return the funnel's counts."""
-    edges = read_table(CANDIDATES, candidates).to_pylist()
+    edges = read_table(tables.CANDIDATES, candidates).to_pylist()
     numbers = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
     token_words = read_tokens(tokens, SURFACE_COLUMNS, special, options)
     token_words = token_words.filter(pc.is_in(token_words["sentence"], numbers))
     surfaces = load_surfaces(token_words, sentences, corrected(options, "contractions"))
-    entries, tests = read_table(LEXICON, lexicon), read_table(AGREEMENT, agreement).to_pylist()
+    entries, tests = (
+        read_table(LEXICON, lexicon),
+        read_table(tables.AGREEMENT, agreement).to_pylist(),
+    )
     any_case = corrected(options, "letter_case")
     judged_right = corrected(options, "right_forms")
     counts: dict[str, dict[str, int]] = {}
@@ -293,15 +286,15 @@ def build_pairs(
                 for row in tests
                 if row["phenomenon"] == phenomenon.name
             }
-            inflector = Inflector(phenomenon.feature, *resources, options, lang)
+            inflector = inflection.Inflector(phenomenon.feature, *resources, options, lang)
             pairs, found = pairs_of(rows, lang, phenomenon, inflector, labels, surfaces, options)
             items += pairs
-            reasons = (*ALL_REASONS, RIGHT) if judged_right else ALL_REASONS
+            reasons = (*ALL_REASONS, inflection.RIGHT) if judged_right else ALL_REASONS
             dropped = {f"- {reason}": found[reason] for reason in reasons}
             outcomes = {"candidates": len(rows), **dropped, "pairs": len(pairs)}
             if judged_right:
                 outcomes[UNDECIDED] = found[UNDECIDED]
             counts[f"pairs {phenomenon.name}"] = outcomes
-    write_rows(items, ITEM_SCHEMA, output)
-    write_funnel(funnel, lang, counts)
+    write_rows(items, tables.ITEM_SCHEMA, output)
+    tables.write_funnel(funnel, lang, counts)
     return counts

@@ -22,15 +22,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, atomic, table_rows
 from blimpworks.items import Regions, item_id
+from blimpworks.papers.multiblimp.items import words
 from blimpworks.papers.multiblimp.items.pairs import capitalised_like
-from blimpworks.papers.multiblimp.items.words import (
-    PARTICIPLE,
-    PHENOMENA,
-    READ_AS_MISSING,
-    from_unimorph,
-    parse_feats,
-    to_unimorph,
-)
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA, RELEASED_SCHEMA
 from blimpworks.tables import ITEMS, read_table, write_rows
@@ -114,7 +107,7 @@ class Row(Part):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         before, _, after = self.feature_vals.partition(" -> ")
-        participle = self.inflect_item == PARTICIPLE
+        participle = self.inflect_item == words.PARTICIPLE
         # The authors look for a value in the text, so that "3IMP" is of the condition "3" too.
         faults = {
             "both sentences are the same": self.sen == self.wrong_sen,
@@ -139,7 +132,7 @@ class Row(Part):
         capitalised = (capitalised_like(self.swap_head, "A", lower) for lower in (True, False))
         forms = dict.fromkeys((self.swap_head, *capitalised))
         # A prefix that pandas reads as a missing cell is empty in the release.
-        prefixes = [self.prefix] if self.prefix else ["", *READ_AS_MISSING]
+        prefixes = [self.prefix] if self.prefix else ["", *words.READ_AS_MISSING]
         for prefix, form in product(prefixes, forms):
             remainder = self.sen[len(prefix) :]
             start = len(self.sen) - len(remainder.lstrip())
@@ -220,7 +213,7 @@ def released_item(line: int, row: Row, file: str, revision: str | None) -> dict[
     values = (row.grammatical_feature, row.ungrammatical_feature)
     inflected = row.cop_idx if row.inflect_item == "aux" else row.verb_idx
     assert inflected is not None  # the row was checked
-    attractors = (word.feats.get(PHENOMENA[name].feature) for word in row.attractors)
+    attractors = (word.feats.get(words.PHENOMENA[name].feature) for word in row.attractors)
     return {
         "item_id": item_id(*key, row.sen, row.wrong_sen),
         **{ours: getattr(row, theirs) for theirs, ours in RELEASED_COLUMNS.items()},
@@ -239,7 +232,7 @@ def released_item(line: int, row: Row, file: str, revision: str | None) -> dict[
         "bad_form": row.wrong_sen[spans.bad_start : spans.bad_end],
         "attractors": row.num_attractors,
         "congruent_attractors": row.num_congruent_attractors,
-        "attractor_values": [to_unimorph(value) for value in attractors if value is not None],
+        "attractor_values": [words.to_unimorph(value) for value in attractors if value is not None],
         "released_file": file,
         "released_line": line,
         "revision": revision,
@@ -292,8 +285,8 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
     construction, feature = item["phenomenon"][:2].upper(), item["phenomenon"][2]
     auxiliary = item["inflected"] == "aux"
     # Attractors, each with its value of the agreement feature, as UD spells it.
-    agreeing, values = PHENOMENA[item["phenomenon"]].feature, item["attractor_values"]
-    word_features = {value: {"feats": {agreeing: from_unimorph(value)}} for value in values}
+    agreeing, values = words.PHENOMENA[item["phenomenon"]].feature, item["attractor_values"]
+    word_features = {value: {"feats": {agreeing: words.from_unimorph(value)}} for value in values}
     congruent = [word_features[value] for value in values if value == item["grammatical"]]
     incongruent = [word_features[value] for value in values if value != item["grammatical"]]
     cells = {
@@ -301,8 +294,10 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
         **{theirs: item[ours] - 1 for theirs, ours in RELEASED_POSITIONS.items()},
         "cop": item["inflected_form"] if auxiliary else "",
         "cop_idx": item["inflected_id"] - 1 if auxiliary else "",
-        "child_features": parse_feats(item["subject_feats"]) | {"lemma": item["subject_lemma"]},
-        "head_features": parse_feats(item["inflected_feats"]) | {"lemma": item["inflected_lemma"]},
+        "child_features": words.parse_feats(item["subject_feats"])
+        | {"lemma": item["subject_lemma"]},
+        "head_features": words.parse_feats(item["inflected_feats"])
+        | {"lemma": item["inflected_lemma"]},
         "attractors": [word_features[value] for value in values],
         "congruent_attractors": congruent,
         "incongruent_attractors": incongruent,
@@ -316,7 +311,7 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
         "swap_head": item["bad_form"],
         "prefix": item["good"][: item["good_start"]].rstrip(),
         "phenomenon": f"{construction}-{feature}",
-        "inflect_item": PARTICIPLE if construction == "SP" else item["inflected"],
+        "inflect_item": words.PARTICIPLE if construction == "SP" else item["inflected"],
     }
     return {name: cells[name] for name in LAYOUT}
 
