@@ -137,10 +137,11 @@ def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -
         return f"{why}.{without}"
     intercept = f"{curve['intercept']:.2f}".replace("-", "−")
     sign = "−" if curve[FREQUENCY] < 0 else "+"
-    over = int((points["residual"] > 0).sum())
+    above = int((points["residual"] > 0).sum())
+    languages_above = shared.counted(above, "language")
     return (
         f"Curve: least squares, 100 ÷ (1 + exp(−({intercept} {sign} {abs(curve[FREQUENCY]):.2f} "
-        f"log₁₀ x))); {shared.counted(over, 'language')} above it, {len(points) - over} below; those "
+        f"log₁₀ x))); {languages_above} above it, {len(points) - above} below; those "
         f"furthest off are named where there is room.{without}"
     )
 
@@ -187,8 +188,8 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
         colour, _ = looks[point["family"]]
         axes.axhline(point["accuracy"], color=colour, ls=":", lw=1.2)
         axes.annotate(
-            labels.models[str(model)], (1, point["accuracy"]), (2, 0), size=style.SMALL, color=colour,
-            xycoords=("axes fraction", "data"), textcoords="offset points", va="center",
+            labels.models[str(model)], (1, point["accuracy"]), (2, 0), color=colour, va="center",
+            size=style.SMALL, xycoords=("axes fraction", "data"), textcoords="offset points",
         )  # fmt: skip
     axes.set_ylabel("accuracy (%)")
     if len(sized):

@@ -143,9 +143,9 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     new = item["bad_form"].casefold()
     by_key: dict[tuple[str, str, str, bool], Entry] = {}
     for source, lookup in zip(SOURCES, trace.lookups, strict=True):
-        for row in lookup.own if lookup else ():
+        for row in lookup.matches if lookup else ():
             by_key.setdefault((source, row.form, row.bundle, True), Entry(row, source, own=True))
-        for row in lookup.others if lookup else ():
+        for row in lookup.contrasts if lookup else ():
             objection = trace.forms[row.form].objection
             chosen = objection is None and row.form.casefold() == new
             entry = Entry(row, source, own=False, chosen=chosen, objection=objection)

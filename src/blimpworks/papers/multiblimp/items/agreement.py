@@ -10,15 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import bdtr, bdtrc
 
-from blimpworks.papers.multiblimp.items import inflection
-from blimpworks.papers.multiblimp.items.words import (
-    COLUMNS_OF,
-    PHENOMENA,
-    UNDEFINED,
-    Phenomenon,
-    alternatives,
-    parse_feats,
-)
+from blimpworks.papers.multiblimp.items import inflection, words
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOTH_TYPES, CANDIDATES
 from blimpworks.tables import LEXICON, read_table, write_rows
@@ -26,48 +18,53 @@ from blimpworks.tables import LEXICON, read_table, write_rows
 Key = tuple[str, str, str, str]
 """Verb type, order, subject value, verb value."""
 Lookup = Callable[[str, str, str | None], Set[str]]
-"""Returns the values of a feature that a form can have, with its annotation."""
+"""Function of a feature, a form and its annotation that returns the form's possible values."""
 COLUMNS = ("construction", "kind", "order", "subject_form", "subject_feats", "form", "feats")
 
 
 def _agreed(subject: Set[str], verb: Set[str]) -> tuple[str, str] | None:
-    """Return the pair of values that a subject and a verb are evidence for, if any."""
+    """Return the values of a subject and a verb that count as evidence; None if they are unclear.
+
+    If one of the two has a single value and the other has that value among others, they agree.
+    """
     if len(subject) == 1 and len(verb) == 1:
         (value,), (verb_value,) = subject, verb
-        return None if UNDEFINED in (value, verb_value) else (value, verb_value)
-    for single, several in ((subject, verb), (verb, subject)):
-        if len(single) == 1 and single < several and UNDEFINED not in single:
-            (value,) = single
-            return value, value
+        return None if words.UNDEFINED in (value, verb_value) else (value, verb_value)
+    fewer, more = sorted((subject, verb), key=len)
+    if len(fewer) == 1 and fewer < more and words.UNDEFINED not in fewer:
+        (value,) = fewer
+        return value, value
     return None
 
 
 def load_evidence(
     candidates: pa.Table, lexicon: pa.Table, construction: str, options: MultiblimpOptions
 ) -> tuple[Lookup, Lookup]:
-    """Load the lookups of a construction's subjects and verbs: the annotation first when corrected.
+    """Load the lookups of a construction's subjects and verbs.
 
-    The authors unite lexicons for verbs; for participles the treebank's counts only where UniMorph
-    has nothing, and open values stay (section 4.2).
+    When corrected, the annotation comes first. The authors unite the values of both lexicons for
+    verbs. For participles they use the treebank's only where UniMorph has none, and keep undefined
+    values (section 4.2).
     """
     participles, ours = construction == "sp", corrected(options, "agreement_evidence")
     any_case, united = corrected(options, "letter_case"), ours or not participles
 
     def lookup(
-        column: str, parts: Sequence[str], query: inflection.Query, participles: bool
+        column: str, classes: Sequence[str], query: inflection.Query, participles: bool
     ) -> Lookup:
-        words = inflection.spellings(candidates[column], any_case)
+        """Load the lookup of the forms in a column, which are words of some classes."""
+        forms = inflection.spellings(candidates[column], any_case)
         lexicons = [
-            inflection.load_lexicon(lexicon, source, parts, "form", words, participles)
+            inflection.load_lexicon(lexicon, source, classes, "form", forms, participles)
             for source in (inflection.SOURCES[:1] if ours else inflection.SOURCES)
         ]
 
         @cache
         def values_in(feature: str, form: str, feats: str | None) -> Set[str]:
-            features = parse_feats(feats)
-            stated = [features[name] for name in COLUMNS_OF[feature] if name in features]
+            features = words.parse_feats(feats)
+            stated = [features[name] for name in words.COLUMNS_OF[feature] if name in features]
             if ours and stated and stated[0]:
-                return alternatives(stated[0])
+                return words.alternatives(stated[0])
             values: set[str] = set()
             for entries in lexicons:
                 inflecting = entries.columns[feature]
@@ -76,12 +73,12 @@ def load_evidence(
                     if not rows and any_case:
                         rows = entries.rows.get(form.lower(), ())
                     values |= inflection.values_of(entries, rows, query, inflecting, inflecting)
-            return values - {UNDEFINED} if united else values
+            return values - {words.UNDEFINED} if united else values
 
         return values_in
 
     return (
-        lookup("subject_form", inflection.CONTEXT_PARTS, inflection.NOMINATIVE, False),
+        lookup("subject_form", inflection.SUBJECT_PARTS, inflection.NOMINATIVE, False),
         lookup("form", ("V",), inflection.INDICATIVE, participles),
     )
 
@@ -90,15 +87,15 @@ def count_agreement(
     candidates: pa.Table,
     evidence: tuple[Lookup, Lookup],
     lang: str,
-    phenomenon: Phenomenon,
+    phenomenon: words.Phenomenon,
     options: MultiblimpOptions,
 ) -> Counter[Key]:
-    """Count how often each verb value goes with each subject value, per order and verb type."""
+    """Count the combinations of subject value and verb value, by order and verb type."""
     of_subject, of_verb = (partial(lookup, phenomenon.feature) for lookup in evidence)
     counts: Counter[Key] = Counter()
     columns = [candidates[name].cast(pa.string()).to_pylist() for name in COLUMNS[1:]]
     for verb_kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):
-        if not phenomenon.meets_conditions(lang, parse_feats(feats)):
+        if not phenomenon.meets_conditions(lang, words.parse_feats(feats)):
             continue
         pair = _agreed(of_subject(subject_form, subject_feats), of_verb(form, feats))
         if pair:
@@ -113,9 +110,9 @@ def label_of(
     """Return p of the two one-sided exact binomial tests, greater and less, and the label.
 
     ``tests`` is the number of tests that a language has of the phenomenon: it divides the corrected
-    threshold (Bonferroni). Labels: "+" significant agreement; "~" near-universal, with more than
-    five cases, but not significant (published only); "?" undecided; "-" significant absence, which
-    drops the condition. For the authors no agreement at all is undecided, however many the cases.
+    threshold (Bonferroni). Labels: "+" significant agreement; "?" undecided; "-" significant
+    absence, which drops the condition. Published only: "~" is near-universal agreement without
+    significance, in more than five cases, and no agreement at all is undecided.
     """
     settings = options.agreement
     null, threshold = settings.null_probability, settings.alpha / 2
@@ -142,14 +139,14 @@ def measure_agreement(
     counted: Path,
     options: MultiblimpOptions,
 ) -> Mapping[str, int]:
-    """Write ``agreement`` and the ``agreement_counts`` behind it; return pairs by phenomenon."""
+    """Write tests (``agreement``) and their counts; return the counted cases by phenomenon."""
     edges = read_table(CANDIDATES, candidates, COLUMNS)
     entries = read_table(LEXICON, lexicon)
     counts: dict[str, Counter[Key]] = {}
     for construction in ("sv", "sp"):
         inside = edges.filter(pc.equal(edges["construction"].cast(pa.string()), construction))
         evidence = load_evidence(inside, entries, construction, options)
-        for phenomenon in map(PHENOMENA.__getitem__, options.phenomena):
+        for phenomenon in map(words.PHENOMENA.__getitem__, options.phenomena):
             if phenomenon.construction == construction:
                 agreed = count_agreement(inside, evidence, lang, phenomenon, options)
                 counts[phenomenon.name] = agreed

@@ -1,6 +1,6 @@
 """Look words up in a lexicon, and judge which of their other forms make a minimal pair.
 
-Source: MultiBLiMP 1.0, section 4.3; the matching rules, the checks and their order follow the
+Source: MultiBLiMP 1.0, section 4.3. The rules of matching, the checks and their order follow the
 authors' code.
 """
 
@@ -16,23 +16,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.files import read_cells
-from blimpworks.papers.multiblimp.items.words import (
-    ASSUMED,
-    COLUMNS_OF,
-    UNDEFINED,
-    Bundle,
-    alternatives,
-    parse_feats,
-)
+from blimpworks.papers.multiblimp.items import words
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 
 SOURCES = ("unimorph", "ud")
-CONTEXT_PARTS = ("N", "PRO", "PRON")
+SUBJECT_PARTS = ("N", "PRO", "PRON")
 """Parts of speech of possible subjects."""
 RARE = 10
-"""A reading is rare when another of its form is more than this many times as frequent.
+"""A reading is rare if another one of its form is more than this many times as frequent.
 
-Or the same reading is more frequent with another lemma.
+It is also rare if the same reading is more frequent with another lemma.
 """
 AGREEING = (
     *("Number", "Number[subj]", "Person", "Person[subj]", "Gender", "Gender[subj]"),
@@ -40,14 +33,14 @@ AGREEING = (
 )
 """Features that verbs may share with their subjects."""
 BESIDE_AGREEMENT = frozenset((*AGREEING, "Agglutination", "ExtPos"))
-"""These, what changes with them (Polish *mógł-*), and what says nothing of a form."""
+"""Features of agreement, those that change with them (Polish *mógł-*) or don't concern the form."""
 Query = Mapping[str, frozenset[str]]
 """Accepted values of each feature."""
 
 
 @dataclass(frozen=True, slots=True)
 class LexiconRow:
-    """One reading of a form with assumed values, which its ``bundle`` in the table lacks."""
+    """One reading of a form. Its ``features`` have the assumed values that its ``bundle`` lacks."""
 
     lemma: str
     form: str
@@ -61,23 +54,24 @@ class Lexicon:
     """Rows of one source and one class of words, by lemma or by form."""
 
     columns: Mapping[str, str | None]
-    """Column that inflects here, by agreement feature; None if none does."""
+    """Feature of the rows that inflects, by agreement feature; None if none does."""
     stated: frozenset[str]
-    """Features that some row states."""
+    """Features that at least one row states."""
     rows: Mapping[str, list[LexiconRow]]
 
     def relevant(self, query: Query) -> dict[str, frozenset[str]]:
-        """Return the part of a query about stated features."""
+        """Restrict a query to stated features."""
         return {name: values for name, values in query.items() if name in self.stated}
 
 
-def spellings(words: Iterable[Any], any_case: bool) -> frozenset[str]:
-    """Return words to look up, with ``any_case`` in lower case too; Arrow or Python strings."""
-    written = {str(word) for word in words}
+def spellings(forms: Iterable[Any], any_case: bool) -> frozenset[str]:
+    """Return words (Arrow or Python strings) to look up; with ``any_case`` in lower case too."""
+    written = {str(form) for form in forms}
     return frozenset(written | {word.lower() for word in written} if any_case else written)
 
 
 Readings = dict[str, list[dict[str, str]]]
+"""Alternative features of each bundle."""
 
 
 def _stated(readings: Readings) -> frozenset[str]:
@@ -87,22 +81,22 @@ def _stated(readings: Readings) -> frozenset[str]:
 def load_lexicon(
     table: pa.Table,
     source: str,
-    parts: Sequence[str],
+    parts_of_speech: Sequence[str],
     by: Literal["lemma", "form"],
-    words: Collection[str],
+    needed: Collection[str],
     participles: bool = False,
 ) -> Lexicon:
-    """Load rows of one ``source`` of a ``lexicon`` table: parts of speech, words by lemma or form.
+    """Load the ``needed`` lemmas or forms of one ``source`` of a ``lexicon`` table.
 
-    With ``participles`` other verb forms are left out. Features that some row states have their
-    assumed values in the others. A reading is rare by its frequencies, which UniMorph lacks.
+    With ``participles`` other verb forms are left out. A feature that one row states has its
+    assumed value in the others. UniMorph has no frequencies, so none of its readings is rare.
     """
-    rows = table.filter((pc.field("source") == source) & pc.field("pos").isin([*parts]))
+    rows = table.filter((pc.field("source") == source) & pc.field("pos").isin([*parts_of_speech]))
     counts = Counter(rows["features"].cast(pa.string()).to_pylist())
-    # One reading for each alternative of a bundle ("FEM+MASC").
+    # A bundle such as "Gender=FEM+MASC" has one reading for each alternative.
     readings: Readings = {}
     for bundle in counts:
-        feats = parse_feats(bundle)
+        feats = words.parse_feats(bundle)
         values = (value.split("+") for value in feats.values())
         readings[bundle] = [dict(zip(feats, chosen, strict=True)) for chosen in product(*values)]
     if participles and "VerbForm" in _stated(readings):
@@ -111,8 +105,10 @@ def load_lexicon(
             for bundle, of_bundle in readings.items()
         }
     stated = _stated(readings)
-    columns = {name: _inflecting_column(counts, readings, of) for name, of in COLUMNS_OF.items()}
-    defaults = {name: value for name, value in ASSUMED.items() if name in stated}
+    columns = {
+        name: _inflecting_column(counts, readings, of) for name, of in words.COLUMNS_OF.items()
+    }
+    defaults = {name: value for name, value in words.ASSUMED.items() if name in stated}
     filled = {b: [{**defaults, **r} for r in of_bundle] for b, of_bundle in readings.items()}
     frequency, forms = rows["frequency"], rows["form"]
     rarity = pa.array([False] * len(rows))
@@ -122,7 +118,7 @@ def load_lexicon(
         rarer = pc.greater(of_form, pc.multiply(frequency, RARE))
         rarity = pc.or_(rarer, pc.greater(_highest(reading, frequency), frequency))
     rows = rows.append_column("rare", rarity)
-    selected = rows.filter(pc.is_in(rows[by], pa.array([*words], pa.string())))
+    selected = rows.filter(pc.is_in(rows[by], pa.array([*needed], pa.string())))
     by_word: dict[str, list[LexiconRow]] = defaultdict(list)
     cells = (selected[name].to_pylist() for name in ("lemma", "form", "features", "rare"))
     for lemma, form, bundle, rare in zip(*cells, strict=True):
@@ -139,7 +135,10 @@ def _highest(keys: pa.ChunkedArray, frequency: pa.ChunkedArray) -> pa.ChunkedArr
 def _inflecting_column(
     counts: Mapping[str, int], readings: Readings, names: Sequence[str]
 ) -> str | None:
-    """Return the only column, or of several the one whose rarest value has most rows."""
+    """Choose the feature that inflects: the one with most rows of its rarest value.
+
+    It must have two values or more, unless it is the only one among ``names``.
+    """
     if len(names) == 1:
         return names[0] if names[0] in _stated(readings) else None
     best, chosen = 0, None
@@ -154,8 +153,8 @@ def _inflecting_column(
 
 
 def query_of(features: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """Make a query of UD features; indicative and active are meant where nothing is said."""
-    query = {name: alternatives(value) for name, value in features.items()}
+    """Make a query of UD features; without a mood or voice it asks for indicative and active."""
+    query = {name: words.alternatives(value) for name, value in features.items()}
     query.setdefault("Mood", frozenset({"IND"}))
     query.setdefault("Voice", frozenset({"ACT"}))
     return query
@@ -166,17 +165,18 @@ INDICATIVE = query_of({"Mood": "Ind"})
 
 
 def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
+    """Tell whether a row has the queried values, or leaves them open except in ``column``."""
     for name, accepted in query.items():
         value = row.features.get(name)
         if value in accepted:
             continue
-        if name == column or len(accepted) > 1 or value not in (None, UNDEFINED):
+        if name == column or len(accepted) > 1 or value not in (None, words.UNDEFINED):
             return False
     return True
 
 
 def _tightest(rows: list[LexiconRow], query: Query) -> list[LexiconRow]:
-    """Select rows with the fewest features that the query lacks."""
+    """Select the rows with the fewest features beyond those of the query."""
     extra = [len(row.features.keys() - query.keys()) for row in rows]
     return [row for row, count in zip(rows, extra, strict=True) if count == min(extra)]
 
@@ -184,7 +184,7 @@ def _tightest(rows: list[LexiconRow], query: Query) -> list[LexiconRow]:
 def matching(
     lexicon: Lexicon, lemma: str, form: str, query: Query, column: str, usual: bool = False
 ) -> list[LexiconRow]:
-    """Stage 1: find the tightest rows of lemma and form for a query; ``usual``: no rare ones."""
+    """Find the tightest rows of a lemma and form for a query; ``usual``: without rare ones."""
     query = lexicon.relevant(query)
     rows = [
         row
@@ -197,23 +197,23 @@ def matching(
 def contrasting(
     lexicon: Lexicon, row: LexiconRow, query: Query, column: str, alone: bool = False
 ) -> list[LexiconRow]:
-    """Stage 2: find rows of the row's lemma with any other value in ``column``.
+    """Find the tightest rows of the row's lemma with another value in ``column``.
 
     All other features that the row defines must be the same. A row that leaves the column open has
-    no contrast; one that lacks it (Number[subj] is not assumed) counts as another value, as in the
-    authors' code, where it can be the tightest match. With ``alone`` neither rare readings count,
-    nor rows that state more or less than the row, agreement aside.
+    no contrast. One that lacks the column (Number[subj] is not assumed) has another value, as in
+    the authors' code, where it can be the tightest match. With ``alone``, rare readings are left
+    out, and rows that state more or fewer features beside agreement than the row.
     """
-    value = row.features.get(column, UNDEFINED)
-    if value == UNDEFINED:
+    value = row.features.get(column, words.UNDEFINED)
+    if value == words.UNDEFINED:
         return []
-    defined = {n: frozenset({v}) for n, v in row.features.items() if v != UNDEFINED}
+    defined = {n: frozenset({v}) for n, v in row.features.items() if v != words.UNDEFINED}
     required = {**lexicon.relevant(query), **defined}
     del required[column]
     rows = [
         lemma_row
         for lemma_row in lexicon.rows.get(row.lemma, ())
-        if lemma_row.features.get(column) not in (UNDEFINED, value)
+        if lemma_row.features.get(column) not in (words.UNDEFINED, value)
         and _fits(lemma_row, required, None)
         and not (alone and (lemma_row.rare or _apart(lemma_row) != _apart(row)))
     ]
@@ -227,7 +227,7 @@ def _apart(row: LexiconRow) -> dict[str, str]:
 def values_of(
     lexicon: Lexicon, rows: Iterable[LexiconRow], query: Query, column: str, inflecting: str | None
 ) -> set[str]:
-    """Collect values of ``column`` over rows that fit; they state ``inflecting`` if asked for."""
+    """Collect values of ``column`` in rows that fit a query; none may leave ``inflecting`` open."""
     query = lexicon.relevant(query)
     fitting = (row for row in rows if _fits(row, query, inflecting))
     return {row.features[column] for row in fitting if column in row.features}
@@ -236,14 +236,14 @@ def values_of(
 Slot = tuple[str | None, str | None]
 """Mood and tense."""
 Cell = tuple[tuple[str, frozenset[str]], ...]
-"""Values that fit, for each agreement feature."""
+"""Names of agreement features, each with the values that fit."""
 Verdict = Literal["right", "undecided", "wrong"]
 RULE, EXCEPTION = 0.5, 0.1
-"""Shares of verbs with one form for two cells: a rule from RULE on, chance below EXCEPTION."""
+"""Shares of verbs that have one form in two cells: a rule from RULE on, chance below EXCEPTION."""
 ENDINGS = (3, 2, 0)
-"""Numbers of last letters that verbs share which inflect alike."""
+"""Numbers of last letters by which verbs that inflect alike are found."""
 ENOUGH = 5
-"""Least number of verbs with both cells from which others are inferred."""
+"""Fewest verbs with forms in both cells from which other verbs' forms are inferred."""
 
 
 def _slot(row: LexiconRow) -> Slot:
@@ -251,28 +251,34 @@ def _slot(row: LexiconRow) -> Slot:
 
 
 def cell_of(features: Query) -> Cell:
-    """Return the agreement features of a query, or of a reading written as one."""
+    """Return the agreement features of a query."""
     return tuple((name, features[name]) for name in AGREEING if name in features)
 
 
 def _is_finite(row: LexiconRow) -> bool:
-    """Tell whether a reading can have a subject of any person; an imperative cannot."""
+    """Tell whether a reading is finite and no imperative, so that it has a subject."""
     features = row.features
     form = features.get("VerbForm", "FIN")
     return form == "FIN" and "Finiteness" not in features and features.get("Mood") != "IMP"
 
 
 def _suits(row: LexiconRow, cell: Cell) -> bool:
-    return all(row.features.get(name, UNDEFINED) in {*values, UNDEFINED} for name, values in cell)
+    return all(
+        row.features.get(name, words.UNDEFINED) in {*values, words.UNDEFINED}
+        for name, values in cell
+    )
 
 
 class Paradigms:
-    """Finite readings of verbs for a ``feature``; ``bound`` moods make no form right."""
+    """Finite readings of verbs by mood and tense, by which a form may be right after all.
+
+    ``feature`` is the agreement feature. A form in a ``bound`` mood is right nowhere.
+    """
 
     def __init__(self, feature: str, lexicons: Sequence[Lexicon], bound: Collection[str]) -> None:
         self.feature = feature
         self._slots: dict[Slot, dict[str, list[LexiconRow]]] = {}
-        # Slots where some verb shows the feature.
+        # Slots where at least one verb shows the feature.
         self._shown: set[Slot] = set()
         for lexicon in lexicons:
             column = lexicon.columns[feature]
@@ -284,17 +290,17 @@ class Paradigms:
                         self._slots.setdefault(slot, {}).setdefault(lemma, []).append(row)
                         if self._states(row):
                             self._shown.add(slot)
-        # Slots without a tense, of moods that have one elsewhere: their verbs lack annotation.
+        # Slots without a tense, of moods that have one elsewhere: verbs without annotation.
         tensed = {mood for mood, tense in self._slots if tense is not None}
         self._vague = {slot for slot in self._slots if slot[1] is None and slot[0] in tensed}
         self._shares: dict[tuple[Any, ...], float | None] = {}
 
     def _states(self, row: LexiconRow) -> bool:
-        return any(_defined([row], name) for name in COLUMNS_OF[self.feature])
+        return any(_defined([row], name) for name in words.COLUMNS_OF[self.feature])
 
-    def verdict(self, lemma: str, wrong: Iterable[LexiconRow], subject: Cell) -> Verdict:
-        """Judge whether a form with readings ``wrong`` is right for the subject, or undecided."""
-        readings = [row for row in wrong if _is_finite(row)]
+    def verdict(self, lemma: str, disagreeing: Iterable[LexiconRow], subject: Cell) -> Verdict:
+        """Judge whether a form is right for the subject, beside its disagreeing readings."""
+        readings = [row for row in disagreeing if _is_finite(row)]
         forms = {row.form for row in readings}
         lacking: list[Slot] = []
         for slot, lemmas in self._slots.items():
@@ -311,21 +317,22 @@ class Paradigms:
         }
         if any(share >= RULE for share in shares.values()):
             return "right"
+        if any(share >= EXCEPTION for share in shares.values()):
+            return "undecided"
         moods = {row.features.get("Mood") for row in readings}
         foreign = {slot for slot in self._shown - self._vague if slot[0] not in moods}
         evidence = foreign - {*lacking} or foreign & {slot for slot, _ in shares}
-        some = any(share >= EXCEPTION for share in shares.values())
-        return "undecided" if some or (foreign and not evidence) else "wrong"
+        return "undecided" if foreign and not evidence else "wrong"
 
     def _fitting(self, rows: Iterable[LexiconRow], cell: Cell) -> list[LexiconRow]:
-        """Return the readings of a verb's slot that agree with a subject."""
+        """Return the readings that agree with a subject: those that state a value, or else all."""
         suiting = [row for row in rows if _suits(row, cell)]
         stating = [row for row in suiting if self._states(row)]
         return stating or suiting
 
     def _share(self, lemma: str, slot: Slot, subject: Cell, row: LexiconRow) -> float | None:
-        """Return the share of verbs with one form for a subject in a slot and for a reading."""
-        values = {n: frozenset({v}) for n, v in row.features.items() if v != UNDEFINED}
+        """Return the share of verbs of an ending that have one form in both cells; None if few."""
+        values = {n: frozenset({v}) for n, v in row.features.items() if v != words.UNDEFINED}
         for length in ENDINGS:
             key = (lemma[len(lemma) - length :], slot, subject, _slot(row), cell_of(values))
             if key not in self._shares:
@@ -336,20 +343,20 @@ class Paradigms:
         return None
 
     def _compared(
-        self, ending: str, slot: Slot, subject: Cell, other: Slot, cell: Cell
+        self, ending: str, slot: Slot, subject: Cell, second_slot: Slot, cell: Cell
     ) -> Iterator[bool]:
-        """Yield for each verb of an ending with both forms whether they are one."""
-        if slot == other:
+        """Yield for each verb of an ending with forms in both slots whether it has one form."""
+        if slot == second_slot:
             return
-        elsewhere = self._slots.get(other, {})
+        elsewhere = self._slots.get(second_slot, {})
         for lemma, rows in self._slots[slot].items():
             if not lemma.endswith(ending) or lemma not in elsewhere:
                 continue
-            here = {row.form for row in self._fitting(rows, subject)}
+            forms = {row.form for row in self._fitting(rows, subject)}
             suiting = (row for row in elsewhere[lemma] if _suits(row, cell))
-            there = {row.form for row in suiting if self._states(row)}
-            if here and there:
-                yield not here.isdisjoint(there)
+            second_forms = {row.form for row in suiting if self._states(row)}
+            if forms and second_forms:
+                yield not forms.isdisjoint(second_forms)
 
 
 NO_ENTRY, NO_FORM = "no lexicon entry", "no other form"
@@ -357,15 +364,15 @@ SAME_FORM, SAME_VALUE = "same form", "same value"
 UNDEFINED_VALUE, AMBIGUOUS = "undefined value", "ambiguous subject"
 RIGHT = "right in another mood or tense"
 REASONS = (NO_ENTRY, NO_FORM, SAME_FORM, SAME_VALUE, UNDEFINED_VALUE, AMBIGUOUS)
-"""Why a word has no swap, or a swap is no minimal pair, in the order of the checks."""
+"""Reasons against a pair, in the order of the checks."""
 
 
 class Lookup(NamedTuple):
-    """Readings of a form in one source, and rows with another value of ``column``."""
+    """Rows of a form in one source, and contrasting ones with another value of ``column``."""
 
     column: str
-    own: list[LexiconRow]
-    others: list[LexiconRow]
+    matches: list[LexiconRow]
+    contrasts: list[LexiconRow]
 
 
 class OtherForm(NamedTuple):
@@ -374,23 +381,23 @@ class OtherForm(NamedTuple):
     values: list[str]
     objection: str | None
     undecided: bool
-    """Whether another mood might make the form right."""
+    """Whether the form may be right in another mood."""
 
 
 class Trace(NamedTuple):
-    """Record of how the other forms of a word were looked up, and judged."""
+    """Lookups of a word in the lexicons, and the judgement of each other form."""
 
     lookups: Sequence[Lookup | None]
-    """One for each source, None where none was made."""
+    """One for each source; None for a source that was not consulted."""
     before: list[str] | None
-    """Values of the word's own form; None where no source knows it."""
+    """Values of the word itself; None if no source has it."""
     forms: Mapping[str, OtherForm]
     rejected: Mapping[str, int]
-    """Number of forms without a minimal pair by reason; the word itself where it has no form."""
+    """Number of forms that make no pair by reason; of a word without other forms, 1."""
 
 
 class Inflector:
-    """Finder of other forms by a ``feature``; each source's ``verbs`` and possible ``subjects``."""
+    """Finder of a verb's other forms by an agreement ``feature``; lexicons are those by source."""
 
     def __init__(
         self,
@@ -403,7 +410,7 @@ class Inflector:
         self.feature, self.verbs, self.subjects = feature, verbs, subjects
         self.any_case = corrected(options, "letter_case")
         self.alone = corrected(options, "other_features")
-        # The column that values are read from: the treebank lexicon's choice goes first.
+        # The feature whose values are reported: that of the treebank lexicon, if it has one.
         columns = (lexicon.columns[feature] for lexicon in reversed(verbs))
         self._reported = next(filter(None, columns), feature)
         moods = read_cells(Path(__file__).with_name("bound_moods.tsv"))
@@ -412,68 +419,71 @@ class Inflector:
         self._paradigms = Paradigms(feature, judging, bound)
         self.trace = cache(self._trace)
 
-    def _trace(self, form: str, lemma: str, features: Bundle, subject: str) -> Trace:
-        """Look a word up in its context, and judge each other form."""
+    def _trace(self, form: str, lemma: str, features: words.Bundle, subject: str) -> Trace:
+        """Look a word up, with its features and its subject, and judge each other form."""
         query = query_of(dict(features))
-        # The word's rows and those of its other forms, in each source.
         lookups: list[Lookup | None] = []
-        found_forms: set[str] = set()
+        contrast_forms: set[str] = set()
         for verbs in self.verbs:
             column = verbs.columns[self.feature]
-            if column is None or len(found_forms) == 1:
+            if column is None or len(contrast_forms) == 1:
                 lookups.append(None)
                 continue
             rows = matching(verbs, lemma, form, query, column, self.alone)
-            other_rows = [
-                other_row
-                for row in rows
-                for other_row in contrasting(verbs, row, query, column, self.alone)
-            ]
-            found_forms.update(other_row.form for other_row in other_rows)
-            lookups.append(Lookup(column, rows, other_rows))
-        telling = [lookup for lookup in lookups if lookup and lookup.own]
+            contrasts: list[LexiconRow] = []
+            for row in rows:
+                contrasts += contrasting(verbs, row, query, column, self.alone)
+            contrast_forms.update(row.form for row in contrasts)
+            lookups.append(Lookup(column, rows, contrasts))
+        telling = [lookup for lookup in lookups if lookup and lookup.matches]
         if not telling:
             lower = (form.lower(), lemma.lower())
             if self.any_case and lower != (form, lemma):
                 return self._trace(*lower, features, subject)
             return Trace(lookups, None, {}, {NO_ENTRY: 1})
-        before = {value for lookup in telling for value in _defined(lookup.own, lookup.column)}
-        # The subject, by the treebank and by the word's own rows.
-        rows = [row for lookup in telling for row in lookup.own]
+        before = {value for lookup in telling for value in _defined(lookup.matches, lookup.column)}
+        # Agreement features of the subject, by the treebank and by the word's rows.
+        rows = [row for lookup in telling for row in lookup.matches]
         columns = {lookup.column for lookup in telling}
-        asked = [name for name in AGREEING if name not in query or name in columns]
-        stated = {name: frozenset(_defined(rows, name)) for name in asked}
-        agreeing = cell_of({**query, **{name: values for name, values in stated.items() if values}})
+        agreeing_values = dict(query)
+        for name in AGREEING:
+            stated = _defined(rows, name) if name not in query or name in columns else set()
+            if stated:
+                agreeing_values[name] = frozenset(stated)
+        agreeing = cell_of(agreeing_values)
         besides = {name: values for name, values in query.items() if name != self._reported}
         forms: dict[str, OtherForm] = {}
-        for other in sorted({row.form for lookup in telling for row in lookup.others}):
-            # All values that the form can have, in either source.
+        for contrast in sorted({row.form for lookup in telling for row in lookup.contrasts}):
+            # All values that the form can have in either source.
             values: set[str] = set()
             for verbs in self.verbs:
-                entries = [row for row in verbs.rows.get(lemma, ()) if row.form == other]
+                entries = [row for row in verbs.rows.get(lemma, ()) if row.form == contrast]
                 inflecting = verbs.columns[self.feature]
                 values |= values_of(verbs, entries, besides, self._reported, inflecting)
-            objection = self._objection(form, other, before, values, subject)
+            objection = self._objection(form, contrast, before, values, subject)
             undecided = False
             if objection is None:
-                readings = [row for lookup in telling for row in lookup.others if row.form == other]
+                readings = [
+                    row for lookup in telling for row in lookup.contrasts if row.form == contrast
+                ]
                 verdict = self._paradigms.verdict(lemma, readings, agreeing)
                 objection = RIGHT if verdict == "right" else None
                 undecided = verdict == "undecided"
-            forms[other] = OtherForm(sorted(values), objection, undecided)
-        rejected = Counter(other.objection for other in forms.values() if other.objection)
+            forms[contrast] = OtherForm(sorted(values), objection, undecided)
+        rejected = Counter(judged.objection for judged in forms.values() if judged.objection)
         return Trace(lookups, sorted(before), forms, rejected if forms else {NO_FORM: 1})
 
     def _objection(
-        self, form: str, other: str, before: Set[str], after: Set[str], subject: str
+        self, form: str, contrast: str, before: Set[str], after: Set[str], subject: str
     ) -> str | None:
-        if other == form:
+        """Return the reason against a pair of two forms, given their values; None without any."""
+        if contrast == form:
             return SAME_FORM
         if after & before:
             return SAME_VALUE
-        if not after or UNDEFINED in after:
+        if not after or words.UNDEFINED in after:
             return UNDEFINED_VALUE
-        # Values of the subject's form as a nominative; UniMorph's unless it has none.
+        # Values of the subject as a nominative: UniMorph's, or else the treebank's.
         for subjects in self.subjects:
             spelt = spellings([subject], self.any_case)
             rows = [row for spelling in spelt for row in subjects.rows.get(spelling, ())]
@@ -485,4 +495,4 @@ class Inflector:
 
 
 def _defined(rows: list[LexiconRow], column: str) -> set[str]:
-    return {row.features.get(column, UNDEFINED) for row in rows} - {UNDEFINED}
+    return {row.features.get(column, words.UNDEFINED) for row in rows} - {words.UNDEFINED}

@@ -243,7 +243,7 @@ def load_resources(
             for name in inflection.SOURCES
         ],
         [
-            inflection.load_lexicon(lexicon, name, inflection.CONTEXT_PARTS, "form", subjects)
+            inflection.load_lexicon(lexicon, name, inflection.SUBJECT_PARTS, "form", subjects)
             for name in inflection.SOURCES
         ],
     )

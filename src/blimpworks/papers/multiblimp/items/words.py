@@ -1,4 +1,4 @@
-"""Words of treebanks and UniMorph tables in one form: their spelling, tags and features.
+"""Read words of treebanks and UniMorph tables: their features, their spelling, unwanted words.
 
 Source: MultiBLiMP 1.0, sections 3.2, 4.1 and 5, appendix A.1, and the authors' code.
 
@@ -12,7 +12,7 @@ Spelling: the column ``special`` of ``config/languages.tsv`` names the treatment
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
@@ -31,10 +31,10 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import TOKENS, read_table
 
 Bundle = tuple[tuple[str, str], ...]
-"""Feature names and values, sorted by name; a value is one UniMorph tag."""
+"""Names and values of features, sorted by name; a value is one UniMorph tag."""
 
 UNDEFINED = "UNDEFINED"
-"""The value of an agreement feature that a lexicon row leaves open: one form for all."""
+"""Value of an agreement feature that a lexicon row leaves open: one form serves all values."""
 
 AGREEMENT_FEATURES = ("Number", "Person", "Gender")
 ASSUMED = {
@@ -65,7 +65,7 @@ _FROM_UNIMORPH = {unimorph: ud for ud, unimorph in UD_TO_UNIMORPH.items()}
 
 @cache
 def tag_features() -> dict[str, str]:
-    """Return the feature of every known UniMorph tag; "pos" for parts of speech."""
+    """Return the feature of each UniMorph tag; "pos" for parts of speech."""
     features: dict[str, str] = {}
     for row in read_cells(Path(__file__).with_name("unimorph_tags.tsv")):
         for tag in row["tags"].split():
@@ -86,50 +86,48 @@ def from_unimorph(value: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def parse_feats(feats: str | None) -> dict[str, str]:
-    """Parse CoNLL-U FEATS ("A=b|C=d", or None) into a mapping that calls share: don't change it."""
+    """Parse CoNLL-U FEATS ("A=b|C=d", or None). Callers share the result and must not change it."""
     return dict(pair.split("=", 1) for pair in feats.split("|")) if feats else {}
 
 
 def alternatives(value: str) -> frozenset[str]:
-    """Return the UniMorph spellings of a UD value that may name several ("Fem,Masc")."""
-    return frozenset(to_unimorph(single_value) for single_value in value.split(","))
+    """Return the UniMorph values of a UD value; "Fem,Masc" names two."""
+    return frozenset(map(to_unimorph, value.split(",")))
 
 
 def render(features: Iterable[tuple[str, str]]) -> str:
-    """Write a bundle as the lexicon table has it: "Mood=IND|Number=SG"."""
+    """Write features as in the lexicon table: "Mood=IND|Number=SG"."""
     return "|".join(f"{name}={value}" for name, value in sorted(features))
 
 
 def _split_tags(tags: str) -> list[str]:
-    """Split UniMorph's ``;``-separated tags, with the variants of its notation levelled."""
+    """Split UniMorph's ``;``-separated tags; variants of its notation become one notation."""
     tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
     tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
     tags = re.sub(r"V\.(PTCP|PCTP)", "V;V.PTCP", tags)
-    cleaned_tags = (_as_known(tag.strip()) for tag in tags.split(";"))
-    known_tags = tag_features()
-    split = (
-        tag
-        for cleaned_tag in cleaned_tags
-        for tag in ([cleaned_tag] if cleaned_tag in known_tags else cleaned_tag.split("."))
-    )
-    return [_as_known(tag) for tag in split if tag]
+    split: list[str] = []
+    for joined in tags.split(";"):
+        tag = _upper_if_only_so(joined.strip())
+        split += [tag] if tag in tag_features() else tag.split(".")
+    return [_upper_if_only_so(tag) for tag in split if tag]
 
 
-def _as_known(tags: str) -> str:
-    """Write in upper case each of tags joined by ``+`` that is known only so."""
-    known_tags = tag_features()
-    spellings = ((tag, tag.upper()) for tag in tags.split("+"))
-    return "+".join(
-        upper if tag not in known_tags and upper in known_tags else tag for tag, upper in spellings
-    )
+def _upper_if_only_so(tags: str) -> str:
+    """Write those of the tags joined by ``+`` in upper case that the inventory has only so."""
+    inventory = tag_features()
+    names = tags.split("+")
+    for position, tag in enumerate(names):
+        if tag not in inventory and tag.upper() in inventory:
+            names[position] = tag.upper()
+    return "+".join(names)
 
 
 @cache
 def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
-    """Parse a UniMorph tag string: part of speech and features, one pair per alternative.
+    """Parse a UniMorph tag string: part of speech and features, one pair for each reading.
 
-    "V;PRS;1+2;SG" gives two. Unknown tags are left out. A feature tagged twice keeps both values as
-    alternatives. The part of speech is "" where none is tagged.
+    "V;PRS;1+2;SG" has two readings, and so has a feature that is tagged twice. Unknown tags are
+    left out. The part of speech is "" where none is tagged.
     """
     feature_of_tag = tag_features()
     values: dict[str, list[str]] = {}
@@ -148,23 +146,21 @@ def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
 PARTICIPLE = "ptcp"
 """Kind of a participle item; subject-verb items are "verb" or "aux"."""
 
-# Lexicon columns that may carry a feature's inflection; the best of them is chosen.
 COLUMNS_OF = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gender": ("Gender",)}
-
-
+"""Features of lexicon entries that may show an agreement feature; the best of them is chosen."""
 CONDITIONS = {("eng", "sv#"): {"Tense": "Pres", "Person": "3"}}
 """UD features that a word must have to show a phenomenon in a language."""
 
 
 class Phenomenon(NamedTuple):
-    """A construction ("sv", "sp"), and the feature that agrees."""
+    """A construction, subject and verb ("sv") or participle ("sp"), and the feature that agrees."""
 
     name: str
     construction: str
     feature: str
 
     def meets_conditions(self, lang: str, features: Mapping[str, str]) -> bool:
-        """Tell whether a word's features allow it to show the phenomenon in a language."""
+        """Tell whether a word with these features can show the phenomenon in a language."""
         return CONDITIONS.get((lang, self.name), {}).items() <= features.items()
 
 
@@ -196,7 +192,7 @@ def _delete(characters: str) -> Callable[[str], str]:
 
 
 def _to_devanagari(text: str) -> str:
-    # Loading it takes a fifth of a second that only Sanskrit is worth.
+    # Slow to import, and only Sanskrit needs it.
     from indic_transliteration import sanscript  # type: ignore[import-untyped]
 
     return str(sanscript.transliterate(text, sanscript.IAST, sanscript.DEVANAGARI))
@@ -204,30 +200,30 @@ def _to_devanagari(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """A change of spelling, and the columns to change."""
+    """A change of spelling, and the columns whose texts it changes."""
 
     convert: Callable[[str], str]
     tokens: tuple[str, ...] = WORDS
     """Columns of a ``tokens`` table."""
     unimorph: tuple[str, ...] = ()
     """Columns of a UniMorph table, of ``WORDS``."""
-    given: tuple[tuple[str, str], ...] = ()
-    """Columns that a MISC attribute spells better, where a word has it: (column, attribute)."""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """MISC attribute with a better spelling, by column; used where a word has the attribute."""
 
 
 TREATMENTS = {
     "unidecode": Treatment(unidecode, unimorph=WORDS),
-    # Of several forms in one cell the first counts.
+    # The first of several forms in one cell.
     "first_comma": Treatment(lambda text: text.split(", ")[0], tokens=(), unimorph=("form",)),
     "uyghur_translit": Treatment(
         lambda text: text.translate(UYGHUR_LATIN),
-        given=(("form", "Translit"), ("lemma", "LTranslit")),
+        attributes={"form": "Translit", "lemma": "LTranslit"},
     ),
     "iast_devanagari": Treatment(_to_devanagari),
     "strip_cantillation": Treatment(_delete(CANTILLATION)),
     "strip_cantillation_and_punctuation": Treatment(_delete(CANTILLATION + PUNCTUATION)),
     "strip_colons": Treatment(lambda text: re.sub(r"(?<=\w):(?=\w)", "", text)),
-    # Relations lose theirs as well, so that no nsubj:outer is recognised any more.
+    # Relations lose their colons too, so that nsubj:outer is no longer recognised.
     "strip_colons_everywhere": Treatment(_delete(":"), tokens=(*WORDS, "deprel")),
     "strip_persian_marks": Treatment(
         lambda text: re.sub(f"[{PERSIAN_MARKS}]", "", normalize("NFC", text)), unimorph=WORDS
@@ -238,7 +234,7 @@ TREATMENTS = {
 def read_tokens(
     path: Path, columns: Sequence[str], special: Sequence[str], options: MultiblimpOptions
 ) -> pa.Table:
-    """Read ``tokens``, with ``misc`` if ``special``, in the agreed spelling of the language."""
+    """Read columns of ``tokens``, respelt by the ``special`` treatments; those add ``misc``."""
     needed = list(dict.fromkeys([*columns, "misc"])) if special else columns
     table = read_table(TOKENS, path, needed)
     return normalise_tokens(table, special, corrected_scripts=corrected(options, "scripts"))
@@ -247,9 +243,8 @@ def read_tokens(
 def normalise_tokens(
     table: pa.Table, special: Sequence[str], corrected_scripts: bool = False
 ) -> pa.Table:
-    """Respell ``tokens`` (with ``misc``) as in appendix A.1; UserError for unknown treatments."""
+    """Respell ``tokens`` (with ``misc``) as in appendix A.1. Raises UserError as ``treatments``."""
     for treatment in treatments(tuple(special), corrected_scripts):
-        attributes = dict(treatment.given)
         for column in treatment.tokens:
             if column not in table.column_names:
                 continue
@@ -258,9 +253,9 @@ def normalise_tokens(
                 text: treatment.convert(text) for text in texts.drop_null().unique().to_pylist()
             }
             values = pa.chunked_array([[spelt[text] for text in texts.to_pylist()]], pa.string())
-            if column in attributes:
+            if column in treatment.attributes:
                 # Null where a word lacks the attribute or leaves it empty.
-                pattern = rf"(?:^|\|){attributes[column]}=(?P<value>[^|]+)"
+                pattern = rf"(?:^|\|){treatment.attributes[column]}=(?P<value>[^|]+)"
                 attribute = pc.extract_regex(table["misc"].cast(pa.string()), pattern)
                 values = pc.coalesce(pc.struct_field(attribute, "value"), values)
             at = table.schema.get_field_index(column)
@@ -271,7 +266,7 @@ def normalise_tokens(
 def normalise_unimorph(
     lemma: str, form: str, special: Sequence[str], *, corrected_scripts: bool = False
 ) -> tuple[str, str]:
-    """Respell lemma and form of a UniMorph row (section 3.2), before forms with spaces go."""
+    """Respell lemma and form of a UniMorph row (section 3.2)."""
     for treatment in treatments(tuple(special), corrected_scripts):
         if "lemma" in treatment.unimorph:
             lemma = treatment.convert(lemma)
@@ -298,7 +293,7 @@ def treatments(special: tuple[str, ...], corrected_scripts: bool) -> tuple[Treat
     return tuple(chosen)
 
 
-# Words that are no good evidence
+# Words to leave out
 
 Mask = npt.NDArray[np.bool_]
 UNWANTED_FEATS = r"(^|\|)(Typo=Yes($|\|)|(Style|Foreign)=)"
@@ -306,13 +301,16 @@ UNWANTED_MISC = r"(^|\|)([^=|]*Correct[^=|]*|(Lang|OrigLang)=[^|]*)"
 
 
 def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, Mask]:
-    """Mark unwanted rows of ``tokens`` (deprel, feats, misc), by reason; multiword ranges too."""
+    """Mark rows of ``tokens`` to leave out, by reason: slips, typos, other languages and styles.
+
+    Reads the columns deprel, feats and misc, also of multiword ranges.
+    """
     deprel, feats, misc = (tokens[name].cast(pa.string()) for name in ("deprel", "feats", "misc"))
     reasons = {
         "reparandum": pc.equal(deprel, "reparandum"),
         "typo, style or foreign": pc.match_substring_regex(feats, UNWANTED_FEATS),
     }
-    # The paper does not name this reason, so the correction has it not.
+    # This reason is in the authors' code, not in the paper.
     if not corrected(options, "marked_sentences"):
         reasons["corrected or code-switched"] = pc.match_substring_regex(misc, UNWANTED_MISC)
     return {reason: np.asarray(mask.fill_null(False)) for reason, mask in reasons.items()}
