@@ -1,7 +1,7 @@
-"""Find subject-verb candidates of a treebank, before any lexicon (MultiBLiMP 1.0, section 4.1).
+"""Find the subjects and verbs of a treebank that could agree (MultiBLiMP 1.0, section 4.1).
 
-Works on whole columns: a word's row is its sentence's first row plus its id minus one, so heads and
-dependents are index arithmetic.
+Columns are numpy arrays with a row for each word. A word's row is its sentence's first row plus its
+CoNLL-U id minus one.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ TOKEN_COLUMNS = ("sentence", "word", "head", "form", "lemma", "upos", "feats", "
 
 @dataclass(frozen=True)
 class Words:
-    """Columns of a treebank's syntactic words; rows in sentence and word order."""
+    """Columns of a treebank's syntactic words, in order of sentences and words."""
 
     sentence: Rows
     word: Rows
@@ -68,84 +68,85 @@ def load_words(tokens: pa.Table) -> Words:
 
 
 def check_each(values: Strings, predicate: Callable[[Any], bool]) -> Mask:
-    """Apply a predicate once per distinct string (or None)."""
+    """Apply a predicate to all values, once for each distinct one."""
     return np.fromiter(map(cache(predicate), values), bool, len(values))
 
 
-def _heads_of(words: Words, dependents: Mask) -> Mask:
-    marks = np.zeros(len(words.head), bool)
-    heads = words.head[dependents]
+def _heads_of(nodes: Words, dependents: Mask) -> Mask:
+    marks = np.zeros(len(nodes.head), bool)
+    heads = nodes.head[dependents]
     marks[heads[heads >= 0]] = True
     return marks
 
 
-def _auxiliary(words: Words, allowed: Mask, last: bool = False) -> Rows:
+def _auxiliary(nodes: Words, allowed: Mask, last: bool = False) -> Rows:
     """Return each word's row of its first (or last) allowed auxiliary or copula, -1 if none."""
-    is_auxiliary = check_each(words.deprel, lambda d: d == "cop" or d.startswith("aux"))
-    rows = np.flatnonzero(is_auxiliary & allowed & (words.head >= 0))
-    auxiliaries = np.full(len(words.head), -1)
-    # Of several, the one that is written last stays.
+    is_auxiliary = check_each(nodes.deprel, lambda d: d == "cop" or d.startswith("aux"))
+    rows = np.flatnonzero(is_auxiliary & allowed & (nodes.head >= 0))
+    auxiliaries = np.full(len(nodes.head), -1)
+    # A head with several auxiliaries keeps the one that is assigned last.
     rows = rows if last else rows[::-1]
-    auxiliaries[words.head[rows]] = rows
+    auxiliaries[nodes.head[rows]] = rows
     return auxiliaries
 
 
 def _is_finite(feats: str | None) -> bool:
-    """Tell whether a word is finite: many treebanks give the mood alone, which implies it."""
     features = parse_feats(feats)
+    # Many treebanks give only the mood, which implies a finite form.
     return features.get("VerbForm", "Fin" if "Mood" in features else None) == "Fin"
 
 
 def _table(
-    words: Words,
+    nodes: Words,
     construction: str,
     subjects: Rows,
     inflected: Rows,
     replaced: Rows,
-    kind: Strings,
+    word_type: Strings,
     options: MultiblimpOptions,
 ) -> pa.Table:
-    """Make the rows of candidates of one ``construction``.
+    """Make the table of candidates of one ``construction``, with a row for each subject.
 
-    ``inflected`` is the word that agrees, ``replaced`` the word whose form is exchanged. As
-    published, that is another one after a sentence-initial auxiliary. ``kind`` says what agrees.
+    ``inflected`` is the word that agrees, ``word_type`` tells whether it is a verb, auxiliary or
+    participle. ``replaced`` is the word whose form is exchanged. As published, the two differ after
+    an auxiliary that begins the sentence.
     """
-    verbs = words.head[subjects]
+    verbs = nodes.head[subjects]
     distance = replaced - subjects
-    without_feats = check_each(words.feats, lambda feats: feats is None)[inflected]
-    # As published, the word before the later one is left out.
+    without_feats = check_each(nodes.feats, lambda feats: feats is None)[inflected]
+    # As published, the word before the later of the two is no attractor.
     to_the_end = corrected(options, "attractor_window")
     starts, ends = np.minimum(subjects, replaced), np.maximum(subjects, replaced)
-    verbal = np.isin(words.upos, [*VERB_CLASSES]) & check_each(words.feats, lambda f: f is not None)
+    verbal = np.isin(nodes.upos, [*VERB_CLASSES]) & check_each(nodes.feats, lambda f: f is not None)
     attracting = verbal | check_each(
-        words.feats, lambda feats: any(name in parse_feats(feats) for name in AGREEMENT_FEATURES)
+        nodes.feats, lambda feats: any(name in parse_feats(feats) for name in AGREEMENT_FEATURES)
     )
     chosen = [
         [row for row in range(start + 1, end if to_the_end else end - 1) if attracting[row]]
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
     ]
-    word, feats = words.word.tolist(), words.feats
+    word, feats = nodes.word.tolist(), nodes.feats
     return pa.table(
         {
             "construction": [construction] * len(subjects),
-            "sentence": words.sentence[subjects],
-            "subject": words.word[subjects],
-            "verb": words.word[verbs],
-            "inflected": words.word[inflected],
-            "replaced": words.word[replaced],
-            "kind": kind,
+            "sentence": nodes.sentence[subjects],
+            "subject": nodes.word[subjects],
+            "verb": nodes.word[verbs],
+            "inflected": nodes.word[inflected],
+            "replaced": nodes.word[replaced],
+            "kind": word_type,
             "order": np.where(distance > 0, "SV", "VS").astype(object),
             "distance": distance,
-            "subject_form": words.form[subjects],
-            "subject_lemma": words.lemma[subjects],
-            "subject_upos": words.upos[subjects],
-            "subject_feats": words.feats[subjects],
-            "verb_form": words.form[verbs],
-            "form": words.form[inflected],
-            "lemma": words.lemma[inflected],
-            "upos": words.upos[inflected],
-            "feats": np.where(without_feats, words.feats[verbs], words.feats[inflected]),
-            "feats_of": words.word[np.where(without_feats, verbs, inflected)],
+            "subject_form": nodes.form[subjects],
+            "subject_lemma": nodes.lemma[subjects],
+            "subject_upos": nodes.upos[subjects],
+            "subject_feats": nodes.feats[subjects],
+            "verb_form": nodes.form[verbs],
+            "form": nodes.form[inflected],
+            "lemma": nodes.lemma[inflected],
+            "upos": nodes.upos[inflected],
+            "feats": np.where(without_feats, nodes.feats[verbs], nodes.feats[inflected]),
+            "feats_of": nodes.word[np.where(without_feats, verbs, inflected)],
             "between": [[word[row] for row in rows] for rows in chosen],
             "between_feats": [[feats[row] for row in rows] for rows in chosen],
         },
@@ -162,7 +163,7 @@ def find_candidates(
     options: MultiblimpOptions,
     treebanks: TreebankOptions,
 ) -> dict[str, int]:
-    """Write the ``candidates`` of a language and their funnel; return the funnel's counts."""
+    """Write the ``candidates`` of a language and their funnel; return the counts by reason."""
     table = read_tokens(tokens, TOKEN_COLUMNS, special, options)
     nodes = load_words(table)
     counts = {"sentences": len(np.unique(nodes.sentence)), "words": len(nodes.word)}
@@ -192,7 +193,7 @@ def find_candidates(
         counts[f"- {reason}"] = int((keep & drop).sum())
         keep &= ~drop
     subjects, heads = subjects[keep], heads[keep]
-    # Subject and finite verb or auxiliary: the word that agrees is the auxiliary, if any.
+    # Subject and finite verb. If the verb has an auxiliary, that agrees.
     finite = check_each(nodes.feats, _is_finite)
     all_words = np.ones(len(nodes.head), bool)
     only_finite = corrected(options, "finiteness")
@@ -203,12 +204,12 @@ def find_candidates(
     # As published, the verb is replaced where the auxiliary begins the sentence.
     misplaced = first & (not corrected(options, "first_word_auxiliary"))
     replaced = np.where(misplaced, heads, inflected)
-    verb_kind = np.where(has_auxiliary, "aux", "verb").astype(object)
+    word_type = np.where(has_auxiliary, "aux", "verb").astype(object)
     kept = finite[inflected] if only_finite else np.ones(len(subjects), bool)
     verbal = _table(
-        nodes, "sv", subjects[kept], inflected[kept], replaced[kept], verb_kind[kept], options
+        nodes, "sv", subjects[kept], inflected[kept], replaced[kept], word_type[kept], options
     )
-    # Subject and participle, except one whose auxiliary leaves it uninflected.
+    # Subject and participle. Beside some auxiliaries the participle does not inflect.
     auxiliaries_count = corrected(options, "participle_auxiliaries")
     is_participle = (nodes.upos[heads] == "VERB") & check_each(
         nodes.feats, lambda feats: parse_feats(feats).get("VerbForm") == "Part"
@@ -220,8 +221,8 @@ def find_candidates(
         last = _auxiliary(nodes, all_words, last=True)[heads]
         uninflected = is_participle & (last >= 0) & np.isin(nodes.lemma, lemmas)[last]
     chosen, verbs = subjects[is_participle & ~uninflected], heads[is_participle & ~uninflected]
-    verb_kind = np.full(len(chosen), PARTICIPLE, object)
-    participial = _table(nodes, "sp", chosen, verbs, verbs, verb_kind, options)
+    word_type = np.full(len(chosen), PARTICIPLE, object)
+    participial = _table(nodes, "sp", chosen, verbs, verbs, word_type, options)
     counts["- not finite"] = len(subjects) - len(verbal)
     if auxiliaries_count:
         counts["- participle beside an auxiliary that has no agreement"] = int(uninflected.sum())

@@ -1,14 +1,14 @@
-"""Make the lexicon of a language: UniMorph's tables and the one read off the treebanks.
+"""Make the lexicon of a language from UniMorph's tables and from its treebanks.
 
 Source: MultiBLiMP 1.0, section 3, and the method notes that it cites. ``unimorph_patches.tsv``
-first corrects UniMorph's tables as the authors did (method notes, 2.5; the paper does not mention
-it), in its order. Its ``table`` is the file that a patch is for (empty: all of the language), its
-``kind``:
+corrects UniMorph's tables first, in order, as the authors did (method notes, 2.5; the paper does
+not mention it). Its column ``table`` names the file that a patch is for; an empty one is for all
+files of the language. Its column ``kind``:
 
 - ``tags``, ``tags_everywhere``: replace the first, or every, match of ``pattern`` in the tags;
 - ``drop``: leave out lines that match ``pattern``;
-- ``lemma_as_form``: repeat rows whose tags match with the lemma as form, and other tags;
-- ``add``: one more row, "lemma|form|tags".
+- ``lemma_as_form``: repeat rows whose tags match, with the lemma as form and other tags;
+- ``add``: add a row, "lemma|form|tags".
 
 Tables that replace or extend others (Finnish, Karelian, Kazakh, Livvi, Uzbek, Veps) are rows of
 ``config/sources.tsv``. A patch that a later issue of a table makes superfluous changes nothing.
@@ -45,7 +45,7 @@ Row = tuple[str, str, str]
 
 TABLE = Path(__file__).with_name("unimorph_patches.tsv")
 DROPPED = "\t\t"
-"""A line to leave out: neither lemma nor form."""
+"""Line in place of one to leave out; it has neither lemma nor form."""
 PLAIN_WORD = re.compile(r"[a-z]+")
 
 
@@ -62,12 +62,12 @@ class Patch(Strict):
 
 @cache
 def patches_of(lang: str) -> tuple[Patch, ...]:
-    """List patches of a language in order. Raises UserError for a patch of unknown kind."""
+    """List the patches of a language in order. Raises UserError for a patch of unknown kind."""
     return tuple(patch for patch in read_rows(Patch, TABLE) if patch.lang == lang)
 
 
 def patch_line(line: str, lang: str, table: str = "") -> str:
-    """Correct the tags of one line of ``table``; a line to leave out loses lemma and form."""
+    """Correct the tags of one line of ``table``; return ``DROPPED`` for a line to leave out."""
     names = ("", (table or lang).removesuffix(".xz"))
     for patch in patches_of(lang):
         if patch.table not in names:
@@ -84,7 +84,7 @@ def patch_line(line: str, lang: str, table: str = "") -> str:
 
 
 def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
-    """Add the authors' rows to those of a language's patched tables, if it has any."""
+    """Add the patches' rows to those of a language's tables, unless these have no row."""
     patches = patches_of(lang)
     repeated = [patch for patch in patches if patch.kind == "lemma_as_form"]
     has_rows = False
@@ -93,7 +93,7 @@ def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
         yield row
         lemma, form, tags = row
         for patch in repeated:
-            # The lemma as another form, as far as it ends in a plain word and the form is one.
+            # Of a lemma with other signs, only the last letters are the form.
             ending = re.search(r"[a-z]+$", lemma)
             if ending and patch.pattern.search(tags) and PLAIN_WORD.fullmatch(form):
                 yield lemma, ending[0], patch.pattern.sub(patch.replacement, tags, count=1)
@@ -105,7 +105,7 @@ def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
 
 
 COLUMNS = 3
-"""Number of columns of a UniMorph table; one of segmentations has them as the fourth."""
+"""Columns of a UniMorph table; a table of segmentations has a fourth."""
 
 
 def read_unimorph(
@@ -113,10 +113,10 @@ def read_unimorph(
 ) -> Iterator[Row]:
     """Yield lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
 
-    Skips lines with a blank form or lemma, and forms with a space after the ``special`` treatments
-    (pairs replace single words). A table of segmentations separates its tags by "|" too. ``odd``
-    counts skipped and odd lines by fault. Raises UserError for a line with fewer than three
-    columns, or a file that is not UTF-8.
+    Skips lines with a blank form or lemma. Skips forms with a space after the ``special``
+    treatments, because pairs replace single words. A table of segmentations separates its tags by
+    "|" too. ``odd`` counts skipped and odd lines by fault. Raises UserError for a line with fewer
+    than three columns, and for a file that is not UTF-8.
     """
     segmented = path.suffix == ".segmentations"
     respell = corrected(options, "scripts")
@@ -159,7 +159,7 @@ def unimorph_entries(
     options: MultiblimpOptions,
     odd: Counter[str],
 ) -> list[Entry]:
-    """List distinct entries of UniMorph tables in order; ``odd`` counts odd lines."""
+    """List the distinct entries of UniMorph tables in order; ``odd`` as in ``read_unimorph``."""
     rows = (row for path in paths for row in read_unimorph(path, lang, special, options, odd))
     entries = (
         (lemma, form, pos, words.render(features))
@@ -170,7 +170,7 @@ def unimorph_entries(
 
 
 def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]:
-    """Read entries and frequencies off a treebank, lower-cased, after both filters."""
+    """Return the lower-case entries of a treebank with their frequencies, without rare ones."""
     clean = pa.array(~np.logical_or.reduce([*words.unwanted_rows(tokens, options).values()]))
     has_entry = pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
     columns = ["lemma", "form", "upos", "feats"]
@@ -188,7 +188,7 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
         pos = POS_OF_UPOS.get(upos or "")
         if pos is None or "_" in lemma:
             continue
-        # UD features with the finiteness, mood and voice that a verb form implies, in turn.
+        # A finite verb is indicative and active, and a word with a mood is finite, if unmarked.
         ud_features = dict(words.parse_feats(feats))
         if ud_features.get("VerbForm") == "Fin":
             ud_features.setdefault("Mood", "Ind")
@@ -197,7 +197,7 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
         if ud_features.get("VerbForm") == "Fin":
             ud_features.setdefault("Voice", "Act")
         features = [
-            (name, "+".join(words.to_unimorph(single_value) for single_value in value.split(",")))
+            (name, "+".join(map(words.to_unimorph, value.split(","))))
             for name, value in ud_features.items()
         ]
         entry = (lemma.lower(), form.lower(), pos, words.render(features))
@@ -223,7 +223,10 @@ def _rare_forms(counts: Counter[Entry], ratio: float) -> set[Entry]:
 
 
 def _rare_bundles(counts: Counter[Entry], ratio: float) -> set[Entry]:
-    """Find hapaxes that differ by at most two tags from a far more frequent reading of the form."""
+    """Find hapaxes that differ by at most two tags from the commonest reading of their form.
+
+    That must be more than ``ratio`` times as frequent, and of the same class of words.
+    """
     groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
     for entry in counts:
         groups[entry[0], entry[1]].append(entry)
@@ -246,7 +249,7 @@ def build_lexicon(
     output: Path,
     options: MultiblimpOptions,
 ) -> dict[str, int]:
-    """Write the ``lexicon`` of a language; return entries by source and odd lines by fault."""
+    """Write the ``lexicon`` of a language; count entries by source, and odd lines by fault."""
     token_words = words.read_tokens(tokens, WORD_COLUMNS, special, options)
     from_ud = ud_entries(token_words, options)
     odd: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Make minimal pairs of candidates: every other form of the agreeing word that passes the checks.
+"""Make minimal pairs: put other forms of the agreeing word into sentences, and check them.
 
 Source: MultiBLiMP 1.0, sections 4.1 and 4.3.
 """
@@ -35,16 +35,16 @@ class Unit:
 
     text: str
     space_after: bool
-    words: range
-    """CoNLL-U ids of the unit."""
+    word_ids: range
+    """CoNLL-U ids of its words."""
 
 
 Surface = tuple[dict[str, str], list[Unit]]
-"""One sentence's treebank, file and name there, and its text units."""
+"""Treebank, file and name of a sentence, and its units."""
 
 
 def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> dict[int, Surface]:
-    """Load sentences of ``tokens`` rows by number; ``whole_contractions`` as one unit."""
+    """Load the sentences of ``tokens`` rows by number; ``whole_contractions``: each as one unit."""
     columns = (rows[name].to_pylist() for name in SURFACE_COLUMNS)
     units: dict[int, list[Unit]] = {}
     contractions: list[tuple[int, Unit]] = []
@@ -57,7 +57,9 @@ def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> 
             contractions.append((sentence, Unit(form, space_after, range(first, last + 1))))
     for sentence, contraction in contractions:
         of_sentence = units[sentence]
-        at = [i for i, unit in enumerate(of_sentence) if unit.words.start in contraction.words]
+        at = [
+            i for i, unit in enumerate(of_sentence) if unit.word_ids.start in contraction.word_ids
+        ]
         surface_words = of_sentence[at[0] : at[-1] + 1]
         if "".join(unit.text for unit in surface_words) == contraction.text:
             for unit in surface_words:
@@ -80,11 +82,11 @@ CONDITION = "against the language's conditions"
 CONTRACTION = "inside a contraction"
 ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *inflection.REASONS)
 UNDECIDED = "of these, possibly right in another mood"
-"""Label of those pairs whose other form the lexicons don't have in every mood."""
+"""Label of pairs with a form that might be right in a mood that the lexicons lack."""
 
 
 def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
-    """Complete a subject's features; with ``third`` nouns and most pronouns are third persons."""
+    """Return a subject's features; with ``third``, nouns and most pronouns are third persons."""
     features = parse_feats(row["subject_feats"])
     pronoun = features.get("PronType", "Prs")
     if third and (row["subject_upos"] == "NOUN" or pronoun not in ("Prs", "Rel")):
@@ -94,7 +96,7 @@ def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str
 
 
 def capitalised_like(form: str, original: str, rest_too: bool) -> str:
-    """Return a form in the original's capitalisation; ``rest_too`` lower-cases the rest."""
+    """Capitalise a form if the original is; ``rest_too`` lower-cases all other letters."""
     if not original[:1].isupper():
         return form
     return form.capitalize() if rest_too else form[:1].upper() + form[1:]
@@ -109,8 +111,8 @@ def _candidates(
 ) -> Iterator[tuple[Row, dict[str, str], list[str]]]:
     """Yield candidates with completed features and attractors; add the rejected to ``counts``.
 
-    In the authors' code a verb keeps the features it takes from one subject: its other subjects
-    find them there, and so does a later search for attractors.
+    In the authors' code a verb keeps the features that it takes over from one subject. They are
+    compared with its next subject, and seen when the verb is an attractor.
     """
     lingers = not corrected(options, "copied_features")
     third = corrected(options, "subject_person")
@@ -149,23 +151,22 @@ def pairs_of(
     """Make the pairs of a phenomenon's candidates; count the rejected by reason, and UNDECIDED."""
     pairs: list[Row] = []
     counts: Counter[str] = Counter()
-    # All at first: a verb has what any of its subjects gave it in the pairs of each.
+    # The list completes all verbs before the first pair is made.
     for row, verb, attractors in [*_candidates(rows, lang, phenomenon, options, counts)]:
         origin, units = surfaces[row["sentence"]]
-        at = next(i for i, unit in enumerate(units) if row["replaced"] in unit.words)
+        at = next(i for i, unit in enumerate(units) if row["replaced"] in unit.word_ids)
         unit = units[at]
-        if len(unit.words) > 1:
+        if len(unit.word_ids) > 1:
             counts[CONTRACTION] += 1
             continue
-        spaced = [each.text + (" " if each.space_after else "") for each in units]
-        left = "".join(spaced[:at]).lstrip()
-        right = (" " if unit.space_after else "") + "".join(spaced[at + 1 :])
-        good, start = (left + unit.text + right).rstrip(), len(left)
+        spaced = [text_unit.text + " " * text_unit.space_after for text_unit in units]
+        before = "".join(spaced[:at]).lstrip()
+        after = " " * unit.space_after + "".join(spaced[at + 1 :])
+        good, start = (before + unit.text + after).rstrip(), len(before)
         lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
         trace = inflector.trace(row["form"], lemma, features, row["subject_form"])
         counts.update(trace.rejected)
-        values_before = trace.before or []
-        before = "|".join(values_before)
+        good_values = trace.before or []
         of_candidate = {
             "lang": lang,
             "phenomenon": phenomenon.name,
@@ -195,36 +196,36 @@ def pairs_of(
             **origin,
         }
         items: dict[str, Row] = {}
-        for form, other in trace.forms.items():
-            if other.objection:
+        for form, judged in trace.forms.items():
+            if judged.objection:
                 continue
-            after = "|".join(other.values)
             new = capitalised_like(form, unit.text, not corrected(options, "capitals"))
-            bad = (left + new + right).rstrip()
+            bad = (before + new + after).rstrip()
             key = (lang, phenomenon.name, *origin.values(), row["subject"], start)
             identifier = item_id(*key, good, bad)
-            # Forms that differ in case alone can become the same sentence, or the good one.
+            # Two forms that differ only in case can make the same sentence, or the good one.
             if bad == good or identifier in items:
                 counts[inflection.SAME_FORM] += 1
                 continue
-            counts[UNDECIDED] += other.undecided
+            counts[UNDECIDED] += judged.undecided
             of_values = (
                 labels.get((row["kind"], row["order"], value))
                 or labels.get((tables.BOTH_TYPES, row["order"], value))
                 or "?"
-                for value in values_before
+                for value in good_values
             )
+            grammatical, ungrammatical = "|".join(good_values), "|".join(judged.values)
             items[identifier] = of_candidate | {
-                "paradigm": f"{before}>{after}/{row['order']}/{row['kind']}",
-                "grammatical": before,
-                "ungrammatical": after,
-                "values": f"{before} -> {after}",
+                "paradigm": f"{grammatical}>{ungrammatical}/{row['order']}/{row['kind']}",
+                "grammatical": grammatical,
+                "ungrammatical": ungrammatical,
+                "values": f"{grammatical} -> {ungrammatical}",
                 "label": "|".join(of_values),
                 "item_id": identifier,
                 "bad": bad,
                 "bad_end": start + len(new),
                 "bad_form": new,
-                "congruent_attractors": sum(value in values_before for value in attractors),
+                "congruent_attractors": sum(value in good_values for value in attractors),
             }
         pairs += items.values()
     return pairs, counts
@@ -233,7 +234,7 @@ def pairs_of(
 def load_resources(
     rows: Sequence[Row], lexicon: pa.Table, construction: str, any_case: bool
 ) -> tuple[list[inflection.Lexicon], list[inflection.Lexicon]]:
-    """Load each source's verbs, and possible subjects, for a construction's candidates."""
+    """Load the verbs, and the possible subjects, of a construction's candidates by source."""
     lemmas = inflection.spellings((row["lemma"].replace("_", "") for row in rows), any_case)
     subjects = inflection.spellings((row["subject_form"] for row in rows), any_case)
     participles = construction == "sp"
@@ -261,12 +262,12 @@ def build_pairs(
     funnel: Path,
     options: MultiblimpOptions,
 ) -> dict[str, dict[str, int]]:
-    """Write every surviving pair of a language as ``items``; return the funnel's counts."""
+    """Write all pairs of a language that pass the checks; return the funnel's counts."""
     edges = read_table(tables.CANDIDATES, candidates).to_pylist()
     numbers = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
-    token_words = read_tokens(tokens, SURFACE_COLUMNS, special, options)
-    token_words = token_words.filter(pc.is_in(token_words["sentence"], numbers))
-    surfaces = load_surfaces(token_words, sentences, corrected(options, "contractions"))
+    token_rows = read_tokens(tokens, SURFACE_COLUMNS, special, options)
+    token_rows = token_rows.filter(pc.is_in(token_rows["sentence"], numbers))
+    surfaces = load_surfaces(token_rows, sentences, corrected(options, "contractions"))
     entries, tests = (
         read_table(LEXICON, lexicon),
         read_table(tables.AGREEMENT, agreement).to_pylist(),
@@ -287,13 +288,13 @@ def build_pairs(
                 if row["phenomenon"] == phenomenon.name
             }
             inflector = inflection.Inflector(phenomenon.feature, *resources, options, lang)
-            pairs, found = pairs_of(rows, lang, phenomenon, inflector, labels, surfaces, options)
+            pairs, rejected = pairs_of(rows, lang, phenomenon, inflector, labels, surfaces, options)
             items += pairs
             reasons = (*ALL_REASONS, inflection.RIGHT) if judged_right else ALL_REASONS
-            dropped = {f"- {reason}": found[reason] for reason in reasons}
+            dropped = {f"- {reason}": rejected[reason] for reason in reasons}
             outcomes = {"candidates": len(rows), **dropped, "pairs": len(pairs)}
             if judged_right:
-                outcomes[UNDECIDED] = found[UNDECIDED]
+                outcomes[UNDECIDED] = rejected[UNDECIDED]
             counts[f"pairs {phenomenon.name}"] = outcomes
     write_rows(items, tables.ITEM_SCHEMA, output)
     tables.write_funnel(funnel, lang, counts)

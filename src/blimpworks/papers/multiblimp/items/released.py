@@ -1,12 +1,13 @@
 """Read and write MultiBLiMP's released files, and make items of them.
 
-Source: the data set jumelet/multiblimp on the Hugging Face hub, one ``<lang>/data.tsv`` each: 36
-columns with headings, quoted like CSV. Positions of words count from 0; that of an auxiliary is a
-decimal number ("11.0"). Features, lists of words and the sentence's comments are Python literals.
-The authors read their tables by pandas with its defaults, which takes a word such as "None" for a
-missing cell. Items have the ids of regenerated ones.
+Source: the data set jumelet/multiblimp on the Hugging Face hub. Each language has a
+``<lang>/data.tsv`` of 36 columns with headings, quoted like CSV. Positions of words count from 0;
+that of an auxiliary is a decimal number ("11.0"). Features, lists of words and the sentence's
+comments are Python literals. The authors read their tables by pandas with its defaults, which takes
+a word such as "None" for a missing cell.
 
-An export has less than the release of attractors and of the sentence's comments in ``metadata``.
+Items have the ids of regenerated ones. An export lacks some facts of the release: most features of
+attractors, and most of the sentence's comments in ``metadata``.
 """
 
 import csv
@@ -39,7 +40,7 @@ def _literal(value: Any) -> Any:
 
 
 def _features(value: Any) -> dict[str, str]:
-    """Return features by name; several values of one (a list) as the treebank spells them."""
+    """Return features by name; a list of values becomes "Fem,Masc", as in the treebank."""
     features = _literal(value) or {}
     if not isinstance(features, dict):
         raise ValueError(f"{features!r} is no mapping of features")
@@ -52,27 +53,27 @@ Count = Annotated[int, Field(ge=0)]
 Features = Annotated[dict[str, str], BeforeValidator(_features)]
 
 
-class Part(BaseModel):
-    """Part of a released pair that may have more than is read."""
+class Released(BaseModel):
+    """Model of released data that ignores keys it does not declare."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class Word(Part):
-    """An attractor's features."""
+class Word(Released):
+    """An attractor."""
 
     feats: Features
 
 
-class Origin(Part):
-    """The sentence's name, and its treebank's directory and file."""
+class Origin(Released):
+    """A sentence's name, and its treebank as "directory/file"."""
 
     treebank: Annotated[str, Field(pattern="^[^/]+/[^/]+$")]
     sent_id: str | None = None
 
 
-class Row(Part):
-    """One released pair, without columns that follow from others."""
+class Row(Released):
+    """A released pair, without columns that can be computed from others."""
 
     sen: Text
     wrong_sen: Text
@@ -108,7 +109,7 @@ class Row(Part):
     def _fits_together(self) -> Self:
         before, _, after = self.feature_vals.partition(" -> ")
         participle = self.inflect_item == words.PARTICIPLE
-        # The authors look for a value in the text, so that "3IMP" is of the condition "3" too.
+        # The authors compare values as texts, so that "3IMP" is of the condition "3" too.
         faults = {
             "both sentences are the same": self.sen == self.wrong_sen,
             "wo is not the order that distance has": (self.distance > 0) != (self.wo == "SV"),
@@ -128,10 +129,10 @@ class Row(Part):
         return self
 
     def regions(self) -> Regions:
-        """Find where the sentences differ: behind the prefix, by a form; else ValueError."""
+        """Find where the sentences differ: in a word after the prefix. Raises ValueError if not."""
         capitalised = (capitalised_like(self.swap_head, "A", lower) for lower in (True, False))
         forms = dict.fromkeys((self.swap_head, *capitalised))
-        # A prefix that pandas reads as a missing cell is empty in the release.
+        # The release has an empty prefix where pandas reads it as a missing cell.
         prefixes = [self.prefix] if self.prefix else ["", *words.READ_AS_MISSING]
         for prefix, form in product(prefixes, forms):
             remainder = self.sen[len(prefix) :]
@@ -150,7 +151,7 @@ REMEDY = "Retrieve or export the file again."
 
 
 def read_rows(path: Path, lang: str) -> Iterator[tuple[int, Row]]:
-    """Yield a language's pairs, each with its first line (from 1). Raises UserError for a fault."""
+    """Yield a language's pairs, each after its first line (from 1). Raises UserError for faults."""
     line = 2
     with reading(path, EXPECTED, REMEDY):
         try:
@@ -194,7 +195,7 @@ RELEASED_COLUMNS = {
     "inflect_item": "inflected",
     "agreement_certainty": "label",
 }
-"""Columns of the release, and those of items with the same content."""
+"""Columns of the release, and columns of items with the same content."""
 RELEASED_POSITIONS = {"verb_idx": "verb_id", "child_idx": "subject_id", "head_idx": "replaced_id"}
 """Positions of words in the release (from 0), and the CoNLL-U ids of items (from 1)."""
 
@@ -204,7 +205,7 @@ def _feats(features: dict[str, str]) -> list[str]:
 
 
 def released_item(line: int, row: Row, file: str, revision: str | None) -> dict[str, Any]:
-    """Make the item of a released pair; its id is that of the same pair made from the treebank."""
+    """Make the item of a released pair, with the id of the same pair made from the treebank."""
     name = row.phenomenon.replace("-", "").replace("SV", "sv").replace("SP", "sp")
     treebank, _, treebank_file = row.metadata.treebank.partition("/")
     origin = {"treebank": treebank, "file": treebank_file, "sent_id": row.metadata.sent_id}
@@ -247,11 +248,11 @@ def build_released_items(
     revision: str = "",
     pairs: int | None = None,
 ) -> int:
-    """Write a language's released items of the options' phenomena, in file order; return how many.
+    """Write a language's released items of the chosen phenomena, in file order; return how many.
 
-    ``pairs`` is the number that the whole file must have, None if unknown. A pair drawn in two
-    conditions occurs twice, with the same id. Raises UserError by file and line for a missing or
-    malformed file.
+    ``pairs`` is the number that the file must have, None if unknown. A pair drawn in two conditions
+    occurs twice, with the same id. Raises UserError, with the line, for a missing or malformed
+    file.
     """
     name = f"{file.parent.name}/{file.name}"
     rows = [released_item(line, row, name, revision or None) for line, row in read_rows(file, lang)]
@@ -278,13 +279,13 @@ LAYOUT = (  # noqa: SIM905
 
 
 def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a sampled item as a row of the release, its columns in that order.
+    """Return a sampled item as a row of the release, with columns in its order.
 
     ``head`` is the word that agrees, ``cop`` an auxiliary or copula.
     """
     construction, feature = item["phenomenon"][:2].upper(), item["phenomenon"][2]
     auxiliary = item["inflected"] == "aux"
-    # Attractors, each with its value of the agreement feature, as UD spells it.
+    # Attractors have one feature, the one that agrees, in UD's spelling.
     agreeing, values = words.PHENOMENA[item["phenomenon"]].feature, item["attractor_values"]
     word_features = {value: {"feats": {agreeing: words.from_unimorph(value)}} for value in values}
     congruent = [word_features[value] for value in values if value == item["grammatical"]]
@@ -317,7 +318,7 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def export_items(items: Path, output: Path) -> int:
-    """Write sampled items as the release has them; return how many. Raises UserError for others."""
+    """Write sampled items in the release's layout; return how many. Raises UserError for others."""
     table = read_table(ITEMS, items)
     missing = [name for name in ITEM_SCHEMA.names if name not in table.column_names]
     if missing or table["weight"].null_count:

@@ -1,7 +1,7 @@
-"""Draw a balanced sample: at most so many pairs of each condition, the common ones less often.
+"""Draw a balanced sample of pairs from each condition; pairs with common traits are drawn less.
 
-Source: MultiBLiMP 1.0, section 4.4. The authors drew without a seed, so nobody can repeat their
-selection; this one depends on the seed, the condition and the pairs alone.
+Source: MultiBLiMP 1.0, section 4.4. The authors drew without a seed, so their selection cannot be
+repeated. This one depends only on the seed, the condition and the pairs.
 """
 
 import heapq
@@ -18,7 +18,7 @@ from blimpworks.tables import ITEMS, read_table, write_rows
 
 Item = dict[str, Any]
 Condition = tuple[str, str, str, str, str]
-"""Phenomenon, grammatical value, ungrammatical value, order, inflected word's kind."""
+"""Phenomenon, grammatical value, ungrammatical value, order, and type of the inflected word."""
 
 TOO_FEW = "- too few pairs of the phenomenon"
 NO_AGREEMENT = "- no agreement"
@@ -27,17 +27,18 @@ ABOVE_LIMIT = "- above the condition's limit"
 
 
 def conditions(items: Iterable[Item]) -> list[Condition]:
-    """List conditions to sample, sorted: each pair of single values, in both word orders."""
+    """List the conditions to sample, sorted: each pair of single values, in both word orders."""
     swaps = {
-        (i["phenomenon"], i["grammatical"], i["ungrammatical"], i["inflected"])
-        for i in items
-        if "|" not in i["grammatical"] and "|" not in i["ungrammatical"]
+        (item["phenomenon"], item["grammatical"], item["ungrammatical"], order, item["inflected"])
+        for item in items
+        for order in ("SV", "VS")
+        if "|" not in item["grammatical"] + item["ungrammatical"]
     }
-    return sorted((p, g, u, order, k) for p, g, u, k in swaps for order in ("SV", "VS"))
+    return sorted(swaps)
 
 
 def members(items: Iterable[Item], condition: Condition, exact: bool = False) -> list[Item]:
-    """Select pairs of a condition; without ``exact`` its values may be parts of others ("3IMP")."""
+    """Select the pairs of a condition; unless ``exact``, values may be parts of others ("3IMP")."""
     phenomenon, grammatical, ungrammatical, order, inflected = condition
     return [
         item
@@ -49,7 +50,7 @@ def members(items: Iterable[Item], condition: Condition, exact: bool = False) ->
 
 
 def _traits(item: Item, published: bool) -> tuple[tuple[str, Any], ...]:
-    """Return traits to balance; sentence and attractor presence are in the authors' code only."""
+    """Return traits to balance; two more than in the paper are in the authors' code."""
     incongruent = item["attractors"] - item["congruent_attractors"]
     traits = (
         ("subject", item["subject"]),
@@ -63,7 +64,7 @@ def _traits(item: Item, published: bool) -> tuple[tuple[str, Any], ...]:
 
 
 def weights(items: Sequence[Item], published: bool) -> list[float]:
-    """Weigh each pair by one over the product of its traits' relative frequencies."""
+    """Return each pair's weight: one over the product of its traits' relative frequencies."""
     traits = [_traits(item, published) for item in items]
     counts = Counter(trait for pair_traits in traits for trait in pair_traits)
     return [math.prod(len(items) / counts[trait] for trait in of_pair) for of_pair in traits]
@@ -72,9 +73,9 @@ def weights(items: Sequence[Item], published: bool) -> list[float]:
 def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions) -> list[Item]:
     """Draw at most ``per_condition`` pairs by weight, without replacement.
 
-    Each pair gets the key log(u) / weight and the largest keys win: the same distribution as
-    drawing one after another (Efraimidis and Spirakis 2006), whatever the order of the input.
-    Returns the pairs in order of item_id, with their weight relative to all pairs of the condition.
+    Each pair gets the key log(u) / weight, and the pairs with the largest keys are drawn. This has
+    the distribution of drawing one after another (Efraimidis and Spirakis 2006), whatever the order
+    of the input. Returns the pairs in order of item_id, with their share of the condition's weight.
     """
     settings = options.sampling
     weighted = weights(items, published=not corrected(options, "balance"))
@@ -94,52 +95,51 @@ def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions
 def sample(
     items: Sequence[Item], options: MultiblimpOptions, untested: Collection[str] = ()
 ) -> tuple[list[Item], dict[str, int]]:
-    """Return the balanced selection, and counts of the dropped by reason.
+    """Return the balanced selection, and the number of dropped pairs by reason.
 
-    A pair that is a member of two conditions can be drawn in both, as in the release; corrected,
-    only in the first that is kept. Conditions of an ``untested`` construction ("sv", "sp") count as
-    undecided.
+    As in the release, a pair of two conditions can be drawn in both. When corrected, it is drawn
+    only in the first that is kept. The conditions of an ``untested`` construction ("sv", "sp")
+    count as undecided.
     """
     counts = dict.fromkeys(("pairs", AGAIN, NOWHERE, TOO_FEW, NO_AGREEMENT, ABOVE_LIMIT), 0)
     counts["pairs"] = len(items)
     sizes = Counter(item["phenomenon"] for item in items)
     once = corrected(options, "memberships")
     taken: set[str] = set()
-    standing: Counter[int] = Counter()
+    memberships: Counter[int] = Counter()
     chosen: list[Item] = []
     for condition in conditions(items):
-        inside = [i for i in members(items, condition, once) if i["item_id"] not in taken]
-        standing.update(map(id, inside))
-        labels = (
-            labelled
-            for i in inside
-            for labelled in zip(i["grammatical"].split("|"), i["label"].split("|"), strict=True)
-        )
-        label = next((str(label) for value, label in labels if value == condition[1]), "?")
-        label = "?" if condition[0][:2] in untested else label
-        if sizes[condition[0]] < options.sampling.minimum:
+        inside = [item for item in members(items, condition, once) if item["item_id"] not in taken]
+        memberships.update(map(id, inside))
+        phenomenon, grammatical, ungrammatical, order, inflected = condition
+        label = "?"
+        if phenomenon[:2] not in untested:
+            for item in inside:
+                values, labels = item["grammatical"].split("|"), item["label"].split("|")
+                if grammatical in values:
+                    label = labels[values.index(grammatical)]
+                    break
+        if sizes[phenomenon] < options.sampling.minimum:
             counts[TOO_FEW] += len(inside)
         elif label == "-":
             counts[NO_AGREEMENT] += len(inside)
         else:
             taken |= {item["item_id"] for item in inside} if once else set()
-            _, grammatical, ungrammatical, order, inflected = condition
-            # Seen as a pair of the condition, its attractors agree with that one value or not.
-            seen = {
+            # Attractors agree or not with the condition's value, whatever others the pair has.
+            changed = {
                 "paradigm": f"{grammatical}>{ungrammatical}/{order}/{inflected}",
                 "grammatical": grammatical,
                 "ungrammatical": ungrammatical,
                 "label": label,
             }
-            inside = [
-                {**i, **seen, "congruent_attractors": i["attractor_values"].count(grammatical)}
-                for i in inside
-            ]
+            for position, item in enumerate(inside):
+                congruent = item["attractor_values"].count(grammatical)
+                inside[position] = {**item, **changed, "congruent_attractors": congruent}
             drawn = draw(inside, condition, options)
             counts[ABOVE_LIMIT] += len(inside) - len(drawn)
             chosen += drawn
-    counts[AGAIN] = standing.total() - len(standing)
-    counts[NOWHERE] = len(items) - len(standing)
+    counts[AGAIN] = memberships.total() - len(memberships)
+    counts[NOWHERE] = len(items) - len(memberships)
     return chosen, {**counts, "items": len(chosen)}
 
 
