@@ -94,7 +94,7 @@ def labels(**changes):
 
 
 def forms(stages):
-    return [(e.row.form, e.source, e.own, e.chosen, e.objection) for e in stages.entries]
+    return [(e.row.form, e.source, e.matches, e.chosen, e.objection) for e in stages.entries]
 
 
 def pair(item_id, label="+", attractors=0, sent_id="short"):

@@ -1,4 +1,4 @@
-"""Commands of MultiBLiMP: the stages of its items, its regressions, and its export."""
+"""Declare MultiBLiMP's commands: the stages of its items, its regressions, and its export."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -165,9 +165,9 @@ def fit_margins(
     items: Path = option(
         "Directory of items tables, LANG.parquet.",
         use=Use(
-            reads=lambda items, given: dict.fromkeys(
+            reads=lambda items, arguments: dict.fromkeys(
                 items / f"{lang}.parquet"
-                for _, lang, _ in tables_below(given["scores"], given["models"])
+                for _, lang, _ in tables_below(arguments["scores"], arguments["models"])
             )
         ),
     ),

@@ -1,6 +1,6 @@
-"""MultiBLiMP 1.0 (Jumelet et al. 2025): agreement in 101 languages, from treebanks.
+"""Register MultiBLiMP 1.0 (Jumelet et al. 2025): agreement in 101 languages, from treebanks.
 
-Without heavy imports, because the Snakefile asks each time Snakemake parses it.
+This module imports nothing slow, because each parse of the Snakefile loads it.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,23 +18,16 @@ from blimpworks.papers.multiblimp.exhibits.facts import FACTS
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, variant_of
 
 RELEASED_ITEMS = "multiblimp_data"
-"""Kind of the sources that are the released items, one file per language."""
+"""Kind of the sources that are released items, one file for each language."""
 PAIRS = 1240
-"""Pairs of a language whose number the paper does not give: its mean (about 125,000 in 101)."""
+"""Expected pairs of a language without a number in the paper: the mean of its 101 languages."""
 FREQUENCIES = "frequency"
 """Kind of the source of languages' frequencies."""
 ON_ITEMS = {
-    "accuracies",
-    "bins",
-    "comparisons",
-    "funnel",
-    "items",
-    "judgements",
-    "margins",
-    "regressions",
-    "residuals",
+    *("accuracies", "bins", "comparisons", "funnel", "items", "judgements", "margins"),
+    *("regressions", "residuals"),
 }
-"""Kinds of tables that differ with the origin of the items."""
+"""Tables that differ with the origin of the items."""
 
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
@@ -43,7 +36,7 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
 
 
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-    """Return the pairs of a language in the release, or the mean of all."""
+    """Return the number of a language's pairs in the release, or the mean of all languages."""
     return catalogue.languages[lang].paper_n or PAIRS
 
 
@@ -52,7 +45,7 @@ def _options(campaign: Campaign) -> MultiblimpOptions:
 
 
 def is_released(campaign: Campaign) -> bool:
-    """Tell whether the campaign's items of MultiBLiMP are the release's own."""
+    """Tell whether the campaign reads MultiBLiMP's released items."""
     return BENCHMARK in campaign.benchmarks and _options(campaign).items == "released"
 
 
@@ -64,14 +57,14 @@ def pinned_items(campaign: Campaign, catalogue: Catalogue, lang: str) -> SourceR
 
 
 def released_file(campaign: Campaign, catalogue: Catalogue, lang: str) -> Path:
-    """Return the path of a language's released items, retrieved or in their directory."""
+    """Return the path of a language's released items, retrieved or in a directory."""
     if row := pinned_items(campaign, catalogue, lang):
         return Path(campaign.pathvars.resources, "sources", row.name)
     return Path(_options(campaign).released) / lang / "data.tsv"
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Raise UserError where released files, or the language of Figure 2, are missing."""
+    """Raise UserError if released files or the language of Figure 2 are missing."""
     if is_released(campaign):
         _check_release(campaign, catalogue)
     lang = _options(campaign).exhibits.figure2_language
@@ -83,7 +76,7 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def _check_release(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Raise UserError where a released file, its directory, its row or its checksum is missing."""
+    """Raise UserError if a released file, its directory, its row or its checksum is missing."""
     folder, table = _options(campaign).released, campaign.catalogue.sources
     if folder != "hub" and not Path(folder).is_dir():
         raise UserError(
@@ -114,7 +107,7 @@ def _check_release(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
-    """List the options of ``build-released-items`` for a hub file: revision, expected pairs."""
+    """List the options of ``build-released-items`` for a file of the hub: revision and pairs."""
     row = pinned_items(campaign, catalogue, lang)
     if row is None:
         return []
@@ -142,11 +135,11 @@ STAGES = {
     "sampling": ("sampling", "lost_statistics balance memberships"),
     "released": ("phenomena", ""),
 }
-"""Sections and decisions of the settings that each stage reads."""
+"""Sections and decisions of the settings that a stage reads, by name of the stage."""
 
 
 def stage_settings(campaign: Campaign, name: str) -> dict[str, Any]:
-    """Return the settings that a stage reads, so that other settings rerun nothing."""
+    """Return the settings that a stage reads; a change of other settings does not rerun it."""
     sections, decisions = (names.split() for names in STAGES[name])
     included: dict[str, bool | set[str]] = dict.fromkeys(sections, True)
     if decisions:
@@ -172,16 +165,16 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def other_items(campaign: Campaign, lang: str) -> str:
-    """Say whose the pairs are where they are not the authors' own."""
+    """Describe the pairs that are not the authors'; empty for the release."""
     options = _options(campaign)
     if options.items == "regenerated":
         return "pairs drawn anew (the authors' draw had no seed)"
     return "" if options.released == "hub" else f"pairs of {options.released}"
 
 
-def caption(campaign: Campaign, catalogue: Catalogue, kinds: Collection[str]) -> str:
-    """Say where the items come from, for exhibits that differ with it."""
-    if not ON_ITEMS & {*kinds}:
+def caption(campaign: Campaign, catalogue: Catalogue, tables: Collection[str]) -> str:
+    """Describe the origin of the items, for exhibits of ``tables`` that differ with it."""
+    if ON_ITEMS.isdisjoint(tables):
         return ""
     if _options(campaign).items == "regenerated":
         return "regenerated"

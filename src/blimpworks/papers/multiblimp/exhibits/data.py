@@ -1,7 +1,7 @@
-"""Draw tables of MultiBLiMP's data: agreement, conditions, treebanks left out, funnel, pairs again.
+"""Make the tables of MultiBLiMP's data: Tables 1, 2 and 4, the funnel, and the regeneration.
 
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4.2, Tables 1, 2 and 4, and Table 5
-(column n).
+(column n). The paper has no funnel and no regeneration.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,16 +36,16 @@ from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
 from blimpworks.tables import FUNNEL, ITEMS, SENTENCES
 
 ORDERS = ("SV", "VS")
-AT_LEAST = 2
-"""Languages that a campaign shows when it has none of those requested."""
+FALLBACK_LANGUAGES = 2
+"""Languages of Table 1 in a campaign that has none of the requested ones."""
 PHENOMENON = "sv#"
 STUB = ("Subject", "Verb", "Order")
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table 1: shares of verb values by subject value and order; bold: significant agreement.
+    """Make Table 1: shares of verb values by subject value and order; bold: significant agreement.
 
-    The published form has hidden cells of each probability from that of the verb's other value.
+    In the published form, hidden cells compute each probability from that of the other value.
     """
     cells: list[Cell] = []
     hidden: list[Cell] = []
@@ -70,18 +70,18 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
             frame = read_plain(AGREEMENT_COUNTS, path)
             frame = frame[frame["phenomenon"] == phenomenon]
             counts |= {path.stem: frame} if len(frame) else {}
-        # The requested languages that have counts; else the first whose words have several values.
+        # The requested languages, or else the first ones with several values of both words.
         languages = [lang for lang in labels.facts["table1"]["languages"] if lang in counts]
         sides = ["subject_value", "verb_value"]
         if not languages:
             counted = [lang for lang in names if lang in counts]
             inflecting = [lang for lang in counted if (counts[lang][sides].nunique() > 1).all()]
-            languages = (inflecting or counted)[:AT_LEAST]
-        # Values that occur on subject or verb; the singular stands behind, as in the paper.
+            languages = (inflecting or counted)[:FALLBACK_LANGUAGES]
+        # Values that occur on a subject or a verb; the singular is last, as in the paper.
         present = {value for lang in languages for value in counts[lang][sides].to_numpy().flat}
         values = [value for value in FEATURES[phenomenon[2:]][1] if value in present]
         values = sorted(values, key="SG".__eq__) + sorted(present - {*values})
-        # Of each subject's value and order the verb's values, the subject's own first.
+        # The verb's values for each order and value of the subject; the agreeing value is first.
         conditions = [
             (order, subject, [subject, *(value for value in values if value != subject)])
             for order in ORDERS
@@ -110,14 +110,14 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     rows = [row for row in rows if row in shown_rows]
     columns = list(dict.fromkeys(cell.column for cell in cells))
     feature = FEATURES[phenomenon[2:]][0].lower()
-    verb_kind = {"sv": "verb", "sp": "participle"}[phenomenon[:2]]
+    inflected = {"sv": "verb", "sp": "participle"}[phenomenon[:2]]
     by_order = ({row: row for row in rows if row.endswith(order)} for order in ORDERS)
     return Exhibit(
-        **describe("table1", kind=verb_kind, feature=feature),
+        **describe("table1", kind=inflected, feature=feature),
         cells=sorted(cells, key=lambda cell: rows.index(cell.row)) + hidden,
         stub={row: dict(zip(STUB, row.split(), strict=True)) for row in rows},
         bold=bold,
-        heads={column: (f"P({verb_kind} | subject, order)", column) for column in columns},
+        heads={column: (f"P({inflected} | subject, order)", column) for column in columns},
         sections=[Section("", group, [*STUB, *columns]) for group in by_order if group],
         named=False,
     )
@@ -125,17 +125,21 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 COUNTED_ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
 TOTALS = tuple(f"Total {order}" for order in COUNTED_ORDERS)
-# As Table 2 prints them.
 CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
+"""Names of constructions in Table 2."""
 HEADINGS = {name.upper(): values for name, values in FEATURES.values()}
 ROWS = {
-    f"{kind}{sign}": (name.upper(), construction)
-    for (sign, (name, _)), (kind, construction) in product(FEATURES.items(), CONSTRUCTIONS.items())
+    f"{code}{sign}": (name.upper(), construction)
+    for (sign, (name, _)), (code, construction) in product(FEATURES.items(), CONSTRUCTIONS.items())
 }
+"""Heading of the section, and name of the row, by phenomenon."""
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table 2: languages with at least ten pairs per condition; the last row has any pairs."""
+    """Make Table 2: number of languages with at least ten pairs of a condition.
+
+    The last row counts languages with any pairs.
+    """
     cells: list[Cell] = []
     names = {key: " ".join(pair) for key, pair in ROWS.items()}
     if labels.source == "published":
@@ -182,16 +186,17 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 def _sizes(
     pairs: pd.DataFrame,
-    place: tuple[str, str],
+    row_and_key: tuple[str, str],
     values: Sequence[str],
     formula: Formula,
     where: Mapping[str, object],
 ) -> Iterator[Cell]:
-    """Count a row's languages by value and order, then by order, each with those certain.
+    """Yield a row's numbers of languages by value and order, then by order.
 
-    ``place`` is the row's name and the key of the printed row.
+    Each number is followed by that of languages with certain agreement. ``row_and_key``: the name
+    of the row, and the key of the printed row.
     """
-    row, key = place
+    row, key = row_and_key
     for value, order in product((*values, "Total"), COUNTED_ORDERS):
         if order == "BOTH" and value != "Total":
             continue
@@ -209,17 +214,17 @@ def _sizes(
 
 
 IN_TABLE4 = 25
-"""Treebanks that the paper lists."""
+"""Number of treebanks in the paper's table."""
 WITH_PAIRS = IN_TABLE4 - 2
-"""Treebanks of the 101 languages that the paper has pairs of."""
+"""Number of those that are of the paper's 101 languages."""
 KEYS = ["lang", "treebank"]
 TABLE4_STUB = ("Language", "Corpus", "Characteristics")
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table 4: treebanks left out and why, with the number of their sentences read: none.
+    """Make Table 4: excluded treebanks and reasons, with the number of sentences read (none).
 
-    The published form has the reasons as cells, as the paper has no numbers.
+    The paper has no numbers, so the published form has the reasons as cells.
     """
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
@@ -240,14 +245,15 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(replace(cell, n=int(cell.value)))
             texts = (labels.languages[lang], treebank.partition("-")[2], reason)
             stub[treebank] = dict(zip(TABLE4_STUB, texts, strict=True))
-    others = ", and those of languages that the campaign has not" if len(stub) < WITH_PAIRS else ""
+    incomplete = len(stub) < WITH_PAIRS
+    absent = ", and those of languages that the campaign has not" if incomplete else ""
     numbers = {"languages": len(labels.languages), "more": IN_TABLE4 - len(stub)}
-    description = describe("table4", others=others, **numbers)
+    description = describe("table4", others=absent, **numbers)
     return Exhibit(**description, cells=cells, stub=stub, named=False)
 
 
 def funnel(tables: Tables, labels: Labels) -> Exhibit:
-    """Count what each stage of generation kept and dropped; not an exhibit of the paper."""
+    """Make the table of pairs that each stage of generation kept and dropped, by language."""
     counts = read_plain(FUNNEL, tables["funnel"])
     counts = counts.assign(part=counts["stage"].str.split().str[0])
     rows: dict[str, dict[str, object]] = {"All": {}}
@@ -273,12 +279,15 @@ def funnel(tables: Tables, labels: Labels) -> Exhibit:
 
 
 ALL = "All"
-# Column, first word of the funnel's stages, and the reason that counts what is left.
 COUNTED = (("Pairs", "pairs", "pairs"), ("Items", "sampling", "items"))
+"""Column, first word of the funnel's stages, and the reason under which kept pairs are counted."""
 
 
 def regeneration(tables: Tables, labels: Labels) -> Exhibit:
-    """Compare each language's items with the release. Raises UserError for an incomplete funnel."""
+    """Make the table that compares each language's number of items with the release.
+
+    Raises UserError for an incomplete funnel.
+    """
     funnel = read_plain(FUNNEL, tables["funnel"])
     published: Mapping[str, int] = labels.facts["published_n"]
     sources, reasons = labels.facts["completeness"], labels.facts["reasons"]

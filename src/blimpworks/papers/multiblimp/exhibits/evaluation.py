@@ -1,4 +1,4 @@
-"""Draw Tables 3, 5 and B.2 of MultiBLiMP, and numbers of its running text.
+"""Make Tables 3, 5 and B.2 of MultiBLiMP, and the tables of numbers in its text.
 
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025); the text's sections 3, 5, 6.2, 7.1 to 7.3
 and 8.
@@ -57,25 +57,26 @@ HEADS = (
     | {"eng": ("Language subset", ENGLISH), ALL: ("Language subset", EVERY), "best": ("", BEST)}
 )
 PAIRS = {"low": 44_077, "mid": 49_294, "high": 27_934}
-"""Pairs of each resource group: the release's numbers by language, ranked by GlotCC's characters.
+"""Pairs of each resource group: the release's, by languages ranked by GlotCC's characters.
 
-They are no fit to Table 3; a fit gives nearly the same shares.
+They are not fitted to Table 3; a fit gives nearly the same shares.
 """
 SOME_LANGUAGES = {"goldfish"}
-"""Models that exist for some of the languages only, whose pairs are others."""
+"""Models that exist for some languages only."""
 NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in HEADS.items()}
+"""Names of Table 3's columns, by key."""
 
 
 def _models(labels: Labels) -> list[str]:
-    """Choose models of the tables, in print order: all that have a label unless facts choose."""
+    """Return the models of the tables in print order: those of the facts, or else all."""
     chosen = labels.facts.get("table_models", labels.models)
     return [model for model in chosen if model in labels.models]
 
 
 def _columns(tables: Tables, labels: Labels) -> dict[str, tuple[str, list[str]]]:
-    """Return phenomenon and languages of each of Table 3's columns of accuracies."""
+    """Return the phenomenon and the languages of each column of Table 3."""
     languages = [*labels.languages]
-    # Without a table of frequencies, no language is of any resource group.
+    # Without a table of frequencies, the resource groups are empty.
     rows = read_plain(FREQUENCIES, tables.get("frequencies"))
     groups = {name: list(rows["lang"][rows["resources"] == name]) for name in RESOURCES}
     groups |= {name: labels.facts["groups"][name] for name in SUBSETS}
@@ -85,10 +86,10 @@ def _columns(tables: Tables, labels: Labels) -> dict[str, tuple[str, list[str]]]
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table 3: accuracy by phenomenon, resources and subset; published, from Table 5 too."""
+    """Make Table 3: accuracy by phenomenon, resource group and subset of languages."""
     rows = read_accuracies(tables, labels)
     columns, models = _columns(tables, labels), _models(labels)
-    # Cells of Table 3 by model, where the model has judged any of the column's pairs.
+    # No cell where the model has judged none of the column's pairs.
     computed = []
     for model, (key, (phenomenon, languages)) in product(models, columns.items()):
         judged = select_rows(rows, {"model": model, "phenomenon": phenomenon, "lang": languages})
@@ -102,7 +103,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         return _published_table3(computed, heads, tables, labels)
     cells = computed
-    # In how many languages each model is significantly better than all others of the table.
+    # Number of languages in which a model is significantly better than all others of the table.
     comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
     for model in models:
         where = {"model_a": model, "model_b": [name for name in models if name != model]}
@@ -131,11 +132,11 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 def _published_table3(
     computed: Sequence[Cell], heads: dict[str, tuple[str, str]], tables: Tables, labels: Labels
 ) -> Exhibit:
-    """Draw Table 3 as printed, and below each row the same cells from Tables 5 and B.2."""
+    """Make Table 3 as printed; below each row are the same cells from Tables 5 and B.2."""
     printed = read_printed(tables, exhibit="table3")
     computed = [cell for cell in computed if cell.printed]
     cells: list[Cell] = []
-    # In how many rows the English column is the same as in Table 5, of how many.
+    # Rows with an English number, and those where it is the same as in Table 5.
     equal = compared = 0
     for model in _models(labels):
         name = labels.models[model]
@@ -145,7 +146,7 @@ def _published_table3(
         rows, cell_key = read_printed(tables, **where), (f"{name}, Table B.2", BEST)
         best = formula_cell(rows, cell_key, COUNT, "published", where, stands_for=(model, "best"))
         cells.append(best)
-        # All pairs again, from the resource groups, of models that cover all languages.
+        # The accuracy over all pairs again, from those of the resource groups.
         where = {"exhibit": "table3", "row": model, "column": [*PAIRS]}
         if model not in SOME_LANGUAGES and {(model, group) for group in PAIRS} <= {*inside}:
             total = sum(PAIRS.values())
@@ -154,14 +155,14 @@ def _published_table3(
             cell_key = (f"{name}, by group", NAMES[ALL])
             cells.append(formula_cell(printed, cell_key, mean, "published", where, ".1f", **more))
         for cell in [cell for cell in computed if cell.row == name]:
-            # Only the column of one language is whole: Table 5 is cut off in our copy.
+            # Our copy of Table 5 lacks languages, so that only the English column is complete.
             is_whole = cell.column == NAMES["eng"]
             stands_for = cell.stands_for if is_whole else None
             cells.append(replace(cell, row=f"{name}, Table 5", stands_for=stands_for))
             if is_whole and (model, "eng") in inside:
                 compared += 1
                 equal += round(cell.value, 1) == round(inside[model, "eng"]["value"], 1)
-    # Over how many languages the cells of each column are, of how many.
+    # Number of languages behind the cells of each incomplete column.
     incomplete = []
     for key, (_, languages) in _columns(tables, labels).items():
         every = sum(lang in labels.languages for lang in languages)
@@ -181,14 +182,14 @@ def _published_table3(
 
 
 def table5(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table 5: accuracy of each model on each language, over all its pairs."""
+    """Make Table 5: accuracy of each model on each language, over all phenomena."""
     models = _models(labels)
     rows = read_accuracies(tables, labels)
     rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(models)]
     ranks = {name: rank for rank, name in enumerate((*labels.languages, *models))}
     rows = rows.sort_values(["lang", "model"], key=lambda column: column.map(ranks))
     published = labels.source == "published"
-    # Pairs of each language, whoever judged them, before its accuracies.
+    # The first column is the number of pairs, also of those that a model did not judge.
     cells: list[Cell] = []
     sizes: dict[str, int] = {}
     if published:
@@ -235,9 +236,9 @@ def form_of_test(labels: Labels) -> str:
 
 
 def tableb2(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table B.2: the significantly best model of each language, among ``rivals``.
+    """Make Table B.2: the significantly best model of each language, among ``rivals``.
 
-    The published form also has the accuracies that Table 5 gives for the same cells.
+    The published form also has the accuracies of Table 5.
     """
     rows = read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
@@ -285,28 +286,29 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
-# Section 7.3 gives it for the two sizes of Llama3 alone, footnote 7 has 0.1 for Table B.2; that
-# it holds here for every two models is our choice.
 WINS_BELOW = 0.05
+"""Level of significance for all pairs of models.
+
+Section 7.3 gives it for the two sizes of Llama3 alone; footnote 7 has 0.1 for Table B.2.
+"""
 GROUPS = {"aya": "Aya", "eurollm": "EuroLLM", "goldfish": "Goldfish"}
+SIZE_TITLE = "Model size, per standard deviation of the logarithm: β"
 REGRESSION = {
     ("size", "models"): ("intercept", "n", "Regression on size, family and tuning: models", 0),
     ("size", "r2"): ("intercept", "r2", "Regression: R²", 3),
-    ("size", "coefficient"): (
-        SIZE,
-        "coefficient",
-        "Model size, per standard deviation of the logarithm: β",
-        2,
-    ),
+    ("size", "coefficient"): (SIZE, "coefficient", SIZE_TITLE, 2),
     ("size", "t"): (SIZE, "t", "Model size: t", 2),
     ("chat", "coefficient"): (CHAT, "coefficient", "Post-training: β", 2),
     ("chat", "t"): (CHAT, "t", "Post-training: t", 2),
 }
-"""Term and column of a regression, title, and decimals shown, by row and column in print."""
+"""Term and column of a regression, title, and number of decimals, by printed row and column."""
 
 
 def text72_73(tables: Tables, labels: Labels) -> Exhibit:
-    """List the regression of 7.2 and the counts of significantly better languages of 7.3."""
+    """Make the table of section 7.2's regression, and of 7.3's counts of languages.
+
+    These count the languages in which one model is significantly better than another.
+    """
     if labels.source == "published":
         printed = read_printed(tables)
         stated, faults = printed_statements(printed, RECOMPUTATION, exhibit="text72_73")
@@ -364,11 +366,11 @@ MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
     (key, "languages"): (f"{name} agreement: languages", LANGUAGES, {"phenomenon": key})
     for key, name in (("sv#", "Subject-verb number"), ("spP", "Subject-participle person"))
 }
-"""Subject of a printed number, and the formula and items of the campaign's own."""
+"""Title, formula and filter of the campaign's items, by row and column in print."""
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
-    """List the text's numbers of resources, pairs and models, apart from sections 7.2 and 7.3."""
+    """Make the table of the text's numbers, without those of sections 7.2 and 7.3."""
     if labels.source == "published":
         cells, faults = printed_statements(read_printed(tables), DATA_RECOMPUTATION)
         return Exhibit(**describe("text_published", faults=faults), cells=cells)

@@ -1,7 +1,7 @@
-"""Facts of a campaign and its catalogue that MultiBLiMP's exhibits need.
+"""Find the facts of a campaign that MultiBLiMP's exhibits need, such as models to compare.
 
-Without heavy imports, because the Snakefile asks for these facts each time Snakemake parses it; an
-exhibit is rebuilt when one of them changes. A campaign without the paper's models shows its own.
+An exhibit is rebuilt when one of its facts changes. A campaign without the paper's models has its
+own in their place. This module imports nothing slow, because each parse of the Snakefile loads it.
 """
 
 from collections.abc import Callable
@@ -18,6 +18,7 @@ from blimpworks.strict import Strict
 
 REASONS = "multiblimp_regeneration_notes.tsv"
 COMPLETE = "none"
+"""Text in place of missing sources of a language that has all of them."""
 
 
 def table1_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
@@ -28,12 +29,13 @@ def table1_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
 
 
 ABOUT_SWAPS = ("letter_case", "other_features", "right_forms")
+"""Decisions about the word that is put in a verb's place."""
 READABLE = "eng"
-"""The language that Figure 2 shows where it is open: readers of an English text know it."""
+"""Language of Figure 2 unless the settings name another: readers of the figure know it."""
 
 
 def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Return language, pair (None: open) and settings of Figure 2."""
+    """Return the language, the pair (None: any) and the settings of Figure 2."""
     settings = campaign.section(MultiblimpOptions)
     languages = catalogue.languages_of(BENCHMARK)
     chosen = settings.exhibits.figure2_language or (READABLE if READABLE in languages else None)
@@ -63,7 +65,7 @@ def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[st
 
 
 def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Say which sources each language lacks, or has in another version than the paper's."""
+    """Describe by language which sources are missing, or are another version than the paper's."""
     missing_by_language: dict[str, str] = {}
     for lang, files in catalogue.treebanks.items():
         missing = sum(not row.is_pinned(campaign.checksums) for row in files)
@@ -83,45 +85,35 @@ def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
 
 
 class Reason(Strict):
-    """Why a language's pairs differ from the release, in the table next to that of treebanks."""
+    """A row of the table of reasons why a language's pairs differ from the release."""
 
     lang: str
     reason: str
 
 
 def reasons(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Read why languages' pairs differ from the release. Raises UserError for a wrong table."""
+    """Read why languages' pairs differ from the release. Raises UserError for a faulty table."""
     path = campaign.catalogue.treebanks.with_name(REASONS)
     rows = keyed(read_rows(Reason, path), "lang", path) if path.is_file() else {}
     return {lang: row.reason for lang, row in rows.items() if lang in catalogue.languages}
 
 
 LLAMA, LLAMA_CHAT = "llama-3.1-8b", "llama-3.1-8b-instruct"
-# Columns of Tables 3 and 5.
 PRINTED = (
-    LLAMA,
-    "llama-3.1-70b",
-    "llama-3.1-70b-instruct",
-    "aya-expanse-32b",
-    "gemma-3-27b",
-    "gemma-3-27b-it",
-    "olmo-2-32b",
-    "olmo-2-32b-it",
-    "qwen3-14b-it",
-    "eurollm-9b",
-    "goldfish",
+    *(LLAMA, "llama-3.1-70b", "llama-3.1-70b-instruct", "aya-expanse-32b", "gemma-3-27b"),
+    *("gemma-3-27b-it", "olmo-2-32b", "olmo-2-32b-it", "qwen3-14b-it", "eurollm-9b", "goldfish"),
 )
+"""Models of Tables 3 and 5."""
 SIZED_FAMILIES = ("Llama3", "Qwen3", "Gemma3", "OLMo2")
 MARGIN_MODELS = ("llama-3.1-70b", "gemma-3-27b", "goldfish")
 TREND_MODEL = "gemma-3-27b"
-# Panels of Figure 6: two models, and the group of languages that is set off.
 PAIRS = (
     (LLAMA_CHAT, "aya-expanse-8b", "aya"),
     (LLAMA, "eurollm-9b", "eurollm"),
     (LLAMA, "llama-3.1-70b", ""),
     (LLAMA, "goldfish", "goldfish"),
 )
-PANELS = 4
+"""Panels of Figure 6: two models, and the group of languages that is marked."""
 
 
 def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
@@ -130,7 +122,11 @@ def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
 
 
 def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Choose models of Tables 3, 5 and B.2: the paper's, or those printed or largest by family."""
+    """Choose the models of Tables 3, 5 and B.2.
+
+    These are the paper's if the campaign has all of them. Else they are those of the paper's that
+    it has, and of each other family the largest base and chat model.
+    """
     models = _models(catalogue)
     if models.keys() >= {*PRINTED}:
         return [*PRINTED]
@@ -146,12 +142,12 @@ def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
 
 
 def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Choose models of Table B.2: those of the tables but chat versions whose base model is there.
+    """Choose the models of Table B.2: those of Table 5 without chat versions of their base models.
 
-    Inferred from the paper's p-values: Komi-Zyrian's 0.070 is reached against Goldfish, which is
-    third there, and never against the second, a chat version. In Church Slavonic, Latin and Old
-    French a chat version is second too. It would have to differ from its base model on less than 3
-    % of the pairs.
+    This is inferred from the paper's p-values: Komi-Zyrian's 0.070 is reached against Goldfish,
+    which is third there, and never against the second, a chat version. In Church Slavonic, Latin
+    and Old French a chat version is second too. It would have to differ from its base model on less
+    than 3 % of the pairs.
     """
     rows = {name: _models(catalogue)[name] for name in table_models(campaign, catalogue)}
     bases = {(row.family, row.parameters) for row in rows.values() if row.tuning == "base"}
@@ -163,20 +159,20 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
 
 
 def sized_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Choose models of Figure 5: the paper's four families, or all if the campaign has none."""
+    """Choose the models of Figure 5: those of the paper's four families, or else all."""
     models = _models(catalogue)
     return [name for name, row in models.items() if row.family in SIZED_FAMILIES] or [*models]
 
 
 def margin_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Choose models of Figure 7: the paper's three, or the first three of the tables."""
+    """Choose the models of Figure 7: those of the paper's three, or the tables' first three."""
     models = _models(catalogue)
     printed = [name for name in models if name in MARGIN_MODELS]
     return printed or table_models(campaign, catalogue)[: len(MARGIN_MODELS)]
 
 
 def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
-    """Choose the model of Figure 1: the paper's, or the tables' largest (of equals the last)."""
+    """Choose the model of Figure 1: the paper's, or the last of the tables' largest."""
     models = _models(catalogue)
     if TREND_MODEL in models:
         return TREND_MODEL
@@ -185,15 +181,15 @@ def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
 
 
 def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
-    """Choose Figure 6's panels: the paper's, or the first model against each of the next."""
+    """Choose the panels of Figure 6: the paper's, or the first model against each of the next."""
     models = _models(catalogue)
     printed = [list(pair) for pair in PAIRS if pair[0] in models and pair[1] in models]
     first, *other_models = table_models(campaign, catalogue) or [""]
-    return printed or [[first, other_model, ""] for other_model in other_models[:PANELS]]
+    return printed or [[first, other_model, ""] for other_model in other_models[: len(PAIRS)]]
 
 
 def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return billions of parameters (None if unknown), family and tuning of each model."""
+    """Return the parameters in billions (None if unknown), family and tuning of each model."""
     return {
         name: row.model_dump(include={"family", "tuning"}) | {"parameters": row.billions(campaign)}
         for name, row in _models(catalogue).items()
@@ -201,7 +197,7 @@ def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str,
 
 
 def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
-    """Return languages of each group that the campaign has."""
+    """Return the campaign's languages of each group."""
     ours = catalogue.languages_of(BENCHMARK)
     groups = language_groups(campaign).items()
     return {name: [lang for lang in languages if lang in ours] for name, languages in groups}

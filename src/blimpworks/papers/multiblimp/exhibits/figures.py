@@ -1,4 +1,4 @@
-"""Draw figures of accuracy on MultiBLiMP: by frequency (1), size (5), model (6) and factor (7).
+"""Draw MultiBLiMP's Figures 1, 5 and 6 of accuracy by frequency, size and model, and 7 of margins.
 
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
 """
@@ -24,25 +24,25 @@ from blimpworks.papers.multiblimp.exhibits import describe, measures
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import REGRESSIONS, RESIDUALS
 
-NAMED = 7
-"""Half the number of named languages: those furthest off the trend, where there is room."""
+NAMED = 14
+"""Most languages that Figure 1 names: those furthest off the trend."""
 SIDES = [
     ((0, 4), "center", "bottom"),
     ((0, -4), "center", "top"),
     ((4, 0), "left", "center"),
     ((-4, 0), "right", "center"),
 ]
-"""Places of a point's name: offset in points, and alignment."""
+"""Positions of a point's name: offset in points, and alignment."""
 MOST_TICKS = 10
-"""Most sizes that have room under Figure 5."""
-SHADES = 20.0
-"""Points off the trend at which the colour is full."""
+"""Most sizes on the axis of Figure 5."""
+FULL_COLOUR = 20.0
+"""Distance from the trend, in percentage points, from which a point has the full colour."""
 WITHOUT = "There is no table of frequencies, so no language is shown."
 DIVERGING = LinearSegmentedColormap.from_list("deviation", [style.ORANGE, "#DDDDDD", style.BLUE])
 
 
 def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> None:
-    """Name points above or below them, or at their sides, where no other point or name is."""
+    """Write names above, below or beside ``points``, away from other points and names."""
     axes.margins(y=0.1)
     take_literally(axes.figure)  # type: ignore[arg-type]
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
@@ -52,14 +52,9 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
         sides = SIDES if point["residual"] > 0 else [SIDES[1], SIDES[0], *SIDES[2:]]
         for offset, horizontal, vertical in sides:
             text = axes.annotate(
-                str(name),
-                (point[RANKED_BY], point["accuracy"]),
-                offset,
-                textcoords="offset points",
-                ha=horizontal,
-                va=vertical,
-                fontsize=5.5,
-            )
+                str(name), (point[RANKED_BY], point["accuracy"]), offset, fontsize=5.5,
+                textcoords="offset points", ha=horizontal, va=vertical,
+            )  # fmt: skip
             box = text.get_window_extent()
             if not any(box.overlaps(taken_box) for taken_box in taken):
                 taken.append(box)
@@ -79,7 +74,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     residuals = select_rows(shared.read_plain(RESIDUALS, tables["residuals"]), of_model)
     terms = select_rows(shared.read_plain(REGRESSIONS, tables["regressions"]), of_model)
     curve = None if terms.empty else terms.set_index("term")["coefficient"]
-    # Per language: accuracy and, where known, characters, the curve there, how far off it.
+    # Each language has an accuracy; some have characters, and a distance from the curve.
     further = (
         ("frequencies", frequencies, ("lang",), {RANKED_BY: ".3g"}),
         ("residuals", residuals, (*of_model, "lang"), {"fitted": ".1f", "residual": ".1f"}),
@@ -103,7 +98,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     axes = figure.subplots()
     axes.set(xlabel="characters of text in GlotCC", ylabel="accuracy (%)")
     if len(points):
-        reach = min(SHADES, np.nanmax(np.abs(points["residual"].to_numpy(float)), initial=1.0))
+        reach = min(FULL_COLOUR, np.nanmax(np.abs(points["residual"].to_numpy(float)), initial=1.0))
         drawn = axes.scatter(
             points[RANKED_BY], points["accuracy"], c=points["residual"].fillna(0.0),
             cmap=DIVERGING, vmin=-reach, vmax=reach, s=18, edgecolors=style.GREY, linewidths=0.4,
@@ -111,13 +106,13 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
         )  # fmt: skip
         axes.set_xscale("log")
         if curve is not None:
-            left, right = np.log10(points[RANKED_BY].min()), np.log10(points[RANKED_BY].max())
-            x = np.linspace(left, right, 200)
+            reached = np.log10(points[RANKED_BY])
+            x = np.linspace(reached.min(), reached.max(), 200)
             y = analysis.logistic(x, curve["intercept"], curve[FREQUENCY])
             axes.plot(10**x, y, color=style.GREY, lw=1)
             label = "deviation from the curve (points)"
             figure.colorbar(drawn, ax=axes, label=label, pad=0.02, aspect=30, extend="both")
-        far = points["residual"].abs().sort_values(ascending=False).index[: 2 * NAMED]
+        far = points["residual"].abs().sort_values(ascending=False).index[:NAMED]
         _name_points(axes, points.loc[far], points)
     else:
         style.say(axes, "no counts of characters by language:\nGlotCC's are not in print")
@@ -127,7 +122,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -> str:
-    """Describe the curve, in percent of x characters, and count the languages left out."""
+    """Describe the curve, and count the languages without text, for the caption."""
     lacking = judged - len(points)
     without = f" Left out, without any text there: {shared.counted(lacking, 'language')}."
     without = without if lacking else ""
@@ -147,7 +142,7 @@ def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -
 
 
 def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 5: accuracy by model size, a line per family and tuning; else from Table 3."""
+    """Draw Figure 5: accuracy by model size, with a line for each family and tuning."""
     published = labels.source == "published"
     if published:
         rows = shared.read_printed(tables, exhibit="table3", column=ALL).set_index(
@@ -172,7 +167,7 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     figure = style.new_figure(style.COLUMN_INCHES, 3.4 if len(sized) > 2 else 2.4)
     axes = figure.subplots()
     looks = style.family_looks(points["family"])
-    # Base models are filled on a solid line, chat models open on a broken one; single ones on none.
+    # Base models: filled markers, solid lines. Chat models: open markers, broken lines.
     for family, inside in sized.groupby("family", sort=False):
         colour, marker = looks[str(family)]
         for tuning, face, dashes in (("base", colour, "-"), ("chat", "white", "--")):
@@ -194,14 +189,14 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     axes.set_ylabel("accuracy (%)")
     if len(sized):
         axes.set_xscale("log")
-        left, right = axes.get_xlim()
-        doubled = [2.0**power for power in range(-14, 11) if left <= 2.0**power <= right]
+        limits = axes.get_xlim()
+        doubled = [2.0**power for power in range(-14, 11) if limits[0] <= 2.0**power <= limits[1]]
         ticks = doubled[:: 1 + len(doubled) // MOST_TICKS]
         sizes = sorted({*sized["parameters"]})
         axes.set_xticks(ticks if len(sizes) > 2 else sizes)
         axes.xaxis.set_major_formatter(lambda tick, _: shared.size_text(tick))
         axes.minorticks_off()
-        axes.set_xlim(left, right)
+        axes.set_xlim(limits)
         axes.set_xlabel("parameters (log scale)")
         figure.legend(loc="outside lower center", ncols=2)
     else:
@@ -217,9 +212,9 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 NAMED_IN_PANEL, CANDIDATES = 6, 12
-"""Languages named in a panel, and those among which they are chosen: furthest off the line."""
-ROOM = 15
-"""Points of percentage that a name takes."""
+"""Most languages named in a panel, and most that are tried: those furthest off the line."""
+NAME_WIDTH = 15
+"""Width of a name in percentage points."""
 
 
 def _draw_panel(
@@ -230,9 +225,9 @@ def _draw_panel(
     labels: Labels,
     lowest: float,
 ) -> str:
-    """Draw accuracies of two models against each other; return the caption of the panel."""
+    """Draw the accuracies ``a`` and ``b`` of two models against each other; describe the panel."""
     inside = both.index.isin(group)
-    inside &= not inside.all()  # a group that all languages are in sets none off
+    inside &= not inside.all()  # a group of all languages is not marked
     for chosen, colour, face, label in (
         (~inside, style.GREY, "none", None),
         (inside, style.BLUE, style.BLUE, f"languages of {names[1]}"),
@@ -253,18 +248,18 @@ def _draw_panel(
     return f"{len(both)} languages" + (f", filled: languages of {names[1]}" if inside.any() else "")
 
 
-def _name_furthest(axes: Axes, places: pd.DataFrame, labels: Labels) -> None:
+def _name_furthest(axes: Axes, both: pd.DataFrame, labels: Labels) -> None:
     """Name the languages furthest from equal accuracy, on the side away from the line."""
-    gap = places["b"] - places["a"]
-    few = len(places) <= NAMED_IN_PANEL
+    gap = both["b"] - both["a"]
+    few = len(both) <= NAMED_IN_PANEL
     names: list[tuple[float, float, int]] = []
     for lang in gap.abs().sort_values(ascending=False, kind="stable").index[:CANDIDATES]:
-        x, y = places.loc[lang]
+        x, y = both.loc[lang]
         name = labels.languages[str(lang)]
         # No name begins left of the axes.
-        away = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + ROOM else 1
+        away = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + NAME_WIDTH else 1
         sides = (away, -away) if few else (away,)
-        # A letter takes about a percentage point. Of many points, some stand between two names.
+        # A letter is about a percentage point wide. Among many points, names keep off each other.
         near = len(name) + 2 if few else math.inf
         beside = [(at, side) for at, across, side in names if abs(x - across) < near]
         free = [s for s in sides if all(abs(y - at) > 4 or s != side for at, side in beside)]
@@ -279,7 +274,7 @@ def _name_furthest(axes: Axes, places: pd.DataFrame, labels: Labels) -> None:
 
 
 def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 6: accuracies per language of two models against each other, panel by panel."""
+    """Draw Figure 6: a panel for each pair of models, with their accuracies by language."""
     rows = measures.read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index("lang", drop=False)
     pairs = labels.facts["pairs"]
@@ -324,14 +319,14 @@ TERMS = {
     f"{analysis.AGREEMENT_TYPE} {code}": f"{construction}, {feature.lower()}"
     for code, (construction, feature) in measures.PHENOMENA.items()
 } | {name: name for name in analysis.FACTORS}
-"""Terms of the regression in the order of the figure, with their printed names."""
+"""Printed names of the regression's terms, in the order of the figure."""
 
 
 def _draw_factors(
     axes: Axes, terms: pd.DataFrame, names: dict[str, str], models: Sequence[str], labels: Labels
 ) -> None:
-    """Draw coefficients with their intervals by factor, each model in a colour."""
-    import seaborn as sns  # takes a second, and the other figures need none of it
+    """Draw coefficients with their intervals by factor, in a colour for each model."""
+    import seaborn as sns  # slow, and the other figures do without it
 
     rows = style.with_ends(terms, "coefficient").replace({"term": names, "model": labels.models})
     sns.pointplot(
@@ -340,22 +335,16 @@ def _draw_factors(
         markers=["osD^v"[number % 5] for number in range(len(models))],
         dodge=0.22 * (len(models) - 1), ax=axes, **style.POINTS,
     )  # fmt: skip
-    # Write at a factor's line which models have no coefficient of it; the caption says why.
+    # Name the models without a coefficient at the factor's line; the caption says why.
     for line, term in enumerate(names):
         having = {*terms["model"][terms["term"] == term]}
         lacking = [labels.models[model] for model in models if model not in having]
         if lacking:
             axes.annotate(
-                f"not estimated: {', '.join(lacking)}",
-                (1, line),
-                (-2, -5),
-                ha="right",
-                va="center",
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                size=style.SMALL,
-                color=style.GREY,
-            )
+                f"not estimated: {', '.join(lacking)}", (1, line), (-2, -5), ha="right",
+                va="center", xycoords=("axes fraction", "data"), textcoords="offset points",
+                size=style.SMALL, color=style.GREY,
+            )  # fmt: skip
     axes.axvline(0, color=style.GREY, lw=0.7)
     axes.grid(axis="y", visible=False)
     axes.set(xlabel="coefficient (nats of margin)", ylabel=None)
@@ -399,7 +388,7 @@ def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator
 
 
 def fig7(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 7: standardised coefficients of what drives the margin, with 95 % intervals."""
+    """Draw Figure 7: standardised coefficients of the margin's factors, with 95 % intervals."""
     everything = shared.read_plain(REGRESSIONS, tables["margins"])
     everything = everything[everything["model"].isin(labels.models)]
     rows = everything[everything["analysis"] == analysis.MARGIN]

@@ -1,8 +1,8 @@
-"""Draw figures of MultiBLiMP's languages: pairs of each, their families, and a sample of pairs.
+"""Draw MultiBLiMP's pairs by language (Figure 3, B.1), its families (4), and a sample of pairs (8).
 
-Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Figures 3 and 4 and appendices A.2 (Figure
-8, a table) and B.1. Captions and references of Figures 3 and 4 are swapped there; these follow the
-captions.
+Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Figures 3 and 4 and appendices A.2 and B.1.
+Figure 8 is a table. The paper's captions of Figures 3 and 4 don't fit its references to them; these
+functions follow the captions.
 """
 
 import math
@@ -28,7 +28,7 @@ from blimpworks.tables import ITEMS, read_table
 COLOURS = {"certain": style.BLUE, "uncertain": style.ORANGE, "pairs": style.BLUE}
 """Colours of Figure 3's columns, in the order of their markers."""
 PER_PANEL = 60
-"""Most languages in one panel whose names are legible at page width."""
+"""Most languages in a panel, for names that are legible at page width."""
 LINE_INCHES = 0.135
 
 KARO = "kxh"
@@ -36,19 +36,22 @@ KARO = "kxh"
 
 
 def _limits(sizes: Mapping[str, int], labels: Labels) -> str:
-    """Say in the caption which languages are left out, or have another's code."""
+    """Write the end of a caption: which languages are left out, or have another's code."""
     limits = ""
     if labels.source == "published" and len(sizes) < len(labels.languages):
-        limits += f" {len(sizes)} of {len(labels.languages)} languages: those whose row of Table 5"
-        limits += " is in our copy of the paper."
+        limits += (
+            f" {len(sizes)} of {len(labels.languages)} languages: those whose row of Table 5 is in "
+            "our copy of the paper."
+        )
     if KARO in sizes:
-        limits += " Karo is a language of Brazil, to which the release gives the code of"
-        limits += " Ethiopia's Karo."
+        limits += (
+            " Karo is a language of Brazil, to which the release gives the code of Ethiopia's Karo."
+        )
     return limits
 
 
 def _cell(labels: Labels, row: str, column: str, where: list[str] | str, n: int) -> Cell:
-    """Make the cell of ``n`` languages or pairs, from items or from Table 5."""
+    """Make the cell of ``n`` languages or pairs, counted in items or in Table 5."""
     if labels.source == "published":
         formula = COUNT if column == "languages" else VALUES
         chosen = {"exhibit": "table5", "column": "n", "row": where}
@@ -58,7 +61,7 @@ def _cell(labels: Labels, row: str, column: str, where: list[str] | str, n: int)
 
 
 def _sizes(tables: Tables, labels: Labels) -> dict[str, int]:
-    """Count the pairs of each language that has any, in order of the labels."""
+    """Count the pairs of each language with pairs, in the order of the labels."""
     if labels.source == "published":
         printed = read_printed(tables, exhibit="table5", column="n")
         sizes = dict(zip(printed["row"], printed["value"], strict=True))
@@ -68,7 +71,7 @@ def _sizes(tables: Tables, labels: Labels) -> dict[str, int]:
 
 
 def pairs_figure(counts: pd.DataFrame) -> Figure:
-    """Draw dots of ``counts`` (languages by certain, uncertain and total) in equal panels."""
+    """Draw ``counts`` (languages by certain, uncertain and total) as dots in equal panels."""
     panels = max(1, math.ceil(len(counts) / PER_PANEL))
     slots = max(1, math.ceil(len(counts) / panels))
     width = min(style.PAGE_INCHES, max(style.COLUMN_INCHES, 0.16 * slots + 1))
@@ -101,7 +104,7 @@ def pairs_figure(counts: pd.DataFrame) -> Figure:
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 3: minimal pairs per language, certain and uncertain if measured."""
+    """Draw Figure 3: minimal pairs by language; if measured, with certain and uncertain apart."""
     if labels.source == "published":
         names, sizes = labels.languages, _sizes(tables, labels)
         cells = [_cell(labels, names[lang], "pairs", lang, n) for lang, n in sizes.items()]
@@ -115,7 +118,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         ]
         cells = [replace(cell, n=int(cell.value)) for cell in cells]
         description = describe("fig3")
-    # Languages by column with a total, the largest first; those without pairs go.
+    # Languages without pairs are left out; that with most pairs is first.
     counts = style.frame_of(cells).pivot(index="row", columns="column", values="value")
     counts = counts.assign(total=counts.sum(axis=1))
     counts = counts[counts["total"] > 0]
@@ -125,7 +128,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
-    """Group languages with pairs by family, the largest first; in each, most pairs first."""
+    """Group languages by family: families with most languages first, languages by pairs."""
     families: dict[str, list[str]] = {}
     for lang in sorted(sizes, key=lambda lang: (-sizes[lang], labels.languages[lang])):
         families.setdefault(labels.facts["families"][lang], []).append(lang)
@@ -137,15 +140,15 @@ def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
     return dict(sorted(families.items(), key=rank))
 
 
-def _write_numbers(axes: Axes, places: Sequence[tuple[int, float]], size: float) -> None:
-    for y, n in places:
+def _write_numbers(axes: Axes, points: Sequence[tuple[int, float]], size: float) -> None:
+    for y, n in points:
         axes.annotate(
             f"{n:,.0f}", (n, y), (5, 0), textcoords="offset points", va="center", size=size
         )
 
 
 def fig4(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 4: families of the languages that have pairs, by languages and by pairs."""
+    """Draw Figure 4: number of languages and of pairs by language family."""
     sizes = _sizes(tables, labels)
     families = _families(sizes, labels)
     cells: list[Cell] = []
@@ -154,30 +157,33 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
         cells.append(_cell(labels, family, "pairs", inside, sum(sizes[lang] for lang in inside)))
     numbers = [[cell.value for cell in cells[start::2]] for start in (0, 1)]
     figure = style.new_figure(style.PAGE_INCHES * 0.75, 0.6 + 0.17 * max(len(families), 3))
-    left, right = figure.subplots(1, 2)
-    left.barh([*families], numbers[0], color=style.BLUE)
-    left.set_xlim(0, 1.2 * max(numbers[0], default=10))
-    left.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    left.set_xlabel("languages")
-    right.scatter(numbers[1], [*families], color=style.ORANGE)
-    right.set(xscale="log", xlim=(1, 20 * max(numbers[1], default=10)))
-    right.set_xlabel("minimal pairs (log scale)")
-    for axes, values in zip((left, right), numbers, strict=True):
+    bars, dots = figure.subplots(1, 2)
+    bars.barh([*families], numbers[0], color=style.BLUE)
+    bars.set_xlim(0, 1.2 * max(numbers[0], default=10))
+    bars.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    bars.set_xlabel("languages")
+    dots.scatter(numbers[1], [*families], color=style.ORANGE)
+    dots.set(xscale="log", xlim=(1, 20 * max(numbers[1], default=10)))
+    dots.set_xlabel("minimal pairs (log scale)")
+    for axes, values in zip((bars, dots), numbers, strict=True):
         _write_numbers(axes, [*enumerate(values)], 7)
         axes.set_ylim(max(len(families), 2) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="y", visible=False)
-    right.set_yticklabels([])
+    dots.set_yticklabels([])
     limits = _limits(sizes, labels)
     return Exhibit(**describe("fig4", limits=limits), cells=cells, figure=figure)
 
 
 Line = tuple[str, float | None]
-"""A line of the detailed figure: a language and its pairs, or a family without a number."""
+"""A line of the figure of B.1: a language and its pairs, or a family and None."""
 
 
 def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
-    """Draw languages' pairs as dots under their families (by printed name), in up to 3 columns."""
+    """Draw pairs as dots, languages below their families, in up to three columns.
+
+    ``cells`` have the languages' pairs in order; ``families`` are by language name.
+    """
     # Languages below the headings of their families.
     lines: list[Line] = []
     names = [families[cell.row] for cell in cells]
@@ -185,7 +191,7 @@ def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
         if family != before:
             lines.append((f"{family} ({names.count(family)})", None))
         lines.append((cell.row, cell.value))
-    # Lines in columns of about equal height; no family's heading stands last in one.
+    # Columns have about equal heights, and none ends in the heading of a family.
     panels = min(3, math.ceil(max(len(lines), 1) / 15))
     most_lines = math.ceil(len(lines) / panels)
     blocks: list[list[Line]] = [[]]
@@ -199,7 +205,6 @@ def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
     width = max(style.COLUMN_INCHES, style.PAGE_INCHES * len(blocks) / 3)
     figure = style.new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
     for axes, block in zip(figure.subplots(1, len(blocks), squeeze=False)[0], blocks, strict=True):
-        # Dots with names beside them and families in bold above theirs, from the top down.
         dots = [(y, n) for y, (_, n) in enumerate(block) if n is not None]
         axes.scatter([n for _, n in dots], [y for y, _ in dots], 12, color=style.BLUE)
         _write_numbers(axes, dots, style.SMALL)
@@ -216,7 +221,7 @@ def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
 
 
 def figb1(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw appendix B.1: every language with its pairs, by family."""
+    """Draw the figure of appendix B.1: the pairs of each language, by family."""
     sizes = _sizes(tables, labels)
     cells = [
         _cell(labels, labels.languages[lang], "pairs", lang, sizes[lang])
@@ -233,7 +238,7 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
 
 LANGUAGES = 10
 LONGEST = 75
-"""Most characters of the shown sentence, unless all are longer."""
+"""Most characters of the sentence, unless all are longer."""
 COLUMNS = (
     *("item_id", "lang", "phenomenon", "paradigm", "label", "good", "bad"),
     *("good_start", "good_end", "bad_start", "bad_end"),
@@ -241,7 +246,7 @@ COLUMNS = (
 
 
 def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str]]) -> list[str]:
-    """Choose ten languages at most, each as unlike in ``traits`` as can be; ties at random."""
+    """Choose up to ten languages that share as few ``traits`` as possible; ties by a hash."""
     chosen: list[str] = []
     seen: Counter[str] = Counter()
     remaining = sorted(languages, key=lambda lang: blake2b(lang.encode(), digest_size=8).digest())
@@ -254,7 +259,7 @@ def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str
 
 
 def fig8(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 8: one pair of each of ten languages; the cell's filter names the very item."""
+    """Make Figure 8, a table: a pair of each of ten languages; a cell's filter selects its item."""
     rows = (read_table(ITEMS, path, COLUMNS).to_pylist() for path in tables["items"])
     items = {inside[0]["lang"]: inside for inside in rows if inside}
     languages = [lang for lang in labels.languages if lang in items]

@@ -15,16 +15,16 @@ from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTIONS = {"sv": "Subject-Verb", "sp": "Subject-Participle"}
-"""First part of a phenomenon's code (``sv#``), and its name in Table 3."""
+"""Name in Table 3 of each construction; its code begins a phenomenon's, such as ``sv#``."""
 FEATURES = {
     "#": ("Number", ("SG", "PL", "DU")),
     "G": ("Gender", ("MASC", "NEUT", "FEM")),
     "P": ("Person", ("1", "2", "3")),
 }
-"""Second part: the feature that agrees and its values, in the order of Table 2."""
+"""Agreement feature and its values, in the order of Table 2; its sign ends a phenomenon's code."""
 PHENOMENA = {
-    f"{kind}{sign}": (construction, FEATURES[sign][0])
-    for kind, construction in CONSTRUCTIONS.items()
+    f"{code}{sign}": (construction, FEATURES[sign][0])
+    for code, construction in CONSTRUCTIONS.items()
     for sign in "#PG"
 }
 """The six agreement types: code, construction and feature, in the order of Table 3."""
@@ -39,12 +39,13 @@ def abbreviation(phenomenon: str) -> str:
 
 
 LEAD_BELOW = 0.1
+"""Level of significance of Table B.2 (footnote 7)."""
 
 
 def leads(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Find models that lead a language, p < ``LEAD_BELOW`` against the next best.
+    """Find the models that are ahead of all others in a language, with p < ``LEAD_BELOW``.
 
-    Each is ahead of every other model; its row is that of the closest (largest p on ties).
+    Returns the comparison of each with the closest other model (of equal ones that of largest p).
     """
     # Differences of the same number of pairs can differ in the last bits of the quotients.
     lead = (comparisons["accuracy_a"] - comparisons["accuracy_b"]).round(9)
@@ -57,7 +58,7 @@ def leads(comparisons: pd.DataFrame) -> pd.DataFrame:
 
 
 ENOUGH_PAIRS = 10
-"""Pairs of a condition with which a language counts (section 6.1)."""
+"""Fewest pairs of a condition for a language to count (section 6.1)."""
 
 
 @formula("count where verb_value is {value} ÷ sum of count", value=PHRASE)
@@ -133,40 +134,41 @@ def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
 
 def accuracy_cell(
     rows: pd.DataFrame,
-    place: tuple[str, str],
+    cell_key: tuple[str, str],
     labels: Labels,
     mark: str = "",
     *,
     mean: bool = False,
     stands_for: tuple[str, str] | None = None,
 ) -> Cell:
-    """Compute the accuracy over all pairs of some ``rows``, in percent and with its interval.
+    """Compute the accuracy over all pairs of ``rows``, in percent and with its interval.
 
     The rows are of one model and one phenomenon (or all), of one language or several. Each pair
     counts once: the measured cell is a mean over judgements, the printed one is weighted by pairs.
-    ``mark`` follows the number in print; a ``mean`` is over all languages of some group.
+    ``mark`` follows the number in print. A ``mean`` is over a group of languages.
     """
     measured = labels.source == "measured"
     cell = shared_cell(
         rows,
-        place,
+        cell_key,
         WEIGHTED,
         interval="pooled",
         text=lambda percent: f"{percent:.1f}{mark}",
         ties=measured,
         stands_for=stands_for,
     )
-    several = {"lang": [*rows["lang"]]} if mean or len(rows) > 1 else {}
-    where = {**cell.where, **several}
+    where = dict(cell.where)
+    if mean or len(rows) > 1:
+        where["lang"] = [*rows["lang"]]
     if not measured:
         return replace(cell, where=where)
-    # Judgements are of single paradigms, and of a phenomenon each: all of them are none.
+    # A judgement has one paradigm and one phenomenon, so a filter for all of them selects none.
     where = {key: value for key, value in where.items() if value != ALL}
     return replace(cell, formula=ACCURACY, source="judgements", where=where)
 
 
-def unweighted_cell(rows: pd.DataFrame, place: tuple[str, str]) -> Cell:
-    """Compute the accuracy with each language counting once; for the files of values alone."""
+def unweighted_cell(rows: pd.DataFrame, cell_key: tuple[str, str]) -> Cell:
+    """Compute the mean accuracy over languages, each of equal weight, as a hidden cell."""
     where: dict[str, Any] = where_of(rows) | {"lang": [*rows["lang"]]}
     more: dict[str, Any] = {"n": int(rows["n"].sum()), "printed": False}
-    return formula_cell(rows, place, UNWEIGHTED, "accuracies", where, ".1f", **more)
+    return formula_cell(rows, cell_key, UNWEIGHTED, "accuracies", where, ".1f", **more)

@@ -1,4 +1,4 @@
-"""Draw Figure 2 of the paper, on one pair of the campaign."""
+"""Draw MultiBLiMP's Figure 2: how a minimal pair is made, with a pair of the campaign."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,27 +56,27 @@ ORDERS = {"SV": "subject first (SV)", "VS": "verb first (VS)"}
 MOST_FORMS = 4
 """Most forms of the lexicon that are drawn; the cells have all entries."""
 BAR, BAR_LEFT, BAR_RIGHT = "#DDDDDD", 24.0, 52.0
-
+"""Colour of the pale bars, and space at the left and right of bars [points]."""
 GAP = 9.0
-"""Between two words [points]."""
+"""Space between two words [points]."""
 NAMES = ("form", "lemma", "class", "relation", "features")
 FORM = 8.5
 MOST_FEATURES = 8
 LEVEL = 12.0
-"""Height of an arc above that of the next lower one [points]."""
-
+"""Difference in height between two arcs [points]."""
 WIDTH = PAGE_INCHES * 72
 EDGE, INNER, HEAD, GUTTER = 1.0, 6.0, 14.0, 13.0
-"""Around the figure, inside a box, height of a box's heading, between boxes [points]."""
+"""Margin of the figure and of a box, height of a box's heading, space between boxes [points]."""
 HEADING = 7.2
 SHARES = (0.26, 0.33, 0.41)
-"""Widths of the boxes of the second row, for each of the page."""
+"""Widths of the boxes of the second row, as shares of the row."""
 PAIR_SHARE = 0.62
+"""Width of the first box of the third row, as a share of the row."""
 
 
 @dataclass(slots=True)
 class Spelling:
-    """Writer of words in the pair's language, by number where no font has their letters."""
+    """Writer of words in the pair's language; it writes numbers if no font has their letters."""
 
     families: tuple[str, ...] | None
     rtl: bool
@@ -84,44 +84,44 @@ class Spelling:
 
     @classmethod
     def of(cls, stages: Stages) -> "Spelling":
-        """Choose a font with all letters of the figure."""
+        """Choose a font that has all letters of the figure."""
         texts = [stages.item["good"], stages.item["bad"], stages.lemma]
         texts += [word[key] or "" for word in stages.word_at.values() for key in ("form", "lemma")]
         texts += [entry.row.form for entry in stages.entries]
-        # Any font will do for what the house font has beside the letters of a script.
+        # Any font has ASCII characters.
         letters = [letter for text in texts for letter in text if not letter.isascii()]
         family = font_for(letters)
         families = tuple(dict.fromkeys((family, *HOUSE))) if family else None
         return cls(families, is_rtl(stages.item["good"]))
 
     def run(self, text: str, size: float = SIZE, colour: str = INK, bold: bool = False) -> Run:
-        """Write a word of the pair's language, or its number where no font has its letters."""
+        """Return a word as a run, or its number if no font has its letters."""
         if self.families is None:
             number = self.numbers.setdefault(text, len(self.numbers) + 1)
             return Run(f"[{number}]", size, colour, bold)
         scale = SMALL_LETTERS.get(self.families[0], 1.0)
-        # Matplotlib would warn, and take the plain one.
+        # Without a bold font matplotlib would warn.
         bold = bold and has_bold(self.families[0])
         return Run(text, size * scale, colour, bold, self.families)
 
     def words(
         self, text: str, glued: bool, size: float, colour: str = INK, bold: bool = False
     ) -> list[Run]:
-        """Split a text into words; ``glued`` says that no space is before the first."""
+        """Split a text into runs of words; ``glued``: there is no space before the first."""
         if self.families is not None:
             return words_of(replace(self.run(text, size, colour, bold), glued=glued))
         return [self.run(word, size, colour, bold) for word in text.split()]
 
 
 class Column(NamedTuple):
-    """A word as drawn, from top to bottom, with its CoNLL-U id; 0 for an ellipsis."""
+    """Lines of a word of the tree, from top to bottom, and its CoNLL-U id; 0 for an ellipsis."""
 
     word: int
     runs: list[Run]
 
     @property
     def width(self) -> float:
-        """Width of its widest line [points]."""
+        """Width of the widest line [points]."""
         return max(run.width for run in self.runs)
 
 
@@ -130,7 +130,7 @@ def _total(columns: Sequence[Column]) -> float:
 
 
 def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -> list[Column]:
-    """Keep the ``needed`` words and those next to them that fit; ellipses for the others."""
+    """Keep the ``needed`` words, and as many words next to them as fit; elide all others."""
     kept = [*columns]
     while True:
         elided: list[Column] = []
@@ -150,7 +150,7 @@ def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -
 
 @dataclass(slots=True)
 class Painter:
-    """Painter of one box's inside from ``y`` down [points], with one method a stage."""
+    """Painter of the inside of a box from ``y`` down [points], with a method for each stage."""
 
     stages: Stages
     spelling: Spelling
@@ -177,24 +177,24 @@ class Painter:
     def _bar(
         self, name: Run, length: float, colour: str, number: Run, reach: float | None = None
     ) -> None:
-        """Draw a bar with its name and number, before a pale one that shows its ``reach``."""
-        left, top = self.x + BAR_LEFT, self.y + 1.2
+        """Draw a bar with its name and number, on a pale bar of length ``reach``."""
+        x, top = self.x + BAR_LEFT, self.y + 1.2
         self.pen.text(self.x, self.y + SIZE, name)
         if reach is not None:
-            self.pen.rectangle(left, top, reach, SIZE - 1, BAR)
-        self.pen.rectangle(left, top, max(length, 0.6), SIZE - 1, colour)
+            self.pen.rectangle(x, top, reach, SIZE - 1, BAR)
+        self.pen.rectangle(x, top, max(length, 0.6), SIZE - 1, colour)
         self.pen.text(self.x + self.width, self.y + SIZE, number, "right")
         self.y += LINE + 1.5
 
     def tree(self) -> None:
-        """Draw words side by side, arcs from the verb above, features below."""
+        """Draw words side by side, arcs from the verb above them, features below them."""
         pen, edge, word_at = self.pen, self.stages.candidate, self.stages.word_at
         colours = {edge["verb"]: INK, edge["subject"]: BLUE, edge["inflected"]: GREEN}
         columns = [self._column(word, colours.get(word)) for word in word_at]
         indent = max(Run(name, SMALL).width for name in NAMES) + 10
         room = self.width - indent
         columns = fitting_columns(columns, {*colours}, room)
-        # Head, dependent and name of the relations drawn, short ones first.
+        # Head, dependent and name of the two relations, short ones first.
         pairs = {(edge["verb"], edge["subject"])}
         if edge["inflected"] != edge["verb"]:
             pairs.add((edge["verb"], edge["inflected"]))
@@ -205,7 +205,7 @@ class Painter:
         lines = [[c.runs[n] for c in columns if n < len(c.runs)] for n in range(most)]
         steps = [step(above, below) for above, below in zip([[], *lines], lines, strict=False)]
         baselines = [top + 1.5 + total for total in accumulate(steps)]
-        # The middle of each word, from the right where the language is written so.
+        # Middle of each word, from right to left in a language that is so written.
         gap = GAP + min(max(room - _total(columns), 0) / max(len(columns), 1), 5 * GAP)
         centres: dict[int, float] = {}
         at = 0.0
@@ -257,7 +257,7 @@ class Painter:
         self._facts(rows)
 
     def agreement(self) -> None:
-        """Draw how often the language's verbs have each value, and what the test says."""
+        """Draw how often the language's verbs have each value, and the result of the test."""
         stages, item, test = self.stages, self.stages.item, self.stages.test
         inflected = {"sv": "verbs", "sp": "participles"}[item["phenomenon"][:2]]
         value = f"{stages.feature} = {item['grammatical']}"
@@ -284,7 +284,7 @@ class Painter:
         self.y += LINE
 
     def inflection(self) -> None:
-        """Draw the lexicon's entries for the agreeing word, and what became of each."""
+        """Draw the lexicon's entries for the agreeing word, with the verdict on each."""
         pen, stages, x, width = self.pen, self.stages, self.x, self.width
         sizes = ", ".join(f"{RESOURCES[name]} {n:,}" for name, n in stages.sizes.items())
         lemma = words_of(Run("entries of the lemma", SMALL, FAINT))
@@ -297,8 +297,10 @@ class Painter:
         alike = [*groups.values()]
         for entries in alike[:MOST_FORMS]:
             entry = entries[0]
-            decided = entry.own or entry.chosen
-            colour = GREEN if entry.own else VERMILION if entry.chosen else INK
+            decided = entry.matches or entry.chosen
+            colour = INK
+            if decided:
+                colour = GREEN if entry.matches else VERMILION
             verdict = Run(verdict_of(entry), SMALL, colour if decided else FAINT)
             form = self.spelling.run(entry.row.form, colour=colour, bold=decided)
             baseline = self.y + step([], [form])
@@ -343,7 +345,7 @@ class Painter:
         self.y += SMALL_LINE
 
     def balance(self) -> None:
-        """Draw pairs of the condition, and those that were kept."""
+        """Draw the number of pairs of the condition, and of those that were kept."""
         item, available, kept = self.stages.item, self.stages.available, self.stages.kept
         values = f"{item['grammatical']} → {item['ungrammatical']}"
         title = f"condition {values}, {item['order']}, {KINDS[item['inflected']]}"
@@ -359,12 +361,12 @@ class Painter:
 
 
 def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]) -> Figure:
-    """Draw all boxes of a pair in three rows, with the arrows from each to the next."""
+    """Draw the boxes of a pair's stages in three rows, with arrows from each to the next."""
     item, full = stages.item, WIDTH - 2 * EDGE
     second = [share * (full - 2 * GUTTER) for share in SHARES]
     pair = PAIR_SHARE * (full - GUTTER)
     origin = f"{item['treebank']}, {item['sent_id']}"
-    # Heading, note at the right of the heading, width and inside of each box.
+    # Each box has a heading, a note at its right, a width, and a method that draws the inside.
     rows = [
         [("1  Sentence of a treebank", origin, full, Painter.tree)],
         [
@@ -381,7 +383,7 @@ def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str,
     def paint(
         inside: Callable[[Painter], None], width: float, pen: Pen, x: float = 0, y: float = 0
     ) -> float:
-        """Draw the inside of a box of some width; return its height."""
+        """Draw the inside of a box; return its height."""
         painter = Painter(stages, spelling, choice, pen, x, y, width - 2 * INNER)
         inside(painter)
         return painter.y - y
@@ -418,7 +420,7 @@ def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str,
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 2: a pair of the campaign at every stage. Raises UserError for an unknown one."""
+    """Draw Figure 2: a pair of the campaign at each stage. Raises UserError for an unknown pair."""
     choice = labels.facts["figure2"]
     language, tag = labels.languages[choice["language"]], language_tag(choice["language"])
     stages = follow_pair(tables, choice)
@@ -427,7 +429,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         return Exhibit(**describe("fig2_empty", language=language), cells=[], figure=empty)
     by_stage = stage_cells(stages)
     cells = [cell for cells in by_stage.values() for cell in cells]
-    # A cell of rows counts has their number as its text, unless it shows what one row says.
+    # The text of a cell that counts rows is their number, unless it is the text of one row.
     texts = [cell for cell in cells if cell.formula == COUNT and cell.text != str(cell.n)]
     spelling = Spelling.of(stages)
     figure = draw(stages, spelling, language, choice)

@@ -1,4 +1,4 @@
-"""Follow one minimal pair through all stages, from the tables of the stages.
+"""Follow one minimal pair of MultiBLiMP through the tables of all stages that made it.
 
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4 and Figure 2.
 """
@@ -23,7 +23,7 @@ from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOT
 from blimpworks.tables import ITEMS, LEXICON, SENTENCES, TOKENS, TableSchema, read_table
 
 SHORTEST, LONGEST = 4, 10
-"""Words of the sentences that are preferred, punctuation included."""
+"""Fewest and most words of the preferred sentences, with punctuation."""
 VERBS = "V"
 """Part of speech of the entries for verbs and participles."""
 CONDITION = ("phenomenon", "grammatical", "ungrammatical", "order", "inflected")
@@ -32,23 +32,26 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A looked-up entry: the word's ``own``, the ``chosen`` one, or with an ``objection``."""
+    """An entry of the lexicon that was looked up for the agreeing word."""
 
     row: LexiconRow
     source: str
-    own: bool
+    matches: bool
+    """Whether it is an entry of the word itself; else it is one of another form."""
     chosen: bool = False
+    """Whether the pair has its form."""
     objection: str | None = None
+    """Reason why its form makes no pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """A pair, the ``feature`` that agrees, and its rows in the tables of the stages.
+    """A pair, the ``feature`` that agrees, and the pair's rows in the tables of the stages.
 
-    ``word_at`` has the sentence's words by CoNLL-U id. ``test`` is None where the condition has no
-    evidence; ``counts`` are the combinations of values behind it. ``sizes`` counts the entries of
-    the word's lemma in each source, ``consulted`` says whether the source was looked at.
-    ``fitting`` selects the ``available`` pairs of the condition, of which ``kept`` were drawn.
+    ``word_at`` has the sentence's words by CoNLL-U id. ``test`` is None for a condition without
+    evidence; ``counts`` are the numbers of combinations of values. ``sizes`` counts the entries of
+    the word's lemma by source, ``consulted`` tells whether the source was looked up. ``fitting``
+    selects the ``available`` pairs of the condition; ``kept`` is the number of those drawn.
     """
 
     item: Row
@@ -70,7 +73,10 @@ class Stages:
 def choose_pair(
     items: Sequence[Row], sentences: Mapping[tuple[str, str, str], Row], item_id: str | None = None
 ) -> Row | None:
-    """Choose the pair called ``item_id``, or a certain, short one; UserError for an unknown one."""
+    """Choose the pair ``item_id``, or else a short one of certain agreement.
+
+    Raises UserError for an unknown ``item_id``.
+    """
 
     def rank(item: Row) -> tuple[object, ...]:
         word_count = sentences[item["treebank"], item["file"], item["sent_id"]]["words"]
@@ -92,21 +98,21 @@ def choose_pair(
 def _rows(
     schema: TableSchema,
     tables: Tables,
-    kind: str,
+    name: str,
     columns: Sequence[str] | None = None,
     **keys: Any,
 ) -> list[Row]:
-    """Read rows of the language's table of a ``kind``, filtered by ``keys``."""
-    table = read_table(schema, tables[kind][0], columns)
-    for name, value in keys.items():
-        table = table.filter(pc.field(name) == value)
+    """Read rows of the language's table, filtered by ``keys``."""
+    table = read_table(schema, tables[name][0], columns)
+    for column, value in keys.items():
+        table = table.filter(pc.field(column) == value)
     rows: list[Row] = table.to_pylist()
     return rows
 
 
 def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
-    """Follow the pair that Figure 2 shows. Raises UserError for a broken table or unknown pair."""
-    # By treebank, file and id, as items name a sentence.
+    """Follow the pair of Figure 2. Raises UserError for a broken table or an unknown pair."""
+    # Items name a sentence by treebank, file and id.
     sentences = {
         (row["treebank"], row["file"], row["sent_id"] or f"line {row['line']}"): row
         for row in _rows(SENTENCES, tables, "sentences")
@@ -122,7 +128,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     ids = {name: item[f"{name}_id"] for name in ("subject", "verb", "inflected")}
     ids["sentence"] = number
     candidate = next(row for row in edges if ids.items() <= row.items())
-    # The test of the pair's condition, and the counts of verbs' values behind it.
+    # The test of the pair's condition, and the counts that it tests.
     value = item["grammatical"]
     keys = {"phenomenon": item["phenomenon"], "order": item["order"]}
     tests = _rows(AGREEMENT, tables, "agreement", **keys, value=value)
@@ -131,7 +137,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     test = next((row for name in types for row in tests if row["verb_type"] == name), None)
     counts = [row for row in counts if test and row["verb_type"] == test["verb_type"]]
     counts.sort(key=lambda row: (row["verb_value"] != value, -row["count"], row["verb_value"]))
-    # The inflected word is looked up again, as when the pair was made.
+    # Look the inflected word up again, as when the pair was made.
     lexicon = read_table(LEXICON, tables["lexicon"][0])
     options = MultiblimpOptions(decisions=choice["decisions"])
     any_case = corrected(options, "letter_case")
@@ -139,22 +145,26 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     features = tuple(sorted(parse_feats(item["inflected_feats"]).items()))
     query = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
     trace = Inflector(phenomenon.feature, *resources, options, item["lang"]).trace(*query)
-    # The own form's entries, then others, the chosen form's first.
+    # The entries of the word itself come first, then those of the form that the pair has.
     new = item["bad_form"].casefold()
     by_key: dict[tuple[str, str, str, bool], Entry] = {}
     for source, lookup in zip(SOURCES, trace.lookups, strict=True):
         for row in lookup.matches if lookup else ():
-            by_key.setdefault((source, row.form, row.bundle, True), Entry(row, source, own=True))
+            by_key.setdefault(
+                (source, row.form, row.bundle, True), Entry(row, source, matches=True)
+            )
         for row in lookup.contrasts if lookup else ():
             objection = trace.forms[row.form].objection
             chosen = objection is None and row.form.casefold() == new
-            entry = Entry(row, source, own=False, chosen=chosen, objection=objection)
+            entry = Entry(row, source, matches=False, chosen=chosen, objection=objection)
             by_key.setdefault((source, row.form, row.bundle, False), entry)
-    entries = sorted(by_key.values(), key=lambda e: (not e.own, not e.chosen, bool(e.objection)))
+    entries = sorted(
+        by_key.values(), key=lambda e: (not e.matches, not e.chosen, bool(e.objection))
+    )
     lemma = entries[0].row.lemma
     of_lemma = lexicon.filter((pc.field("lemma") == lemma) & (pc.field("pos") == VERBS))
     sources = of_lemma["source"].to_pylist()
-    # What selects the pairs of the item's condition before sampling, and how many there are.
+    # The pairs of the item's condition before sampling.
     condition = tuple(item[name] for name in CONDITION)
     inside = members(_rows(ITEMS, tables, "all_items", CONDITION), condition, choice["exact"])
     fitting = {name: item[name] for name in ("lang", "phenomenon", "order", "inflected")}
@@ -180,7 +190,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
 
 COLUMN = "Shown"
 ALL_ITEMS = "items/multiblimp/all"
-"""Place of the pairs that items are drawn from."""
+"""Folder of the pairs that items are drawn from."""
 RESOURCES = {"unimorph": "UniMorph", "ud": "treebanks"}
 EXTRACTED = {
     "Subject": "subject_form",
@@ -203,19 +213,19 @@ IN_ENGLISH = {"Word order", "Agreeing word is a", "Label"}
 
 
 def verdict_of(entry: Entry) -> str:
-    """Say what becomes of an entry."""
-    if entry.own:
+    """Describe what becomes of an entry's form."""
+    if entry.matches:
         return "in the sentence"
     if entry.chosen:
         return "takes its place"
     return f"no pair: {entry.objection}" if entry.objection else "makes another pair"
 
 
-def _cells(source: str, where: Row, shown: Row, columns: Mapping[str, str]) -> list[Cell]:
-    """Make cells of some columns of one row ``shown``: its texts and its numbers."""
+def _cells(source: str, where: Row, values: Row, columns: Mapping[str, str]) -> list[Cell]:
+    """Make a cell of each column of a row; ``columns`` are by the names of the cells' rows."""
     cells = []
     for row, column in columns.items():
-        value = shown[column]
+        value = values[column]
         if isinstance(value, str):
             cells.append(Cell(row, COLUMN, 1, value, COUNT, source, where, n=1))
         else:
@@ -225,7 +235,7 @@ def _cells(source: str, where: Row, shown: Row, columns: Mapping[str, str]) -> l
 
 
 def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
-    """List all cells of a pair, by stage and in the stages' order."""
+    """List the cells of a pair by stage, in the stages' order."""
     item, candidate, test = stages.item, stages.candidate, stages.test
     lang = {"lang": item["lang"]}
 
