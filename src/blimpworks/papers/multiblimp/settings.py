@@ -1,4 +1,4 @@
-"""Settings of MultiBLiMP: how pairs are made, and which of code and paper is followed."""
+"""Declare the settings of MultiBLiMP: how pairs are made, by the authors' code or by the paper."""
 
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
@@ -24,11 +24,11 @@ class LexiconOptions(Strict):
     """Frequency filters of the lexicon derived from treebanks (MultiBLiMP, section 3)."""
 
     form_ratio: float = Field(3.0, ge=1)
-    """A form is dropped when the most frequent form of its lemma and features is more than
-    this many times as frequent."""
+    """A form is dropped when the most frequent form of its lemma and features is more than this
+    many times as frequent."""
     bundle_ratio: float = Field(10.0, ge=1)
-    """A hapax feature bundle is dropped when a bundle at most two tags away is more than
-    this many times as frequent for the same form."""
+    """A hapax feature bundle is dropped when a bundle at most two tags away is more than this many
+    times as frequent for the same form."""
 
 
 class AgreementOptions(Strict):
@@ -37,8 +37,8 @@ class AgreementOptions(Strict):
     null_probability: Fraction = 0.9
     """Probability of agreement under the null hypothesis."""
     alpha: Fraction = 0.1
-    """Significance level: halved for the two one-sided tests, or corrected for all tests (see
-    the decision ``bonferroni``)."""
+    """Significance level: halved for the two one-sided tests, or corrected for all tests (see the
+    decision ``bonferroni``)."""
 
 
 class SamplingOptions(Strict):
@@ -53,41 +53,41 @@ class SamplingOptions(Strict):
 
 
 class Decisions(Strict):
-    """Departures of the authors' code from the paper's text (or from what was meant).
+    """Points where the authors' code departs from the paper's text, or from what was meant.
 
     Each decision follows ``variant`` of the campaign unless it is set here.
     """
 
     finiteness: Variant | None = None
-    """published: the leftmost auxiliary or copula counts, and any verb form qualifies;
-    corrected: the leftmost finite auxiliary, else the verb, if finite (section 4.1);
-    finite is VerbForm=Fin, and a Mood where no VerbForm is annotated."""
+    """published: the leftmost auxiliary or copula agrees, or else the verb, finite or not;
+    corrected: the leftmost finite auxiliary, or else the verb, if finite (section 4.1). A word is
+    finite by VerbForm=Fin, or by a Mood if it has no VerbForm."""
     first_word_auxiliary: Variant | None = None
-    """published: when the auxiliary is the first word, the main verb is replaced by the
-    auxiliary's other form; corrected: the auxiliary is."""
+    """published: if the auxiliary is the first word, the main verb is replaced by the auxiliary's
+    other form; corrected: the auxiliary is replaced."""
     attractor_window: Variant | None = None
-    """published: the word right before the later of subject and verb is never an
-    attractor; corrected: it is looked at."""
+    """published: the word right before the later of subject and verb is never an attractor;
+    corrected: it can be one."""
     copied_features: Variant | None = None
-    """published: features copied from a subject stay on the verb for its next subject;
-    corrected: each subject meets the verb as annotated."""
+    """published: features copied from a subject stay on the verb for its next subject; corrected:
+    each subject is compared with the annotated verb."""
     participle_auxiliaries: Variant | None = None
-    """published: every participle agrees with its subject; corrected: not beside the auxiliaries
-    of ``participle_auxiliaries.tsv`` (French *avoir*, Italian *avere*)."""
+    """published: every participle agrees with its subject; corrected: not beside the auxiliaries of
+    ``participle_auxiliaries.tsv`` (French *avoir*, Italian *avere*)."""
     agreement_evidence: Variant | None = None
-    """published: values come from the lexicons alone, and those of participles from the
-    treebank lexicon only where UniMorph has none; corrected: from the treebank's
-    annotation, and UniMorph where it has none (section 4.2)."""
+    """published: values come from the lexicons alone, and those of participles from the treebank
+    lexicon only if UniMorph has none; corrected: from the treebank's annotation, or from UniMorph
+    if the annotation has none (section 4.2)."""
     contractions: Variant | None = None
-    """published: the words of a contraction stand apart in the sentence ("de le");
-    corrected: as the treebank's text has them ("du"), and none of them is replaced, unless
-    they are merely written together."""
+    """published: the words of a contraction are written apart in the sentence ("de le");
+    corrected: as in the treebank's text ("du"), and none of them is replaced, unless they are
+    merely written together."""
     verb_types: Variant | None = None
-    """published: agreement is counted over verbs and auxiliaries together; corrected: for
-    each apart, as section 4.2 says."""
+    """published: agreement is counted over verbs and auxiliaries together; corrected: for each of
+    the two, as section 4.2 says."""
     bonferroni: Variant | None = None
-    """published: alpha is halved, whatever the number of tests; corrected: it is divided by
-    the number of tests that the language has of the phenomenon (section 4.2)."""
+    """published: alpha is halved, whatever the number of tests; corrected: it is divided by the
+    number of tests that the language has of the phenomenon (section 4.2)."""
     labels: Variant | None = None
     """published: a value that never agrees is undecided however often it occurs. One that agrees in
     more than nine of ten of at least six cases is near-universal without significance; corrected:
@@ -96,17 +96,18 @@ class Decisions(Strict):
     """published: sentences with a corrected or code-switched word (MISC) are dropped too;
     corrected: only those that section 4.1 names."""
     subject_person: Variant | None = None
-    """published: a subject without a person leaves it open; corrected: nouns are third person,
-    and so are pronouns other than personal and relative ones."""
+    """published: a subject without a person leaves it open; corrected: nouns are third person, and
+    so are pronouns other than personal and relative ones."""
     other_features: Variant | None = None
     """published: the form in a verb's place may differ in any feature that an entry leaves open;
     corrected: in none but those of agreement, by readings that aren't rare in the treebank."""
     right_forms: Variant | None = None
-    """published: the form in a verb's place is wrong by the feature that was changed; corrected:
-    only if it's right for the subject in no other mood or tense either, as far as known."""
+    """published: the form in a verb's place is wrong by the feature that was changed; corrected: it
+    is wrong only if the lexicons don't have it as right for the subject in another mood or
+    tense."""
     rare_readings: Variant | None = None
-    """published: hapax readings near a far more frequent one of the form are dropped from
-    the treebank lexicon; corrected: only rare forms are, as section 3.2 says."""
+    """published: hapax readings near a far more frequent one of the form are dropped from the
+    treebank lexicon; corrected: only rare forms are dropped, as section 3.2 says."""
     first_entry: Variant | None = None
     """published: the treebank lexicon's first entry is lost when it is read; corrected: it
     stays."""
@@ -114,54 +115,50 @@ class Decisions(Strict):
     """published: lemmas and forms such as "nan" and "null" are lost, read as missing cells;
     corrected: they are words."""
     letter_case: Variant | None = None
-    """published: words are looked up as they are written, so that capitalised verbs have no
-    pairs and capitalised subjects ("Sie") are never ambiguous; corrected: in lower case
-    too."""
+    """published: words are looked up as they are written, so that capitalised verbs have no pairs
+    and capitalised subjects ("Sie") are never ambiguous; corrected: in lower case too."""
     capitals: Variant | None = None
     """published: a form in place of a capitalised one is lower-cased after its first letter
     ("McDonald" would be "Mcdonald"); corrected: the rest keeps its case."""
     scripts: Variant | None = None
-    """published: diacritics, scripts and alternative forms are levelled for the languages
-    that the authors' runs reached; corrected: where appendix A.1 or plain correctness asks
-    for it."""
+    """published: diacritics, scripts and alternative forms are unified for the languages where the
+    authors' runs did so; corrected: where appendix A.1 or plain correctness asks for it."""
     lost_statistics: Variant | None = None
-    """published: no condition is dropped in the languages whose released numbers show that
-    their agreement statistics were not applied (``untested`` in the table of languages);
-    corrected: their tests decide too."""
+    """published: no condition is dropped in the languages whose released numbers show that their
+    agreement statistics were not applied (``untested`` in the table of languages); corrected: their
+    tests decide too."""
     balance: Variant | None = None
-    """published: the draw also balances the sentence and whether it has attractors;
-    corrected: only the five traits of section 4.4."""
+    """published: the draw also balances the sentence and whether it has attractors; corrected: only
+    the five traits of section 4.4."""
     memberships: Variant | None = None
-    """published: a pair of several values ("3 -> 1|2") can be drawn in each of its
-    conditions, and then stands twice; corrected: it belongs to the first kept alone, and to none by
-    part of a value's name."""
+    """published: a pair of several values ("3 -> 1|2") can be drawn in each of its conditions, and
+    then occurs twice; corrected: it belongs only to the first condition that is kept, and to none
+    by a part of a value's name."""
     mcnemar: Variant | None = None
-    """published: McNemar's test is always chi-squared with continuity correction, as the
-    p-values of Table B.2 are; corrected: exact binomial where two models differ on fewer
-    than 25 pairs."""
+    """published: McNemar's test is always chi-squared with continuity correction, as the p-values
+    of Table B.2 are; corrected: exact binomial where two models differ on fewer than 25 pairs."""
 
 
 class ExhibitOptions(Strict):
-    """Choices for MultiBLiMP's exhibits where their content is open."""
+    """Choices of the contents of MultiBLiMP's exhibits."""
 
     table1_languages: tuple[str, ...] = ("nld", "tur")
     """Languages of Table 1; a campaign without them shows two of its own that inflect."""
     table1_phenomenon: str = Field("sv#", pattern="^s[vp][#GP]$")
     """Agreement phenomenon that Table 1 shows."""
     figure2_language: Annotated[str, Field(pattern="^[a-z]{3}$")] | None = None
-    """Language whose pair Figure 2 follows; null: English where the campaign has it, else its
-    first."""
+    """Language of the pair in Figure 2; null: English, or else the campaign's first language."""
     figure2_pair: Annotated[str, Field(pattern="^[0-9a-f]{16}$")] | None = None
-    """The pair (``item_id`` of the language's items) that it follows; null: of the pairs of
-    certain agreement in short sentences without attractors the one with the smallest id."""
+    """Pair of Figure 2 (``item_id`` of the language's items); null: the smallest id among pairs of
+    certain agreement in short sentences without attractors."""
 
 
 class MultiblimpOptions(Strict):
     """MultiBLiMP's pairs: generated here, or those of the release."""
 
     items: Literal["regenerated", "released"] = "regenerated"
-    """regenerated: made from treebanks and lexicons; released: the authors' own, whose draw had
-    no seed, so that they alone give the paper's accuracies. No treebank is read for those."""
+    """regenerated: made from treebanks and lexicons; released: the authors' pairs, without reading
+    a treebank. Their draw had no seed, so only the released pairs give the paper's accuracies."""
     released: Literal["hub"] | Path = "hub"
     """Source of released items: the data set on the Hugging Face hub (``hub``; rows of kind
     ``multiblimp_data`` in the table of sources), or a directory. That has a ``LANG/data.tsv`` of
@@ -172,8 +169,8 @@ class MultiblimpOptions(Strict):
     phenomena: Annotated[tuple[Phenomenon, ...], Field(min_length=1), Distinct] = get_args(
         Phenomenon
     )
-    """Agreement of a verb (sv) or participle (sp) with its subject in number (#), gender (G)
-    or person (P)."""
+    """Agreement of a verb (sv) or participle (sp) with its subject in number (#), gender (G) or
+    person (P)."""
     lexicon: LexiconOptions = LexiconOptions()
     agreement: AgreementOptions = AgreementOptions()
     sampling: SamplingOptions = SamplingOptions()
@@ -196,7 +193,7 @@ class MultiblimpOptions(Strict):
 
 
 def variant_of(options: MultiblimpOptions, decision: str) -> Variant:
-    """Return the variant of a decision: its own, or else that of the campaign."""
+    """Return the variant of a decision: the one set for it, or else that of the campaign."""
     chosen: Variant | None = getattr(options.decisions, decision)
     return chosen or options.variant
 
