@@ -292,7 +292,7 @@ def test_models_take_part_by_their_kind_and_the_papers_own_come_first():
         ("least accuracy", "lowest", "column 'formula' is 'lowest': .* expected .*least accuracy"),
         ("deu,heb,rus", "deu,nld", "column 'langs' .* expected eng, fra"),
         ("long_vp_coord,prep", "longest", "column 'constructions' .* expected simple_agrmt"),
-        ("\tmbert\t", "\tgpt\t", "column 'part' is 'gpt'"),
+        ("\tmbert\t", "\tgpt\t", "column 'series' is 'gpt'"),
     ],
 )
 def test_a_claim_about_what_there_is_not_is_refused_with_its_line(tmp_path, old, new, message):

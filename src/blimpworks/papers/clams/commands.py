@@ -1,4 +1,4 @@
-"""Commands of CLAMS."""
+"""Declare CLAMS's commands: counting and making items, grammars, and morphology."""
 
 from pathlib import Path
 
@@ -28,8 +28,8 @@ def count_sets(
         "Released files, as LANG=PATH.",
         parser=of_language,
         use=Use(
-            reads=lambda sets, _: [each.path for each in sets],
-            records=lambda _, sets: {"languages": [each.lang for each in sets]},
+            reads=lambda sets, _: [file.path for file in sets],
+            records=lambda _, sets: {"languages": [file.lang for file in sets]},
         ),
     ),
     output: Path = shared.OUTPUT,

@@ -1,10 +1,10 @@
-"""Morphological complexity of languages: the mean of quantified WALS features (CWALS).
+"""Quantify the morphological complexity of languages by their WALS features (CWALS).
 
 Source: Bentz, Ruzsics, Koplenig and Samardžić (2016), "A Comparison Between Morphological
 Complexity Measures: Typological Data vs. Language Corpora", section 2.1 and their table of
 features, which CLAMS (section 6.3) cites. They rank the categories of 28 features of the World
-Atlas of Language Structures by the morphology needed, or by whether any is needed. They divide by
-the highest value. A language's complexity is the mean over its features.
+Atlas of Language Structures by the morphology needed, or by whether any is needed, and divide by
+the highest rank. A language's complexity is the mean over its features.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,36 +20,36 @@ SCALES = {
     )
     for row in read_cells(Path(__file__).with_name("wals.tsv"))
 }
-"""Value of each category in WALS's order, by feature; None: set aside."""
+"""Rank of each category in WALS's order, by feature; None for a category without a rank."""
 
 Categories = Mapping[str, Mapping[str, int]]
-"""Numbers (from 1) of categories, by language and feature."""
+"""Numbers of categories (from 1) by language and feature."""
 
 
 def value_of(feature: str, number: int) -> float | None:
-    """Return a category's value from 0 to 1; None for one that is set aside."""
+    """Return a category's value from 0 to 1; None for a category without a rank."""
     scale = SCALES[feature]
     degree = scale[number - 1]
     return None if degree is None else degree / max(filter(None, scale))
 
 
 def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield rows of a WALS table with path and line; the first of ``columns`` is a unique key."""
-    seen: dict[str, int] = {}
+    """Yield the rows of a WALS table after "path:line"; the first column must be a unique key."""
+    lines: dict[str, int] = {}
     with reading(path, "a table of WALS's repository", "Retrieve it again."):
         for line, row in table_rows(path, columns):
             key = row[columns[0]]
-            if seen.setdefault(key, line) != line:
-                raise BadLine(line, f"{columns[0]} {key!r} stands in line {seen[key]} too")
+            if lines.setdefault(key, line) != line:
+                raise BadLine(line, f"{columns[0]} {key!r} stands in line {lines[key]} too")
             yield f"{path}:{line}", row
 
 
 def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
-    """Read the categories that languages have of the quantified features.
+    """Read each language's categories of the quantified features.
 
     Raises UserError for a value without a category of its feature, and for unknown categories.
     """
-    # Features and numbers of categories, by WALS's internal key.
+    # Feature and number of each category, by WALS's internal key.
     by_code: dict[str, tuple[str, int]] = {}
     for element_at, element in _read(elements, ("pk", "id", "number")):
         element_feature = element["id"].partition("-")[0]
@@ -79,7 +79,7 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
 
 def choose_languages(categories: Categories, languages: Path) -> dict[str, str]:
     """Choose the WALS language with most features for each ISO 639-3 code (ties by WALS's code)."""
-    rows = sorted(_read(languages, ("ID", "ISO639P3code")), key=lambda r: r[1]["ID"])
+    rows = sorted(_read(languages, ("ID", "ISO639P3code")), key=lambda entry: entry[1]["ID"])
     lost = categories.keys() - {row["ID"] for _, row in rows}
     if lost:
         raise UserError(
@@ -88,12 +88,12 @@ def choose_languages(categories: Categories, languages: Path) -> dict[str, str]:
         )
     having = [(row["ISO639P3code"], row["ID"]) for _, row in reversed(rows)]
     having = [(lang, name) for lang, name in having if lang and name in categories]
-    # Of a language's the last stays: that of most features, of several the first by WALS's code.
+    # The dictionary keeps the last entry of a code: that with most features.
     return dict(sorted(having, key=lambda entry: len(categories[entry[1]])))
 
 
 def build_morphology(values: Path, elements: Path, languages: Path, output: Path) -> int:
-    """Write WALS features of languages with values from 0 to 1; return the number of languages."""
+    """Write the WALS features of languages with values from 0 to 1; return how many languages."""
     categories = read_categories(values, elements)
     rows = [
         {

@@ -1,4 +1,4 @@
-"""CLAMS (Mueller et al. 2020): agreement in five languages, by attribute-varying grammars."""
+"""Register CLAMS (Mueller et al. 2020): agreement in five languages, from grammars."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ def _options(campaign: Campaign) -> ClamsOptions:
 
 
 def check(campaign: Campaign, _catalogue: Catalogue) -> None:
-    """Raise UserError for a language in ``grammars`` that neither the campaign nor a folder has."""
+    """Raise UserError for a language in ``grammars`` without a grammar and not in the campaign."""
     for lang in _options(campaign).grammars:
         selected = campaign.languages == "all" or lang in campaign.languages
         if not selected and not our_grammars(campaign, lang):
@@ -38,7 +38,7 @@ def method_settings(campaign: Campaign) -> dict[str, Sequence[str]]:
 
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
-    """Return the released sets, or the released grammars of languages whose sets are generated."""
+    """List the released sets, and for languages with generated sets the released grammars."""
     generated = _options(campaign).grammars
     rows: list[Pinned] = []
     for lang in catalogue.languages:
@@ -50,7 +50,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def other_items(campaign: Campaign, lang: str) -> str:
-    """Say that a grammar of ours generates a language's sets; empty where none does."""
+    """Describe a language's sets that a grammar of the campaign generates; else empty."""
     generated = lang in _options(campaign).grammars and our_grammars(campaign, lang)
     return "sets of a grammar of ours" if generated else ""
 
@@ -78,11 +78,11 @@ PAPER = Paper(
             languages=languages,
             methods=lambda campaign, architecture: methods_of(_options(campaign), architecture),
             expected_units=expected_pairs,
-            # 8.7 words (7.6 to 9.9 by language, with the stop), most of one token, and an end.
+            # 8.7 words (7.6 to 9.9 by language, with the stop), mostly of one token, and an end.
             tokens=10.0,
-            # The authors' LSTM code asks for a surprisal no greater than the other's. Ties are
-            # right, and two unknown words always tie. Their BERT code asks for a strictly greater
-            # logit. Half keeps a model that cannot tell at chance in both.
+            # In the authors' LSTM code a pair is right unless the surprisal of its grammatical
+            # sentence is greater. So ties are right, and two unknown words always tie. Their BERT
+            # code asks for a greater logit. Half a point keeps a model that cannot tell at chance.
             ties={
                 "published": {ANY: "right", "masked_critical_word": "wrong"},
                 "corrected": {ANY: "half"},

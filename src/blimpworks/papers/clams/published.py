@@ -1,4 +1,4 @@
-"""Accuracies that CLAMS prints in Tables 1 to 3, and in Table 4 with capitals."""
+"""Read the accuracies that CLAMS prints in Tables 1 to 3, and with capitals in Table 4."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -9,7 +9,7 @@ from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 ENGLISH, MULTILINGUAL = "eng", "bert-base-multilingual-cased"
 ALTERED = {"perplexity", "average", "agreement average", "reflexives average"}
-"""Rows that are no accuracies, or are means of them."""
+"""Rows that are no accuracies, or means of accuracies."""
 _accuracy = partial(
     printed_accuracy, expected="an accuracy from 0 to 1", most=1, phenomenon=clams.AGREEMENT
 )
@@ -22,8 +22,8 @@ def _numbers_of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[Publi
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield each printed accuracy once; those with capitals add Table 4 to Table 1."""
-    # Numbers of sets that masked models were scored on.
+    """Yield each printed accuracy once; those with capitals are sums of Tables 1 and 4."""
+    # Number of minimal sets that masked models were scored on.
     sizes = {
         (row.row, row.column): int(row.value)
         for row in _numbers_of(printed, "table7")

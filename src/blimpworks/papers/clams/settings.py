@@ -1,4 +1,4 @@
-"""Settings of CLAMS."""
+"""Declare the settings of CLAMS."""
 
 from typing import Annotated, Literal
 
@@ -18,16 +18,16 @@ class ClamsDecisions(Strict):
     """
 
     alternates: Variant | None = None
-    """published: a vary statement with attributes also yields the grammatical string as an
-    ungrammatical one. It loses words that its name has without attributes, and the last varied
-    word alone decides; corrected: it does neither, and all varied words decide. This touches no
-    released grammar."""
+    """published: a vary statement with attributes also gives the grammatical sentence as an
+    ungrammatical one. It loses words that its name has without attributes, and the last varied word
+    alone decides; corrected: it does neither, and all varied words decide. No released grammar is
+    concerned."""
     counting: Variant | None = None
-    """published: each set of sentences that an LSTM is tested on counts a correct item too many, (c
-    + 1) / (n + 1); corrected: c / n."""
+    """published: a correct item too many is counted in each set that an LSTM is tested on, (c + 1)
+    / (n + 1); corrected: c / n."""
     capitals: Variant | None = None
-    """published: with a capital first letter, the rest of the first word turns to lower case;
-    corrected: it stays."""
+    """published: with a capital first letter, the rest of the first word is lower-cased; corrected:
+    it stays."""
     end: Variant | None = None
     """published: the sum leaves out the end-of-sentence symbol; corrected: it includes it, as "the
     total probability of each of the sentences" (section 5.2) asks for. Without effect if
@@ -38,11 +38,11 @@ class ClamsOptions(Strict):
     """The evaluation sets of CLAMS, and the methods that judge them."""
 
     variant: Variant = "published"
-    """The authors' code, or the paper's text if the two differ."""
+    """Behaviour of the authors' code, or of the paper's text where the two differ."""
     decisions: ClamsDecisions = ClamsDecisions()
     grammars: Annotated[tuple[Lang, ...], AfterValidator(distinct)] = ()
-    """Languages whose sets are generated here, by the grammars in ``catalogue.grammars`` or else by
-    the authors' released ones; all others have the released sets."""
+    """Languages with generated sets, by the grammars in ``catalogue.grammars`` or else by the
+    authors' released ones; all others have the released sets."""
     per_paradigm: Positive | None = None
     """Most pairs of each set, taken evenly; null for all, as in the paper."""
     capitals: bool = True
@@ -60,7 +60,7 @@ class ClamsOptions(Strict):
 
 
 def variant_of(options: ClamsOptions, decision: str) -> Variant:
-    """Return the variant of a decision: its own, or else the campaign's."""
+    """Return the variant of a decision: the one set for it, or else that of the campaign."""
     chosen: Variant | None = getattr(options.decisions, decision)
     return chosen or options.variant
 
@@ -74,5 +74,5 @@ def methods_of(options: ClamsOptions, architecture: str) -> tuple[Method, ...]:
 
 
 def counts_one_more(options: ClamsOptions, architecture: str) -> bool:
-    """Tell whether each set counts a correct item too many, as in the authors' LSTM script."""
+    """Tell whether a correct item too many is counted in each set, as in the authors' script."""
     return architecture == "lstm" and variant_of(options, "counting") == "published"

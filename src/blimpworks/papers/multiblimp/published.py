@@ -1,4 +1,4 @@
-"""Accuracies that MultiBLiMP prints: Table 5, by language and model."""
+"""Read the accuracies by language and model that MultiBLiMP prints in Table 5."""
 
 from collections.abc import Iterator, Sequence
 

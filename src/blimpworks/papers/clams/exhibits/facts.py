@@ -1,6 +1,6 @@
-"""Facts of a campaign for CLAMS's exhibits: models by part, training, scoring.
+"""Find the facts of a campaign that CLAMS's exhibits need: models by series, training, scoring.
 
-Without heavy imports, because the Snakefile asks for these facts each time it is parsed.
+This module imports nothing slow, because each parse of the Snakefile loads it.
 """
 
 from collections import Counter
@@ -17,18 +17,19 @@ from blimpworks.papers.clams.settings import ClamsOptions, methods_of, variant_o
 
 BENCHMARK = "clams"
 MONO, MULTI, BERT, MBERT = "mono", "multi", "bert", "mbert"
-"""Left-to-right models of one language and of all; the same of masked models."""
+"""Series of models: LSTMs of one language and of all, masked models of one language and of all."""
 PRINTED = {
     MONO: "clams-lstm-mono",
     MULTI: "clams-lstm-multi",
     BERT: "bert-base-uncased",
     MBERT: "bert-base-multilingual-cased",
 }
+"""Names of the paper's models, by series."""
 
 
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
-    """Group models by part: the paper's own, else the campaign's first LSTM or masked model."""
-    parts = {
+    """List the models of each series: the paper's, or else the campaign's first and its seeds."""
+    series_of = {
         ("lstm", True): MONO,
         ("lstm", False): MULTI,
         ("masked", True): BERT,
@@ -36,10 +37,10 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
     }
     models_of_series: dict[str, dict[str, list[str]]] = {series: {} for series in PRINTED}
     for name, row in catalogue.models.items():
-        series = parts.get((row.architecture, row.scope == "monolingual"))
+        series = series_of.get((row.architecture, row.scope == "monolingual"))
         if series and (not row.papers or BENCHMARK in row.papers):
             models_of_series[series].setdefault(catalogue.row_of(name), []).append(name)
-    # Only the first of several rows of ours: models of two rows are no seeds of one model.
+    # Models are seeds of one model only if they have the same row of the catalogue.
     return {
         series: rows.get(PRINTED[series], next(iter(rows.values()), []))
         for series, rows in models_of_series.items()
@@ -61,7 +62,7 @@ def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
 
 
 def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
-    """Describe the LSTMs trained here for a caption; empty without any."""
+    """Describe for a caption the LSTMs trained here; empty without any."""
     models = clams_models(campaign, catalogue)
     texts = []
     for name in (*models[MONO], *models[MULTI]):

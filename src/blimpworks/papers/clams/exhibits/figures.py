@@ -1,7 +1,7 @@
-"""Draw CLAMS's Figures 2 and 3, and compute the numbers of its text.
+"""Draw CLAMS's Figures 2 and 3, and make the table of numbers in its text.
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 5 and 6 and appendices
-B to D; ``morphology`` on morphological complexity.
+B to D. Morphological complexity is explained in ``clams.morphology``.
 """
 
 import math
@@ -40,7 +40,7 @@ from blimpworks.tables import MORPHOLOGY
 
 
 def read_morphology(tables: Tables, languages: Collection[str]) -> pd.DataFrame:
-    """Read WALS features of some languages; no rows without the table."""
+    """Read the WALS features of languages; there are no rows without the table."""
     features = read_plain(MORPHOLOGY, tables.get("morphology"))
     return features[features["lang"].isin(languages)]
 
@@ -53,18 +53,19 @@ def in_order(complexity: pd.Series) -> list[list[str]]:
 CHANCE = 0.5
 LSTMS = {MONO: ("monolingual", style.BLUE), MULTI: ("multilingual", style.ORANGE)}
 SERIES = {MONO: ("LSTM", style.BLUE, "o"), MBERT: ("mBERT", style.VERMILION, "s")}
-"""Name, colour and marker, by part."""
+"""Name, colour and marker of each series."""
 COLUMN = "complexity"
 MEAN, SD = "mean", "SD"
 LEAST_SPAN = 0.2
+"""Shortest range of accuracies on the axis of Figure 3."""
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 2: mean and standard deviation over languages of the LSTMs' accuracy."""
+    """Draw Figure 2: mean and standard deviation over languages of the LSTMs' accuracy."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     cells = []
     for (key, row), (series_key, (series, _)) in product(CONSTRUCTIONS.items(), LSTMS.items()):
-        selection = accuracies.of(series_key, languages, key)
+        selection = accuracies.select(series_key, languages, key)
         if not selection.rows.empty:
             cells.append(selection.cell((row, f"{series} {MEAN}"), mean_over(LANGUAGE)))
             cells.append(selection.cell((row, f"{series} {SD}"), measures.sd_over(LANGUAGE)))
@@ -100,7 +101,7 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
         palette={name: colour for name, colour, _ in SERIES.values()},
         markers={name: marker for name, _, marker in SERIES.values()}, s=32, linewidth=0, ax=axes,
     )  # fmt: skip
-    # Names of neighbours are on different sides, so that they do not overlap.
+    # Names of neighbouring points alternate between above and below, so that none overlap.
     for rank, row in enumerate(sorted(x, key=lambda row: x[row])):
         values = [c.value for c in cells if c.row == row and c.column != COLUMN]
         if values:
@@ -111,14 +112,14 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
             axes.plot([x[row]] * 2, [min(values), max(values)], color=style.GREY, lw=0.5, zorder=1)
     axes.set(xlabel="morphological complexity (CWALS)", ylabel="average accuracy")
     axes.margins(0.12, 0.15)
-    # Without a least span, models that all guess would look far apart.
+    # On a shorter range, models that all guess would look far apart.
     middle, half = np.mean(axes.get_ylim()), np.ptp(axes.get_ylim()) / 2
     axes.set_ylim(middle - max(half, LEAST_SPAN / 2), middle + max(half, LEAST_SPAN / 2))
     sns.move_legend(axes, "lower center", bbox_to_anchor=(0.5, 1), ncol=2, title=None)
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 3: average accuracy of the LSTMs and mBERT by morphological complexity."""
+    """Draw Figure 3: average accuracy of the LSTMs and mBERT by morphological complexity."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages)
     order = in_order(morphology.groupby("lang")["value"].mean())
@@ -131,13 +132,13 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         cells.append(replace(cell, n=n))
     # Averages are over the constructions that all of a series' languages have.
     for series_key, (name, *_) in SERIES.items():
-        scored = {*accuracies.of(series_key, languages, CONSTRUCTIONS).rows["lang"]}
+        scored = {*accuracies.select(series_key, languages, CONSTRUCTIONS).rows["lang"]}
         langs = [lang for lang in languages if lang in scored]
-        shared = accuracies.shared(series_key, langs)
+        shared = accuracies.select_shared(series_key, langs)
         if shared is None:
             continue
         for lang in langs:
-            selection = accuracies.of(series_key, lang, shared.constructions)
+            selection = accuracies.select(series_key, lang, shared.constructions)
             cells.append(selection.cell((languages[lang], name), mean_over(CONSTRUCTION)))
     figure = style.new_figure(style.COLUMN_INCHES, 2.5)
     axes = figure.add_subplot()
@@ -147,7 +148,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         _draw_points(axes, cells)
     values = []
     for series_key, (name, *_) in SERIES.items():
-        shared = accuracies.shared(series_key, placed) if len(placed) > 2 else None
+        shared = accuracies.select_shared(series_key, placed) if len(placed) > 2 else None
         value = rho(order)(shared.rows) if shared else math.nan
         values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
     correlations = f" Spearman's ρ: {', '.join(values)}." if values else ""
@@ -156,7 +157,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 ENOUGH = 3
-"""Fewest languages of a rank correlation."""
+"""Fewest languages for a rank correlation."""
 RECOMPUTATION = Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
 FORMATS = {KINDS: ".0f", measures.LEAST: ".2f", measures.MOST: ".2f"}
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
@@ -169,9 +170,9 @@ EXPECTED = {
 
 
 class Claim(Strict):
-    """A number of the text, and the accuracies that decide it.
+    """A number of the text, and the accuracies from which it is computed.
 
-    Without a formula it is the rank correlation of accuracy and morphological complexity.
+    Without a formula, it is the rank correlation of accuracy and morphological complexity.
     """
 
     row: str
@@ -179,7 +180,7 @@ class Claim(Strict):
     column: str
     title: str
     formula: str
-    part: Literal["mono", "multi", "mbert"]
+    series: Literal["mono", "multi", "mbert"]
     langs: Names
     constructions: Names
     phenomena: Names
@@ -194,7 +195,7 @@ class Claim(Strict):
 
     @property
     def place(self) -> Place | None:
-        """Place of the printed number; None if it is not printed."""
+        """Row and column of the printed number; None if it is not printed."""
         return (self.row, self.column) if self.row else None
 
 
@@ -203,7 +204,7 @@ CWALS = {"fewest": measures.FEWEST, "most": measures.MOST_FEATURES}
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
-    """Numbers of the text: correlations and others."""
+    """Make the table of the text's numbers: correlations and others."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     paper = [lang for lang in LANGUAGES if lang in languages]
     morphology = read_morphology(tables, paper)
@@ -213,14 +214,14 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     correlations: list[Cell] = []
     for claim in CLAIMS:
         cell_key, langs = (claim.title, column), {*claim.langs}
-        selected = (claim.part, claim.langs, claim.constructions, claim.phenomena)
+        selected = (claim.series, claim.langs, claim.constructions, claim.phenomena)
         if claim.formula:
-            inside, formula = accuracies.of(*selected), FORMULAS[claim.formula]
+            inside, formula = accuracies.select(*selected), FORMULAS[claim.formula]
             if {*inside.rows["lang"]} == langs:
                 form = FORMATS[formula]
                 cells.append(inside.cell(cell_key, formula, form, stands_for=claim.place))
         elif len(langs) >= ENOUGH and langs <= {*complexity.index}:
-            shared = accuracies.shared(*selected)
+            shared = accuracies.select_shared(*selected)
             if shared and {*claim.phenomena} <= {*shared.rows["phenomenon"]}:
                 order = in_order(complexity[[*langs]])
                 formula = rho(order, mixed=len(claim.phenomena) > 1)
@@ -238,7 +239,8 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     description = describe("text", without=without)
     if labels.source == "published":
         stated, faults = statements.printed_statements(read_printed(tables), RECOMPUTATION)
-        shown, recomputed = ([c for c in stated if c.column == name] for name in (PRINTED, AGAIN))
-        cells = [*shown, *cells, *recomputed]
+        printed = [cell for cell in stated if cell.column == PRINTED]
+        recomputed = [cell for cell in stated if cell.column == AGAIN]
+        cells = [*printed, *cells, *recomputed]
         description = describe("text_published", faults=faults, without=without)
     return Exhibit(**description, cells=cells)

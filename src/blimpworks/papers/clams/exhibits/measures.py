@@ -1,4 +1,7 @@
-"""Compute CLAMS's accuracies, by formula, and lay them out by construction and language."""
+"""Compute CLAMS's accuracies by formulas, and lay them out by construction and language.
+
+A series is a group of models: LSTMs or masked models, of one language or of several.
+"""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -29,7 +32,7 @@ from blimpworks.tables import ACCURACIES
 CONSTRUCTION, LANGUAGE, MODEL = "construction", "lang", "model"
 TABLE_1, AVERAGE_ROW = "table1", "average"
 Order = Sequence[Sequence[str]]
-"""Languages, lowest first, grouped by rank."""
+"""Languages by rank, the lowest first; languages of one rank are a group."""
 
 ORDER = Notation(
     ".+",
@@ -50,10 +53,10 @@ MORE = Notation(
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
-    """Compute mean accuracy by ``unit``, a column or the construction.
+    """Compute mean accuracy by ``unit``: a column, or the construction.
 
-    Each model's accuracy on each construction of a language has equal weight; that on a
-    construction is over all its pairs, animate or not.
+    A model's accuracy on a construction of a language is over all pairs, with animate nouns or not.
+    These accuracies have equal weight in the mean.
     """
     weighed = rows.assign(
         construction=rows["paradigm"].astype(object).map(construction_of),
@@ -68,26 +71,26 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
 def _gain(rows: pd.DataFrame) -> float:
     constructions = sorted(rows["phenomenon"].astype(str).unique())
     before, after = (rows[rows["phenomenon"] == construction] for construction in constructions)
-    by = (accuracies_by(of_kind, CONSTRUCTION).mean() for of_kind in (after, before))
-    return float(next(by) - next(by))
+    return float(
+        accuracies_by(after, CONSTRUCTION).mean() - accuracies_by(before, CONSTRUCTION).mean()
+    )
 
 
 def _printed_gain(rows: pd.DataFrame) -> float:
     averages = rows["row"] == AVERAGE_ROW
     without_averages = rows[~averages]
     before = rows[averages & (rows["exhibit"] == TABLE_1)]["value"].item()
-    # Values are hundredths: a floating-point remainder would look like a gain.
+    # Values are hundredths, so a remainder of floating-point numbers is no gain.
     return round(
         float(without_averages["value"].sum() / without_averages["row"].nunique() - before), 9
     )
 
 
 def _lead(rows: pd.DataFrame) -> float:
-    named = rows.assign(
-        language=rows["column"].str.partition(" ")[0], model=rows["column"].str.partition(" ")[2]
-    )
+    names = rows["column"].str.partition(" ")
+    named = rows.assign(language=names[0], model=names[2])
     wide = named.pivot(index="language", columns="model", values="value")
-    # Sorted by name, mono comes before multi.
+    # Columns are sorted by name: mono is before multi.
     return float(100 * (wide.iloc[:, 0] - wide.iloc[:, 1]).min())
 
 
@@ -97,7 +100,7 @@ def _values(rows: pd.DataFrame) -> pd.Series:
 
 @formula("mean over {unit} of accuracy")
 def mean_over(rows: pd.DataFrame, unit: str) -> float:
-    """Average accuracy over the values of a column, each of equal weight."""
+    """Average accuracy over the values of a column, with equal weights."""
     return float(accuracies_by(rows, unit).mean())
 
 
@@ -109,9 +112,9 @@ def sd_over(rows: pd.DataFrame, unit: str) -> float:
 
 @formula("Spearman's ρ of mean accuracy{mixed} and the order {order}", order=ORDER, mixed=MIXED)
 def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
-    """Correlate accuracy with an order; NaN if all accuracies are equal.
+    """Correlate mean accuracy with an order of languages; NaN if all accuracies are equal.
 
-    ``mixed`` takes accuracies with capitals for languages that have them.
+    With ``mixed``, accuracies of languages with capitals are those with capitals.
     """
     if mixed:
         with_capitals = rows["phenomenon"] == CAPITALS
@@ -120,7 +123,7 @@ def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
     means = accuracies_by(rows, LANGUAGE)
     if means.nunique() < 2:
         return math.nan
-    # scipy is slow to import; a frame's correlation, unlike a series', does without it.
+    # The correlation of a frame does not import scipy, which is slow; that of a series does.
     both = pd.DataFrame({"rank": [ranks[str(lang)] for lang in means.index], "mean": [*means]})
     return float(both.corr(method="spearman").to_numpy()[0, 1])
 
@@ -162,12 +165,13 @@ MOST_FEATURES = Formula("most values of a language", lambda rows: _values(rows).
 MASKED = "masked_critical_word"
 """Method of the measured masked models (section 5.2)."""
 HEADINGS = {MONO: "Mono", MULTI: "Multi", BERT: "Mono", MBERT: "Multi"}
+"""Headings of columns, by series."""
 AVERAGE, AGAIN = "Average accuracy", "Average accuracy, from the rows above"
 AVERAGE_KEY = "average"
 
 
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop the values of a filter that no row has; a list of which none would remain stays."""
+    """Drop the values of a filter's lists that no row has; a list that would be empty stays."""
     narrow = dict(where)
     for column, values in where.items():
         kept = [v for v in values if (rows[column] == v).any()] if isinstance(values, list) else ()
@@ -183,44 +187,44 @@ class Selection:
     rows: pd.DataFrame
     where: Mapping[str, Any]
     constructions: Sequence[str]
-    """Constructions that were selected, even those without accuracies."""
+    """Selected constructions, including those without accuracies."""
     one_more: bool
-    """Whether each set counts a correct item too many, as in the authors' script."""
+    """Whether a correct item too many is counted in each set, as in the authors' script."""
 
     @property
     def complete(self) -> bool:
-        """Whether each model has accuracies of all constructions, in each phenomenon."""
+        """Whether each model has accuracies on all constructions of each phenomenon."""
         constructions = self.rows["paradigm"].map(construction_of)
         counts = constructions.groupby([self.rows["model"], self.rows["phenomenon"]]).nunique()
         return not counts.empty and bool((counts == len(self.constructions)).all())
 
-    def cell(self, place: Place, formula: Formula, form: str = ".2f", **more: Any) -> Cell:
-        """Compute a cell from the rows by a formula; ``more`` are further fields of it."""
+    def cell(self, cell_key: Place, formula: Formula, form: str = ".2f", **more: Any) -> Cell:
+        """Compute a cell from the rows by a formula; ``more`` are further fields of the cell."""
         value = formula(self.rows)
-        return Cell(*place, value, f"{value:{form}}", formula, "accuracies", self.where, **more)
+        return Cell(*cell_key, value, f"{value:{form}}", formula, "accuracies", self.where, **more)
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracies:
-    """A table of accuracies, measured or printed, with its models."""
+    """A table of accuracies, measured or printed, with the models of each series."""
 
     rows: pd.DataFrame
     models: Mapping[str, Sequence[str]]
     labels: Labels
 
-    def of(
+    def select(
         self,
-        part: str,
+        series: str,
         langs: str | Iterable[str],
         constructions: str | Iterable[str],
         phenomenon: str | Sequence[str] = AGREEMENT,
     ) -> Selection:
-        """Select accuracies of a part's models on languages and constructions."""
+        """Select accuracies of a series of models on languages and constructions."""
         selected = [constructions] if isinstance(constructions, str) else [*constructions]
-        masked, measured = part in (BERT, MBERT), self.labels.source == "measured"
+        masked, measured = series in (BERT, MBERT), self.labels.source == "measured"
         where: dict[str, Any] = {
             "benchmark": BENCHMARK,
-            "model": [*self.models[part]],
+            "model": [*self.models[series]],
             "lang": [langs] if isinstance(langs, str) else [*langs],
             "phenomenon": [phenomenon] if isinstance(phenomenon, str) else [*phenomenon],
             "paradigm": [
@@ -232,34 +236,35 @@ class Accuracies:
         one_more = self.labels.facts.get("clams_counting") == "published" and not masked
         return Selection(rows, narrowed(rows, where), selected, one_more)
 
-    def shared(
+    def select_shared(
         self,
-        part: str,
+        series: str,
         langs: Collection[str],
         constructions: Iterable[str] = tuple(CONSTRUCTIONS),
         phenomena: Sequence[str] = (AGREEMENT,),
     ) -> Selection | None:
-        """Select accuracies on the constructions that all languages have; None without any."""
-        every = self.of(part, langs, constructions, phenomena)
+        """Select accuracies on the constructions that all ``langs`` have; None if there is none."""
+        every = self.select(series, langs, constructions, phenomena)
         of_construction = every.rows["lang"].groupby(every.rows["paradigm"].map(construction_of))
         present = {str(key): {*values} for key, values in of_construction}
         shared = [key for key in every.constructions if {*langs} <= present.get(key, set())]
-        return self.of(part, langs, shared, phenomena) if shared else None
+        return self.select(series, langs, shared, phenomena) if shared else None
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
-    """Read accuracies of CLAMS by paradigm; none if no model knows the words of any pair."""
+    """Read accuracies by paradigm; there are none if no model knows the words of any pair."""
     rows = read_plain(ACCURACIES, tables["accuracies"][0])
     return Accuracies(rows, labels.facts["clams_models"], labels)
 
 
 Measure = Callable[[Selection, Place, Place], Cell | None]
-"""Makes a selection's cell, given its place and that of the printed number it stands for; None if
-the selection does not allow it."""
+"""Function that makes a selection's cell, or None if the selection does not allow it.
+
+It is given the row and column of the cell, and those of the printed number that it stands for."""
 
 
-def accuracy(selection: Selection, place: Place, stands_for: Place) -> Cell | None:
-    """Measure accuracy over all pairs, the mean of several seeds; None without any pair."""
+def accuracy(selection: Selection, cell_key: Place, stands_for: Place) -> Cell | None:
+    """Measure the accuracy over all pairs and seeds; None without any pair."""
     rows = selection.rows
     if rows.empty:
         return None
@@ -268,7 +273,9 @@ def accuracy(selection: Selection, place: Place, stands_for: Place) -> Cell | No
     more = len(rows) if selection.one_more else 0
     value = float((correct + more) / (n + more))
     formula, ties = with_more(more) if more else CORRECT, int(rows["ties"].sum())
-    cell = Cell(*place, value, f"{value:.2f}", formula, "judgements", selection.where, n, low, high)
+    cell = Cell(
+        *cell_key, value, f"{value:.2f}", formula, "judgements", selection.where, n, low, high
+    )
     return replace(cell, stands_for=stands_for, ties=ties)
 
 
@@ -277,30 +284,30 @@ def measure_by(
     form: str = ".2f",
     applies: Callable[[Selection], bool] = lambda selection: not selection.rows.empty,
 ) -> Measure:
-    """Make the measure that a formula computes for selections to which it ``applies``."""
+    """Make the measure that computes a formula for selections to which it ``applies``."""
 
-    def measure(selection: Selection, place: Place, stands_for: Place) -> Cell | None:
+    def measure(selection: Selection, cell_key: Place, stands_for: Place) -> Cell | None:
         if not applies(selection):
             return None
-        return selection.cell(place, formula, form, stands_for=stands_for)
+        return selection.cell(cell_key, formula, form, stands_for=stands_for)
 
     return measure
 
 
 average = measure_by(mean_over(CONSTRUCTION), applies=lambda selection: selection.complete)
-"""Mean accuracy over constructions, each of equal weight; None if one is missing."""
+"""Measure of mean accuracy over constructions with equal weights; None if one is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: a language, and the models of a part."""
+    """A column of a table: a language and a series of models."""
 
     lang: str
-    part: str
+    series: str
     head: Place
-    """Heading in two lines; the upper one is empty where one is enough."""
+    """Heading in two lines; the upper one may be empty."""
     printed_key: str = ""
-    """Key of the printed numbers' column, if it is not that of language and model."""
+    """Key of the printed numbers' column; empty: language and model."""
     suffix: str = ""
     """Ending that makes the name unique in the table."""
 
@@ -312,12 +319,12 @@ class Column:
     @property
     def key(self) -> str:
         """Key of the printed numbers' column."""
-        return self.printed_key or f"{self.lang} {PRINTED[self.part]}"
+        return self.printed_key or f"{self.lang} {PRINTED[self.series]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table, or a titled part of one: constructions in rows, languages in columns."""
+    """A section of a table: constructions in rows, languages and models in columns."""
 
     columns: Sequence[Column]
     rows: Mapping[str, str] = field(default_factory=lambda: CONSTRUCTIONS)
@@ -328,11 +335,11 @@ class Grid:
     def cells(
         self, accuracies: Accuracies, measure: Measure, overall: Mapping[str, str] | None = None
     ) -> list[Cell]:
-        """Measure each construction and column; ``overall`` rows take all constructions."""
+        """Measure each row in each column; an ``overall`` row is over all constructions."""
         cells = []
         for (key, name), column in product((overall or self.rows).items(), self.columns):
             constructions = self.rows if overall else key
-            inside = accuracies.of(column.part, column.lang, constructions, self.phenomenon)
+            inside = accuracies.select(column.series, column.lang, constructions, self.phenomenon)
             cells.append(measure(inside, (name, column.name), (key, column.key)))
         return [cell for cell in cells if cell]
 
@@ -343,30 +350,30 @@ class Grid:
         rows: Mapping[str, str] | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> list[Cell]:
-        """List an exhibit's printed numbers in rows and columns by key, or else in the grid's."""
+        """List an exhibit's printed numbers in the grid's rows and columns, or in others by key."""
         rows = rows or self.rows
         columns = columns or {column.key: column.name for column in self.columns}
-        # A table can have several grids: its numbers elsewhere are another one's.
+        # Other numbers of the exhibit belong to other grids.
         printed = read_printed(tables, exhibit=exhibit, row=[*rows], column=[*columns])
         return printed_cells(printed, rows, columns)
 
     def section(self, *more_rows: str) -> Section:
-        """Lay out this part of a table, with further rows below."""
+        """Lay out the section, with further rows at its end."""
         names = dict.fromkeys([*self.rows.values(), *more_rows])
         columns = [column.name for column in self.columns]
         return Section(self.title, {name: name for name in names}, columns)
 
 
-def columns_of(languages: Mapping[str, str], parts: Iterable[str]) -> list[Column]:
-    """Make the columns of parts of models under the names of languages, by code."""
-    heads = product(languages.items(), parts)
-    return [Column(lang, part, (name, HEADINGS[part])) for (lang, name), part in heads]
+def columns_of(languages: Mapping[str, str], series_names: Iterable[str]) -> list[Column]:
+    """Make a column for each language (names by code) and series of models."""
+    heads = product(languages.items(), series_names)
+    return [Column(lang, series, (name, HEADINGS[series])) for (lang, name), series in heads]
 
 
 def grid_cells(
     grids: Sequence[Grid], exhibit: str, tables: Tables, labels: Labels, measure: Measure
 ) -> list[Cell]:
-    """List the cells of grids: the printed numbers of an exhibit, or what the models measure."""
+    """List the cells of grids: the exhibit's printed numbers, or the measured ones."""
     if labels.source == "published":
         return [cell for grid in grids for cell in grid.printed(tables, exhibit)]
     accuracies = read_accuracies(tables, labels)
@@ -374,11 +381,11 @@ def grid_cells(
 
 
 def by_phenomenon(
-    columns: Sequence[Column], parts: Iterable[tuple[str, str, Mapping[str, str]]]
+    columns: Sequence[Column], phenomena: Iterable[tuple[str, str, Mapping[str, str]]]
 ) -> list[Grid]:
-    """Make a grid for each phenomenon; names of columns end in it, except for agreement."""
+    """Make a grid for each phenomenon; except for agreement, names of columns end in it."""
     grids = []
-    for phenomenon, title, rows in parts:
+    for phenomenon, title, rows in phenomena:
         suffix: dict[str, Any] = {} if phenomenon == AGREEMENT else {"suffix": f", {phenomenon}"}
         grids.append(Grid([replace(c, **suffix) for c in columns], rows, phenomenon, title))
     return grids
@@ -390,14 +397,14 @@ def table_of(
     grids: Sequence[Grid],
     sections: Sequence[Section] | None = None,
 ) -> Exhibit:
-    """Lay out grids below one another, by default each in a section."""
+    """Lay out a table of grids, by default with a section for each."""
     heads = {column.name: column.head for grid in grids for column in grid.columns}
     layout = [grid.section() for grid in grids] if sections is None else sections
     return Exhibit(**description, cells=[*cells], heads=heads, sections=layout)
 
 
 def shown_languages(labels: Labels) -> dict[str, str]:
-    """Return names of the languages that have a label, the paper's first."""
+    """Return the names of labelled languages by code, the paper's first."""
     further = () if labels.source == "published" else labels.languages
     order = dict.fromkeys([*clams.LANGUAGES, *further])
     return {lang: labels.languages[lang] for lang in order if lang in labels.languages}

@@ -1,8 +1,7 @@
-"""CLAMS's tables and examples: accuracies of LSTMs and BERT, minimal sets, and more.
+"""Make CLAMS's tables: accuracies of LSTMs (1, 4, 5) and BERT (2, 3), and minimal sets (6, 7).
 
-LSTMs: Tables 1, 4 and 5. BERT: Tables 2 and 3, and 7 on the sets that it scored. Sets: examples
-(Figure 1) and sizes (Table 6). Beyond the paper: pairs that LSTMs could judge, all English sets
-(Marvin and Linzen 2018), and effects of the authors' ways of scoring.
+Figure 1, a table of examples, is here too. Not in the paper are the pairs that LSTMs could judge,
+all English sets (Marvin and Linzen 2018), and the effects of the authors' ways of scoring.
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 5.2 on scoring, and the
 authors' counting script (docs/clams.md).
@@ -32,23 +31,22 @@ from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, ENGLISH_SETS
 
 ENG = "eng"
-NO_MASKED, NO_LSTM = (
-    f" No {kind} of the campaign has judged any of it." for kind in ("masked model", "LSTM")
-)
-ENGLISH_PARTS = ENGLISH_SETS[:2]
+NO_MASKED = " No masked model of the campaign has judged any of it."
+NO_LSTM = " No LSTM of the campaign has judged any of it."
+PRINTED_ENGLISH_SETS = ENGLISH_SETS[:2]
 """Phenomena of Tables 3 and 7."""
 
 
 def _printed_elsewhere(
     tables: Tables, exhibit: str, grid: Grid, column: str, name: str, stands_for: str
 ) -> list[Cell]:
-    # The numbers of a grid's rows that a column of another exhibit prints.
+    """List the numbers of a grid's rows in a column of another exhibit, as hidden cells."""
     cells = grid.printed(tables, exhibit, columns={column: name})
     return [replace(c, printed=False, stands_for=(c.where["row"], stands_for)) for c in cells]
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 2: accuracy of the multilingual masked model by construction and language."""
+    """Make Table 2: accuracy of the multilingual masked model by construction and language."""
     languages = measures.shown_languages(labels)
     grid = Grid([Column(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
     cells, caption = measures.grid_cells([grid], "table2", tables, labels, measures.accuracy), ""
@@ -62,15 +60,15 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 3: accuracy of English and multilingual masked models on all English sets.
+    """Make Table 3: accuracy of English and multilingual masked models on English sets.
 
     The published form adds the same numbers from Table 2, and averages of the rows.
     """
     accuracies = measures.read_accuracies(tables, labels)
     published = labels.source == "published"
     columns = measures.columns_of({ENG: ""}, (BERT, MBERT))
-    columns = [replace(column, printed_key=PRINTED[column.part]) for column in columns]
-    grids = measures.by_phenomenon(columns, ENGLISH_PARTS)
+    columns = [replace(column, printed_key=PRINTED[column.series]) for column in columns]
+    grids = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
     cells: list[Cell] = []
     for grid in grids:
         key = f"{grid.phenomenon} average"
@@ -81,52 +79,56 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             cells += grid.cells(accuracies, measures.average, {key: AGAIN})
             continue
         for column in grid.columns:
-            single = replace(grid, columns=[column])
-            cells += single.cells(accuracies, measures.accuracy)
-            cells += single.cells(accuracies, measures.average, {key: AVERAGE})
+            column_grid = replace(grid, columns=[column])
+            cells += column_grid.cells(accuracies, measures.accuracy)
+            cells += column_grid.cells(accuracies, measures.average, {key: AVERAGE})
     key, none = "table3_published" if published else "table3", "" if cells else NO_MASKED
     sections = [grid.section(AVERAGE, *[AGAIN] * published) for grid in grids]
     return measures.table_of(describe(key, none=none), cells, grids, sections)
 
 
-PARTS = (MONO, MULTI)
+LSTM_SERIES = (MONO, MULTI)
 PERPLEXITY_KEY, PERPLEXITY_NAME = "perplexity", "Test perplexity"
 PERPLEXITY_ROW = {PERPLEXITY_KEY: PERPLEXITY_NAME}
 AVERAGE_ROW, AGAIN_ROW = {AVERAGE_KEY: AVERAGE}, {AVERAGE_KEY: AGAIN}
 SEEDS = 2
+"""Fewest models for a standard deviation over seeds."""
 
 
 def lstm_grid(labels: Labels) -> Grid:
-    """Make the grid by language and part."""
-    return Grid(measures.columns_of(measures.shown_languages(labels), PARTS))
+    """Make the grid of the LSTMs' tables."""
+    return Grid(measures.columns_of(measures.shown_languages(labels), LSTM_SERIES))
 
 
 def lstm_table(
     grid: Grid, description: Description, cells: Sequence[Cell], *groups: Mapping[str, str]
 ) -> Exhibit:
-    """Lay out the table in groups of rows, without rows that have no cell."""
+    """Lay out a table in groups of rows; rows without cells are left out."""
     present = {cell.row for cell in cells if cell.printed}
-    kept = [{k: name for k, name in group.items() if name in present} for group in groups]
-    kept = kept if present else [CONSTRUCTIONS]
-    description["caption"] += "" if present else NO_LSTM
-    sections = [replace(grid, rows=group).section() for group in kept if group]
+    sections = []
+    for group in groups:
+        rows = {key: name for key, name in group.items() if name in present}
+        sections += [replace(grid, rows=rows).section()] if rows else []
+    if not present:
+        sections = [grid.section()]
+        description["caption"] += NO_LSTM
     return measures.table_of(description, cells, [grid], sections)
 
 
 def trained(labels: Labels) -> str:
-    """Write the start of a caption, on LSTMs trained here."""
+    """Write the start of a caption, which describes the LSTMs trained here."""
     models = labels.facts.get("clams_training")
     return f"Models trained here, not the paper's: {models}. " if models else ""
 
 
 def scored(labels: Labels) -> str:
-    """Write the end of a measured table's caption, on the LSTMs' decisions."""
+    """Write the end of a measured table's caption, on how LSTMs decide pairs."""
     sentences = labels.facts.get("clams_scoring") if labels.source == "measured" else ""
     return f" {sentences}" if sentences else ""
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 1: accuracy of the LSTMs by construction and language, with averages."""
+    """Make Table 1: accuracy of the LSTMs by construction and language, with averages."""
     accuracies, grid = measures.read_accuracies(tables, labels), lstm_grid(labels)
     last = AVERAGE_ROW
     if labels.source == "published":
@@ -136,10 +138,10 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         caption = "As printed; the last row is the mean of the seven printed accuracies above. "
     else:
         cells, caption = [], trained(labels)
-        # The mean over seeds, on each language's test text.
+        # Perplexity is a mean over seeds, on the language's test text.
         perplexities = read_plain(kinds.PERPLEXITIES, tables.get("perplexities"))
         for column in grid.columns:
-            where = {"lang": column.lang, "model": [*accuracies.models[column.part]]}
+            where = {"lang": column.lang, "model": [*accuracies.models[column.series]]}
             rows = select_rows(perplexities, where)
             if not rows.empty:
                 where |= where_of(rows, ["model"])
@@ -156,21 +158,21 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     return exhibit
 
 
-def gain(both: measures.Selection, place: Place, stands_for: Place) -> Cell | None:
-    """Measure accuracy with a capital first letter less that without; None if one is missing."""
+def gain(both: measures.Selection, cell_key: Place, stands_for: Place) -> Cell | None:
+    """Measure the gain in accuracy from a capital first letter; None if an accuracy is missing."""
     if both.rows["phenomenon"].nunique() < 2 or not both.complete:
         return None
-    return signed(both.cell(place, measures.GAIN, stands_for=stands_for))
+    return signed(both.cell(cell_key, measures.GAIN, stands_for=stands_for))
 
 
 def signed(cell: Cell) -> Cell:
-    """Write a gain as the paper does: sign and two digits, or a dash if nothing changes."""
+    """Write a gain as in the paper: a sign and two decimals, or a dash for zero."""
     rounded = round(cell.value, 2)
     return replace(cell, text=f"{rounded:+.2f}".replace("0.", ".", 1) if rounded else "—")
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 4: gain in the LSTMs' accuracy from a capital first letter."""
+    """Make Table 4: gain in the LSTMs' accuracy from a capital first letter."""
     if labels.source == "measured":
         grid, last = lstm_grid(labels), AVERAGE_ROW
         both = replace(grid, phenomenon=(AGREEMENT, clams.CAPITALS))
@@ -180,7 +182,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     columns = [c for c in lstm_grid(labels).columns if c.lang in clams.CAPITALISED]
     grid, last = Grid(columns), AVERAGE_ROW | {"again": AGAIN}
     cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
-    # The paper gives average gains relative to the averages of Table 1.
+    # The paper's average gains are relative to the averages of Table 1.
     printed = read_printed(tables)
     keys = [*CONSTRUCTIONS, AVERAGE_KEY]
     for column in grid.columns:
@@ -202,7 +204,7 @@ spread = measures.measure_by(
 
 
 def table5(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 5: standard deviation of the LSTMs' accuracy over seeds."""
+    """Make Table 5: standard deviation of the LSTMs' accuracy over seeds."""
     grid = lstm_grid(labels)
     cells = measures.grid_cells([grid], "table5", tables, labels, spread)
     none = "" if cells else " No model was trained from several seeds."
@@ -210,30 +212,30 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def lstm_sets(tables: Tables, labels: Labels) -> Exhibit:
-    """Minimal sets whose words the LSTMs know, in the form of Table 7."""
+    """Make the table of minimal sets with words that the LSTMs know, in the form of Table 7."""
     grid, measure = lstm_grid(labels), measures.measure_by(measures.JUDGED, ".0f")
     cells = grid.cells(measures.read_accuracies(tables, labels), measure)
     return lstm_table(grid, describe("lstm_sets", trained=trained(labels)), cells, CONSTRUCTIONS)
 
 
 def english(tables: Tables, labels: Labels) -> Exhibit:
-    """Accuracy of the LSTMs on each English set: agreement, reflexives, polarity items."""
+    """Make the table of the LSTMs' accuracy on each English set, with reflexives and NPIs."""
     accuracies = measures.read_accuracies(tables, labels)
     of_english = accuracies.rows[accuracies.rows["lang"] == ENG]
     nouns = {"": "", clams.ANIMATE: ", animate", clams.INANIMATE: ", inanimate"}
-    parts = []
+    phenomena = []
     for phenomenon, title, names in ENGLISH_SETS:
         scored_sets = {*of_english["paradigm"][of_english["phenomenon"] == phenomenon]}
-        # Sets by paradigm, by kind of noun where there are both.
+        # Names of paradigms; those of a construction with both kinds of nouns name the kind.
         named: dict[str, str] = {}
         for construction, name in names.items():
             endings = [ending for ending in nouns if construction + ending in scored_sets]
-            has_several = len(endings) > 1
-            named |= {construction + e: name + (nouns[e] if has_several else "") for e in endings}
-        parts.append((phenomenon, title, named))
-    columns = measures.columns_of({ENG: ""}, PARTS)
+            for ending in endings:
+                named[construction + ending] = name + nouns[ending] if len(endings) > 1 else name
+        phenomena.append((phenomenon, title, named))
+    columns = measures.columns_of({ENG: ""}, LSTM_SERIES)
     suffix = f", {AGREEMENT}"
-    grids = measures.by_phenomenon([replace(c, suffix=suffix) for c in columns], parts)
+    grids = measures.by_phenomenon([replace(c, suffix=suffix) for c in columns], phenomena)
     cells_of_grid = {grid.title: grid.cells(accuracies, measures.accuracy) for grid in grids}
     cells = [cell for of_grid in cells_of_grid.values() for cell in of_grid]
     sections = [grid.section() for grid in grids if cells_of_grid[grid.title]]
@@ -251,13 +253,14 @@ WAYS = (
     ("c ÷ n, ties half", "without_end", "half", 0),
     ("Corrected: and with the end of sentence", "full_sentence", "half", 0),
 )
-"""Name, method, tie policy, and correct items too many in each set.
+"""Name, method, tie policy, and number of correct items too many in each set.
 
-Each differs from the one before in one point; the last is ``variant: corrected``."""
+Each differs from the one before in one point. The last is ``variant: corrected``.
+"""
 
 
 def variants(tables: Tables, labels: Labels) -> Exhibit:
-    """Average accuracies of Table 1 by the authors' way of scoring and its corrections."""
+    """Make the table of Table 1's averages by the authors' way of scoring and its corrections."""
     policies: Mapping[str, str] = labels.facts["clams_ties"]
     cells: list[Cell] = []
     for name, method, ties, more in WAYS:
@@ -266,7 +269,7 @@ def variants(tables: Tables, labels: Labels) -> Exhibit:
         accuracies = measures.read_accuracies(tables, replace(labels, method=method))
         formula = measures.counted(TIES[ties] - TIES[policies[method]], more)
         for column in lstm_grid(labels).columns:
-            selection = accuracies.of(column.part, column.lang, CONSTRUCTIONS)
+            selection = accuracies.select(column.series, column.lang, CONSTRUCTIONS)
             if selection.complete:
                 cells.append(selection.cell((", ".join(column.head), name), formula, ".3f"))
     rows = dict.fromkeys(cell.row for cell in cells)
@@ -283,22 +286,15 @@ SIMPLE = "simple_agrmt"
 SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
 """Constructions with the focus words of simple agreement."""
 ENGLISH_PREDICATES = ("vp_coord", "subj_rel")
-"""The same in English, where others have sets with inanimate nouns too."""
+"""The same in English, where the other constructions have sets with inanimate nouns too."""
 MARKED = (
-    "item_id",
-    "lang",
-    "paradigm",
-    "good",
-    "bad",
-    "good_start",
-    "good_end",
-    "bad_start",
-    "bad_end",
+    *("item_id", "lang", "paradigm", "good", "bad"),
+    *("good_start", "good_end", "bad_start", "bad_end"),
 )
 """Columns of items that an example needs."""
 SETS = "evaluation_sets"
-WORDS_AT_MOST = 22
-"""Most focus words of a language, because all their subsets are tried."""
+MOST_FOCUS_WORDS = 22
+"""Most focus words of a language, because all subsets of them are tried."""
 
 
 def read_sets(tables: Tables) -> pd.DataFrame:
@@ -308,7 +304,10 @@ def read_sets(tables: Tables) -> pd.DataFrame:
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 1: an English minimal set of each construction; the cell's filter names it."""
+    """Make Figure 1, a table: an English minimal set of each construction.
+
+    A cell's filter selects the set's item.
+    """
     paths = [path for path in tables["items"] if path.stem == ENG]
     items = [row for p in paths for row in kinds.read_table(kinds.ITEMS, p, MARKED).to_pylist()]
     cells = []
@@ -326,9 +325,9 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table6(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 6: minimal sets by construction and language, with animate nouns.
+    """Make Table 6: number of minimal sets with animate nouns, by construction and language.
 
-    The published form has hidden cells of the released sets' sizes.
+    The published form has hidden cells with the sizes of the released sets.
     """
     languages = measures.shown_languages(labels).items()
     grid = Grid([Column(lang, "", ("", name), lang) for lang, name in languages])
@@ -361,15 +360,15 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table7(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 7: minimal sets that masked models could score; recomputed in the published form."""
-    # Both models have columns in English, one in the other languages.
+    """Make Table 7: minimal sets that masked models could score; published, also recomputed."""
+    # The English model has a column in English only.
     columns: list[Column] = []
     for lang, name in measures.shown_languages(labels).items():
         if lang == ENG:
             columns += measures.columns_of({lang: name}, (BERT, MBERT))
         else:
             columns.append(Column(lang, MBERT, ("", name)))
-    agreement, reflexives = measures.by_phenomenon(columns, ENGLISH_PARTS)
+    agreement, reflexives = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
     names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
     grids = [replace(agreement, rows=names), reflexives]
     measure = measures.measure_by(TOTAL, ".0f")
@@ -394,11 +393,11 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
 
 
 Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]
-"""Rows, formula, source and filter of a column's numbers, by construction."""
+"""Rows, formula, source and filter of each number of a column, by construction."""
 
 
 def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: Column) -> Computed:
-    """Count the sets of the focus words that account for most of a column."""
+    """Count the sets whose focus words account for most numbers of a column."""
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
     of_lang: dict[str, Any] = {"lang": column.lang}
@@ -409,7 +408,7 @@ def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: Column) -> Co
 
 
 def _from_share(printed: pd.DataFrame, column: Column) -> Computed:
-    """Apply the share left of simple agreement to Table 6's sets with the same predicates."""
+    """Multiply Table 6's sets with the same predicates by the scored share of simple agreement."""
     values = printed.set_index(["exhibit", "row", "column"])["value"]
     used = values.get(("table7", SIMPLE, column.key))
     size = values.get(("table6", SIMPLE, column.lang))
@@ -425,22 +424,23 @@ def _from_share(printed: pd.DataFrame, column: Column) -> Computed:
     }
 
 
-def infer_vocabulary(sets: pd.DataFrame, left: Mapping[str, int]) -> list[str]:
-    """Infer the focus words (``laugh/laughs``) that account for most of the numbers ``left``.
+def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list[str]:
+    """Infer the focus words (``laugh/laughs``) that account for most of the ``scored_sets``.
 
-    CLAMS (appendix D) skips sets whose focus words the vocabulary lacks, and prints the number
-    left: a sum over words. ``sets`` has n by construction and focus, ``left`` by construction.
-    Fewest words win, then the first ones. Raises ValueError for too many words.
+    CLAMS (appendix D) skips sets with focus words that the vocabulary lacks, and prints the number
+    of scored sets by construction, a sum over words. ``sets`` has n by construction and focus. Of
+    equally good subsets, that with fewest words is chosen, then the first one. Raises ValueError
+    for too many words.
     """
     wide = sets.pivot_table(index="construction", columns="focus", values="n", aggfunc="sum")
-    counts = wide.reindex([*left]).fillna(0).to_numpy(np.int64)
-    column_words = [str(word) for word in wide.columns]
-    if len(column_words) > WORDS_AT_MOST:
-        raise ValueError(f"{len(column_words)} focus words are more than {WORDS_AT_MOST}")
-    n = len(column_words)
+    counts = wide.reindex([*scored_sets]).fillna(0).to_numpy(np.int64)
+    focus_words = [str(word) for word in wide.columns]
+    if len(focus_words) > MOST_FOCUS_WORDS:
+        raise ValueError(f"{len(focus_words)} focus words are more than {MOST_FOCUS_WORDS}")
+    n = len(focus_words)
     bits = np.arange(2**n)[:, None] >> np.arange(n)
     chosen = (bits & 1).astype(np.int64)
-    matched = (chosen @ counts.T == np.array([*left.values()])).sum(axis=1)
-    # lexsort: the last key decides first; the subsets' own order breaks ties.
+    matched = (chosen @ counts.T == np.array([*scored_sets.values()])).sum(axis=1)
+    # The last key of lexsort decides first, the order of the subsets last.
     best = np.lexsort((chosen.sum(axis=1), -matched))[0]
-    return [word for word, taken in zip(column_words, chosen[best], strict=True) if taken]
+    return [word for word, taken in zip(focus_words, chosen[best], strict=True) if taken]

@@ -1,9 +1,9 @@
-"""Evaluation sets of CLAMS: minimal sets, and the items made of their pairs.
+"""Read CLAMS's evaluation sets, count their minimal sets, and make items of their pairs.
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 4 and 5.2, appendices B
-and D. A line of a file has True (grammatical) or False, a tab and a sentence; each False line
+and D. A line of a file has True (grammatical) or False, a tab and a sentence. Each False line
 belongs to the True line before it. The authors' BERT script drops pairs that differ in more than
-one word. The authors score tokenised sentences followed by a full stop, and so do the items.
+one word. They score tokenised sentences with a full stop at the end, and items have these.
 """
 
 from collections import Counter
@@ -19,14 +19,14 @@ from blimpworks.papers.clams.settings import ClamsOptions, variant_of
 from blimpworks.tables import EVALUATION_SETS, ITEMS, read_schema, write_rows
 
 Pair = tuple[str, str]
-"""The grammatical sentence, and an ungrammatical one."""
+"""A grammatical sentence and an ungrammatical one."""
 
 
 def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
-    """Yield the pairs of a file, each with the line (from 1) of its ungrammatical sentence.
+    """Yield the pairs of a file, each after the line (from 1) of its ungrammatical sentence.
 
     Raises UserError for a malformed line, a True line without a False one after it, and a file that
-    seems cut short. A whole file may lack the last line end, as those of English do.
+    seems cut short. A complete file may lack the last line end, as the English ones do.
     """
     with reading(path, "an evaluation set of CLAMS", "Retrieve or generate it again."):
         text = text_of(path).replace("\r\n", "\n")
@@ -52,7 +52,7 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
 
 
 def _check_last(path: Path, lines: Sequence[str], pair: Pair) -> None:
-    """Raise UserError for a last sentence that has fewer words than its pair or an unknown word."""
+    """Raise UserError for a last sentence that seems cut: with a new word, or fewer than its pair."""
     good, bad = (sentence.split(" ") for sentence in pair)
     line_words = {word for line in lines[:-1] for word in line.partition("\t")[2].split(" ")}
     if len(bad) < len(good) or not line_words.issuperset(bad):
@@ -63,18 +63,16 @@ def _check_last(path: Path, lines: Sequence[str], pair: Pair) -> None:
 
 
 def focus_of(pair: Pair) -> str | None:
-    """Return the only two words that tell a pair apart, sorted, as ``laugh/laughs``; else None."""
+    """Return the two words in which a pair differs, as ``laugh/laughs``; None if it has more."""
     good, bad = (sentence.split() for sentence in pair)
     if len(good) != len(bad):
         return None
-    differing = [
-        word_pair for word_pair in zip(good, bad, strict=True) if word_pair[0] != word_pair[1]
-    ]
-    return "/".join(sorted(differing[0])) if len(differing) == 1 else None
+    differing = [sorted(both) for both in zip(good, bad, strict=True) if both[0] != both[1]]
+    return "/".join(differing[0]) if len(differing) == 1 else None
 
 
 def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
-    """Write the minimal sets of each file (language, path) by focus; return their number."""
+    """Write the number of minimal sets of each file (language, path) by focus; return the sum."""
     rows: list[dict[str, Any]] = []
     for lang, path in sets:
         counts = Counter(focus_of(pair) for _, pair in read_pairs(path))
@@ -86,16 +84,16 @@ def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
     return sum(row["n"] for row in rows)
 
 
-# focus: the two words that tell a pair apart, null if there are more; line: that of the
+# `focus`: the two words in which a pair differs, null if it has more. `line`: the line of the
 # ungrammatical sentence in its file.
 ITEM_SCHEMA = read_schema(__file__, "schemas/items.tsv", ITEMS)
 
 
 def capitalise(sentence: str, *, rest_too: bool) -> str:
-    """Return ``sentence`` with a capital first letter; ``rest_too`` lower-cases the word's rest."""
-    word, space, others = sentence.partition(" ")
+    """Capitalise the first letter; ``rest_too`` lower-cases the rest of the first word."""
+    word, space, further = sentence.partition(" ")
     word = word.capitalize() if rest_too else word[:1].upper() + word[1:]
-    return word + space + others
+    return word + space + further
 
 
 def _row(lang: str, phenomenon: str, path: Path, line: int, pair: Pair) -> dict[str, Any]:
@@ -124,13 +122,13 @@ def _rows(lang: str, path: Path, options: ClamsOptions) -> Iterator[dict[str, An
     rest_too = variant_of(options, "capitals") == "published"
     for line, (good, bad) in pairs:
         changed = capitalise(good, rest_too=rest_too), capitalise(bad, rest_too=rest_too)
-        # Scripts without capitals have no such pairs.
+        # A script without capitals has no such pairs.
         if changed != (good, bad):
             yield _row(lang, CAPITALS, path, line, changed)
 
 
 def build_items(sets: Sequence[Path], lang: str, output: Path, options: ClamsOptions) -> int:
-    """Write an item for each ungrammatical sentence of a language; return their number."""
+    """Write a language's items, one for each ungrammatical sentence; return their number."""
     rows = [row for path in sets for row in _rows(lang, path, options)]
     write_rows(rows, ITEM_SCHEMA, output)
     return len(rows)

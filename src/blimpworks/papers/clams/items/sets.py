@@ -1,10 +1,10 @@
-"""Constructions of CLAMS, and the paths and sizes of a campaign's evaluation sets.
+"""Name the constructions of CLAMS, and find a campaign's evaluation sets and their sizes.
 
 Source: Mueller et al. (2020), section 4 and Tables 1, 3 and 6. A construction has one released file
 (``subj_rel``), or in English one for each kind of noun (``prep_anim``, ``prep_inanim``). A paradigm
-is a file's name.
+is the name of a file.
 
-Without heavy imports, because the Snakefile asks each time it is parsed.
+This module imports nothing slow, because each parse of the Snakefile loads it.
 """
 
 from collections.abc import Sequence
@@ -28,65 +28,64 @@ def _group(name: str) -> dict[str, str]:
 
 
 CONSTRUCTIONS = _group("all")
-"""Names of the seven that all languages have, in the order of Table 1."""
+"""Names of the seven constructions of all languages, in the order of Table 1."""
 ENGLISH_SETS = (
     (AGREEMENT, "Subject-verb agreement", _group("english")),
     (REFLEXIVES, "Reflexive anaphora", _group("reflexives")),
     (NPIS, "Negative polarity items", _group("npis")),
 )
-"""Phenomena of English: code, title, and constructions, in the order of Table 3.
+"""Phenomena of English: code, title and constructions, in the order of Table 3.
 
-No table of the paper has the polarity items of the English release.
+The polarity items of the English release are in no table of the paper.
 """
 ENGLISH, ENGLISH_REFLEXIVES = (names for _, _, names in ENGLISH_SETS[:2])
 LANGUAGES = ("eng", "fra", "deu", "heb", "rus")
 CAPITALISED = ("eng", "fra", "deu", "rus")
-"""Languages of appendix B: Hebrew has no capitals."""
+"""Languages of appendix B. Hebrew has no capitals."""
 STOP = "."
-"""Word that the authors put after each sentence."""
+"""Full stop that the authors put after each sentence."""
 ANIMATE, INANIMATE = "_anim", "_inanim"
 
 
 def paradigms(construction: str, *, inanimate: bool) -> list[str]:
-    """Return the paradigms of a construction; BERT's have ``inanimate`` nouns too (appendix D)."""
-    kinds = ("", ANIMATE, INANIMATE) if inanimate else ("", ANIMATE)
-    return [construction + kind for kind in kinds]
+    """Return the paradigms of a construction; only BERT's have ``inanimate`` nouns (appendix D)."""
+    endings = ("", ANIMATE, INANIMATE) if inanimate else ("", ANIMATE)
+    return [construction + ending for ending in endings]
 
 
 def construction_of(paradigm: str) -> str:
-    """Return a paradigm's construction."""
+    """Return the construction of a paradigm."""
     return paradigm.removesuffix(INANIMATE).removesuffix(ANIMATE)
 
 
 def is_paradigm(name: str) -> bool:
-    """Tell whether exhibits show a paradigm of this name."""
+    """Tell whether a name is that of a paradigm in the exhibits."""
     return construction_of(name) in {*CONSTRUCTIONS}.union(*(names for *_, names in ENGLISH_SETS))
 
 
 def phenomenon_of(paradigm: str) -> str:
-    """Return the phenomenon of a paradigm; an unknown one is agreement."""
+    """Return the phenomenon of a paradigm; that of an unknown paradigm is agreement."""
     if construction_of(paradigm) in ENGLISH_REFLEXIVES:
         return REFLEXIVES
     return NPIS if "npi" in paradigm.split("_") else AGREEMENT
 
 
 def has_capitals(paradigm: str) -> bool:
-    """Tell whether appendix B has a paradigm: one of Table 1 with animate nouns."""
+    """Tell whether a paradigm is in appendix B: a construction of Table 1 with animate nouns."""
     return construction_of(paradigm) in CONSTRUCTIONS and not paradigm.endswith(INANIMATE)
 
 
 COMMON = "common"
-"""Stem of the grammar with the words that all grammars of a language share."""
+"""Stem of the file with the rules that all grammars of a language share."""
 SET, GRAMMAR = "clams_set", "clams_grammar"
 """Kinds of sources."""
 
 
 class Grammars(NamedTuple):
-    """Grammars of a language."""
+    """Grammars of a language: a common one, and one for each paradigm."""
 
     common: Path | None
     cases: tuple[Path, ...]
-    """One for each paradigm, with its name."""
 
 
 def _retrieved(campaign: Campaign, rows: Sequence[SourceRow]) -> list[Path]:
@@ -94,12 +93,15 @@ def _retrieved(campaign: Campaign, rows: Sequence[SourceRow]) -> list[Path]:
 
 
 def our_grammars(campaign: Campaign, lang: str) -> list[Path]:
-    """Return the grammars of ours in a language; empty without any."""
+    """Return the campaign's grammars of a language; empty without any."""
     return sorted((campaign.folder("grammars") / lang).glob("*.avg"))
 
 
 def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars:
-    """Return a language's grammars: ours, or else released ones. Raises UserError without any."""
+    """Return a language's grammars: the campaign's, or else released ones.
+
+    Raises UserError without any.
+    """
     released = catalogue.sources_of(GRAMMAR, lang)
     paths = our_grammars(campaign, lang) or _retrieved(campaign, released)
     cases = tuple(path for path in paths if path.stem != COMMON)
@@ -113,7 +115,7 @@ def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars
 
 
 def set_paths(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
-    """Return the evaluation sets of a language, generated or released; empty without any."""
+    """Return the paths of a language's evaluation sets, generated or released."""
     if lang in campaign.section(ClamsOptions).grammars:
         folder = f"{campaign.pathvars.results}/sets/clams/{lang}"
         cases = grammars_of(campaign, catalogue, lang).cases
@@ -129,7 +131,7 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> tuple[str, ...]:
 
 
 class Sizes(NamedTuple):
-    """Numbers of a language's evaluation sets and pairs."""
+    """Numbers of evaluation sets and pairs of a language."""
 
     sets: int
     pairs: int
@@ -144,15 +146,15 @@ RELEASED = {
     "heb": Sizes(7, 40_820, 0),
     "rus": Sizes(7, 40_120, 40_120),
 }
-"""Sizes as released. The English sets are Marvin and Linzen's; seven of them have capitals."""
+"""Sizes of the release. The English sets are Marvin and Linzen's; seven of them have capitals."""
 OURS = Sizes(7, 51_780, 51_780)
-"""Sizes of sets from grammars of ours: like the seven English sets."""
+"""Expected sizes of sets from the campaign's grammars: those of the seven English sets."""
 CAPITALISED_SETS = 7
-"""Sets of a language that have capitals too."""
+"""Number of sets of a language that have capitals too."""
 
 
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-    """Return the pairs of a language, by its released sets or by grammars of ours."""
+    """Return the expected number of a language's pairs, released or generated."""
     options = campaign.section(ClamsOptions)
     # The authors released no English grammars.
     ours = lang in options.grammars and lang == "eng"
