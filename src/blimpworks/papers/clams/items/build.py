@@ -52,7 +52,7 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
 
 
 def _check_last(path: Path, lines: Sequence[str], pair: Pair) -> None:
-    """Raise UserError for a last sentence that seems cut: with a new word, or fewer than its pair."""
+    """Raise UserError for a last sentence with a new word, or with fewer words than its pair."""
     good, bad = (sentence.split(" ") for sentence in pair)
     line_words = {word for line in lines[:-1] for word in line.partition("\t")[2].split(" ")}
     if len(bad) < len(good) or not line_words.issuperset(bad):

@@ -1,9 +1,9 @@
-"""Generate minimal sets from a grammar, in a stream, and preview a grammar for its author.
+"""Generate minimal sets from a grammar, one after another, and preview a grammar for its author.
 
-A template is worked through from left to right. For a slot that does not vary, the outer loop goes
-over its alternatives and the inner one over the sentences so far: the first slot varies fastest.
-For a slot that varies, the outer loop goes over the sentences so far. Each round of an outer loop
-generates the sentences so far again: lists of them would not fit into memory.
+A template is expanded from left to right. For a slot that does not vary, the outer loop is over its
+alternatives and the inner one over the sentences so far, so the first slot varies fastest. For a
+slot that varies, the outer loop is over the sentences so far. Each round of the outer loop
+generates the sentences so far again, because a list of them would not fit into memory.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,23 +18,23 @@ from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, read_cells, text_of
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.grammar import model
-from blimpworks.papers.clams.items.grammar.model import Grammar, Place, Reference, Template
+from blimpworks.papers.clams.items.grammar.model import Grammar, Location, Reference, Template
 
 MinimalSet = tuple[str, ...]
 """A grammatical sentence, then its ungrammatical ones."""
 Stream = Callable[[], Iterator[MinimalSet]]
 Column = tuple[str, ...]
-"""The k-th alternative of a preterminal, then that of each preterminal that replaces it."""
+"""The k-th alternative of a preterminal, then those of the preterminals that replace it."""
 MOST_LINES = 20_000_000
-"""Most lines of a file of sets; the released ones have fewer than 100,000."""
+"""Most lines of a file of sets; released files have fewer than 100,000."""
 
 
 def generate(grammar: Grammar, variant: Variant) -> Iterator[MinimalSet]:
     """Generate all minimal sets of a checked grammar, template by template (paper, section 3).
 
-    Of several varied slots, the last one alone decides for ``published``, as in the authors'
-    program. For ``corrected`` a sentence is grammatical if all its slots are; all its variants
-    follow it.
+    With ``published`` only the last of several varied slots decides whether a sentence is
+    grammatical, as in the authors' program. With ``corrected`` all of them do, and a grammatical
+    sentence is followed by all its ungrammatical variants.
     """
     for template in grammar.templates:
         yield from generate_template(grammar, template, variant)
@@ -54,7 +54,7 @@ def generate_template(
             stream = partial(_fixed, stream, [column_words for (column_words,) in columns])
         else:
             stream = partial(_split if variant == "published" else _widened, stream, columns)
-    if optional:  # Sentences without their first word begin with the space before the second.
+    if optional:  # A sentence without its first word begins with a space.
         return (tuple([text.removeprefix(" ") for text in sentences]) for sentences in stream())
     return stream()
 
@@ -62,21 +62,21 @@ def generate_template(
 def _columns(
     grammar: Grammar, segment: str | Reference, variant: Variant, space: str
 ) -> list[Column]:
-    """Return the alternatives of a slot, each with those that replace it."""
+    """Return the alternatives of a slot, each followed by those that replace it."""
     if isinstance(segment, str):
         return [(space + segment,)]
     columns: list[Column] = []
     for rules in grammar.series(segment.target, variant):
         texts = ([f"{space}{e.text}" if e.text else "" for e in r.alternatives] for r in rules)
-        # Further alternatives of the other rules have nothing to replace.
+        # Alternatives of a rule beyond those of the first replace nothing.
         columns += islice(zip(*texts, strict=False), len(rules[0].alternatives))
     return columns
 
 
-def _fixed(stream: Stream, words: Sequence[str]) -> Iterator[MinimalSet]:
-    for word in words:
+def _fixed(stream: Stream, alternatives: Sequence[str]) -> Iterator[MinimalSet]:
+    for word in alternatives:
         for sentences in stream():
-            # Nearly all sets are pairs; a case of their own takes half the time.
+            # Nearly all sets are pairs, and this case takes half the time for them.
             if len(sentences) == 2:
                 yield sentences[0] + word, sentences[1] + word
             else:
@@ -114,7 +114,7 @@ def count_template(grammar: Grammar, template: Template, variant: Variant) -> tu
 
 
 def lines_of(sets: Iterable[MinimalSet]) -> Iterator[str]:
-    """Write minimal sets in the released form: ``True`` or ``False``, tab, sentence."""
+    """Yield the lines of minimal sets in the released form: True or False, a tab, a sentence."""
     for good, *bad in sets:
         yield f"True\t{good}\n"
         for sentence in bad:
@@ -122,7 +122,7 @@ def lines_of(sets: Iterable[MinimalSet]) -> Iterator[str]:
 
 
 def files_read(grammars: Sequence[Path], common: Path | None) -> list[Path]:
-    """Return the files that ``generate_sets`` reads: common ones first, each once."""
+    """Return the distinct files that ``generate_sets`` reads, common ones first."""
     shared = [common or model.common_beside(path) for path in grammars]
     return [*dict.fromkeys(filter(None, shared)), *grammars]
 
@@ -130,11 +130,11 @@ def files_read(grammars: Sequence[Path], common: Path | None) -> list[Path]:
 def generate_sets(
     grammars: Sequence[Path], common: Path | None, outputs: Sequence[Path], variant: Variant
 ) -> list[int]:
-    """Write the sets of each grammar to the output of the same position; return the lines of each.
+    """Write the sets of each grammar to the output of the same position; return numbers of lines.
 
-    ``common`` is read before each grammar; None stands for the ``common.avg`` beside each. All
-    grammars are read before the first file is written. Raises UserError for a mistake in a grammar,
-    too many sentences, unequal numbers of files, and an output that is another file of the command.
+    ``common`` is read before each grammar; if it is None, the ``common.avg`` beside the grammar is.
+    All grammars are read before the first file is written. Raises UserError for a mistake in a
+    grammar, too many sentences, unequal numbers of files, and an output that is another file too.
     """
     if len(grammars) != len(outputs):
         raise UserError(
@@ -155,7 +155,7 @@ def generate_sets(
         lines = {t: count_template(grammar, t, variant)[1] for t in grammar.templates}
         largest = max(lines, key=lambda template: lines[template])
         if sum(lines.values()) > MOST_LINES:
-            model.fail(largest.place, "too many sentences", most=MOST_LINES)
+            model.fail(largest.location, "too many sentences", most=MOST_LINES)
     counts = [0] * len(parsed)
     for number, (grammar, output) in enumerate(zip(parsed, outputs, strict=True)):
         with atomic(output) as path, path.open("w", encoding="utf-8", newline="\n") as file:
@@ -173,7 +173,7 @@ REMARKS = {
 
 
 def read_vocabulary(path: Path) -> set[str]:
-    """Read words, one a line. Raises UserError for several words in a line."""
+    """Read a vocabulary of one word a line. Raises UserError for several words in a line."""
     with reading(path, "a vocabulary, one word a line, in UTF-8", "Correct the path or the file."):
         lines = text_of(path, "utf-8-sig").split("\n")
     vocabulary = [line.strip() for line in lines]
@@ -189,7 +189,7 @@ def read_vocabulary(path: Path) -> set[str]:
 def preview(
     grammar: Grammar, variant: Variant, show: int, vocabulary: set[str] | None
 ) -> Iterator[str]:
-    """Yield lines with each template's size and its first ``show`` sets, then remarks."""
+    """Yield lines on each template's size with its first ``show`` sets, then remarks."""
     from blimpworks.exhibits import shared  # slow, and generation needs none of it
 
     counted = partial(shared.counted, form=",")
@@ -199,7 +199,7 @@ def preview(
     size = f"{counted(sets, 'minimal set')}, {counted(lines, 'line')}"
     yield f"{counted(len(counts), 'template')}, {size}; varied: {varied}"
     for template, (sets, lines) in zip(grammar.templates, counts, strict=True):
-        yield f"\nline {template.place.line}: {template}"
+        yield f"\nline {template.location.line}: {template}"
         yield f"  {counted(sets, 'set')}, {counted(lines, 'line')}"
         for good, *bad in islice(generate_template(grammar, template, variant), show):
             yield f"    {good}"
@@ -222,12 +222,12 @@ def preview(
         yield from warnings
 
 
-def _remark(place: Place | Path, remark: str, **facts: object) -> str:
-    return f"{place}: {REMARKS[remark].format_map(facts)}"
+def _remark(location: Location | Path, remark: str, **facts: object) -> str:
+    return f"{location}: {REMARKS[remark].format_map(facts)}"
 
 
 def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
-    """Remark on usage that is allowed but seldom meant, each with its place."""
+    """Yield remarks on usage that is allowed but seldom meant, with its location."""
     name = grammar.file.stem
     if not clams.is_paradigm(name):
         close = get_close_matches(name, {**clams.CONSTRUCTIONS, **clams.ENGLISH})
@@ -236,43 +236,43 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
         yield _remark(
             grammar.file, "unknown paradigm", name=name, meant=meant, phenomenon=phenomenon
         )
-    # Only rules of the grammar's own file: no grammar uses all common ones.
+    # Only rules of the grammar's file, because no grammar uses all common rules.
     used = {
         defined
         for reference in _distinct(grammar)
         for defined in grammar.slot_rules(reference.target, variant)
     }
     for rule in grammar.rules:
-        locations = [rule.place, *(alternative.place for alternative in rule.alternatives)]
+        locations = [rule.location, *(alternative.location for alternative in rule.alternatives)]
         locations = [location for location in locations if location.file == grammar.file]
         if locations and rule.defined not in used:
             yield _remark(locations[0], "unused", rule=rule.defined)
     if variant == "published":
-        # The authors' program repeats the right form for items that all have attributes.
+        # If all items have attributes, the authors' program repeats the right form.
         covering = [grammar.items_for(reference.target) for reference in _distinct(grammar)]
         faulty = {item for items in covering if all(i.attributes for i in items) for item in items}
         for item in grammar.vary:
             if item.target in faulty:
-                yield _remark(item.place, "repeated item", item=item.target)
+                yield _remark(item.location, "repeated item", item=item.target)
         # Slots for which the authors' program writes nothing.
         references = [r for template in grammar.templates for r in template.references]
         for uncovered in filter(grammar.uncovered, references):
-            yield _remark(uncovered.place, "uncovered", slot=uncovered.target)
+            yield _remark(uncovered.location, "uncovered", slot=uncovered.target)
     for reference in _distinct(grammar):
-        # Alternatives that are replaced by a word of the same form, and forms that replace none.
+        # Alternatives that replace nothing, and those that replace the same word.
         right, *other_rules = grammar.slot_rules(reference.target, variant).values()
         for rule in other_rules:
             facts = {"rule": rule.defined, "right": right.defined}
             for unused in rule.alternatives[len(right.alternatives) :]:
-                yield _remark(unused.place, "replaces nothing", text=unused.text, **facts)
+                yield _remark(unused.location, "replaces nothing", text=unused.text, **facts)
             for good, wrong in zip(right.alternatives, rule.alternatives, strict=False):
                 if good.text == wrong.text:
-                    yield _remark(wrong.place, "same word", text=wrong.text, **facts)
-        # Alternatives that are empty, or that the rule has had before.
+                    yield _remark(wrong.location, "same word", text=wrong.text, **facts)
+        # Alternatives that are empty, or that are repeated.
         rule = grammar.by_preterminal[reference.target]
         seen: set[str] = set()
         for alternative in rule.alternatives:
-            text, location = alternative.text, alternative.place
+            text, location = alternative.text, alternative.location
             if not text:
                 yield _remark(location, "empty alternative", rule=rule.defined)
             if text in seen:

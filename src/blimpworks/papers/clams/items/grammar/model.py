@@ -1,9 +1,9 @@
-"""Attribute-varying grammars: their parts, their syntax, and their consistency.
+"""Read and check attribute-varying grammars, from which CLAMS's evaluation sets are generated.
 
 Source: Mueller et al. (2020), section 3. A *template* is an expansion of ``S[]``: words and
 references to *preterminals*. A preterminal is a name with a set of attributes, ``V[3,s]``, and has
-*alternatives* of one or more words. The *vary statement* names the preterminals whose other
-attribute sets make a sentence ungrammatical.
+*alternatives* of one or more words. The *vary statement* names preterminals. A sentence becomes
+ungrammatical if one of these is replaced by its name with other attributes.
 
 A line is empty, a comment (``#``), the vary statement, or a rule: a left-hand side with brackets,
 then alternatives separated by ``|``. Rules of ``S[]`` are templates. A repeated left-hand side adds
@@ -30,13 +30,13 @@ MISTAKES = {
     row.pop("mistake"): tuple(row.values())
     for row in read_cells(Path(__file__).with_name("mistakes.tsv"))
 }
-"""Text found, text expected and advice, by mistake."""
+"""Descriptions of what was found and expected, and advice, by mistake."""
 COMMON = "common.avg"
 """File that the authors' program reads before each other grammar of its directory."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """A file, a line and a column, both counted from 1."""
 
     file: Path
@@ -47,15 +47,15 @@ class Place:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-def fail(place: Place, mistake: str, **facts: object) -> NoReturn:
-    """Raise the UserError of a ``mistake`` at a place of a grammar; ``facts`` fill its text."""
+def fail(location: Location, mistake: str, **facts: object) -> NoReturn:
+    """Raise the UserError of a ``mistake`` at a location; ``facts`` are filled into its text."""
     finding, expected, advice = (text.format_map(facts) for text in MISTAKES[mistake])
-    raise UserError(f"{place}: found {finding}; expected {expected}; {advice}.")
+    raise UserError(f"{location}: found {finding}; expected {expected}; {advice}.")
 
 
 @dataclass(frozen=True, slots=True)
 class Preterminal:
-    """A name with a set of attributes; ``written`` is its first spelling."""
+    """A name with a set of attributes; ``written`` is its first spelling in the grammar."""
 
     name: str
     attributes: frozenset[str]
@@ -67,53 +67,51 @@ class Preterminal:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A preterminal that a template or the vary statement names."""
+    """A mention of a preterminal in a template or in the vary statement."""
 
     target: Preterminal
-    place: Place
+    location: Location
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A right-hand side of a preterminal: words with single spaces between them."""
+    """An alternative of a preterminal: words with single spaces between them."""
 
     text: str
-    place: Place
+    location: Location
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Alternatives of a preterminal, in order, and the place of its first line."""
+    """A preterminal, its alternatives in order, and the location of its first line."""
 
     defined: Preterminal
     alternatives: tuple[Alternative, ...]
-    place: Place
+    location: Location
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
     """An expansion of ``S[]``: words and references."""
 
-    parts: tuple[str | Reference, ...]
-    place: Place
+    elements: tuple[str | Reference, ...]
+    location: Location
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        return tuple(element for element in self.parts if isinstance(element, Reference))
+        return tuple(element for element in self.elements if isinstance(element, Reference))
 
     def __str__(self) -> str:
         texts = (
-            element if isinstance(element, str) else str(element.target) for element in self.parts
+            element if isinstance(element, str) else str(element.target)
+            for element in self.elements
         )
         return f"{START}[] {' '.join(texts)}"
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """Templates and rules in order of definition, and the vary statement.
-
-    ``file`` is the grammar's own, not the common one.
-    """
+    """Templates and rules in order of definition, the vary statement, and the grammar's file."""
 
     templates: tuple[Template, ...]
     rules: tuple[Rule, ...]
@@ -125,7 +123,7 @@ class Grammar:
         return {rule.defined: rule for rule in self.rules}
 
     def named(self, name: str) -> list[Rule]:
-        """Return the rules of a name, in order of definition."""
+        """Return the rules of preterminals with a name, in order of definition."""
         return [rule for rule in self.rules if rule.defined.name == name]
 
     def items_for(self, target: Preterminal) -> list[Preterminal]:
@@ -134,27 +132,27 @@ class Grammar:
         return [item for item in items if _falls_under(target, item)]
 
     def uncovered(self, reference: Reference) -> bool:
-        """Tell whether the vary statement has a reference's name, but covers it by no item."""
+        """Tell whether the vary statement has a reference's name, but no item that covers it."""
         named = any(item.target.name == reference.target.name for item in self.vary)
         return named and not self.items_for(reference.target)
 
     def segments(self, template: Template, variant: Variant) -> tuple[str | Reference, ...]:
-        """Return the parts of a template that its sentences consist of.
+        """Return the elements of a template that are in its sentences.
 
-        The authors' program writes nothing for an uncovered slot and loses all words before it, and
-        so does ``published``; ``corrected`` keeps them.
+        At an uncovered slot the authors' program loses the slot and all words before it, and so
+        does ``published``. ``corrected`` keeps them.
         """
         lost = 0
-        for count, segment in enumerate(template.parts, start=1):
+        for count, segment in enumerate(template.elements, start=1):
             if isinstance(segment, Reference) and self.uncovered(segment):
                 lost = count if variant == "published" else 0
-        return template.parts[lost:]
+        return template.elements[lost:]
 
     def series(self, target: Preterminal, variant: Variant) -> list[list[Rule]]:
-        """List the rule of a slot and those that replace it, by item of the vary statement.
+        """List the rules for a slot, in one or several series: the right one, then the wrong ones.
 
-        Where all items have attributes, ``published`` has a series for each and repeats ``target``
-        among its wrong forms, as the authors' program does.
+        If all items of the vary statement have attributes, ``published`` has a series for each
+        item, and repeats the right rule among the wrong ones, as the authors' program does.
         """
         rule, named = self.by_preterminal[target], self.named(target.name)
         items = list(dict.fromkeys(self.items_for(target)))
@@ -167,7 +165,7 @@ class Grammar:
         return [[rule, *(form for form in forms if form is not rule)]]
 
     def slot_rules(self, target: Preterminal, variant: Variant) -> dict[Preterminal, Rule]:
-        """Return the rules that may fill a slot, by preterminal; the right one first."""
+        """Return the rules for a slot by preterminal, the right one first."""
         return {rule.defined: rule for rules in self.series(target, variant) for rule in rules}
 
 
@@ -176,18 +174,18 @@ def _falls_under(target: Preterminal, item: Preterminal) -> bool:
 
 
 def listed(preterminals: Iterable[Preterminal]) -> str:
-    """Write preterminals for a sentence: ``V[3,s] and V[3,p]``."""
+    """Join preterminals for a message: ``V[3,s] and V[3,p]``."""
     *first, last = map(str, preterminals)
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def check_grammar(grammar: Grammar, variant: Variant) -> None:
-    """Raise UserError for a mistake that keeps a grammar from generating sets."""
+    """Raise UserError for a mistake that prevents a grammar from generating sets."""
     if not grammar.templates:
         key = "no template common" if grammar.file.name == COMMON else "no template"
-        fail(Place(grammar.file, 1, 1), key, common=COMMON)
+        fail(Location(grammar.file, 1, 1), key, common=COMMON)
     if not grammar.vary:
-        fail(Place(grammar.file, 1, 1), "no vary statement")
+        fail(Location(grammar.file, 1, 1), "no vary statement")
     for item in grammar.vary:
         rules = grammar.named(item.target.name)
         if not rules:
@@ -195,65 +193,71 @@ def check_grammar(grammar: Grammar, variant: Variant) -> None:
         if not any(item.target.attributes <= rule.defined.attributes for rule in rules):
             defined_names = listed(rule.defined for rule in rules)
             name = item.target.name
-            fail(item.place, "attributes of none", item=item.target, name=name, known=defined_names)
+            fail(
+                item.location,
+                "attributes of none",
+                item=item.target,
+                name=name,
+                known=defined_names,
+            )
     for template in grammar.templates:
         _check_template(grammar, template, variant)
 
 
 def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoReturn:
-    """Raise the UserError that names the same name's other attributes, or similar names."""
+    """Raise the UserError for an undefined preterminal; it suggests attributes or similar names."""
     name = reference.target.name
     same = [rule.defined for rule in grammar.named(name)]
     if same:
         expected = f"one of the attribute sets that {name} is defined with: {listed(same)}"
     else:
         names = list(dict.fromkeys(rule.defined.name for rule in grammar.rules))
-        # The likely names for a misspelt one, else a few names as examples.
+        # Names that resemble a misspelt one, or else a few as examples.
         close = get_close_matches(name, names) or names[:5]
         suggestion = f", such as {' or '.join(close)}" if close else "; there is none yet"
         expected = f"a name that a rule defines{suggestion}"
     target = reference.target
-    fail(reference.place, "undefined", reference=target, where=where, expected=expected)
+    fail(reference.location, "undefined", reference=target, where=where, expected=expected)
 
 
 def _check_template(grammar: Grammar, template: Template, variant: Variant) -> None:
     for reference in template.references:
         if reference.target.name == START:
-            fail(reference.place, "template in a template", reference=reference.target)
+            fail(reference.location, "template in a template", reference=reference.target)
         if reference.target not in grammar.by_preterminal:
             _fail_undefined(grammar, reference, "in a template")
     segments = grammar.segments(template, variant)
     references = (segment for segment in segments if isinstance(segment, Reference))
     varied = [reference for reference in references if grammar.items_for(reference.target)]
-    # ``published`` may leave nothing of a template.
+    # With ``published`` a template may lose all its elements.
     if segments and not varied:
         items = listed(item.target for item in grammar.vary)
-        fail(template.place, "nothing varies", items=items)
+        fail(template.location, "nothing varies", items=items)
     for reference in varied:
         target = reference.target
         series = grammar.series(target, variant)
         if len({len(rules) for rules in series}) > 1:
-            fail(reference.place, "unequal items", reference=target)
+            fail(reference.location, "unequal items", reference=target)
         if len(series[0]) == 1:
-            fail(reference.place, "nothing to vary with", reference=target, name=target.name)
-        for rule, *wrong in series:
-            for other in wrong:
-                count, expected = len(other.alternatives), len(rule.alternatives)
+            fail(reference.location, "nothing to vary with", reference=target, name=target.name)
+        for rule, *wrong_rules in series:
+            for wrong in wrong_rules:
+                count, expected = len(wrong.alternatives), len(rule.alternatives)
                 if count < expected or (variant == "corrected" and count > expected):
                     fail(
-                        other.place,
+                        wrong.location,
                         "unequal alternatives",
                         count=f"{count} alternative{'s' if count > 1 else ''}",
-                        other=other.defined,
+                        other=wrong.defined,
                         wanted=expected,
                         right=rule.defined,
-                        place_of_right=rule.place,
+                        place_of_right=rule.location,
                     )
 
 
 BLANKS = " \t\r"
 ARROWS = ("→", "->", "=>", "=", ":", "::=")
-"""Signs of other notations between the two sides of a rule; this notation has a space."""
+"""Signs between the two sides of a rule in other notations; this one has a space."""
 
 
 def common_beside(path: Path) -> Path | None:
@@ -263,7 +267,7 @@ def common_beside(path: Path) -> Path | None:
 
 
 def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
-    """Read a grammar, after ``common`` if given. Raises UserError with the place of a mistake."""
+    """Read and check a grammar, after ``common`` if given. Raises UserError for a mistake."""
     reader = _Reader()
     for file in [common, path] if common else [path]:
         reader.read(file)
@@ -287,7 +291,7 @@ def _read(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8-sig")
-        location = Place(path, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+        location = Location(path, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
         fail(location, "not UTF-8", byte=data[error.start])
 
 
@@ -298,13 +302,13 @@ def _parser() -> Lark:
 
 @v_args(inline=True)
 class _Reader(Transformer[Token, None]):
-    """Collects the statements of files read one after another."""
+    """Reader that collects the statements of files, read one after another."""
 
     def __init__(self) -> None:
         super().__init__()
         self.file = Path()
         self.templates: list[Template] = []
-        self.rules: dict[Preterminal, tuple[list[Alternative], Place]] = {}
+        self.rules: dict[Preterminal, tuple[list[Alternative], Location]] = {}
         self.varied: list[Reference] = []
 
     def read(self, file: Path) -> None:
@@ -317,63 +321,61 @@ class _Reader(Transformer[Token, None]):
         except VisitError as error:
             raise error.orig_exc from None
 
-    def _place(self, token: Token) -> Place:
-        return _place(token, self.file)
+    def _location(self, token: Token) -> Location:
+        return _location(token, self.file)
 
     def REFERENCE(self, token: Token) -> Reference:
         name, _, inside = token.removesuffix("]").partition("[")
         inside = inside.strip(BLANKS)
         attributes = [text.strip(BLANKS) for text in inside.split(",")] if inside else []
-        place = self._place(token)
+        location = self._location(token)
         if token.type != "ITEM" and not {*BLANKS}.isdisjoint(token):
-            fail(place, "blank in brackets", token=token)
+            fail(location, "blank in brackets", token=token)
         if "" in attributes:
-            fail(place, "empty attribute", token=token)
+            fail(location, "empty attribute", token=token)
         written = f"{name}[{','.join(attributes)}]"
-        return Reference(Preterminal(name, frozenset(attributes), written), place)
+        return Reference(Preterminal(name, frozenset(attributes), written), location)
 
     LEFT = ITEM = REFERENCE
 
-    def sentence(self, *parts: Token | Reference) -> Template:
-        first = parts[0]
-        location = first.place if isinstance(first, Reference) else self._place(first)
-        element_texts = (
-            element if isinstance(element, Reference) else str(element) for element in parts
-        )
-        return Template(tuple(element_texts), location)
+    def sentence(self, *elements: Token | Reference) -> Template:
+        first = elements[0]
+        location = first.location if isinstance(first, Reference) else self._location(first)
+        plain = (item if isinstance(item, Reference) else str(item) for item in elements)
+        return Template(tuple(plain), location)
 
-    def words(self, *words: Token) -> Alternative:
-        return Alternative(" ".join(words), self._place(words[0]))
+    def words(self, *tokens: Token) -> Alternative:
+        return Alternative(" ".join(tokens), self._location(tokens[0]))
 
-    def template(self, left: Token, *sentences: Template) -> None:
-        _check_arrow(str(left), str(sentences[0].parts[0]), sentences[0].place)
+    def template(self, symbol: Token, *sentences: Template) -> None:
+        _check_arrow(str(symbol), str(sentences[0].elements[0]), sentences[0].location)
         self.templates += sentences
 
-    def rule(self, left: Reference, *alternatives: Alternative | None) -> None:
-        written = [alternative or Alternative("", left.place) for alternative in alternatives]
-        _check_arrow(str(left.target), written[0].text.split(" ")[0], written[0].place)
-        so_far, _ = self.rules.setdefault(left.target, ([], left.place))
-        so_far += written
+    def rule(self, defined: Reference, *alternatives: Alternative | None) -> None:
+        written = [alternative or Alternative("", defined.location) for alternative in alternatives]
+        _check_arrow(str(defined.target), written[0].text.split(" ")[0], written[0].location)
+        alternatives_so_far, _ = self.rules.setdefault(defined.target, ([], defined.location))
+        alternatives_so_far += written
 
     def vary(self, *items: Reference) -> None:
         self.varied += items
 
 
-def _place(token: Token, file: Path, offset: int = 0) -> Place:
-    return Place(file, token.line or 1, (token.column or 1) + offset)
+def _location(token: Token, file: Path, offset: int = 0) -> Location:
+    return Location(file, token.line or 1, (token.column or 1) + offset)
 
 
-def _check_arrow(left: str, first: str, place: Place) -> None:
+def _check_arrow(left_hand_side: str, first: str, location: Location) -> None:
     if first in ARROWS:
-        fail(place, "arrow", arrow=first, left=left)
+        fail(location, "arrow", arrow=first, left=left_hand_side)
 
 
 def _explain(token: Token, expected: Collection[str], line: str, file: Path) -> NoReturn:
-    """Raise the UserError for a token of ``line`` that is none of the ``expected`` terminals."""
+    """Raise the UserError for a token of a line where other terminals were ``expected``."""
     key = token.type if token.type in MISTAKES else _misplaced(token, expected, line)
     offsets = {"UNOPENED": len(token) - 1, "UNCLOSED": len(token) - 1, "no colon": len("vary")}
     fail(
-        _place(token, file, offsets.get(key, 0)),
+        _location(token, file, offsets.get(key, 0)),
         key,
         token=str(token),
         closed=f"{token.partition(']')[0]}]",
@@ -383,7 +385,7 @@ def _explain(token: Token, expected: Collection[str], line: str, file: Path) -> 
 
 
 def _misplaced(token: Token, expected: Collection[str], line: str) -> str:
-    """Return the key of ``MISTAKES`` for a token that would be right elsewhere."""
+    """Return the key of ``MISTAKES`` for a valid token at a wrong position."""
     if "LEFT" in expected:
         if token.startswith("vary"):
             return "no colon"
