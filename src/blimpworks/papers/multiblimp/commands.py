@@ -126,11 +126,7 @@ def build_released_items(
     """Make a language's items of the release's own pairs."""
 
 
-@command(
-    calls=f"{ANALYSIS}:build_frequencies",
-    packages=shared.ARROW,
-    notes="languages_with_text",
-)
+@command(calls=f"{ANALYSIS}:build_frequencies", packages=shared.ARROW, notes="languages_with_text")
 def build_frequencies(
     totals: Path = argument("GlotCC's totals per language."),
     languages: Path = option("Catalogue of languages."),
@@ -140,12 +136,7 @@ def build_frequencies(
     """Count how much text there is of each language, and rank them by it."""
 
 
-@command(
-    calls=f"{ANALYSIS}:fit_regressions",
-    packages=shared.MODELLING,
-    notes="terms",
-    cheap=True,
-)
+@command(calls=f"{ANALYSIS}:fit_regressions", packages=shared.MODELLING, notes="terms", cheap=True)
 def fit_regressions(
     accuracies: Path = argument("Accuracies table."),
     models: dict[str, Any] = json_option(
