@@ -47,80 +47,85 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
     In the published form, hidden cells compute each probability from that of the other value.
     """
-    cells: list[Cell] = []
-    hidden: list[Cell] = []
-    names = labels.languages
-    if labels.source == "published":
-        phenomenon = PHENOMENON
-        printed = read_printed(tables, exhibit="table1")
-        bold = {(row, names[lang]) for row, lang in printed_bold(printed, "table1")}
-        numbers = by_place(printed)
-        for (row, lang), number in numbers.items():
-            cells.append(printed_cell(number, (row, names[lang])))
-            subject, verb, order = row.split()
-            opposite = numbers[f"{subject} {({'SG', 'PL'} - {verb}).pop()} {order}", lang]
-            cell = printed_cell(opposite, (row, f"{names[lang]}, from the other value"))
-            cell = replace(cell, value=1 - cell.value, formula=COMPLEMENT, stands_for=(row, lang))
-            hidden.append(replace(cell, text=f"{cell.value:.3f}", printed=False))
-        rows = list(dict.fromkeys(printed["row"]))
-    else:
-        phenomenon = labels.facts["table1"]["phenomenon"]
-        counts: dict[str, pd.DataFrame] = {}
-        for path in tables["agreement_counts"]:
-            frame = read_plain(AGREEMENT_COUNTS, path)
-            frame = frame[frame["phenomenon"] == phenomenon]
-            counts |= {path.stem: frame} if len(frame) else {}
-        # The requested languages, or else the first ones with several values of both words.
-        languages = [lang for lang in labels.facts["table1"]["languages"] if lang in counts]
-        sides = ["subject_value", "verb_value"]
-        if not languages:
-            counted = [lang for lang in names if lang in counts]
-            inflecting = [lang for lang in counted if (counts[lang][sides].nunique() > 1).all()]
-            languages = (inflecting or counted)[:FALLBACK_LANGUAGES]
-        # Values that occur on a subject or a verb; the singular is last, as in the paper.
-        present = {value for lang in languages for value in counts[lang][sides].to_numpy().flat}
-        values = [value for value in FEATURES[phenomenon[2:]][1] if value in present]
-        values = sorted(values, key="SG".__eq__) + sorted(present - {*values})
-        # The verb's values for each order and value of the subject; the agreeing value is first.
-        conditions = [
-            (order, subject, [subject, *(value for value in values if value != subject)])
-            for order in ORDERS
-            for subject in values
-        ]
-        rows = [f"{subject} {v} {order}" for order, subject, verbs in conditions for v in verbs]
-        for lang, (order, subject, verbs) in product(languages, conditions):
-            where = {"lang": lang, "phenomenon": phenomenon}
-            where |= {"order": order, "subject_value": subject}
-            condition, source = select_rows(counts[lang], where), "agreement_counts"
-            n = int(condition["count"].sum())
-            for verb in verbs if n else ():
-                row = f"{subject} {verb} {order}"
-                cell_key, more = (row, names[lang]), {"n": n, "stands_for": (row, lang)}
-                cells.append(
-                    formula_cell(condition, cell_key, share(verb), source, where, ".3f", **more)
-                )
-        bold = set()
-        for path in [path for path in tables["agreement"] if path.stem in languages]:
-            tests = read_plain(AGREEMENT, path)
-            tests = tests[tests["phenomenon"] == phenomenon].groupby(["value", "order"])["label"]
-            for (value, order), marks in tests:
-                if (marks == "+").all():
-                    bold.add((f"{value} {value} {order}", names[path.stem]))
-    shown_rows = {cell.row for cell in cells}
-    rows = [row for row in rows if row in shown_rows]
-    columns = list(dict.fromkeys(cell.column for cell in cells))
+    published = labels.source == "published"
+    phenomenon = PHENOMENON if published else labels.facts["table1"]["phenomenon"]
+    cells, bold = _printed_shares(tables, labels) if published else _shares(tables, labels)
+    rows = list(dict.fromkeys(cell.row for cell in cells))
+    columns = list(dict.fromkeys(cell.column for cell in cells if cell.printed))
     feature = FEATURES[phenomenon[2:]][0].lower()
     inflected = {"sv": "verb", "sp": "participle"}[phenomenon[:2]]
     by_order = ({row: row for row in rows if row.endswith(order)} for order in ORDERS)
     return Exhibit(
         **describe("table1", kind=inflected, feature=feature),
-        cells=sorted(cells, key=lambda cell: rows.index(cell.row)) + hidden,
+        cells=cells,
         stub={row: dict(zip(STUB, row.split(), strict=True)) for row in rows},
         bold=bold,
         heads={column: (f"P({inflected} | subject, order)", column) for column in columns},
         sections=[Section("", group, [*STUB, *columns]) for group in by_order if group],
         named=False,
     )
+
+
+def _printed_shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, str]]]:
+    """List the cells of the printed Table 1, hidden ones last, and the places of bold ones."""
+    cells: list[Cell] = []
+    hidden: list[Cell] = []
+    names = labels.languages
+    printed = read_printed(tables, exhibit="table1")
+    numbers = by_place(printed)
+    for (row, lang), number in numbers.items():
+        cells.append(printed_cell(number, (row, names[lang])))
+        subject, verb, order = row.split()
+        opposite = numbers[f"{subject} {({'SG', 'PL'} - {verb}).pop()} {order}", lang]
+        cell = printed_cell(opposite, (row, f"{names[lang]}, from the other value"))
+        cell = replace(cell, value=1 - cell.value, formula=COMPLEMENT, stands_for=(row, lang))
+        hidden.append(replace(cell, text=f"{cell.value:.3f}", printed=False))
+    rows = list(dict.fromkeys(printed["row"]))
+    cells.sort(key=lambda cell: rows.index(cell.row))
+    return cells + hidden, {(row, names[lang]) for row, lang in printed_bold(printed, "table1")}
+
+
+def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, str]]]:
+    """List the cells of the measured Table 1, and the places of significant agreement."""
+    names, phenomenon = labels.languages, labels.facts["table1"]["phenomenon"]
+    counts: dict[str, pd.DataFrame] = {}
+    for path in tables["agreement_counts"]:
+        frame = read_plain(AGREEMENT_COUNTS, path)
+        frame = frame[frame["phenomenon"] == phenomenon]
+        counts |= {path.stem: frame} if len(frame) else {}
+    # The requested languages, or else the first ones with several values of both words.
+    languages = [lang for lang in labels.facts["table1"]["languages"] if lang in counts]
+    sides = ["subject_value", "verb_value"]
+    if not languages:
+        counted = [lang for lang in names if lang in counts]
+        inflecting = [lang for lang in counted if (counts[lang][sides].nunique() > 1).all()]
+        languages = (inflecting or counted)[:FALLBACK_LANGUAGES]
+    # Values that occur on a subject or a verb; the singular is last, as in the paper.
+    present = {value for lang in languages for value in counts[lang][sides].to_numpy().flat}
+    values = [value for value in FEATURES[phenomenon[2:]][1] if value in present]
+    values = sorted(values, key="SG".__eq__) + sorted(present - {*values})
+    cells: list[Cell] = []
+    for order, subject in product(ORDERS, values):
+        # The value of a verb that agrees is first.
+        for verb in [subject, *(value for value in values if value != subject)]:
+            row = f"{subject} {verb} {order}"
+            for lang in languages:
+                where = {"lang": lang, "phenomenon": phenomenon}
+                where |= {"order": order, "subject_value": subject}
+                condition, source = select_rows(counts[lang], where), "agreement_counts"
+                if n := int(condition["count"].sum()):
+                    cell = formula_cell(
+                        condition, (row, names[lang]), share(verb), source, where, ".3f", n=n
+                    )
+                    cells.append(replace(cell, stands_for=(row, lang)))
+    bold = set()
+    for path in [path for path in tables["agreement"] if path.stem in languages]:
+        tests = read_plain(AGREEMENT, path)
+        tests = tests[tests["phenomenon"] == phenomenon]
+        for (value, order), marks in tests.groupby(["value", "order"])["label"]:
+            if (marks == "+").all():
+                bold.add((f"{value} {value} {order}", names[path.stem]))
+    return cells, bold
 
 
 COUNTED_ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
@@ -165,8 +170,8 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         caption = f"Number of the campaign's {len(labels.languages)} languages"
     sections = []
     for heading, values in HEADINGS.items():
-        rows = {names[key]: ROWS[key][1] for key in ROWS if key in present}
-        rows = {name: row for name, row in rows.items() if name.startswith(heading)}
+        keys = [key for key in ROWS if key in present and ROWS[key][0] == heading]
+        rows = {names[key]: ROWS[key][1] for key in keys}
         if rows:
             of_values = [f"{value} {order}" for value in values for order in COUNTED_ORDERS["BOTH"]]
             sections.append(Section(heading, rows, [*of_values, *TOTALS]))

@@ -7,8 +7,10 @@ and 8.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from typing import Any
+
+import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.comparisons import EXACT_BELOW
@@ -49,12 +51,12 @@ from blimpworks.tables import COMPARISONS, ITEMS, REGRESSIONS, read_table
 
 RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}
 SUBSETS = {"goldfish": "GF", "aya": "Aya", "eurollm": "EU"}
-ENGLISH, EVERY, BEST = "Eng", "All", "#best"
+BEST = "#best"
 HEADS = (
     {name: (construction, feature[0]) for name, (construction, feature) in PHENOMENA.items()}
     | {name: ("Resources", head) for name, head in RESOURCES.items()}
     | {name: ("Language subset", head) for name, head in SUBSETS.items()}
-    | {"eng": ("Language subset", ENGLISH), ALL: ("Language subset", EVERY), "best": ("", BEST)}
+    | {"eng": ("Language subset", "Eng"), ALL: ("Language subset", "All"), "best": ("", BEST)}
 )
 PAIRS = {"low": 44_077, "mid": 49_294, "high": 27_934}
 """Pairs of each resource group: the release's, by languages ranked by GlotCC's characters.
@@ -156,10 +158,10 @@ def _published_table3(
             cells.append(formula_cell(printed, cell_key, mean, "published", where, ".1f", **more))
         for cell in [cell for cell in computed if cell.row == name]:
             # Our copy of Table 5 lacks languages, so that only the English column is complete.
-            is_whole = cell.column == NAMES["eng"]
-            stands_for = cell.stands_for if is_whole else None
+            complete = cell.column == NAMES["eng"]
+            stands_for = cell.stands_for if complete else None
             cells.append(replace(cell, row=f"{name}, Table 5", stands_for=stands_for))
-            if is_whole and (model, "eng") in inside:
+            if complete and (model, "eng") in inside:
                 compared += 1
                 equal += round(cell.value, 1) == round(inside[model, "eng"]["value"], 1)
     # Number of languages behind the cells of each incomplete column.
@@ -242,33 +244,10 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
     """
     rows = read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
+    if labels.source == "published":
+        return _published_tableb2(rows, tables, labels)
     cells: list[Cell] = []
     stub = {}
-    if labels.source == "published":
-        by_column: dict[str, list[Cell]] = {"Accuracy": [], "p": [], "Table 5": []}
-        differ = []
-        for _, row in read_printed(tables, exhibit="tableb2").iterrows():
-            lang, model = row["row"], row["column"]
-            if lang not in labels.languages:
-                continue
-            name = labels.languages[lang]
-            column = "p" if model == "p" else "Accuracy"
-            by_column[column].append(printed_cell(row, (name, column)))
-            if column == "Accuracy":
-                stub[name] = {"Model": labels.models[model]}
-            if (lang, model) in rows.index:
-                key, cell_key = (lang, model), (name, "Table 5")
-                again_cell = accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key)
-                by_column["Table 5"].append(again_cell)
-                differ += [name] if round(again_cell.value, 1) != row["value"] else []
-        cells = [cell for inside in by_column.values() for cell in inside]
-        counts = Counter(texts["Model"] for texts in stub.values())
-        description = describe(
-            "tableb2_published",
-            differing=", ".join(differ) or "none",
-            by_model=", ".join(f"{model} {n}" for model, n in counts.items()),
-        )
-        return Exhibit(**description, cells=cells, stub=stub)
     models = [model for model in labels.facts["rivals"] if model in labels.models]
     where = {"model_a": models, "model_b": models, "method": labels.method}
     leading = leads(select_rows(read_plain(COMPARISONS, tables["comparisons"][0]), where))
@@ -283,6 +262,34 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
     none = "" if cells else " No model is ahead of all others so surely in any language."
     description = describe("tableb2", level=LEAD_BELOW, test=form_of_test(labels), none=none)
     return Exhibit(**description, cells=cells, stub=stub)
+
+
+def _published_tableb2(rows: pd.DataFrame, tables: Tables, labels: Labels) -> Exhibit:
+    """Make Table B.2 as printed; ``rows`` are Table 5's accuracies by language and model."""
+    cells: dict[str, list[Cell]] = {"Accuracy": [], "p": [], "Table 5": []}
+    stub = {}
+    differing = []
+    for _, row in read_printed(tables, exhibit="tableb2").iterrows():
+        lang, model = row["row"], row["column"]
+        if lang not in labels.languages:
+            continue
+        name = labels.languages[lang]
+        column = "p" if model == "p" else "Accuracy"
+        cells[column].append(printed_cell(row, (name, column)))
+        if column == "Accuracy":
+            stub[name] = {"Model": labels.models[model]}
+        key, cell_key = (lang, model), (name, "Table 5")
+        if key in rows.index:
+            cell = accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key)
+            cells["Table 5"].append(cell)
+            differing += [name] if round(cell.value, 1) != row["value"] else []
+    counts = Counter(texts["Model"] for texts in stub.values())
+    description = describe(
+        "tableb2_published",
+        differing=", ".join(differing) or "none",
+        by_model=", ".join(f"{model} {n}" for model, n in counts.items()),
+    )
+    return Exhibit(**description, cells=[*chain.from_iterable(cells.values())], stub=stub)
 
 
 RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
@@ -305,10 +312,7 @@ REGRESSION = {
 
 
 def text72_73(tables: Tables, labels: Labels) -> Exhibit:
-    """Make the table of section 7.2's regression, and of 7.3's counts of languages.
-
-    These count the languages in which one model is significantly better than another.
-    """
+    """Make the table of section 7.2's regression, and of languages by better model (7.3)."""
     if labels.source == "published":
         printed = read_printed(tables)
         stated, faults = printed_statements(printed, RECOMPUTATION, exhibit="text72_73")
