@@ -1,4 +1,4 @@
-"""Scripts and diacritics: treebank words and UniMorph rows in one spelling."""
+"""Words of treebanks and UniMorph tables: their tags, and one spelling of both."""
 
 import csv
 import lzma
@@ -12,6 +12,7 @@ from blimpworks.papers.multiblimp.items.words import (
     UYGHUR_LATIN,
     normalise_tokens,
     normalise_unimorph,
+    parse_tags,
     treatments,
 )
 from blimpworks.tables import LABEL
@@ -29,6 +30,45 @@ def words(*forms, lemmas=None, misc=None, deprel="root"):
         "misc": pa.array(misc or [None] * n, pa.string()),
     }
     return pa.table(columns)
+
+
+@pytest.mark.parametrize(
+    ("tags", "readings"),
+    [
+        ("V;PRS;3;SG", [("V", "Number=SG|Person=3|Tense=PRS")]),
+        ("V;1/3;SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
+        ("V;1,3;SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
+        ("V;1+3;SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
+        ("V;{1/3};SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
+        ("V.PTCP;PST", [("V", "Tense=PST|VerbForm=V.PTCP")]),
+        ("V.PCTP;PST", [("V", "Tense=PST|VerbForm=V.PTCP")]),
+        ("V;V.PTCP;PST", [("V", "Tense=PST|VerbForm=V.PTCP")]),
+        ("V.CVB;PRS", [("", "Tense=PRS|VerbForm=V.CVB")]),
+        ("V;V.MSDR", [("V", "VerbForm=V.MSDR")]),
+        ("V;NFIN", [("V", "Finiteness=NFIN")]),
+        ("V;3.SG", [("V", "Number=SG|Person=3")]),
+        ("V;PRS;NOM(3,SG)", [("V", "Number=SG|Person=3|Tense=PRS")]),
+        ("V;WHATEVER;SG", [("V", "Number=SG")]),
+        ("V; SG ;;", [("V", "Number=SG")]),
+        ("V;IMP;SBJV", [("V", "Mood=IMP"), ("V", "Mood=SBJV")]),
+        ("V;1;PL;INCL", [("V", "Number=PL|Person=1"), ("V", "Number=PL|Person=INCL")]),
+        ("v;sg", [("V", "Number=SG")]),
+        ("V;Sg+pl", [("V", "Number=SG"), ("V", "Number=PL")]),
+        ("V;1.sg", [("V", "Number=SG|Person=1")]),
+        ("V;v.msdr", [("V", "VerbForm=V.MSDR")]),
+        ("N;Ter", [("N", "Case=Ter")]),
+        ("V;CndPot;PastPerf;CAUPASS", [("V", "Mood=CndPot|Tense=PastPerf|Voice=CAUPASS")]),
+        (
+            "V;NAKH1/BANTU23;Ptan",
+            [("V", "Gender=NAKH1|Number=Ptan"), ("V", "Gender=BANTU23|Number=Ptan")],
+        ),
+        ("ADJ.CVB;NFH2", [("ADJ.CVB", "Evidentiality=NFH2")]),
+        ("N;PSS1S;LGSPEC1", [("N", "Language_Specific=LGSPEC1|Possession=PSS1S")]),
+    ],
+)
+def test_tags_are_parsed_in_all_their_notations(tags, readings):
+    parsed = [(pos, "|".join(f"{n}={v}" for n, v in fs)) for pos, fs in parse_tags(tags)]
+    assert parsed == readings
 
 
 @pytest.mark.parametrize(
