@@ -314,35 +314,18 @@ def test_released_items_need_no_treebank_and_regenerated_ones_no_released_file()
     assert {"table2", "fig3", "fig8"} <= needed["released"][1]
 
 
+PREFIX = '"Dogs near the cat and often'
 ROW = {
-    "sen": '"Dogs near the cat and often sing"',
-    "wrong_sen": '"Dogs near the cat and often sings"',
-    "prefix": '"Dogs near the cat and often',
-    "verb": "sing",
-    "verb_idx": "7",
-    "cop": "",
-    "cop_idx": "",
-    "child": "Dogs",
-    "child_idx": "1",
-    "child_features": "{'Case': 'Nom', 'Number': 'Plur', 'lemma': 'dog'}",
-    "child_upos": "NOUN",
-    "head": "sing",
-    "head_idx": "7",
-    "head_upos": "VERB",
-    "distance": "6",
-    "metadata": "{'sent_id': 's1', 'treebank': 'UD_X-Test/x-test.conllu'}",
-    "swap_head": "sings",
-    "feature_vals": "PL -> SG",
-    "attractors": "[{'feats': {'Number': 'Sing'}}]",
-    "has_attractors": "True",
-    "sample_weight": str(1 / 24),
-    "lang": "xyz",
-    "phenomenon": "SV-#",
-    "grammatical_feature": "PL",
-    "ungrammatical_feature": "SG",
-    "wo": "SV",
-    "inflect_item": "verb",
-    "agreement_certainty": "~",
+    **{"sen": f'{PREFIX} sing"', "wrong_sen": f'{PREFIX} sings"', "prefix": PREFIX},
+    **{"verb": "sing", "verb_idx": "7", "cop": "", "cop_idx": ""},
+    **{"child": "Dogs", "child_idx": "1"},
+    **{"child_features": "{'Case': 'Nom', 'Number': 'Plur', 'lemma': 'dog'}", "child_upos": "NOUN"},
+    **{"head": "sing", "head_idx": "7", "head_upos": "VERB", "distance": "6", "swap_head": "sings"},
+    **{"metadata": "{'sent_id': 's1', 'treebank': 'UD_X-Test/x-test.conllu'}"},
+    **{"attractors": "[{'feats': {'Number': 'Sing'}}]", "has_attractors": "True"},
+    **{"feature_vals": "PL -> SG", "sample_weight": str(1 / 24), "lang": "xyz"},
+    **{"phenomenon": "SV-#", "grammatical_feature": "PL", "ungrammatical_feature": "SG"},
+    **{"wo": "SV", "inflect_item": "verb", "agreement_certainty": "~"},
 }
 NAMED = (ROW["metadata"], ROW["wrong_sen"])
 # Of deu/data.tsv and all others at revision de923efa8d24, in this order.

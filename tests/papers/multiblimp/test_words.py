@@ -33,42 +33,32 @@ def words(*forms, lemmas=None, misc=None, deprel="root"):
 
 
 @pytest.mark.parametrize(
-    ("tags", "readings"),
+    ("notations", "readings"),
     [
-        ("V;PRS;3;SG", [("V", "Number=SG|Person=3|Tense=PRS")]),
-        ("V;1/3;SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
-        ("V;1,3;SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
-        ("V;1+3;SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
-        ("V;{1/3};SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
-        ("V.PTCP;PST", [("V", "Tense=PST|VerbForm=V.PTCP")]),
-        ("V.PCTP;PST", [("V", "Tense=PST|VerbForm=V.PTCP")]),
-        ("V;V.PTCP;PST", [("V", "Tense=PST|VerbForm=V.PTCP")]),
-        ("V.CVB;PRS", [("", "Tense=PRS|VerbForm=V.CVB")]),
-        ("V;V.MSDR", [("V", "VerbForm=V.MSDR")]),
-        ("V;NFIN", [("V", "Finiteness=NFIN")]),
-        ("V;3.SG", [("V", "Number=SG|Person=3")]),
-        ("V;PRS;NOM(3,SG)", [("V", "Number=SG|Person=3|Tense=PRS")]),
-        ("V;WHATEVER;SG", [("V", "Number=SG")]),
-        ("V; SG ;;", [("V", "Number=SG")]),
-        ("V;IMP;SBJV", [("V", "Mood=IMP"), ("V", "Mood=SBJV")]),
-        ("V;1;PL;INCL", [("V", "Number=PL|Person=1"), ("V", "Number=PL|Person=INCL")]),
-        ("v;sg", [("V", "Number=SG")]),
-        ("V;Sg+pl", [("V", "Number=SG"), ("V", "Number=PL")]),
-        ("V;1.sg", [("V", "Number=SG|Person=1")]),
-        ("V;v.msdr", [("V", "VerbForm=V.MSDR")]),
-        ("N;Ter", [("N", "Case=Ter")]),
-        ("V;CndPot;PastPerf;CAUPASS", [("V", "Mood=CndPot|Tense=PastPerf|Voice=CAUPASS")]),
-        (
-            "V;NAKH1/BANTU23;Ptan",
-            [("V", "Gender=NAKH1|Number=Ptan"), ("V", "Gender=BANTU23|Number=Ptan")],
-        ),
-        ("ADJ.CVB;NFH2", [("ADJ.CVB", "Evidentiality=NFH2")]),
-        ("N;PSS1S;LGSPEC1", [("N", "Language_Specific=LGSPEC1|Possession=PSS1S")]),
+        ("V;PRS;3;SG V;PRS;NOM(3,SG)", "V Number=SG|Person=3|Tense=PRS"),
+        ("V;1/3;SG V;1,3;SG V;1+3;SG V;{1/3};SG", "V Number=SG|Person=1 V Number=SG|Person=3"),
+        ("V.PTCP;PST V.PCTP;PST V;V.PTCP;PST", "V Tense=PST|VerbForm=V.PTCP"),
+        ("V.CVB;PRS", " Tense=PRS|VerbForm=V.CVB"),
+        ("V;V.MSDR V;v.msdr", "V VerbForm=V.MSDR"),
+        ("V;NFIN", "V Finiteness=NFIN"),
+        ("V;3.SG", "V Number=SG|Person=3"),
+        ("V;WHATEVER;SG v;sg", "V Number=SG"),
+        ("V;IMP;SBJV", "V Mood=IMP V Mood=SBJV"),
+        ("V;1;PL;INCL", "V Number=PL|Person=1 V Number=PL|Person=INCL"),
+        ("V;Sg+pl", "V Number=SG V Number=PL"),
+        ("V;1.sg", "V Number=SG|Person=1"),
+        ("N;Ter", "N Case=Ter"),
+        ("V;CndPot;PastPerf;CAUPASS", "V Mood=CndPot|Tense=PastPerf|Voice=CAUPASS"),
+        ("V;NAKH1/BANTU23;Ptan", "V Gender=NAKH1|Number=Ptan V Gender=BANTU23|Number=Ptan"),
+        ("ADJ.CVB;NFH2", "ADJ.CVB Evidentiality=NFH2"),
+        ("N;PSS1S;LGSPEC1", "N Language_Specific=LGSPEC1|Possession=PSS1S"),
     ],
 )
-def test_tags_are_parsed_in_all_their_notations(tags, readings):
-    parsed = [(pos, "|".join(f"{n}={v}" for n, v in fs)) for pos, fs in parse_tags(tags)]
-    assert parsed == readings
+def test_tags_are_parsed_in_all_their_notations(notations, readings):
+    for tags in notations.split():
+        parsed = [f"{pos} {'|'.join(f'{n}={v}' for n, v in fs)}" for pos, fs in parse_tags(tags)]
+        assert " ".join(parsed) == readings
+    assert parse_tags("V; SG ;;") == parse_tags("V;SG")
 
 
 @pytest.mark.parametrize(
