@@ -123,8 +123,8 @@ Llama3's 8B and 70B 3.3 points apart. Between them, 4.30 per standard deviation 
 the logarithm and 16.4 of the number. So size is here the standardised logarithm, which fits best.
 """
 CHAT = "post-training"
-# A curve of two parameters through fewer languages than this says nothing.
 ENOUGH_LANGUAGES = 4
+"""Fewest languages for a curve of two parameters."""
 Rows = list[dict[str, Any]]
 Facts = Mapping[str, Mapping[str, Any]]
 
@@ -136,7 +136,7 @@ def overall(accuracies: pd.DataFrame) -> pd.DataFrame:
 
 
 def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
-    """Average each model's accuracy in percent over all pairs; models that lack a language go."""
+    """Average accuracy in percent over all pairs, for each model that has all languages."""
     rows = overall(accuracies)
     languages = rows["lang"].nunique()
     weighted = rows.assign(total=rows["percent"] * rows["n"]).groupby("model", observed=True)
@@ -171,7 +171,7 @@ def fit_size(accuracies: pd.DataFrame, models: Facts) -> Rows:
 
 
 def why_no_size(accuracies: pd.DataFrame, models: Facts) -> str:
-    """Say why ``fit_size`` gives no rows; "" if it does."""
+    """Explain why ``fit_size`` gives no rows; empty if it gives some."""
     predictors = _size_predictors(mean_accuracies(accuracies), models)
     if predictors is None or len(predictors) <= predictors.shape[1] + 1:
         n = 0 if predictors is None else len(predictors)
@@ -191,7 +191,7 @@ def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
     n = len(x)
     if n < ENOUGH_LANGUAGES or len({*x}) < 2 or len({*y}) < 2:
         return []
-    # Slow to import, and figures that need this module's names fit nothing.
+    # Slow to import, and the figures that import this module fit nothing.
     from scipy.optimize import OptimizeWarning, curve_fit
     from scipy.stats import t as student
 
@@ -278,17 +278,17 @@ LOG_FREQUENCY = "log frequency"
 FACTORS = (DISTANCE, PERPLEXITY, LENGTH, SUBWORDS, CONGRUENT, INCONGRUENT, LOG_FREQUENCY)
 COVARIATES = ["distance", "attractors", "congruent_attractors"]
 COLUMNS = ["item_id", "lang", "phenomenon", *COVARIATES]
-# Rows that are no estimates, by what they stand under in place of ``MARGIN``.
+# Analyses of rows that are remarks, not estimates.
 COMPARED = "margin: reference"
-"""The agreement type (term) that the others are compared with."""
+"""Its term is the agreement type that the others are compared with."""
 UNVARYING = "margin: without variation"
-"""A factor (term) that is the same in all pairs."""
+"""Its term is a factor that is the same in all pairs."""
 UNKNOWN = "margin: no frequencies"
 """There is no frequencies table."""
 TEXTLESS = "margin: without text"
-"""Number of pairs (n) of languages that the corpus has no text of."""
+"""Its n is the number of pairs of languages without text in the corpus."""
 FEW, COLLINEAR = "margin: too few pairs", "margin: collinear"
-"""Why nothing could be estimated."""
+"""Reasons why nothing could be estimated."""
 
 
 def _region_tokens(side: Side) -> np.ndarray:

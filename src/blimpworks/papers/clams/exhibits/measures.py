@@ -114,7 +114,7 @@ def sd_over(rows: pd.DataFrame, unit: str) -> float:
 def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
     """Correlate mean accuracy with an order of languages; NaN if all accuracies are equal.
 
-    With ``mixed``, accuracies of languages with capitals are those with capitals.
+    With ``mixed``, accuracies with capitals replace those without, if a language has both.
     """
     if mixed:
         with_capitals = rows["phenomenon"] == CAPITALS

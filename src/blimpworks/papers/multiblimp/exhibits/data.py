@@ -67,7 +67,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _printed_shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, str]]]:
-    """List the cells of the printed Table 1, hidden ones last, and the places of bold ones."""
+    """List the cells of the printed Table 1, hidden ones last; and which are bold."""
     cells: list[Cell] = []
     hidden: list[Cell] = []
     names = labels.languages
@@ -86,7 +86,7 @@ def _printed_shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tup
 
 
 def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, str]]]:
-    """List the cells of the measured Table 1, and the places of significant agreement."""
+    """List the cells of the measured Table 1; and which are bold, for significant agreement."""
     names, phenomenon = labels.languages, labels.facts["table1"]["phenomenon"]
     counts: dict[str, pd.DataFrame] = {}
     for path in tables["agreement_counts"]:

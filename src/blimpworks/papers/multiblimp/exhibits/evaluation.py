@@ -221,7 +221,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         **describe("table5", starred=starred, legible=legible),
         cells=cells,
         stub={labels.languages[lang]: {"ISO": lang} for lang in sizes},
-        # Family above size.
+        # Headings have the family above the size.
         heads={n: (n.rpartition(" ")[0], n.rpartition(" ")[2]) for n in labels.models.values()},
         bold=bold if published else best_of_each(cells, {*labels.models.values()}),
     )

@@ -270,7 +270,7 @@ def _suits(row: LexiconRow, cell: Cell) -> bool:
 
 
 class Paradigms:
-    """Finite readings of verbs by mood and tense, by which a form may be right after all.
+    """Finite readings of verbs by mood and tense: a form may be right in another of these.
 
     ``feature`` is the agreement feature. A form in a ``bound`` mood is right nowhere.
     """
@@ -309,12 +309,11 @@ class Paradigms:
                 return "right"
             if not fitting and slot not in self._vague:
                 lacking.append(slot)
-        shares = {
-            (slot, row.bundle): share
-            for row in readings
-            for slot in lacking
-            if (share := self._share(lemma, slot, subject, row)) is not None
-        }
+        shares: dict[tuple[Slot, str], float] = {}
+        for row, slot in product(readings, lacking):
+            share = self._share(lemma, slot, subject, row)
+            if share is not None:
+                shares[slot, row.bundle] = share
         if any(share >= RULE for share in shares.values()):
             return "right"
         if any(share >= EXCEPTION for share in shares.values()):

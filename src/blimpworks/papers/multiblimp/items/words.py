@@ -102,6 +102,7 @@ def render(features: Iterable[tuple[str, str]]) -> str:
 
 def _split_tags(tags: str) -> list[str]:
     """Split UniMorph's ``;``-separated tags; variants of its notation become one notation."""
+    # "NOM(3,SG)" becomes "3;SG", and "{1/3}" becomes "1+3".
     tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
     tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
     tags = re.sub(r"V\.(PTCP|PCTP)", "V;V.PTCP", tags)

@@ -18,7 +18,13 @@ from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, read_cells, text_of
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.grammar import model
-from blimpworks.papers.clams.items.grammar.model import Grammar, Location, Reference, Template
+from blimpworks.papers.clams.items.grammar.model import (
+    Grammar,
+    Location,
+    Preterminal,
+    Reference,
+    Template,
+)
 
 MinimalSet = tuple[str, ...]
 """A grammatical sentence, then its ungrammatical ones."""
@@ -110,6 +116,7 @@ def count_template(grammar: Grammar, template: Template, variant: Variant) -> tu
     lines = prod(counts) * prod(widths)
     if variant == "corrected":
         return prod(counts), lines
+    # Each wrong and right form of the last varied slot is in the same set.
     return lines // next(width for width in reversed(widths) if width > 1), lines
 
 
@@ -249,10 +256,13 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
             yield _remark(locations[0], "unused", rule=rule.defined)
     if variant == "published":
         # If all items have attributes, the authors' program repeats the right form.
-        covering = [grammar.items_for(reference.target) for reference in _distinct(grammar)]
-        faulty = {item for items in covering if all(i.attributes for i in items) for item in items}
+        repeating: set[Preterminal] = set()
+        for reference in _distinct(grammar):
+            items = grammar.items_for(reference.target)
+            if all(item.attributes for item in items):
+                repeating.update(items)
         for item in grammar.vary:
-            if item.target in faulty:
+            if item.target in repeating:
                 yield _remark(item.location, "repeated item", item=item.target)
         # Slots for which the authors' program writes nothing.
         references = [r for template in grammar.templates for r in template.references]
