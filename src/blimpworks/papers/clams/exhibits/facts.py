@@ -71,7 +71,8 @@ def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
             size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
             corpus = _corpus(campaign, catalogue, recipe.corpus)
             texts.append(f"{catalogue.row_of(name)} ({size}, trained on {corpus})")
-    return "; ".join(f"{text}, {n} seed{'s' * (n > 1)}" for text, n in Counter(texts).items())
+    counts = Counter(texts).items()
+    return "; ".join(f"{text}, {n} {'seed' if n == 1 else 'seeds'}" for text, n in counts)
 
 
 UNKNOWN = {

@@ -166,7 +166,8 @@ MASKED = "masked_critical_word"
 """Method of the measured masked models (section 5.2)."""
 HEADINGS = {MONO: "Mono", MULTI: "Multi", BERT: "Mono", MBERT: "Multi"}
 """Headings of columns, by series."""
-AVERAGE, AGAIN = "Average accuracy", "Average accuracy, from the rows above"
+AVERAGE = "Average accuracy"
+RECOMPUTED_AVERAGE = "Average accuracy, from the rows above"
 AVERAGE_KEY = "average"
 
 

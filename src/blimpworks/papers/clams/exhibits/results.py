@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from blimpworks import tables as kinds
 from blimpworks.campaign.registry import TIES
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.accuracies import Place, where_of
@@ -26,9 +25,16 @@ from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, Formula, sele
 from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
 from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED
-from blimpworks.papers.clams.exhibits.measures import AGAIN, AVERAGE, AVERAGE_KEY, Column, Grid
+from blimpworks.papers.clams.exhibits.measures import (
+    AVERAGE,
+    AVERAGE_KEY,
+    RECOMPUTED_AVERAGE,
+    Column,
+    Grid,
+)
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, ENGLISH_SETS
+from blimpworks.tables import EVALUATION_SETS, ITEMS, PERPLEXITIES, read_table
 
 ENG = "eng"
 NO_MASKED = " No masked model of the campaign has judged any of it."
@@ -76,21 +82,22 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             cells += grid.printed(tables, "table3", {**grid.rows, key: AVERAGE})
             multilingual_column = (ENG, "Multi, Table 2", PRINTED[MBERT])
             cells += _printed_elsewhere(tables, "table2", grid, *multilingual_column)
-            cells += grid.cells(accuracies, measures.average, {key: AGAIN})
+            cells += grid.cells(accuracies, measures.average, {key: RECOMPUTED_AVERAGE})
             continue
         for column in grid.columns:
             column_grid = replace(grid, columns=[column])
             cells += column_grid.cells(accuracies, measures.accuracy)
             cells += column_grid.cells(accuracies, measures.average, {key: AVERAGE})
     key, none = "table3_published" if published else "table3", "" if cells else NO_MASKED
-    sections = [grid.section(AVERAGE, *[AGAIN] * published) for grid in grids]
+    further_rows = [AVERAGE, RECOMPUTED_AVERAGE] if published else [AVERAGE]
+    sections = [grid.section(*further_rows) for grid in grids]
     return measures.table_of(describe(key, none=none), cells, grids, sections)
 
 
 LSTM_SERIES = (MONO, MULTI)
 PERPLEXITY_KEY, PERPLEXITY_NAME = "perplexity", "Test perplexity"
 PERPLEXITY_ROW = {PERPLEXITY_KEY: PERPLEXITY_NAME}
-AVERAGE_ROW, AGAIN_ROW = {AVERAGE_KEY: AVERAGE}, {AVERAGE_KEY: AGAIN}
+AVERAGE_ROW, RECOMPUTED_ROW = {AVERAGE_KEY: AVERAGE}, {AVERAGE_KEY: RECOMPUTED_AVERAGE}
 SEEDS = 2
 """Fewest models for a standard deviation over seeds."""
 
@@ -133,13 +140,13 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     last = AVERAGE_ROW
     if labels.source == "published":
         cells = grid.printed(tables, "table1", PERPLEXITY_ROW | CONSTRUCTIONS | AVERAGE_ROW)
-        cells += grid.cells(accuracies, measures.average, AGAIN_ROW)
-        last = last | {"again": AGAIN}
+        cells += grid.cells(accuracies, measures.average, RECOMPUTED_ROW)
+        last = last | {"again": RECOMPUTED_AVERAGE}
         caption = "As printed; the last row is the mean of the seven printed accuracies above. "
     else:
         cells, caption = [], trained(labels)
         # Perplexity is a mean over seeds, on the language's test text.
-        perplexities = read_plain(kinds.PERPLEXITIES, tables.get("perplexities"))
+        perplexities = read_plain(PERPLEXITIES, tables.get("perplexities"))
         for column in grid.columns:
             where = {"lang": column.lang, "model": [*accuracies.models[column.series]]}
             rows = select_rows(perplexities, where)
@@ -180,7 +187,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         cells = both.cells(accuracies, gain) + both.cells(accuracies, gain, AVERAGE_ROW)
         return lstm_table(grid, describe("table4"), cells, CONSTRUCTIONS, last)
     columns = [c for c in lstm_grid(labels).columns if c.lang in clams.CAPITALISED]
-    grid, last = Grid(columns), AVERAGE_ROW | {"again": AGAIN}
+    grid, last = Grid(columns), AVERAGE_ROW | {"again": RECOMPUTED_AVERAGE}
     cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
     # The paper's average gains are relative to the averages of Table 1.
     printed = read_printed(tables)
@@ -192,7 +199,9 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         gains = numbers[of_table4 & (numbers["row"] != AVERAGE_KEY)]
         if (~of_table4).sum() == len(keys) and len(gains) == len(CONSTRUCTIONS):
             formula = measures.PRINTED_GAIN
-            cell = formula_cell(numbers, (AGAIN, column.name), formula, "published", where, ".2f")
+            cell = formula_cell(
+                numbers, (RECOMPUTED_AVERAGE, column.name), formula, "published", where, ".2f"
+            )
             cells.append(signed(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
     return lstm_table(grid, describe("table4_published"), cells, CONSTRUCTIONS, last)
 
@@ -299,7 +308,7 @@ MOST_FOCUS_WORDS = 22
 
 def read_sets(tables: Tables) -> pd.DataFrame:
     """Read the released evaluation sets with their constructions; no rows without the table."""
-    sets = read_plain(kinds.EVALUATION_SETS, tables.get(SETS))
+    sets = read_plain(EVALUATION_SETS, tables.get(SETS))
     return sets.assign(construction=sets["paradigm"].map(clams.construction_of))
 
 
@@ -309,7 +318,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     A cell's filter selects the set's item.
     """
     paths = [path for path in tables["items"] if path.stem == ENG]
-    items = [row for p in paths for row in kinds.read_table(kinds.ITEMS, p, MARKED).to_pylist()]
+    items = [row for p in paths for row in read_table(ITEMS, p, MARKED).to_pylist()]
     cells = []
     for key, name in CONSTRUCTIONS.items():
         names = clams.paradigms(key, inanimate=False)
@@ -347,7 +356,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
             cells += sizes.values()
         return measures.table_of(describe("table6", caption=caption), cells, [grid])
     for path in tables["items"]:
-        items = kinds.read_table(kinds.ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
+        items = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
         for column, (key, row) in product(grid.columns, grid.rows.items()):
             where = {"lang": column.lang, "phenomenon": AGREEMENT}
             where |= {"paradigm": clams.paradigms(key, inanimate=False)}

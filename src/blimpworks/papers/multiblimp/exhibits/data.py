@@ -103,7 +103,7 @@ def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, 
     # Values that occur on a subject or a verb; the singular is last, as in the paper.
     present = {value for lang in languages for value in counts[lang][sides].to_numpy().flat}
     values = [value for value in FEATURES[phenomenon[2:]][1] if value in present]
-    values = sorted(values, key="SG".__eq__) + sorted(present - {*values})
+    values = sorted(values, key=lambda value: value == "SG") + sorted(present - {*values})
     cells: list[Cell] = []
     for order, subject in product(ORDERS, values):
         # The value of a verb that agrees is first.

@@ -282,8 +282,9 @@ def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
     lowest = min(50.0, 100 * drawn["accuracy"].min()) if len(drawn) else 50.0
     panels = max(len(pairs), 1)
     columns = min(panels, 2)
-    figure = style.new_figure(3.4 * columns, 3.4 * -(-panels // 2))
-    grid = list(figure.subplots(-(-panels // columns), columns, squeeze=False).flat)
+    lines = math.ceil(panels / 2)
+    figure = style.new_figure(3.4 * columns, 3.4 * lines)
+    grid = list(figure.subplots(lines, columns, squeeze=False).flat)
     for spare in grid[panels:]:
         spare.set_axis_off()
     cells: dict[tuple[str, str], Cell] = {}

@@ -58,13 +58,14 @@ def load_words(tokens: pa.Table) -> Words:
     sentence = table["sentence"].to_numpy().astype(np.int64)
     word = table["word"].to_numpy().astype(np.int64)
     head = table["head"].fill_null(0).to_numpy().astype(np.int64)
-    first = np.arange(len(word)) - (word - 1)
+    first_of_sentence = np.arange(len(word)) - (word - 1)
     text = {
         name: table[name].cast(pa.string()).to_numpy(zero_copy_only=False)
         for name in ("form", "lemma", "upos", "feats")
     }
     deprel = table["deprel"].cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False)
-    return Words(sentence, word, np.where(head > 0, first + head - 1, -1), **text, deprel=deprel)
+    head_rows = np.where(head > 0, first_of_sentence + head - 1, -1)
+    return Words(sentence, word, head_rows, **text, deprel=deprel)
 
 
 def check_each(values: Strings, predicate: Callable[[Any], bool]) -> Mask:

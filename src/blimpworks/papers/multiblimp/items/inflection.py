@@ -299,7 +299,11 @@ class Paradigms:
         return any(_defined([row], name) for name in words.COLUMNS_OF[self.feature])
 
     def verdict(self, lemma: str, disagreeing: Iterable[LexiconRow], subject: Cell) -> Verdict:
-        """Judge whether a form is right for the subject, beside its disagreeing readings."""
+        """Judge whether a form is right for the subject, beside its disagreeing readings.
+
+        It is right by a reading in some mood and tense, or by a rule among similar verbs. It is
+        undecided by exceptions among them, or without evidence from any other mood.
+        """
         readings = [row for row in disagreeing if _is_finite(row)]
         forms = {row.form for row in readings}
         lacking: list[Slot] = []
@@ -460,15 +464,14 @@ class Inflector:
                 inflecting = verbs.columns[self.feature]
                 values |= values_of(verbs, entries, besides, self._reported, inflecting)
             objection = self._objection(form, contrast, before, values, subject)
-            undecided = False
+            verdict: Verdict = "wrong"
             if objection is None:
                 readings = [
                     row for lookup in telling for row in lookup.contrasts if row.form == contrast
                 ]
                 verdict = self._paradigms.verdict(lemma, readings, agreeing)
                 objection = RIGHT if verdict == "right" else None
-                undecided = verdict == "undecided"
-            forms[contrast] = OtherForm(sorted(values), objection, undecided)
+            forms[contrast] = OtherForm(sorted(values), objection, verdict == "undecided")
         rejected = Counter(judged.objection for judged in forms.values() if judged.objection)
         return Trace(lookups, sorted(before), forms, rejected if forms else {NO_FORM: 1})
 

@@ -93,7 +93,7 @@ def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
         yield row
         lemma, form, tags = row
         for patch in repeated:
-            # Of a lemma with other signs, only the last letters are the form.
+            # If the form is a plain word, the letters that end the lemma are another form.
             ending = re.search(r"[a-z]+$", lemma)
             if ending and patch.pattern.search(tags) and PLAIN_WORD.fullmatch(form):
                 yield lemma, ending[0], patch.pattern.sub(patch.replacement, tags, count=1)

@@ -159,9 +159,9 @@ def pairs_of(
         if len(unit.word_ids) > 1:
             counts[CONTRACTION] += 1
             continue
-        spaced = [text_unit.text + " " * text_unit.space_after for text_unit in units]
+        spaced = [text_unit.text + (" " if text_unit.space_after else "") for text_unit in units]
         before = "".join(spaced[:at]).lstrip()
-        after = " " * unit.space_after + "".join(spaced[at + 1 :])
+        after = (" " if unit.space_after else "") + "".join(spaced[at + 1 :])
         good, start = (before + unit.text + after).rstrip(), len(before)
         lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
         trace = inflector.trace(row["form"], lemma, features, row["subject_form"])

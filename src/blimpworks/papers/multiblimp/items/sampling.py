@@ -1,4 +1,4 @@
-"""Draw a balanced sample of pairs from each condition; pairs with common traits are drawn less.
+"""Draw a balanced sample of pairs from each condition; common traits are drawn less often.
 
 Source: MultiBLiMP 1.0, section 4.4. The authors drew without a seed, so their selection cannot be
 repeated. This one depends only on the seed, the condition and the pairs.
