@@ -230,10 +230,11 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
                 if not math.isnan(cell.value):
                     correlations.append(replace(cell, text=cell.text.replace("-", "−")))
     where = {"lang": sorted({*morphology["lang"]})}
-    for which, formula in CWALS.items() if where["lang"] else ():
-        cell_key = (f"Morphological features of a language: {which}", column)
-        cell = formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")
-        cells.append(replace(cell, stands_for=("CWALS", f"{which} features")))
+    for which, formula in CWALS.items():
+        if where["lang"]:
+            cell_key = (f"Morphological features of a language: {which}", column)
+            cell = formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")
+            cells.append(replace(cell, stands_for=("CWALS", f"{which} features")))
     cells += correlations
     without = "" if not morphology.empty else " Without WALS there are no correlations."
     description = describe("text", without=without)

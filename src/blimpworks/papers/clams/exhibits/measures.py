@@ -205,6 +205,10 @@ class Selection:
         return Cell(*cell_key, value, f"{value:{form}}", formula, "accuracies", self.where, **more)
 
 
+def _names(names: str | Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else [*names]
+
+
 @dataclass(frozen=True, slots=True)
 class Accuracies:
     """A table of accuracies, measured or printed, with the models of each series."""
@@ -221,13 +225,13 @@ class Accuracies:
         phenomenon: str | Sequence[str] = AGREEMENT,
     ) -> Selection:
         """Select accuracies of a series of models on languages and constructions."""
-        selected = [constructions] if isinstance(constructions, str) else [*constructions]
+        selected = _names(constructions)
         masked, measured = series in (BERT, MBERT), self.labels.source == "measured"
         where: dict[str, Any] = {
             "benchmark": BENCHMARK,
             "model": [*self.models[series]],
-            "lang": [langs] if isinstance(langs, str) else [*langs],
-            "phenomenon": [phenomenon] if isinstance(phenomenon, str) else [*phenomenon],
+            "lang": _names(langs),
+            "phenomenon": _names(phenomenon),
             "paradigm": [
                 name for key in selected for name in clams.paradigms(key, inanimate=masked)
             ],
