@@ -16,14 +16,9 @@ from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.plan import make_plan
 from blimpworks.cluster.requests import speed_of
 from blimpworks.errors import UserError
+from blimpworks.papers.clams import settings as clams_settings
 from blimpworks.papers.clams.exhibits.facts import clams_models, clams_training
 from blimpworks.papers.clams.items.sets import grammars_of
-from blimpworks.papers.clams.settings import (
-    ClamsDecisions,
-    ClamsOptions,
-    counts_one_more,
-    methods_of,
-)
 
 FIVE = ("deu", "eng", "fra", "heb", "rus")
 
@@ -84,12 +79,14 @@ def test_each_seed_is_scored_by_parts_of_its_own():
 @pytest.mark.parametrize(
     ("options", "architecture", "methods", "one_more"),
     [
-        (ClamsOptions(), "lstm", ("without_end",), True),
-        (ClamsOptions(variant="corrected"), "lstm", ("full_sentence",), False),
-        (ClamsOptions(methods=("one_prefix",)), "causal", ("one_prefix",), False),
-        (ClamsOptions(), "masked", ("masked_critical_word",), False),
+        (clams_settings.ClamsOptions(), "lstm", ("without_end",), True),
+        (clams_settings.ClamsOptions(variant="corrected"), "lstm", ("full_sentence",), False),
+        (clams_settings.ClamsOptions(methods=("one_prefix",)), "causal", ("one_prefix",), False),
+        (clams_settings.ClamsOptions(), "masked", ("masked_critical_word",), False),
         (
-            ClamsOptions(variant="corrected", decisions=ClamsDecisions(counting="published")),
+            clams_settings.ClamsOptions(
+                variant="corrected", decisions=clams_settings.ClamsDecisions(counting="published")
+            ),
             "lstm",
             ("full_sentence",),
             True,
@@ -97,8 +94,8 @@ def test_each_seed_is_scored_by_parts_of_its_own():
     ],
 )
 def test_methods_and_counting_follow_the_decisions(options, architecture, methods, one_more):
-    assert methods_of(options, architecture) == methods
-    assert counts_one_more(options, architecture) == one_more
+    assert clams_settings.methods_of(options, architecture) == methods
+    assert clams_settings.counts_one_more(options, architecture) == one_more
 
 
 def test_a_seed_is_not_named_in_a_campaign_but_follows_from_the_recipe():

@@ -13,11 +13,7 @@ from blimpworks.campaign.registry import check_papers
 from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.items.released import (
-    build_released_items,
-    export_items,
-    released_row,
-)
+from blimpworks.papers.multiblimp.items import released
 from blimpworks.papers.multiblimp.paper import RELEASED_ITEMS
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
@@ -72,7 +68,7 @@ def regenerated(treebank):
 def exported(regenerated, tmp_path):
     """The same items as a file of the released layout."""
     path = tmp_path / "released" / "xyz" / "data.tsv"
-    export_items(regenerated, path)
+    released.export_items(regenerated, path)
     return path
 
 
@@ -96,7 +92,7 @@ def change(exported):
 def read(path, lang="xyz", phenomena=("sv#",), **settings):
     output = path.with_name("items.parquet")
     options = MultiblimpOptions(phenomena=phenomena)
-    build_released_items(path, lang, output, options, **settings)
+    released.build_released_items(path, lang, output, options, **settings)
     return read_table(ITEMS, output).to_pylist()
 
 
@@ -349,7 +345,7 @@ def test_a_pair_is_a_row_of_the_released_columns(exported):
 
 def test_attractors_are_words_with_their_value_as_the_treebank_spells_it(regenerated):
     item = read_table(ITEMS, regenerated).to_pylist()[0] | {"attractor_values": ["SG", "PL"]}
-    row = released_row(item)
+    row = released.released_row(item)
     singular, plural = {"feats": {"Number": "Sing"}}, {"feats": {"Number": "Plur"}}
     assert row["attractors"] == [singular, plural]
     assert (row["congruent_attractors"], row["incongruent_attractors"]) == ([plural], [singular])
@@ -360,7 +356,7 @@ def test_attractors_are_words_with_their_value_as_the_treebank_spells_it(regener
 
 def test_pairs_that_were_not_drawn_are_refused(regenerated, tmp_path):
     with pytest.raises(UserError, match="pairs that were not drawn; expected the sampled items"):
-        export_items(tmp_path / "pairs", tmp_path / "data.tsv")
+        released.export_items(tmp_path / "pairs", tmp_path / "data.tsv")
 
 
 def test_a_directory_without_items_is_refused(tmp_path):
