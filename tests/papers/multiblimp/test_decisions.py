@@ -271,7 +271,7 @@ def decisions_read(stage):
 
 @pytest.mark.parametrize("stage", ENTRIES)
 def test_a_stage_is_passed_exactly_the_decisions_that_it_takes(stage):
-    assert {*STAGES[stage][1].split()} == decisions_read(stage)
+    assert {*STAGES[stage][1]} == decisions_read(stage)
 
 
 def test_the_stages_take_every_decision():

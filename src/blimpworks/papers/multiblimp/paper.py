@@ -13,6 +13,7 @@ from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.retrieved import available, is_usable, lexicon_sources
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+from blimpworks.files import read_cells
 from blimpworks.papers.multiblimp.exhibits import BENCHMARK, SPECS
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, variant_of
@@ -117,30 +118,15 @@ def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> lis
 
 
 STAGES = {
-    "lexicon": ("lexicon", "marked_sentences rare_readings first_entry missing_words scripts"),
-    "candidates": (
-        "",
-        "finiteness first_word_auxiliary attractor_window marked_sentences participle_auxiliaries "
-        "scripts",
-    ),
-    "agreement": (
-        "phenomena agreement",
-        "agreement_evidence verb_types bonferroni labels letter_case",
-    ),
-    "pairs": (
-        "phenomena",
-        "contractions copied_features subject_person other_features right_forms letter_case "
-        "capitals scripts",
-    ),
-    "sampling": ("sampling", "lost_statistics balance memberships"),
-    "released": ("phenomena", ""),
+    row["stage"]: (row["sections"].split(), row["decisions"].split())
+    for row in read_cells(Path(__file__).with_name("stages.tsv"))
 }
 """Sections and decisions of the settings that a stage reads, by name of the stage."""
 
 
 def stage_settings(campaign: Campaign, name: str) -> dict[str, Any]:
     """Return the settings that a stage reads; a change of other settings does not rerun it."""
-    sections, decisions = (names.split() for names in STAGES[name])
+    sections, decisions = STAGES[name]
     included: dict[str, bool | set[str]] = dict.fromkeys(sections, True)
     if decisions:
         included |= {"variant": True, "decisions": {*decisions}}

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from blimpworks.errors import UserError, reading
-from blimpworks.files import BadLine, atomic, table_rows
+from blimpworks.files import BadLine, atomic, read_cells, table_rows
 from blimpworks.items import Regions, item_id
 from blimpworks.papers.multiblimp.items import words
 from blimpworks.papers.multiblimp.items.pairs import capitalised_like
@@ -177,26 +177,12 @@ def read_rows(path: Path, lang: str) -> Iterator[tuple[int, Row]]:
 
 log = logging.getLogger(__name__)
 
-RELEASED_COLUMNS = {
-    "sen": "good",
-    "wrong_sen": "bad",
-    "verb": "verb",
-    "child": "subject",
-    "child_upos": "subject_upos",
-    "head": "inflected_form",
-    "head_upos": "inflected_upos",
-    "distance": "distance",
-    "feature_vals": "values",
-    "sample_weight": "weight",
-    "lang": "lang",
-    "grammatical_feature": "grammatical",
-    "ungrammatical_feature": "ungrammatical",
-    "wo": "order",
-    "inflect_item": "inflected",
-    "agreement_certainty": "label",
-}
+_COLUMNS = read_cells(Path(__file__).with_name("released_columns.tsv"))
+LAYOUT = [row["released"] for row in _COLUMNS]
+"""Columns of the release, in its order."""
+RELEASED_COLUMNS = {row["released"]: row["item"] for row in _COLUMNS if row["item"]}
 """Columns of the release, and columns of items with the same content."""
-RELEASED_POSITIONS = {"verb_idx": "verb_id", "child_idx": "subject_id", "head_idx": "replaced_id"}
+RELEASED_POSITIONS = {row["released"]: row["word"] for row in _COLUMNS if row["word"]}
 """Positions of words in the release (from 0), and the CoNLL-U ids of items (from 1)."""
 
 
@@ -265,17 +251,6 @@ def build_released_items(
     log.info("%s: %d released pairs, %d of them kept", file, len(rows), len(kept))
     write_rows(kept, RELEASED_SCHEMA, output)
     return len(kept)
-
-
-LAYOUT = (  # noqa: SIM905
-    "sen verb verb_idx cop cop_idx child child_idx child_features child_upos head head_idx "
-    "head_features head_upos distance attractors metadata swap_head feature_vals prefix wrong_sen "
-    "congruent_attractors incongruent_attractors num_attractors num_congruent_attractors "
-    "num_incongruent_attractors has_attractors only_has_congruent_attractors "
-    "only_has_incongruent_attractors sample_weight phenomenon lang grammatical_feature "
-    "ungrammatical_feature wo inflect_item agreement_certainty"
-).split()
-"""The release's columns, in its order."""
 
 
 def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
