@@ -175,64 +175,62 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe("fig4", limits=limits), cells=cells, figure=figure)
 
 
-Line = tuple[str, float | None]
+Line = tuple[str, int | None]
 """A line of the figure of B.1: a language and its pairs, or a family and None."""
 
 
-def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
-    """Draw pairs as dots, languages below their families, in up to three columns.
+def _columns_of(families: Mapping[str, Sequence[Line]]) -> list[list[Line]]:
+    """Arrange languages below the headings of their families, in up to three columns.
 
-    ``cells`` have the languages' pairs in order; ``families`` are by language name.
+    Columns have about equal heights, and none ends in a heading.
     """
-    # Languages below the headings of their families.
-    lines: list[Line] = []
-    names = [families[cell.row] for cell in cells]
-    for cell, family, before in zip(cells, names, [None, *names], strict=False):
-        if family != before:
-            lines.append((f"{family} ({names.count(family)})", None))
-        lines.append((cell.row, cell.value))
-    # Columns have about equal heights, and none ends in the heading of a family.
-    panels = min(3, math.ceil(max(len(lines), 1) / 15))
-    most_lines = math.ceil(len(lines) / panels)
-    blocks: list[list[Line]] = [[]]
-    heading = ""
-    for line in lines:
-        if len(blocks[-1]) >= most_lines - (line[1] is None) and len(blocks) < panels:
-            blocks.append([] if line[1] is None else [(f"{heading}, continued", None)])
-        heading = line[0].rpartition(" (")[0] if line[1] is None else heading
-        blocks[-1].append(line)
-    height = max(map(len, blocks))
-    width = max(style.COLUMN_INCHES, style.PAGE_INCHES * len(blocks) / 3)
-    figure = style.new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
-    for axes, block in zip(figure.subplots(1, len(blocks), squeeze=False)[0], blocks, strict=True):
-        dots = [(y, n) for y, (_, n) in enumerate(block) if n is not None]
-        axes.scatter([n for _, n in dots], [y for y, _ in dots], 12, color=style.BLUE)
-        _write_numbers(axes, dots, style.SMALL)
-        axes.set_yticks(range(len(block)), [name for name, _ in block])
-        for label, (_, pairs) in zip(axes.get_yticklabels(), block, strict=True):
-            label.set_fontweight("bold" if pairs is None else "normal")
-        axes.set_ylim(height - 0.4, -0.6)
-        axes.set_xscale("log")
-        axes.set_xlim(1, 60 * max([cell.value for cell in cells], default=10))
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="y", visible=False)
-    figure.supxlabel("minimal pairs (log scale)", fontsize=8)
-    return figure
+    total = sum(1 + len(members) for members in families.values())
+    most_columns = min(3, math.ceil(max(total, 1) / 15))
+    height = math.ceil(total / most_columns)
+    columns: list[list[Line]] = [[]]
+    for family, members in families.items():
+        if len(columns[-1]) >= height - 1 and len(columns) < most_columns:
+            columns.append([])
+        columns[-1].append((f"{family} ({len(members)})", None))
+        for member in members:
+            if len(columns[-1]) >= height and len(columns) < most_columns:
+                columns.append([(f"{family}, continued", None)])
+            columns[-1].append(member)
+    return columns
 
 
 def figb1(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw the figure of appendix B.1: the pairs of each language, by family."""
-    sizes = _sizes(tables, labels)
-    cells = [
-        _cell(labels, labels.languages[lang], "pairs", lang, sizes[lang])
-        for members in _families(sizes, labels).values()
-        for lang in members
-    ]
-    families = {labels.languages[lang]: f for lang, f in labels.facts["families"].items()}
+    """Draw the figure of appendix B.1: the pairs of each language as dots, by family."""
+    sizes, names = _sizes(tables, labels), labels.languages
+    families = _families(sizes, labels)
+    languages = [lang for members in families.values() for lang in members]
+    columns = _columns_of(
+        {
+            name: [(names[lang], sizes[lang]) for lang in members]
+            for name, members in families.items()
+        }
+    )
+    height = max(map(len, columns))
+    width = max(style.COLUMN_INCHES, style.PAGE_INCHES * len(columns) / 3)
+    figure = style.new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
+    grid = figure.subplots(1, len(columns), squeeze=False)[0]
+    for axes, lines in zip(grid, columns, strict=True):
+        dots = [(y, n) for y, (_, n) in enumerate(lines) if n is not None]
+        axes.scatter([n for _, n in dots], [y for y, _ in dots], 12, color=style.BLUE)
+        _write_numbers(axes, dots, style.SMALL)
+        axes.set_yticks(range(len(lines)), [name for name, _ in lines])
+        for label, (_, pairs) in zip(axes.get_yticklabels(), lines, strict=True):
+            label.set_fontweight("bold" if pairs is None else "normal")
+        axes.set_ylim(height - 0.4, -0.6)
+        axes.set_xscale("log")
+        axes.set_xlim(1, 60 * max(sizes.values(), default=10))
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", visible=False)
+    figure.supxlabel("minimal pairs (log scale)", fontsize=8)
     return Exhibit(
         **describe("figb1", limits=_limits(sizes, labels)),
-        cells=cells,
-        figure=languages_figure(cells, families),
+        cells=[_cell(labels, names[lang], "pairs", lang, sizes[lang]) for lang in languages],
+        figure=figure,
     )
 
 
