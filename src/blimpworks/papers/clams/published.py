@@ -1,6 +1,7 @@
 """Read the accuracies that CLAMS prints in Tables 1 to 3, and with capitals in Table 4."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from blimpworks.campaign.reference import PublishedRow
@@ -24,38 +25,30 @@ def _numbers_of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[Publi
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     """Yield each printed accuracy once; those with capitals are sums of Tables 1 and 4."""
     # Number of minimal sets that masked models were scored on.
-    sizes = {
-        (row.row, row.column): int(row.value)
-        for row in _numbers_of(printed, "table7")
-        if row.value is not None
-    }
+    sizes = {(r.row, r.column): int(r.value or 0) for r in _numbers_of(printed, "table7")}
+    of_table1: dict[tuple[str, str], PrintedAccuracy] = {}
     for row in _numbers_of(printed, "table1"):
         lang, _, model = row.column.partition(" ")
-        yield _accuracy(row, model=model, lang=lang, n=None, paradigm=row.row)
+        accuracy = _accuracy(row, model=model, lang=lang, n=None, paradigm=row.row)
+        of_table1[row.row, row.column] = accuracy
+    yield from of_table1.values()
     for row in _numbers_of(printed, "table2"):
         n = sizes.get((row.row, f"{row.column} {MULTILINGUAL}"))
-        model = MULTILINGUAL
-        yield _accuracy(row, model=model, lang=row.column, n=n, paradigm=row.row)
+        yield _accuracy(row, model=MULTILINGUAL, lang=row.column, n=n, paradigm=row.row)
     for row in _numbers_of(printed, "table3"):
         if row.column == MULTILINGUAL and row.row in clams.CONSTRUCTIONS:
             continue
         n = sizes.get((row.row, f"{ENGLISH} {row.column}"))
         phenomenon = clams.REFLEXIVES if row.row in clams.ENGLISH_REFLEXIVES else clams.AGREEMENT
-        model, lang = row.column, ENGLISH
-        yield _accuracy(row, model=model, lang=lang, n=n, phenomenon=phenomenon, paradigm=row.row)
-    numbers = {(row.row, row.column): row for row in _numbers_of(printed, "table1")}
+        names = {"model": row.column, "lang": ENGLISH, "phenomenon": phenomenon}
+        yield _accuracy(row, n=n, paradigm=row.row, **names)
     for gain in _numbers_of(printed, "table4"):
-        before = numbers.get((gain.row, gain.column))
-        if before is None or before.value is None or gain.value is None:
-            continue
-        gain_lang, _space, gain_model = gain.column.partition(" ")
-        yield PrintedAccuracy(
-            model=gain_model,
-            lang=gain_lang,
-            accuracy=before.value + gain.value,
-            rounding=before.half_unit + gain.half_unit,
-            origin=gain.place,
-            n=None,
-            phenomenon=clams.CAPITALS,
-            paradigm=gain.row,
-        )
+        before = of_table1.get((gain.row, gain.column))
+        if before is not None and gain.value is not None:
+            yield replace(
+                before,
+                accuracy=before.accuracy + gain.value,
+                rounding=before.rounding + gain.half_unit,
+                origin=gain.place,
+                phenomenon=clams.CAPITALS,
+            )
