@@ -40,8 +40,8 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             continue
         n = sizes.get((row.row, f"{ENGLISH} {row.column}"))
         phenomenon = clams.REFLEXIVES if row.row in clams.ENGLISH_REFLEXIVES else clams.AGREEMENT
-        names = {"model": row.column, "lang": ENGLISH, "phenomenon": phenomenon}
-        yield _accuracy(row, n=n, paradigm=row.row, **names)
+        of_model = _accuracy(row, model=row.column, lang=ENGLISH, n=n, paradigm=row.row)
+        yield replace(of_model, phenomenon=phenomenon)
     for gain in _numbers_of(printed, "table4"):
         before = of_table1.get((gain.row, gain.column))
         if before is not None and gain.value is not None:

@@ -94,6 +94,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
+    """Draw the accuracies of each series over complexity, with the languages' names."""
     x = {cell.row: cell.value for cell in cells if cell.column == COLUMN}
     points = style.frame_of(cell for cell in cells if cell.row in x and cell.column != COLUMN)
     sns.scatterplot(

@@ -252,25 +252,26 @@ def _name_furthest(axes: Axes, both: pd.DataFrame, labels: Labels) -> None:
     """Name the languages furthest from equal accuracy, on the side away from the line."""
     gap = both["b"] - both["a"]
     few = len(both) <= NAMED_IN_PANEL
-    names: list[tuple[float, float, int]] = []
+    # Coordinates and side of each name so far.
+    named: list[tuple[float, float, int]] = []
     for lang in gap.abs().sort_values(ascending=False, kind="stable").index[:CANDIDATES]:
+        if len(named) == NAMED_IN_PANEL:
+            break
         x, y = both.loc[lang]
         name = labels.languages[str(lang)]
         # No name begins left of the axes.
         away = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + NAME_WIDTH else 1
-        sides = (away, -away) if few else (away,)
         # A letter is about a percentage point wide. Among many points, names keep off each other.
         near = len(name) + 2 if few else math.inf
-        beside = [(at, side) for at, across, side in names if abs(x - across) < near]
-        free = [s for s in sides if all(abs(y - at) > 4 or s != side for at, side in beside)]
-        if len(names) == NAMED_IN_PANEL:
-            break
-        if free:
-            names.append((y, x, free[0]))
-            axes.annotate(
-                name, (x, y), (4 * free[0], 0), textcoords="offset points",
-                ha="right" if free[0] < 0 else "left", va="center", size=style.SMALL,
-            )  # fmt: skip
+        beside = [(other_y, side) for other_x, other_y, side in named if abs(x - other_x) < near]
+        for side in (away, -away) if few else (away,):
+            if all(abs(y - other_y) > 4 or side != other_side for other_y, other_side in beside):
+                named.append((x, y, side))
+                axes.annotate(
+                    name, (x, y), (4 * side, 0), textcoords="offset points",
+                    ha="right" if side < 0 else "left", va="center", size=style.SMALL,
+                )  # fmt: skip
+                break
 
 
 def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:

@@ -137,7 +137,7 @@ def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -
         for column in columns:
             if column in kept:
                 elided.append(column)
-            elif not elided or elided[-1].word:
+            elif not elided or elided[-1].word:  # one ellipsis for neighbouring words
                 elided.append(Column(0, [Run(ELLIPSIS, FORM, FAINT)]))
         if len(kept) <= len(needed) or _total(elided) <= width:
             return elided
@@ -200,6 +200,7 @@ class Painter:
             pairs.add((edge["verb"], edge["inflected"]))
         named = [(head, word, word_at[word]["deprel"] or "_") for head, word in pairs]
         relations = sorted(named, key=lambda relation: (abs(relation[0] - relation[1]), relation))
+        # Each line of the words has a common baseline, below the arcs.
         top = self.y + LEVEL * len(relations) + 2
         most = max(len(column.runs) for column in columns)
         lines = [[c.runs[n] for c in columns if n < len(c.runs)] for n in range(most)]
@@ -216,6 +217,7 @@ class Painter:
             at += column.width + gap
             for run, baseline in zip(column.runs, baselines, strict=False):
                 pen.text(centre, baseline, run, "center")
+        # Arcs end in the middle of the dependent, and begin beside that of the head.
         for level, (head, word, relation) in enumerate(relations, start=1):
             side = 2.5 * level * (1 if centres[word] > centres[head] else -1)
             start, height = centres[head] + side, LEVEL * level - 2
