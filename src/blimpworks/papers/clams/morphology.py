@@ -3,7 +3,7 @@
 Source: Bentz, Ruzsics, Koplenig and Samardžić (2016), "A Comparison Between Morphological
 Complexity Measures: Typological Data vs. Language Corpora", section 2.1 and their table of
 features, which CLAMS (section 6.3) cites. They rank the categories of 28 features of the World
-Atlas of Language Structures by the morphology needed, or by whether any is needed, and divide by
+Atlas of Language Structures by the morphology needed, or by whether any is needed. They divide by
 the highest rank. A language's complexity is the mean over its features.
 """
 

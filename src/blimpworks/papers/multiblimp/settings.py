@@ -27,8 +27,8 @@ class LexiconOptions(Strict):
     """A form is dropped when the most frequent form of its lemma and features is more than this
     many times as frequent."""
     bundle_ratio: float = Field(10.0, ge=1)
-    """A hapax feature bundle is dropped when a bundle at most two tags away is more than this many
-    times as frequent for the same form."""
+    """A feature bundle that occurs once is dropped when another of the form, at most two tags away,
+    is more than this many times as frequent."""
 
 
 class AgreementOptions(Strict):

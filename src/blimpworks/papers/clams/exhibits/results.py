@@ -1,7 +1,7 @@
 """Make CLAMS's tables: accuracies of LSTMs (1, 4, 5) and BERT (2, 3), and minimal sets (6, 7).
 
-Figure 1, a table of examples, is here too. Not in the paper are the pairs that LSTMs could judge,
-all English sets (Marvin and Linzen 2018), and the effects of the authors' ways of scoring.
+Figure 1, a table of examples, is here too. Three tables are not in the paper: pairs that LSTMs
+could judge, all English sets (Marvin and Linzen 2018), and effects of the ways of scoring.
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 5.2 on scoring, and the
 authors' counting script (docs/clams.md).
@@ -406,7 +406,7 @@ Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]
 
 
 def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: Column) -> Computed:
-    """Count the sets whose focus words account for most numbers of a column."""
+    """Count the sets by the focus words that account for most numbers of a column."""
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
     of_lang: dict[str, Any] = {"lang": column.lang}

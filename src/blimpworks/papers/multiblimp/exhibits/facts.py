@@ -206,11 +206,13 @@ def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
 def _by_language(
     fact: Callable[[LanguageRow], Any],
 ) -> Callable[[Campaign, Catalogue], dict[str, Any]]:
-    return lambda _, catalogue: {
-        lang: value
-        for lang, row in catalogue.languages_of(BENCHMARK).items()
-        if (value := fact(row)) is not None
-    }
+    """Make the function that returns a fact of each language, if it is known."""
+
+    def facts(_campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
+        rows = catalogue.languages_of(BENCHMARK).items()
+        return {lang: fact(row) for lang, row in rows if fact(row) is not None}
+
+    return facts
 
 
 FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {

@@ -209,7 +209,7 @@ TESTED = {
 }
 PAIR_TEXTS = {"Swapped form": "bad_form", "Grammatical": "good", "Ungrammatical": "bad"}
 IN_ENGLISH = {"Word order", "Agreeing word is a", "Label"}
-"""Rows whose texts are not in the pair's language."""
+"""Rows with English texts; the others have texts of the pair's language."""
 
 
 def verdict_of(entry: Entry) -> str:

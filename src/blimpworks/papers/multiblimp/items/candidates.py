@@ -109,7 +109,7 @@ def _table(
     """Make the table of candidates of one ``construction``, with a row for each subject.
 
     ``inflected`` is the word that agrees, ``word_type`` tells whether it is a verb, auxiliary or
-    participle. ``replaced`` is the word whose form is exchanged. As published, the two differ after
+    participle. ``replaced`` is the word that gets another form. As published, the two differ after
     an auxiliary that begins the sentence.
     """
     verbs = nodes.head[subjects]

@@ -201,7 +201,7 @@ def _to_devanagari(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """A change of spelling, and the columns whose texts it changes."""
+    """A change of spelling, and the columns that it changes."""
 
     convert: Callable[[str], str]
     tokens: tuple[str, ...] = WORDS

@@ -1,7 +1,7 @@
 """Generate minimal sets from a grammar, one after another, and preview a grammar for its author.
 
 A template is expanded from left to right. For a slot that does not vary, the outer loop is over its
-alternatives and the inner one over the sentences so far, so the first slot varies fastest. For a
+alternatives and the inner one over the sentences so far. So the first slot varies fastest. For a
 slot that varies, the outer loop is over the sentences so far. Each round of the outer loop
 generates the sentences so far again, because a list of them would not fit into memory.
 """

@@ -152,7 +152,7 @@ class Grammar:
         """List the rules for a slot, in one or several series: the right one, then the wrong ones.
 
         If all items of the vary statement have attributes, ``published`` has a series for each
-        item, and repeats the right rule among the wrong ones, as the authors' program does.
+        item. It repeats the right rule among the wrong ones, as the authors' program does.
         """
         rule, named = self.by_preterminal[target], self.named(target.name)
         items = list(dict.fromkeys(self.items_for(target)))
