@@ -15,7 +15,7 @@ case $environment in
 esac
 image=$(PYTHONPATH=src python3 -c "
 from pathlib import Path
-from blimpworks.cluster.images import image_of
+from blimpworks.cluster.software import image_of
 print(image_of(Path(), '$environment'))")
 [ -z "$only_name" ] || { echo "$image" && exit; }
 [ ! -e "$image" ] || { echo "$image is there" && exit; }

@@ -11,14 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from blimpworks.audit.causes import ABSENT, Cause, changed_code, changed_values, load_run
 from blimpworks.audit.cells import cells_file, find_cell, find_comparison, read_rows_with_lines
 from blimpworks.audit.check import audit
-from blimpworks.audit.diff import compare_runs
+from blimpworks.audit.diff import Cause, compare_runs, load_run
 from blimpworks.audit.evidence import TABLE, printed_evidence, token_pieces
 from blimpworks.audit.explain import Explanation
 from blimpworks.audit.lineage import Node, is_about, lineage
-from blimpworks.audit.stale import planned_jobs
+from blimpworks.audit.stale import ABSENT, changed_code, changed_values, planned_jobs
 from blimpworks.campaign.registry import papers
 from blimpworks.commands.registry import code_of, recorded_commands
 from blimpworks.errors import UserError

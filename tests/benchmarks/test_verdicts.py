@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
 from blimpworks.audit.evidence import TABLE, item_evidence, read_tables
-from blimpworks.audit.explain_text import item_lines
+from blimpworks.audit.explain import item_lines
 from blimpworks.audit.lineage import Node
 from blimpworks.benchmarks.verdicts import (
     best_threshold,

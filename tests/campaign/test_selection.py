@@ -9,7 +9,7 @@ from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.parts import check_runs, score_parts
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.cluster.requests import expected_items
+from blimpworks.cluster.needs import expected_items
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
 

@@ -11,8 +11,8 @@ import pytest
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cluster import attempt
-from blimpworks.cluster.allocation import Allocation, read_job
 from blimpworks.cluster.attempt import cause_of
+from blimpworks.cluster.slurm import Allocation, read_job
 from blimpworks.errors import UserError
 from blimpworks.records.journal import journal_path, read_attempts
 from blimpworks.scoring.collect import Shards
@@ -225,7 +225,7 @@ def test_what_a_job_was_given_is_read_from_the_controller(tmp_path, monkeypatch)
     """The line is one that SLURM 22.05 printed."""
     stand_in(tmp_path, "scontrol", f"echo '{TOLD}'")
     code = (
-        "import json, dataclasses; from blimpworks.cluster.allocation import find_allocation; "
+        "import json, dataclasses; from blimpworks.cluster.slurm import find_allocation; "
         "print(json.dumps(dataclasses.asdict(find_allocation())))"
     )
 

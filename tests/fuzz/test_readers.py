@@ -30,16 +30,16 @@ WEIGHTS = "it reads weights or a downloaded model, compared with their checksums
 EXCEPTED = {
     OWN: """
         campaign.schemas commands.options commands.registry errors evaluation.build
-        evaluation.session evaluation.run files interop.crate.export interop.crate.words
+        evaluation.session evaluation.run files interop.crate.export
         papers.blimp.items.generator.generate
         papers.lmentry.items.dialogues papers.lmentry.exhibits.prompts
         papers.urblimp.items.patterns annotation.sheets records.digest
-        benchmarks.predictions records.job cli.__init__ audit.check
-        cluster.images interop.hub.export json_files exhibits.html report.inventory
+        benchmarks.predictions records.job cli.__init__ audit.check audit.stale
+        cluster.software interop.hub json_files exhibits.html report.inventory
     """,
     MADE: """
-        analysis.scoring_variants audit.causes audit.diff audit.evidence audit.explain
-        audit.explain_text evaluation.judged interop.croissant
+        analysis.scoring_variants audit.diff audit.evidence audit.explain
+        evaluation.judged interop.croissant
         interop.crate.tables papers.lmentry.verdicts papers.lmentry.annotation
         papers.lmentry.judging.judge reproduction.published scoring.collect scoring.shards
         reproduction.measured report.read
@@ -55,7 +55,7 @@ EXCEPTED = {
     """,
     "tables reads by it, and tests/test_parquet.py flips its bits": "parquet",
     "it downloads what the catalogue pins by checksum": """
-        retrieval.download retrieval.pinning retrieval.sources retrieval.archive
+        retrieval.download retrieval.pinning retrieval.sources
     """,
     "campaign.settings.parsing reads the same file, and so do readers of this table": """
         yaml_files

@@ -5,7 +5,7 @@ import pytest
 
 from blimpworks.analysis.accuracy import summarise
 from blimpworks.audit.evidence import spread
-from blimpworks.audit.explain_text import item_lines
+from blimpworks.audit.explain import item_lines
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.parts import Part
 from blimpworks.cluster.plan import read_dry_run

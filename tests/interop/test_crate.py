@@ -19,16 +19,17 @@ from blimpworks.cli import run_here
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.files import sha256_of
-from blimpworks.interop.crate.export import plan_crate, write_crate
+from blimpworks.interop.crate.export import formula_code, plan_crate, write_crate
 from blimpworks.interop.crate.tables import (
     LEFT_OUT,
     Wish,
+    describe,
     licence_name,
     licence_url,
     read_csv,
+    read_dictionary,
     read_table,
 )
-from blimpworks.interop.crate.words import describe, formula_code, read_dictionary
 from blimpworks.interop.croissant import write_croissant
 from blimpworks.papers.lmentry.judging.judge import MORE
 from blimpworks.papers.multiblimp.tables import RELEASED_SCHEMA

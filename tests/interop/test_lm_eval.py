@@ -9,7 +9,7 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.evaluation.compare import compare_evaluations
-from blimpworks.interop.lm_eval_import import differing_words, import_items
+from blimpworks.interop.lm_eval import differing_words, import_items
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
 from support import blimp_kit, tiny

@@ -17,8 +17,12 @@ from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.settings import training as settings
 from blimpworks.campaign.settings.site import GpuKind, Site
 from blimpworks.cli import app
-from blimpworks.cluster.requests import train_request
-from blimpworks.cluster.trainings import multiplied_weights, plan_trainings, training_retries
+from blimpworks.cluster.requests import (
+    multiplied_weights,
+    plan_trainings,
+    train_request,
+    training_retries,
+)
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path
 from blimpworks.models.checkpoint import Trained, seal, trained_checkpoint

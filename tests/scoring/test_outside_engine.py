@@ -18,7 +18,7 @@ import json, sys
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.settings.site import Site
-from blimpworks.cluster.requests import speed_of
+from blimpworks.cluster.needs import speed_of
 from blimpworks.cluster.needs import needs_of
 from blimpworks.commands.registry import code_of
 from blimpworks.evaluation.machine import Machine, check_memory, choose_engine

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.cluster.allocation import DEADLINE, RESERVE, Deadline, deadline_of
+from blimpworks.cluster.slurm import DEADLINE, RESERVE, Deadline, deadline_of
 from blimpworks.errors import OutOfTime, UserError
 from blimpworks.scoring import progress
 from blimpworks.scoring.decoder import Decoder

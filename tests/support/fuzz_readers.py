@@ -30,7 +30,7 @@ from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.evaluation.card import FORMAT, read_card
 from blimpworks.exhibits.sheets import read_document
-from blimpworks.interop.lm_eval_import import import_items
+from blimpworks.interop.lm_eval import import_items
 from blimpworks.linguistics.orthography import read_orthography
 from blimpworks.linguistics.treebanks import read_treebank
 from blimpworks.models.checkpoint import read_description
@@ -473,7 +473,7 @@ READERS = [
         ("printed numbers by line", text_file("table1.csv", PRINTED), numbered),
     ),
     *readers(
-        "interop.lm_eval_import",
+        "interop.lm_eval",
         JSON,
         ("lm-eval samples", text_file("samples_x.jsonl", SAMPLES), samples),
     ),

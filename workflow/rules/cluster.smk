@@ -3,15 +3,14 @@
 import functools
 from collections import Counter
 
-from blimpworks.cluster.needs import needs_of
-from blimpworks.cluster.requests import expected_items
+from blimpworks.cluster.needs import expected_items, needs_of
 from blimpworks.cluster.requests import (
     IN_TURN,
     cpu_request,
     sized_request,
     train_request,
+    training_retries,
 )
-from blimpworks.cluster.trainings import training_retries
 
 SCHEDULER = (
     "slurm_partition",

@@ -34,7 +34,7 @@ def check_software():
 
 def missing_beside_snakemake(jobs):
     """What jobs need that is in none of the environments of this machine."""
-    from blimpworks.cluster.stops import missing_software
+    from blimpworks.cluster.software import missing_software
 
     names = {job.rule.name for job in jobs}
     scoring = ("score", "answer")

@@ -2,7 +2,7 @@
 
 from snakemake.settings.types import DeploymentMethod
 
-from blimpworks.cluster.images import image_of, missing_images, mounts
+from blimpworks.cluster.software import image_of, missing_images, mounts
 
 IN_IMAGES = DeploymentMethod.APPTAINER in DEPLOYMENT
 

@@ -18,9 +18,8 @@ from typing import Any, Literal
 
 from tqdm import tqdm
 
-from blimpworks.audit.causes import same_table
 from blimpworks.audit.lineage import Jobs
-from blimpworks.audit.stale import stale_reasons
+from blimpworks.audit.stale import same_table, stale_reasons
 from blimpworks.commands.registry import declared_commands, find_command
 from blimpworks.errors import UserError
 from blimpworks.files import (

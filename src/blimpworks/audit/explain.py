@@ -1,14 +1,18 @@
-"""The origin of a number: cell, formula, judgements, scores, model, items, treebank."""
+"""Explain a number of an exhibit: compute it again, and show its origin as text or as a page."""
 
 import json
-from collections.abc import Collection
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from blimpworks.audit.cells import (
+    TEXT,
     cells_file,
     compared_cell,
     comparisons_of,
@@ -37,6 +41,7 @@ from blimpworks.audit.lineage import Node, lineage
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
+from blimpworks.files import write_text
 from blimpworks.records.reading import Records
 
 WITHOUT_ITEMS = ("funnel", "rules", "lexicon")
@@ -187,3 +192,306 @@ def explain_comparison(path: Path, requested: dict[str, str | None], items: int 
         return explain_cell(source, cell, items)
     printed = compared | printed_place(path, compared)
     return Explanation(path, None, None, 0, None, printed=[printed])
+
+
+WIDTH = 100
+FEW = 3
+"""Similar products, or first values of a long filter, that are listed one by one."""
+FACTS = 3
+"""Most lines of a job's notes."""
+LISTED = 6
+"""Most values of a filter that are listed one by one."""
+NO_BREAK = "\N{NO-BREAK SPACE}"
+TEMPLATE = "explained.html.jinja"
+
+Token = dict[str, Any]
+"""A piece with its log-probability, and whether it is compared (``critical``)."""
+Pair = tuple[Token | None, Token | None]
+"""A piece of the good and one of the bad sentence; None where a sentence has none."""
+
+
+def _piece(token: Token | None) -> str:
+    # For people: "·" is a space, "∅" is empty.
+    return "" if token is None else token["piece"].replace(" ", "·").replace("\n", "⏎") or "∅"
+
+
+def _starred(token: Token | None) -> str:
+    return _piece(token) + ("*" if token and token["critical"] else "")
+
+
+def _number(token: Token | None) -> str:
+    """Return the log-probability of a piece for people, in nats."""
+    if token is None:
+        return ""
+    return "–" if token["logprob"] is None else f"{token['logprob']:.2f}"
+
+
+def _aligned_lines(pieces: Sequence[Pair]) -> list[str]:
+    """Return aligned pieces and their log-probabilities, in stripes as wide as the text."""
+    stripes: list[list[str]] = []
+    for pair in pieces:
+        cells = [f(token) for token in pair for f in (_starred, _number)]
+        column = max(map(len, cells))
+        if not stripes or len(stripes[-1][0]) + column > WIDTH - 7:
+            stripes.append([""] * 4)
+        stripes[-1] = [
+            f"{line}{cell.ljust(column)}  " for line, cell in zip(stripes[-1], cells, strict=True)
+        ]
+    rows = [row for stripe in stripes for row in zip("+ - ", stripe, strict=True)]
+    return ["     " + f"{sign} {line}".rstrip() for sign, line in rows]
+
+
+def _sentence(sign: str, side: dict[str, Any]) -> str:
+    total = side["logprob"]
+    return f"   {sign} {side['text']}" + ("" if total is None else f"  [{total:.3f} nats]")
+
+
+def _sentence_lines(sign: str, side: dict[str, Any]) -> list[str]:
+    words = [f"{_starred(t)} {_number(t)}".replace(" ", NO_BREAK) for t in side["tokens"]]
+    lines = textwrap.wrap("  ".join(words), WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [_sentence(sign, side), *(f"       {line.replace(NO_BREAK, ' ')}" for line in lines)]
+
+
+def _indented(sign: str, text: str) -> list[str]:
+    first, *further_lines = text.splitlines() or [""]
+    return [f"   {sign} {first}", *(f"     {line}" for line in further_lines)]
+
+
+def _verdict(item: dict[str, Any]) -> str:
+    # A sentence has the keys "sentence" and "accepted", a pair "margin", a response "rule".
+    correct = {0.0: "wrong", 1.0: "right"}.get(item.get("correct", ""), item.get("correct"))
+    if "sentence" in item and not pd.isna(item.get("accepted")):
+        accepted = "accepted" if item["accepted"] else "not accepted"
+        return (
+            f"  {item['method']}: value {item['value_good']:.3f}, threshold "
+            f"{item['value_bad']:.3f}, {accepted}, {correct}"
+        )
+    if "sentence" in item:
+        return f"  {item['method']}: not judged" if "accepted" in item else ""
+    if item.get("margin") is not None:
+        return f"  {item['method']}: margin {item['margin']:+.3f}, {correct}"
+    if "rule" not in item or "prompt" not in item:
+        return ""
+    if pd.isna(item["correct"]):
+        return f"  {item['method']}: not judged"
+    sure = "" if pd.isna(item["certain"]) else " for certain" if item["certain"] else ", uncertain"
+    pattern = "" if pd.isna(item["pattern"]) else f" {item['pattern']!r}"
+    return f"  {item['method']}: {correct}{sure}, by rule {item['rule']}{pattern}"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """An item for people: lines before and after a pair's sentences; empty pair for others."""
+
+    before: list[str]
+    pair: Sequence[dict[str, Any]]
+    after: list[str]
+
+    @property
+    def pieces(self) -> list[Pair]:
+        """The pieces of a pair, in order: equal ones, or at the same place."""
+        if not self.pair:
+            return []
+        good, bad = (side["tokens"] for side in self.pair)
+        first, second = ([token["piece"] for token in side] for side in (good, bad))
+        steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+        return [pair for _, a, b, c, d in steps for pair in zip_longest(good[a:b], bad[c:d])]
+
+    @property
+    def lines(self) -> list[str]:
+        sentences = map(_sentence, "+-", self.pair)
+        return [*self.before, *sentences, *_aligned_lines(self.pieces), *self.after]
+
+
+def block_of(item: dict[str, Any]) -> Block:
+    """Return an item with verdict, prompt and answer, sentences with their pieces, and origin."""
+    before, after = list[str](), list[str]()
+    if "item_id" in item:
+        before.append(f"{item['item_id']}  {item['paradigm'] or ''}{_verdict(item)}")
+    if "item_id" in item and "prompt" in item:
+        before += _indented("?", item["prompt"])
+        if item["gold"] is not None:
+            before.append(f"   wanted: {item['gold']}")
+        if item.get("text") is not None:
+            cut = "  [cut off at the limit]" if item.get("finish") == "length" else ""
+            before += _indented(">", f"{item['text']}{cut}")
+        elif "status" in item:
+            before.append(f"   no answer: {item['status']}")
+    if "sentence" in item:
+        sign = "acceptable:" if item["acceptable"] else "not acceptable:"
+        before += _sentence_lines(sign, item["sentence"])
+    pair = [item[side] for side in ("good", "bad") if side in item]
+    if len(pair) == 1:
+        before, pair = [*before, *_sentence_lines("+", pair[0])], []
+    signs = (" (holds)" if holds else " (does not hold)" for holds in item.get("held") or ())
+    for formula, sign in zip_longest(item.get("predictions", ()), signs, fillvalue=""):
+        after.append(f"   predicted: {formula}{sign}")
+    for name, side in item.get("conditions", {}).items():
+        after += _sentence_lines(f"{name}:", side)
+    if origin := item.get("origin"):
+        words = ", ".join(f"{k} {w['id']} {w['form']}" for k, w in item.get("words", {}).items())
+        place = f"{origin['path']}:{origin['line']}" if "path" in origin else origin["file"]
+        named = f"  sent_id {origin['sent_id']}" if "sent_id" in origin else ""
+        named += f" of {origin['released_from']}" if "released_from" in origin else ""
+        named += f", revision {origin['revision']}" if "revision" in origin else ""
+        after.append(f"     {place}{named}" + (f"  ({words})" if words else ""))
+        after += [f"       {origin['text']}"] if "text" in origin else []
+    return Block(before, pair, after)
+
+
+def item_lines(items: Sequence[dict[str, Any]]) -> list[str]:
+    """Return items in lines."""
+    return [line for item in items for line in block_of(item).lines]
+
+
+def _heading(explanation: Explanation) -> list[str]:
+    """Return lines on the number, with its interval, and on the printed one."""
+    cell = explanation.cell
+    if cell is None:
+        lines = ["No cell of ours stands for this number."]
+    else:
+        interval = ""
+        # The text of some cells contains the interval.
+        if not pd.isna(cell["low"]) and "[" not in cell["text"]:
+            decimals = max(1, len(cell["text"].partition(".")[2]))
+            interval = f", 95 % interval {cell['low']:.{decimals}f}-{cell['high']:.{decimals}f}"
+        lines = [f"{cell['row']} / {cell['column']} = {cell['text']}{interval}"]
+    for row in explanation.printed:
+        place = f" ({row['path']}:{row['line']})" if "line" in row else ""
+        # A text such as "8 points" says its unit itself.
+        known = row["unit"] in ("", TEXT) or row["unit"].split()[0] in row["printed"]
+        unit = "" if known else f" {row['unit']}"
+        lines.append(
+            f"   the paper prints {row['printed']}{unit} in {row['exhibit']}, {row['row']} / "
+            f"{row['column']}{place}: {row.get('status', row.get('verdict'))}"
+        )
+        corrected = row.get("corrected")
+        lines += [f"      should read {corrected}"] if corrected is not None else []
+        lines += [f"      here it reads {row['reading']}"] if row.get("reading") else []
+        note = row.get("note", "")
+        lines += textwrap.wrap(note, WIDTH, initial_indent="      ", subsequent_indent="      ")
+    return lines
+
+
+def _formula_lines(explanation: Explanation) -> list[str]:
+    cell, recomputed = explanation.cell, explanation.recomputed
+    if cell is None or recomputed is None:
+        return []
+    where = json.loads(cell["filter"])
+    for column, values in where.items():
+        if isinstance(values, list) and len(values) > LISTED:
+            where[column] = [*values[:FEW], f"… {len(values) - FEW} more"]
+    same = abs(recomputed - cell["value"]) < 1e-9
+    return [
+        f"   {cell['formula']} over {explanation.rows} {cell['source']} where "
+        f"{json.dumps(where, ensure_ascii=False)}",
+        f"   computed again from those rows: {recomputed:.6g} "
+        + ("(the same)" if same else f"(NOT the cell's {cell['value']:.6g})"),
+        *(f"   {fact}" for fact in explanation.facts),
+    ]
+
+
+def _row_lines(rows: Sequence[dict[str, Any]], of: int) -> list[str]:
+    if not rows:
+        return []
+    lines = ["Rows that it is computed from:"]
+    for row in rows:
+        location = f"{row['path']}:{row['line']}: " if "line" in row and "path" in row else ""
+        facts = ", ".join(f"{k} {v}" for k, v in row.items() if k not in ("path", "line"))
+        lines += textwrap.wrap(
+            location + facts, WIDTH, initial_indent="   ", subsequent_indent="     "
+        )
+    return [*lines, f"   … of {of} rows"] if len(rows) < of else lines
+
+
+def _job_lines(node: Node) -> list[str]:
+    """Return lines on a product's job (command, code, time, machine, commit) and its notes."""
+    record = node.record
+    if node.remade:
+        return ["made anew since, with other content: this version is gone"]
+    if record is None:
+        return ["from outside"]
+    commit = (record["git"]["commit"] or "no commit")[:12]
+    state = {True: "", False: " with local changes", None: ""}[record["git"]["clean"]]
+    # {"rows": {"eng": {"good": 3}, "fra": 4}} is "eng good: 3" and "fra: 4".
+    flat = [
+        f"{name} {part}".strip() + f": {value}"
+        for key, note in record["notes"].items()
+        for name, fact in (note.items() if isinstance(note, dict) else [(key, note)])
+        for part, value in (fact if isinstance(fact, dict) else {"": fact}).items()
+        if value
+    ]
+    notes = textwrap.wrap(", ".join(flat), WIDTH, break_long_words=False)
+    return [
+        f"{record['verb']}, code {record['code']}, {record['ended'][:19]} on "
+        f"{record['host']['name']}, commit {commit}{state}",
+        *(notes if len(notes) <= FACTS else [*notes[:FACTS], "… (all in the record)"]),
+    ]
+
+
+def _ancestry(
+    node: Node, whole: bool, shown: Collection[str], seen: set[Path], depth: int = 0
+) -> Iterator[str]:
+    """Yield lines on a product, its job and its inputs, each product once.
+
+    Of more than ``FEW`` inputs made by the same command, list those in ``shown``, else the first.
+    ``whole`` names all, each with its SHA-256, job and notes.
+    """
+    indent, above = "   " * depth, node.path in seen
+    seen.add(node.path)
+    if whole:
+        first = f"{indent}← {node.path}  sha256 {node.sha256[:12]}…"
+        yield f"{first}  (above)" if above else first
+        yield from (f"{indent}     {line}" for line in (() if above else _job_lines(node)))
+    elif not above:
+        made = node.record is not None and not node.remade
+        step = f"by {node.record['verb']}" if node.record and made else _job_lines(node)[0]
+        yield f"{indent}← {node.path}  {step}"
+    if above:
+        return
+    groups: dict[tuple[str, str, int], list[Node]] = {}
+    for child in node.inputs:
+        command = child.record["verb"] if child.record else ""
+        groups.setdefault((command, child.path.suffix, len(child.path.parts)), []).append(child)
+    for alike in groups.values():
+        listed = alike
+        if not whole and len(alike) > FEW:
+            listed = [n for n in alike if str(n.path) in shown][:FEW] or alike[:1]
+        for child in listed:
+            yield from _ancestry(child, whole, shown, seen, depth + 1)
+        if len(listed) < len(alike):
+            yield f"{indent}   ← … and {len(alike) - len(listed)} like it"
+
+
+def _sections(explanation: Explanation, *, whole: bool) -> dict[str, list[str]]:
+    ancestry: list[str] = []
+    if explanation.tree is not None:
+        shown = {item["table"] for item in explanation.items if "table" in item}
+        shown |= {row["path"] for row in explanation.selected if "path" in row}
+        heading = "Made from:" if whole else "Made from (--ancestry says more):"
+        ancestry = [heading, *_ancestry(explanation.tree, whole, shown, set())]
+    return {
+        "number": _heading(explanation),
+        "items": item_lines(explanation.items),
+        "formula": _formula_lines(explanation),
+        "rows": _row_lines(explanation.selected, explanation.rows),
+        "ancestry": ancestry,
+    }
+
+
+def as_text(explanation: Explanation, *, whole: bool = False) -> str:
+    """Return the explanation for people; ``whole`` for all of the ancestry."""
+    sections = _sections(explanation, whole=whole).values()
+    return "\n\n".join("\n".join(lines) for lines in sections if lines)
+
+
+def write_page(explanation: Explanation, path: Path) -> None:
+    """Write the explanation to ``path``, with all of the ancestry."""
+    from jinja2 import Environment, FileSystemLoader  # slow to import, and text needs neither
+
+    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+    environment.filters |= {"piece": _piece, "number": _number, "sentence": _sentence}
+    products = len([*explanation.tree.walk()]) if explanation.tree else 0
+    blocks = [*map(block_of, explanation.items)]
+    facts = {**_sections(explanation, whole=True), "items": blocks, "products": products}
+    write_text(path, environment.get_template(TEMPLATE).render(facts))

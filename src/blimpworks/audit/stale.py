@@ -1,25 +1,136 @@
 """Products that the working tree would make otherwise, and adoption of results from elsewhere."""
 
+import hashlib
+import json
 import logging
 import os
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import groupby, islice, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from blimpworks.audit.causes import changed_code, changed_values, shortened, text_now, texts_of
 from blimpworks.commands.registry import find_command
 from blimpworks.errors import UserError
 from blimpworks.files import expand
-from blimpworks.records.digest import reachable
-from blimpworks.records.job import Job, Planned, planning
+from blimpworks.parquet import read_parquet
+from blimpworks.records.digest import definitions, module_path, reachable
+from blimpworks.records.job import REPOSITORY, Job, Planned, planning, run_git
 from blimpworks.records.reading import Record
+
+
+def same_table(first: Path, second: Path) -> bool:
+    """Return whether two Parquet files have the same data, whatever their records."""
+    try:
+        return bool(read_parquet(first).equals(read_parquet(second), check_metadata=False))
+    except UserError:
+        return False
+
+
+ABSENT = "absent"
+LONGEST = 70
+SOURCES = Path("src")
+Text = Callable[[str], str | None]
+"""Returns the source of a module as one run had it, or None if it is lost."""
+
+
+def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
+    """Return leaves of nested objects by dotted path; lists are leaves."""
+    if not isinstance(value, Mapping) or not value:
+        return {prefix: value}
+    leaves: dict[str, Any] = {}
+    for key, inner in value.items():
+        leaves |= flatten(inner, f"{prefix}.{key}" if prefix else str(key))
+    return leaves
+
+
+def shortened(value: Any) -> str:
+    """Return a value as JSON, cut if it is long."""
+    text = value if value is ABSENT else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
+    """Return leaves that differ, by dotted path, with both values."""
+    old, new = flatten(before), flatten(json.loads(json.dumps(after)))
+    return {
+        path: (old.get(path, ABSENT), new.get(path, ABSENT))
+        for path in [*old, *(new.keys() - old.keys())]
+        if old.get(path, ABSENT) != new.get(path, ABSENT)
+    }
+
+
+@cache
+def _shown(repository: Path, commit: str, path: str) -> bytes | None:
+    return run_git(repository, "show", f"{commit}:{path}")
+
+
+def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSITORY,)) -> Text:
+    """Return a function for the sources of modules, from copies with the recorded SHA-256."""
+
+    def text(module: str) -> str | None:
+        recorded_hash, commit = record["sources"].get(module), record["git"]["commit"]
+        base = str(SOURCES.joinpath(*module.split(".")))
+        for repository in repositories:
+            for path in (f"{base}.py", f"{base}/__init__.py"):
+                file = repository / path
+                contents = [file.read_bytes() if file.is_file() else None]
+                contents += [_shown(repository, commit, path)] if commit else []
+                for content in contents:
+                    if content and hashlib.sha256(content).hexdigest() == recorded_hash:
+                        return content.decode("utf-8")
+        return None
+
+    return text
+
+
+def text_now(module: str) -> str | None:
+    """Return the module's source in the working tree of this code."""
+    path = module_path(module)
+    return path.read_text(encoding="utf-8") if path else None
+
+
+def changed_code(
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    old: Text,
+    new: Text,
+    reached: Collection[tuple[str, str]] | None = None,
+) -> tuple[list[str], list[str]]:
+    """Return modules that differ between two jobs (SHA-256 by module), with their definitions.
+
+    ``reached``: existing definitions that count. Modules with changed comments alone are left out.
+    The second list has modules that perhaps differ, because a source is lost.
+    """
+    changed: list[str] = []
+    perhaps: list[str] = []
+    for module in sorted({*before, *after}):
+        if before.get(module) == after.get(module):
+            continue
+        if module not in before or module not in after:
+            changed.append(f"{module} ({'new' if module not in before else 'no longer used'})")
+            continue
+        old_text, new_text = old(module), new(module)
+        if old_text is None or new_text is None:
+            perhaps.append(f"{module} (perhaps)")
+            continue
+        first, second = definitions(old_text), definitions(new_text)
+        names = [
+            name or "statements run on import"
+            for name in {**first, **second}
+            if first.get(name) != second.get(name)
+            and (not name or reached is None or name not in second or (module, name) in reached)
+        ]
+        if names:
+            changed.append(f"{module} ({', '.join(names)})")
+    return changed, perhaps
+
 
 TARGETS = ("all", "published", "reproduction")
 COMMAND = re.compile(r"Shell command: (\S*python\S* -m blimpworks .+)")

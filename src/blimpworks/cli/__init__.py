@@ -123,7 +123,7 @@ def _attempt(arguments: Sequence[str]) -> None:
 
 
 def _share() -> Mapping[str, Any]:
-    from blimpworks.cluster.allocation import find_allocation
+    from blimpworks.cluster.slurm import find_allocation
 
     return find_allocation().place()
 

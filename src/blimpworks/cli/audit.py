@@ -43,9 +43,9 @@ def explain(
     print (reproduction/published.csv, measured.csv), trace the number compared. Of an evaluation,
     trace an accuracy of its report card.
     """
-    from blimpworks.audit import explain as library
     from blimpworks.audit.cells import is_comparison, list_cells
-    from blimpworks.audit.explain_text import as_text, write_page
+    from blimpworks.audit.explain import as_text, explain_comparison, write_page
+    from blimpworks.audit.explain import explain as explain_exhibit
 
     html = html and html.absolute()
     if card := _card_of(exhibit):
@@ -58,12 +58,12 @@ def explain(
         explanation = explain_number(card, numbers[0], exhibit, items, item)
     elif is_comparison(exhibit):
         requested = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
-        explanation = library.explain_comparison(exhibit, requested, items)
+        explanation = explain_comparison(exhibit, requested, items)
     elif row is None or column is None:
         typer.echo("\n".join(list_cells(exhibit, row, column)))
         return
     else:
-        explanation = library.explain(exhibit, row, column, items, item)
+        explanation = explain_exhibit(exhibit, row, column, items, item)
     if html and not json:
         write_page(explanation, html)
         typer.echo(f"{html}: open it in a browser.")

@@ -16,7 +16,7 @@ FOLDER = argument("Directory to write to.")
 RESULTS = argument("Directory of a campaign's results.")
 
 
-@command("blimpworks.interop.lm_eval_export:export_model", packages=shared.ARROW, group="export")
+@command("blimpworks.interop.lm_eval:export_model", packages=shared.ARROW, group="export")
 def export_lm_eval(
     results: Path = RESULTS,
     output: Path = FOLDER,
@@ -29,7 +29,7 @@ def export_lm_eval(
     by default: to reproduce the numbers there, the task needs an empty target_delimiter.
     """
     from blimpworks.audit.lineage import judged_items
-    from blimpworks.interop.lm_eval_export import export_model
+    from blimpworks.interop.lm_eval import export_model
     from blimpworks.tables import Evaluation
 
     if find_benchmark(benchmark).judge != "judge":
@@ -131,7 +131,7 @@ def export_hub(
     """Write item sets as a data set of the Hugging Face hub, with its card."""
     from blimpworks.cli import run_here
     from blimpworks.interop.crate.tables import Wish
-    from blimpworks.interop.hub.export import export_hub as write
+    from blimpworks.interop.hub import export_hub as write
 
     wish = Wish(authors=author)
     written, left_out = write(results, campaign, output, wish, run_here, benchmark, licence)
@@ -143,15 +143,13 @@ def export_hub(
     )
 
 
-@command(
-    recorded="blimpworks.interop.lm_eval_import:import_items", packages=shared.ARROW, group="import"
-)
+@command(recorded="blimpworks.interop.lm_eval:import_items", packages=shared.ARROW, group="import")
 def import_lm_eval(
     files: list[Path] = argument("Samples files of lm-eval, or data sets as JSON lines."),
     lang: str = option("ISO 639-3 code of the items' language."),
     output: Path = written("Items table to write."),
 ) -> None:
     """Make an items table from documents of lm-evaluation-harness's tasks."""
-    from blimpworks.interop.lm_eval_import import import_items
+    from blimpworks.interop.lm_eval import import_items
 
     typer.echo(f"{output}: {import_items(files, lang, output)} items")

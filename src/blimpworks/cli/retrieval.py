@@ -160,8 +160,8 @@ def fetch_archive(
     """
     from blimpworks.campaign.catalogue import TreebankRow
     from blimpworks.campaign.table_files import read_rows
-    from blimpworks.retrieval.archive import ArchiveRow, pins_of
-    from blimpworks.retrieval.archive import fetch_archive as fetch
+    from blimpworks.retrieval.pinning import ArchiveRow, pins_of
+    from blimpworks.retrieval.pinning import fetch_archive as fetch
 
     rows = {row.name: row for row in read_rows(ArchiveRow, archives)}
     if name not in rows:

@@ -33,7 +33,7 @@ RESPONSES = option("Manifest of the model's responses.")
 
 def watch_of(log: Path | None) -> "Watch":
     """Return the watch of a job: its progress file (with a log) and its allocation's end."""
-    from blimpworks.cluster.allocation import deadline_of
+    from blimpworks.cluster.slurm import deadline_of
     from blimpworks.records.journal import progress_path
     from blimpworks.scoring.progress import Progress
     from blimpworks.scoring.watch import Watch

@@ -23,8 +23,7 @@ from itertools import product
 from pathlib import Path
 from types import FrameType
 
-from blimpworks.cluster.allocation import DEADLINE, Allocation, find_allocation
-from blimpworks.cluster.slurm import ask
+from blimpworks.cluster.slurm import DEADLINE, Allocation, ask, find_allocation
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.records.journal import (

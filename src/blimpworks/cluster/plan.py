@@ -30,20 +30,20 @@ from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.seeds import for_seeds
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import Site
-from blimpworks.cluster.needs import needs_of, weights_gb
-from blimpworks.cluster.plan_text import DiskPlan, ModelPlan, Plan, Present
-from blimpworks.cluster.requests import (
+from blimpworks.cluster.needs import (
     Expectation,
     expected_items,
     expected_work,
+    needs_of,
     score_seconds,
     scores_regions,
-    sized_request,
     speed_of,
+    weights_gb,
 )
+from blimpworks.cluster.plan_text import DiskPlan, ModelPlan, Plan, Present
+from blimpworks.cluster.requests import plan_trainings, sized_request, training_notes
+from blimpworks.cluster.software import missing_software
 from blimpworks.cluster.status import NOTHING, is_done, stored
-from blimpworks.cluster.stops import missing_software
-from blimpworks.cluster.trainings import plan_trainings, training_notes
 from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY
 

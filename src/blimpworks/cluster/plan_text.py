@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from blimpworks.campaign.settings.site import Site
+from blimpworks.cluster.requests import TrainingPlan
 from blimpworks.cluster.text import WIDTH, Columns, number, printed
 from blimpworks.strict import Strict
 
@@ -50,25 +51,6 @@ class ModelPlan(Strict):
     def endless(self) -> bool:
         """Whether a job would take more than a week on CPUs: a GPU is missing."""
         return not self.gpus and self.hours > 7 * 24
-
-
-class TrainingPlan(Strict):
-    """Missing checkpoints of an LSTM that is trained on GPUs."""
-
-    model: str
-    checkpoints: int
-    """Number of checkpoints, each trained by one job on one GPU."""
-    epochs: int
-    words: int | None
-    """Words that the largest checkpoint reads in an epoch; None for a corpus that is made here."""
-    vocabulary: int
-    """Words of the output layer, at most."""
-    words_per_second: float | None
-    """Assumed speed, see docs/cluster.md."""
-    hours: float | None
-    """Hours of one checkpoint: epochs × words / words a second."""
-    gpu_hours: float | None
-    """GPU-hours of all checkpoints, not counted with scoring."""
 
 
 class DiskPlan(Strict):

@@ -1,4 +1,4 @@
-"""Estimate the work of scoring jobs, and request resources from SLURM for them.
+"""Request resources from SLURM for jobs that score or train, and estimate trainings.
 
 Requests have the names that Snakemake's executor uses.
 """
@@ -6,158 +6,33 @@ Requests have the names that Snakemake's executor uses.
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
-from blimpworks.campaign.engines import find_engine
-from blimpworks.campaign.methods import regional
-from blimpworks.campaign.paper import SENTENCE, Benchmark
-from blimpworks.campaign.parts import Part, expected_items_of, items_table
-from blimpworks.campaign.registry import find_benchmark
+from blimpworks.campaign.parts import Part
+from blimpworks.campaign.retrieved import released_corpus
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.campaign.settings.site import CpuNodes, GpuKind, ModelNeeds, Site
-from blimpworks.cluster.needs import Needs, needs_of
+from blimpworks.campaign.settings.site import CpuNodes, GpuKind, Site
+from blimpworks.campaign.settings.training import LstmRecipe
+from blimpworks.cluster.needs import (
+    FLOAT32,
+    Expectation,
+    Needs,
+    expected_work,
+    needs_of,
+    score_seconds,
+    speed_of,
+)
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
 from blimpworks.records.journal import Attempt, Cause, journal_path, read_attempts
+from blimpworks.strict import Strict
 
-CRITICAL = 2.0
-"""Tokens of a critical region, which is one word in most pairs."""
-WRITTEN = 4.0
-"""Cost of a generated token as a multiple of a scored one (an assumption): generated tokens go
-through the model one by one.
-"""
-
-
-class Expectation(NamedTuple):
-    """Expected content of an items table."""
-
-    pairs: int
-    """Rows of the table: pairs or prompts."""
-    tokens: float
-    """Scored tokens of a sentence; of a prompt, the cost of reading it and of the longest answer,
-    in scored tokens.
-    """
-    texts: int = 2
-    """Texts of a row: two sentences of a pair, one prompt. Shared texts are scored once, so this is
-    an upper bound.
-    """
-
-
-def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:
-    """Tell whether a masked model scores critical regions alone, since its methods need no more."""
-    return row.architecture == "masked" and regional(benchmark.methods(campaign, "masked"))
-
-
-def expected_items(campaign: Campaign, catalogue: Catalogue, part: Part) -> dict[Path, Expectation]:
-    """List the expected content of each items table of a part, whether the table exists or not."""
-    row = catalogue.models[part.model]
-    expectations = {}
-    for name, lang in part.sets:
-        benchmark = find_benchmark(name)
-        tokens, texts = benchmark.tokens, 2
-        if benchmark.generation is not None:
-            # If all answers run into the limit.
-            tokens += WRITTEN * benchmark.generation.options(campaign).max_tokens
-            texts = 1
-        elif scores_regions(campaign, row, benchmark):
-            tokens = CRITICAL
-        number = expected_items_of(campaign, catalogue, name, lang)
-        expectations[items_table(campaign, name, lang)] = Expectation(number, tokens, texts)
-    return expectations
-
-
-FLOAT32 = 1 / 16
-"""Peak of a GPU in float32 relative to bfloat16 (data sheets: A100 1/16, H100 1/15)."""
-SMALLEST = 0.005
-"""Billions of parameters assumed for a model without a stated number, which is trained here."""
 MARGIN, GRACE = 3, 10
 """Minutes to ask for are MARGIN × the estimate + GRACE."""
-
-
-class Expected(NamedTuple):
-    """Number of sentences and tokens that a job has to score."""
-
-    sentences: int
-    tokens: int
-
-
-class Speed(NamedTuple):
-    """Scoring speed of a job."""
-
-    tokens_per_second: float
-    source: Literal["measured", "stated"]
-    """measured: in the site's file; stated: from peak, utilisation and size."""
-
-
-@lru_cache(maxsize=4096)
-def _rows(path: str, _changed: int) -> int:
-    # The workflow reads this module each time it starts, and counts only then and when.
-    import pyarrow.parquet as pq
-
-    count: int = pq.read_metadata(path).num_rows
-    return count
-
-
-def count_pairs(items: Path) -> int | None:
-    """Count the rows of an items table by its metadata; None when it is missing or damaged.
-
-    The job that reads a damaged table reports it.
-    """
-    try:
-        return _rows(str(items), items.stat().st_mtime_ns)
-    except (OSError, ValueError):  # Arrow's errors of format are of the latter kind
-        return None
-
-
-def expected_work(items: Mapping[Path, Expectation]) -> Expected:
-    """Add up the texts and tokens of items tables, counted where a table exists."""
-    sentences, tokens = 0, 0.0
-    for path, expected in items.items():
-        count = count_pairs(path)
-        new = expected.texts * (expected.pairs if count is None else count)
-        sentences += new
-        tokens += new * expected.tokens
-    return Expected(sentences, round(tokens))
-
-
-def speed_of(
-    row: ModelRow, engine: str, needs: Needs, site: Site | None, dtype: str | None = None
-) -> Speed:
-    """Estimate the tokens a second of a model on the resources ``needs``.
-
-    A measurement in the site's file comes first. Else a token takes 2 operations per parameter, at
-    utilisation × peak of the GPUs (a sixteenth in float32), limited by the host for small models.
-    On CPUs engines use the job's cores; one may compute less, or have a speed of its own. A masked
-    model computes a sentence per scored token.
-    """
-    site = site or Site()
-    measured = site.models.get(row.name, ModelNeeds()).tokens_per_second
-    if measured is not None:
-        return Speed(measured, "measured")
-    facts = find_engine(engine)
-    if facts.tokens_per_second is not None:
-        return Speed(facts.tokens_per_second, "stated")
-    if needs.kind is None:
-        teraflops = needs.cores * facts.core_teraflops
-    else:
-        slower = FLOAT32 if (dtype or row.dtype) == "float32" else 1
-        teraflops = site.utilisation * needs.kind.teraflops * needs.gpus * slower
-    possible = teraflops * 1e12 / (2e9 * (row.parameters or SMALLEST)) / facts.computed
-    if row.architecture == "masked":
-        possible /= SENTENCE
-    return Speed(min(possible, site.host_tokens_per_second), "stated")
-
-
-def score_seconds(tokens: float, weights_gb: float, speed: Speed, site: Site | None) -> float:
-    """Estimate the seconds to start an engine, load weights and score ``tokens``."""
-    site = site or Site()
-    load = site.start_seconds + weights_gb / site.load_gb_per_second
-    return load + tokens / speed.tokens_per_second
 
 
 def minutes_to_ask(seconds: float, max_hours: float) -> int:
@@ -242,7 +117,7 @@ their 250,000 words takes as much for each of weights, best weights and snapshot
 TRAINING_HOURS = 48
 """The most hours that one training job requests. A training takes epochs × words / assumed words a
 second: 40 × 80 M at 16,000 are 55 hours on an A100; multilingual, 40 × 400 M at 3,900, 1,150 hours.
-The next attempt goes on from the snapshot (``cluster/trainings.py``).
+The next attempt goes on from the snapshot (``plan_trainings``).
 """
 
 
@@ -378,3 +253,136 @@ def sized_request(
         node_gb = needs.kind.host_memory_gb if needs.kind else site.cpu.memory_gb
         memory = min(memory, int(1000 * node_gb))
     return score_request(site, needs, max(minutes, 1), memory_mb=round(memory))
+
+
+class TrainingPlan(Strict):
+    """Missing checkpoints of an LSTM that is trained on GPUs."""
+
+    model: str
+    checkpoints: int
+    """Number of checkpoints, each trained by one job on one GPU."""
+    epochs: int
+    words: int | None
+    """Words that the largest checkpoint reads in an epoch; None for a corpus that is made here."""
+    vocabulary: int
+    """Words of the output layer, at most."""
+    words_per_second: float | None
+    """Assumed speed, see docs/cluster.md."""
+    hours: float | None
+    """Hours of one checkpoint: epochs × words / words a second."""
+    gpu_hours: float | None
+    """GPU-hours of all checkpoints, not counted with scoring."""
+
+
+RELEASED_WORDS = 80_000_000
+"""Training words of each corpus released by Mueller et al. (2020, section 5.1)."""
+OPERATIONS = 6
+"""Operations of a trained word per weight: two forwards, four backwards."""
+SPARE, LEAST = 1.5, 2
+"""Retries are SPARE × the jobs that a training should take, and LEAST more for what else ends
+them."""
+
+
+def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
+    """Count the weights that each word is multiplied with: the layers and the output layer.
+
+    Embeddings are looked up. Four gates of each layer read its input and its state.
+    """
+    inputs = recipe.embedding + (recipe.layers - 1) * recipe.hidden
+    gates = 4 * recipe.hidden * (inputs + recipe.layers * recipe.hidden)
+    return gates + recipe.hidden * vocabulary
+
+
+def plan_trainings(
+    campaign: Campaign,
+    catalogue: Catalogue,
+    parts: Sequence[Part],
+    site: Site | None,
+    *,
+    missing: bool = True,
+) -> list[TrainingPlan]:
+    """Plan the LSTMs whose checkpoints are missing, or all; none without a GPU.
+
+    Assumes the utilisation that the site's file states for scoring, at the GPU's peak in float32.
+    """
+    gpu_kind = train_kind(site)
+    if site is None or gpu_kind is None:
+        return []
+    # Several parts may score with one checkpoint.
+    languages: dict[str, dict[Path, set[str]]] = {}
+    for part in parts:
+        checkpoint = part.checkpoint(campaign)
+        recipe = campaign.training.recipes.get(catalogue.models[part.model].recipe)
+        if isinstance(recipe, LstmRecipe) and not (missing and checkpoint.exists()):
+            trained = languages.setdefault(part.model, {}).setdefault(checkpoint, set())
+            trained.update(part.languages)
+    plans = []
+    for model, checkpoints in languages.items():
+        recipe = campaign.training.recipes[catalogue.models[model].recipe]
+        assert isinstance(recipe, LstmRecipe)
+        most = max(checkpoints.values(), key=len)
+        vocabulary = campaign.training.corpora[recipe.corpus].vocabulary * len(most)
+        reached = site.utilisation * FLOAT32 * gpu_kind.teraflops * 1e12
+        rate = reached / (OPERATIONS * multiplied_weights(recipe, vocabulary))
+        seed = catalogue.seeds.get(model)
+        corpus_words = seed.tokens if seed else None
+        released = (released_corpus(campaign, catalogue, recipe.corpus, lang) for lang in most)
+        if not corpus_words and all(released):
+            corpus_words = RELEASED_WORDS * len(most)
+        hours = recipe.epochs * corpus_words / rate / 3600 if corpus_words else None
+        plans.append(
+            TrainingPlan(
+                model=model,
+                checkpoints=len(checkpoints),
+                epochs=recipe.epochs,
+                words=corpus_words or None,
+                vocabulary=vocabulary,
+                words_per_second=rate,
+                hours=hours,
+                gpu_hours=None if hours is None else hours * len(checkpoints),
+            )
+        )
+    return plans
+
+
+def training_retries(
+    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part], site: Site | None
+) -> int:
+    """Return how many retries the job of an LSTM should have.
+
+    A training longer than a job goes on from its snapshot in the next attempt.
+    """
+    request = train_request(site)
+    every = plan_trainings(campaign, catalogue, parts, site, missing=False)
+    longest = max((plan.hours or 0 for plan in every), default=0)
+    if request is None or not longest:
+        return LEAST
+    return math.ceil(SPARE * longest * 60 / int(request["runtime"])) + LEAST
+
+
+def training_notes(
+    plans: Sequence[TrainingPlan], catalogue: Catalogue, site: Site | None
+) -> list[str]:
+    """Tell how many LSTMs will be trained on GPUs, and how long that takes."""
+    request = train_request(site)
+    if not plans or request is None:
+        return []
+    summaries = []
+    for name in dict.fromkeys(catalogue.row_of(plan.model) for plan in plans):
+        first, *more = [plan for plan in plans if catalogue.row_of(plan.model) == name]
+        number = sum(plan.checkpoints for plan in (first, *more))
+        if first.hours is None or first.words is None or first.words_per_second is None:
+            summaries.append(f"{number} {name} (unknown: the corpus is made here)")
+        else:
+            summaries.append(
+                f"{number} {name} {number * first.hours:,.0f} ({first.hours:,.0f} h each: "
+                f"{first.epochs} × {first.words / 1e6:,.0f} M words, "
+                f"{first.words_per_second:,.0f} a second)"
+            )
+    count, hours = sum(plan.checkpoints for plan in plans), int(request["runtime"]) / 60
+    return [
+        f"{count} LSTMs are trained before they score, each on a GPU for which its job asks "
+        f"{hours:.0f} hours ({request['gres']}); a longer training goes on in further attempts. "
+        f"GPU-hours, not among those of scoring: {'; '.join(summaries)}. The rate is an assumption "
+        "(docs/cluster.md)."
+    ]

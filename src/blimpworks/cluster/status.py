@@ -25,7 +25,7 @@ from blimpworks.campaign.parts import (
 )
 from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.cluster.requests import count_pairs, expected_items
+from blimpworks.cluster.needs import count_pairs, expected_items
 from blimpworks.cluster.slurm import Queue
 from blimpworks.errors import UserError
 from blimpworks.files import Listing

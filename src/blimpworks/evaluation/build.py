@@ -39,7 +39,7 @@ from blimpworks.exhibits.formulas import UNWEIGHTED
 from blimpworks.exhibits.latex import latex_text
 from blimpworks.exhibits.render import markdown_text
 from blimpworks.files import sha256_of, write_text
-from blimpworks.interop.lm_eval_export import metric_name, sanitized
+from blimpworks.interop.lm_eval import metric_name, sanitized
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import facts_of
 from blimpworks.records.reading import record_of

@@ -15,8 +15,9 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.audit.causes import Causes, Run, changed_values, load_run, shortened
+from blimpworks.audit.diff import Causes, Run, load_run
 from blimpworks.audit.lineage import judged_items
+from blimpworks.audit.stale import changed_values, shortened
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.registry import benchmarks
@@ -26,8 +27,7 @@ from blimpworks.errors import UserError
 from blimpworks.evaluation.card import Record
 from blimpworks.evaluation.judged import COLUMNS, read_accuracies, read_judgements
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
-from blimpworks.interop.lm_eval_export import METRICS
-from blimpworks.interop.lm_eval_import import sentences_of
+from blimpworks.interop.lm_eval import METRICS, sentences_of
 from blimpworks.items import SAMPLED
 from blimpworks.json_files import load_json
 from blimpworks.tables import ITEMS, made_by, read_table

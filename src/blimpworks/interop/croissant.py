@@ -18,8 +18,16 @@ from blimpworks import __version__
 from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
-from blimpworks.interop.crate.tables import DATA, Plan, read_csv, read_table, write_csv
-from blimpworks.interop.crate.words import Descriptions, describe, read_dictionary
+from blimpworks.interop.crate.tables import (
+    DATA,
+    Descriptions,
+    Plan,
+    describe,
+    read_csv,
+    read_dictionary,
+    read_table,
+    write_csv,
+)
 
 FILE_NAME = "croissant.json"
 CONFORMS_TO = ("http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0")

@@ -12,9 +12,8 @@ from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.seeds import for_seeds, from_seeds
 from blimpworks.campaign.settings.site import ModelNeeds, Site
-from blimpworks.cluster.needs import needs_of
+from blimpworks.cluster.needs import needs_of, speed_of
 from blimpworks.cluster.plan import make_plan
-from blimpworks.cluster.requests import speed_of
 from blimpworks.errors import UserError
 from blimpworks.papers.clams import settings as clams_settings
 from blimpworks.papers.clams.exhibits.facts import clams_models, clams_training

@@ -1,5 +1,6 @@
 """The contents of a crate: exhibits, checked to be unaltered, tables as CSV, and licences."""
 
+import csv
 import json
 import re
 import shutil
@@ -337,3 +338,37 @@ def licences_behind(jobs: Jobs, rows: Mapping[Path, Pinned], results: Path) -> d
     counts = Counter({name: len(files) for name, files in files_by_licence.items()})
     counts.update(licences_of(rows.values()))
     return dict(counts.most_common()) or {UNSTATED: 0}
+
+
+ANY = "*"
+Descriptions = Mapping[tuple[str, str], tuple[str, str]]
+"""Units and meanings by table and column; the table is ``*`` where all tables agree."""
+
+
+def read_dictionary() -> Descriptions:
+    """Return descriptions of columns."""
+    with Path(__file__).with_name("dictionary.tsv").open(encoding="utf-8", newline="") as file:
+        rows = [*csv.DictReader(file, delimiter="\t")]
+    return {(row["table"], row["column"]): (row["unit"], row["meaning"]) for row in rows}
+
+
+def describe(known: Descriptions, table: str, column: str) -> tuple[str, str]:
+    """Return unit and meaning of a column of a kind of table; empty without a description.
+
+    The first part of a kind such as items/BENCHMARK/all decides. Columns that benchmarks keep of
+    their own files share one description.
+    """
+    kind = table.partition("/")[0]
+    keys = ((kind, column), (ANY, column), (kind, ANY))
+    return next((known[key] for key in keys if key in known), ("", ""))
+
+
+def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
+    """Return the data dictionary of a crate: table, column, unit, meaning."""
+    known = read_dictionary()
+    rows = [
+        (table, column, *describe(known, table, column))
+        for table, columns in tables.items()
+        for column in columns
+    ]
+    return pd.DataFrame(rows, columns=["table", "column", "unit", "meaning"])

@@ -25,20 +25,20 @@ from blimpworks.interop.crate.tables import (
     UNSTATED,
     Wish,
     authors_of,
+    describe,
     licence_name,
     licence_url,
     licences_of,
+    read_dictionary,
     require_unaltered,
     results_of,
     retrieved_files,
     sources_behind,
 )
-from blimpworks.interop.crate.words import describe, read_dictionary
 from blimpworks.interop.croissant import LIMITATIONS, USE_CASES
 from blimpworks.judging.sample import CONDITIONS
 from blimpworks.parquet import read_parquet
 
-HERE = Path(__file__).parent
 SENTENCE = "sentence"
 """Column of a row's only sentence, in place of a good and a bad one."""
 SIZES = (
@@ -166,7 +166,7 @@ def write_card(
             for subset in subsets
         ],
     }
-    template = Template((HERE / "card.template.md").read_text(encoding="utf-8"))
+    template = Template(Path(__file__).with_name("card.template.md").read_text(encoding="utf-8"))
     return template.substitute(
         about,
         header=yaml.safe_dump(header, allow_unicode=True, sort_keys=False),

@@ -1,1 +1,0 @@
-"""Item sets as a data set of the Hugging Face hub."""
