@@ -125,7 +125,7 @@ def _attempt(arguments: Sequence[str]) -> None:
 def _share() -> Mapping[str, Any]:
     from blimpworks.cluster.slurm import find_allocation
 
-    return find_allocation().place()
+    return find_allocation().recorded()
 
 
 def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:

@@ -1,8 +1,8 @@
-"""Run one attempt at a job in a child process, and write down how it ended.
+"""Run one attempt at a scoring job in a child process, and record in a journal how it ended.
 
 When memory runs out, the kernel kills the child, which is larger; the parent can still write. Near
-the end of the allocation the child stops between two shards, and the parent puts the job back into
-SLURM's queue. The executor need not know: it goes on waiting for the same job.
+the end of the allocation, the child stops between two shards and the parent requeues the SLURM job.
+Snakemake's executor notices nothing: it goes on waiting for the same job.
 """
 
 import ctypes
@@ -45,8 +45,6 @@ log = logging.getLogger(__name__)
 
 CGROUPS = Path("/sys/fs/cgroup")
 MEMBERSHIP = Path("/proc/self/cgroup")
-
-
 OUT_OF_TIME = 75
 """Exit code of a job that stopped between shards (EX_TEMPFAIL of sysexits.h)."""
 MISTAKE = 2
@@ -58,10 +56,10 @@ GPU_FULL = re.compile(
 )
 """Messages of PyTorch and vLLM when GPU memory is too small."""
 LAST_LINES = 4000
-"""Characters at the end of a log in which ``GPU_FULL`` is searched."""
+"""Characters at the end of a log that are searched for ``GPU_FULL``."""
 DEATH_SIGNAL = 1
 """``PR_SET_PDEATHSIG`` of Linux's prctl."""
-SPEAKER = re.compile(r"^blimpworks( \(attempt\))?: ")
+PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")
 GRACE = 60.0
 """Seconds that SLURM may take to end a requeued job."""
 
@@ -77,7 +75,7 @@ def memory_groups() -> list[Path]:
         if controllers in ("", "memory") or "memory" in controllers.split(","):
             base = CGROUPS / "memory" if controllers else CGROUPS
             group = base / path.lstrip("/")
-            # Above a job's group lie those of the whole node, which count other people's too.
+            # Groups above the job's are the node's, and count other users' processes too.
             of_job = (p for p in group.parents if any(n.startswith("job_") for n in p.parts))
             directories += [group, *of_job]
     return directories
@@ -86,8 +84,8 @@ def memory_groups() -> list[Path]:
 def count_kills() -> int:
     """Count the processes of this control group that were killed for lack of memory.
 
-    Reads ``memory.oom_control`` (cgroups v1) and ``memory.events`` (v2); 0 without them. Only the
-    difference of two counts has a meaning.
+    Read ``memory.oom_control`` (cgroups v1) and ``memory.events`` (v2); 0 without them. A process
+    may count several times: use only the difference of two counts.
     """
     kills = 0
     with suppress(OSError):
@@ -100,15 +98,15 @@ def count_kills() -> int:
 
 def die_with_parent() -> None:
     """Have Linux kill this process when its parent ends."""
-    with suppress(AttributeError, OSError):  # on another system an orphan finishes its work
+    with suppress(AttributeError, OSError):  # other systems let an orphan finish its work
         ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
 
 
 class _Signals:
-    """Passes on to the child the signals that ask this process to end.
+    """Handler of SIGTERM and SIGINT that passes them on to the child process.
 
-    SLURM sends them to a step's first process alone, which is a Snakemake, and then kills the rest.
-    An attempt that SLURM cancels is lost; SLURM is asked for its end.
+    SLURM sends them only to a step's first process, a Snakemake, and then kills the others. So an
+    attempt that SLURM cancels cannot record its end; ``retry_scaling`` asks SLURM for the cause.
     """
 
     def __init__(self) -> None:
@@ -128,9 +126,9 @@ def cause_of(
 ) -> Cause:
     """Return the reason why an attempt ended.
 
-    ``code``: exit code of the child, negative for a signal. ``kills``: processes killed for lack of
-    memory. ``on_request``: a signal asked the attempt to end, perhaps because it was
-    ``out_of_time``. ``log``: end of the log.
+    ``code``: exit code of the child, negative for a signal. ``kills``: number of processes killed
+    for lack of memory. ``on_request``: a signal asked the attempt to end. ``out_of_time``: the
+    allocation is over. ``log``: end of the log.
     """
     if code == 0:
         return "done"
@@ -147,7 +145,8 @@ def cause_of(
     return "killed" if code in (-signal.SIGKILL, 128 + signal.SIGKILL) else "error"
 
 
-def _read_own_progress(log_file: Path, attempt: str) -> tuple[datetime, Scored] | None:
+def _read_progress_of(attempt: str, log_file: Path) -> tuple[datetime, Scored] | None:
+    """Return the time and content of the progress file; None for one of another attempt."""
     with suppress(UserError):
         progress = read_progress(progress_path(log_file))
         if progress and progress.attempt == attempt:
@@ -156,32 +155,32 @@ def _read_own_progress(log_file: Path, attempt: str) -> tuple[datetime, Scored] 
     return None
 
 
-def _enter_lost(log_file: Path) -> None:
-    """Enter the progress of an earlier attempt that could not do so itself."""
+def _record_lost_attempt(log_file: Path) -> None:
+    """Append to the journal the progress of a previous attempt that was killed."""
     attempts = read_attempts(journal_path(log_file))
     if not attempts or attempts[-1].ended or attempts[-1].left:
         return
     lost = attempts[-1].started.attempt
-    if read := _read_own_progress(log_file, lost):
+    if read := _read_progress_of(lost, log_file):
         append_entry(journal_path(log_file), Lost(attempt=lost, time=read[0], scored=read[1]))
 
 
-def _came_late(allocation: Allocation, log_file: Path) -> bool:
-    """Tell whether others took half of the SLURM job's time before this, for the first time."""
+def _started_late(allocation: Allocation, log_file: Path) -> bool:
+    """Tell whether other jobs had used half of the SLURM job's time when this one first began."""
     starts = [attempt.started for attempt in read_attempts(journal_path(log_file))]
-    here = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
-    time_left = (allocation.ends or math.inf) - here[0].timestamp()
-    return len(here) == 1 and time_left < 30 * (allocation.minutes or 0)
+    times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
+    seconds_left = (allocation.ends or math.inf) - times[0].timestamp()
+    return len(times) == 1 and seconds_left < 30 * (allocation.minutes or 0)
 
 
 def run_attempt(command: Sequence[str], log_file: Path) -> int:
-    """Run ``command`` as one attempt, enter it in the journal of ``log_file``, return the code.
+    """Run ``command`` as one attempt, record it in the journal of ``log_file``, return its code.
 
     Raises OSError when the journal cannot be written.
     """
     allocation, attempt, signals = find_allocation(), uuid.uuid4().hex, _Signals()
     try:
-        _enter_lost(log_file)
+        _record_lost_attempt(log_file)
     except UserError as error:
         print(f"blimpworks: {error}", file=sys.stderr)
     started = Started(
@@ -203,7 +202,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         environment[DEADLINE] = str(allocation.ends)
     begun, kills = time.monotonic(), count_kills()
     signals.child = subprocess.Popen(command, env=environment)
-    if signals.received:  # before there was a child
+    if signals.received:  # before the child started
         signals.child.send_signal(signal.SIGTERM)
     code = signals.child.wait()
     try:
@@ -217,7 +216,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         out_of_time=allocation.ends is not None and time.time() > allocation.ends - 1,
         log=last_lines,
     )
-    read = _read_own_progress(log_file, attempt)
+    read = _read_progress_of(attempt, log_file)
     ended = Ended(
         attempt=attempt,
         time=now(),
@@ -231,7 +230,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         append_entry(journal_path(log_file), ended)
     except OSError as error:
         print(f"blimpworks: how this ended cannot be entered: {error}", file=sys.stderr)
-    # Print how the next attempt will differ.
+    # Print what the next attempt will do differently.
     messages = {
         "memory": "the kernel killed it because memory ran out "
         f"({allocation.mem_mb or '?'} MB asked for); the next attempt asks for twice as much",
@@ -245,8 +244,8 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         where = f"SLURM job {job} on {node}: " if job else ""
         print(f"blimpworks (attempt): {where}{messages[cause]}.", file=sys.stderr)
     if cause == "walltime" and code == OUT_OF_TIME:
-        got_on = ended.scored and ended.scored.new
-        if not got_on and not _came_late(allocation, log_file):  # the size of the job is wrong
+        progressed = ended.scored and ended.scored.new
+        if not progressed and not _started_late(allocation, log_file):  # it asked for too little
             log.info("no shard was finished in this time; the next attempt gets more")
         elif (
             allocation.slurm_job
@@ -261,14 +260,14 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
 
 
 def give_up(code: int, manifest: Path, log_file: Path) -> int:
-    """Pass over a job that failed for good: its manifest says why. Return the exit code then.
+    """Write the reason of a job's failure into its ``manifest``; return the resulting exit code.
 
-    One that ran out of time, or was ended from outside, goes on in another attempt.
+    Do nothing for a job that ran out of time or was cancelled: another attempt goes on with it.
     """
     if code in (0, OUT_OF_TIME, 128 + signal.SIGTERM, 128 + signal.SIGINT):
         return code
     log_lines = log_file.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    reason = SPEAKER.sub("", log_lines[-1]) if log_lines else "it said nothing"
+    reason = PREFIX.sub("", log_lines[-1]) if log_lines else "it said nothing"
     from blimpworks.scoring.run import Failed  # slow to import
 
     failed = Failed(failed=reason, log=str(log_file))

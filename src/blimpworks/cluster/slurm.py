@@ -1,4 +1,4 @@
-"""Ask SLURM about jobs, about this job's allocation, and when the allocation ends."""
+"""Ask SLURM about jobs, and find resources and deadline of the job that this process runs in."""
 
 import os
 import platform
@@ -23,15 +23,15 @@ if TYPE_CHECKING:  # each small command finds its allocation
 PATIENCE = 20.0
 """Seconds to wait for an answer."""
 JOB = re.compile(r"[0-9]+([_+][0-9]+)?")
-TOGETHER = 200
+BATCH = 200
 """Most jobs in one question."""
 
 
 def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
-    """Return the output of a SLURM command; None when it is missing, fails or hangs.
+    """Return the output of a SLURM command; None when the command is missing, fails or hangs.
 
-    With ``partly``, the output of a failed command counts too: SLURM fails when it has forgotten
-    some of the jobs, and still describes the others.
+    With ``partly``, return the output of a failed command too. SLURM fails when it has forgotten
+    one of several jobs, but still describes the others.
     """
     try:
         done = subprocess.run(
@@ -42,32 +42,25 @@ def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
     return done.stdout if partly or done.returncode == 0 else None
 
 
-def _states(command: Sequence[str], ids: Collection[str]) -> dict[str, str]:
-    """Read the state of each job (of "CANCELLED by 1000" the first word) until SLURM fails."""
-    states: dict[str, str] = {}
-    jobs = sorted(ids)
-    for start in range(0, len(jobs), TOGETHER):
-        answer = ask([*command, ",".join(jobs[start : start + TOGETHER])], partly=True)
-        if answer is None:
-            break
-        rows = (line.strip().split("|") for line in answer.splitlines())
-        states |= {row[0]: row[1].split()[0] for row in rows if len(row) == 2 and row[1]}
-    return {job: state for job, state in states.items() if job in ids}
-
-
 def slurm_states(ids: Collection[str]) -> dict[str, str]:
-    """Return the state of each job that SLURM still knows: RUNNING, TIMEOUT, NODE_FAIL, ….
+    """Return the state of each job by id, such as RUNNING, TIMEOUT or NODE_FAIL.
 
-    The controller is asked first, then the accounting. Unknown jobs are left out; the result is
-    empty without SLURM or an answer in time.
+    Ask the controller first, then the accounting. Jobs that SLURM has forgotten are left out. The
+    result is empty without SLURM, or without an answer in time.
     """
     jobs = {job for job in ids if JOB.fullmatch(job)}
-    if not jobs:
-        return {}
-    states = _states(["squeue", "-h", "-t", "all", "-o", "%i|%T", "-j"], jobs)
-    if forgotten := jobs - states.keys():
-        command = ["sacct", "-n", "-X", "-P", "-o", "JobID,State", "-j"]
-        states |= _states(command, forgotten)
+    states: dict[str, str] = {}
+    queue = ["squeue", "-h", "-t", "all", "-o", "%i|%T", "-j"]
+    accounting = ["sacct", "-n", "-X", "-P", "-o", "JobID,State", "-j"]
+    for command in (queue, accounting):
+        unknown = sorted(jobs - states.keys())
+        for start in range(0, len(unknown), BATCH):
+            answer = ask([*command, ",".join(unknown[start : start + BATCH])], partly=True)
+            if answer is None:
+                break
+            for row in (line.strip().split("|") for line in answer.splitlines()):
+                if len(row) == 2 and row[0] in jobs and row[1]:
+                    states[row[0]] = row[1].split()[0]  # the first word of "CANCELLED by 1000"
     return states
 
 
@@ -84,11 +77,11 @@ class Queue:
 
 
 def read_queue(parts: Iterable[tuple[str, str]]) -> Queue:
-    """Read the queue with the waiting jobs of models (or titles of parts) and parts.
+    """Read this user's queue; find the waiting jobs of ``parts``, given by title and name.
 
     Snakemake writes a job's rule and wildcards into its comment.
     """
-    # Not above: each job asks SLURM for its share, and settings take a tenth of a second to import.
+    # Slow to import (0.1 s), and most callers of this module only ask for their allocation.
     from blimpworks.campaign.parts import ANSWERS_SUFFIX
 
     answer = ask(["squeue", "--me", "-h", "-t", "all", "-o", "%i|%T|%Z|%k"])
@@ -115,16 +108,15 @@ UNITS = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 """MiB of a unit of memory."""
 
 
-def mebibytes(text: str, unit: str = "") -> int | None:
-    """Read ``1234K`` as MiB, a number without unit in ``unit``; None for anything else."""
+def _mebibytes(text: str) -> int | None:
+    """Read ``1234K``, or a number of MiB without unit, as MiB; None for anything else."""
     match = re.fullmatch(r"([0-9.]+)([KMGT]?)n?", text)
-    scale = UNITS.get(match[2] or unit) if match else None
-    return round(float(match[1]) * scale) if match and scale else None
+    return round(float(match[1]) * UNITS[match[2] or "M"]) if match else None
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """Resources of a job; fields without an answer are None or empty."""
+    """Resources of the SLURM job that this process runs in; unknown fields are None or empty."""
 
     slurm_job: str | None
     """Job id; None outside of SLURM."""
@@ -139,8 +131,8 @@ class Allocation:
     requeue: bool = False
     """Whether SLURM may start the job again."""
 
-    def place(self) -> dict[str, Any]:
-        """Return the fields that records of products keep."""
+    def recorded(self) -> dict[str, Any]:
+        """Return the fields that a product's record contains."""
         return {"slurm_job": self.slurm_job, "node": self.node, "gpus": self.gpus}
 
 
@@ -155,7 +147,7 @@ def _named_gpus(fields: dict[str, str]) -> tuple[str, ...]:
         return ()
     output = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]) or ""
     names = tuple(line.strip() for line in output.splitlines() if line.strip())
-    # Of a shared job, this process has some.
+    # Processes that share a job each see some of its GPUs.
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     allocated = allocated[: len(visible.split(","))] if visible else allocated
     # A site without cgroups for devices shows all GPUs of the node.
@@ -169,30 +161,33 @@ def read_job(line: str) -> dict[str, str]:
 
 @cache
 def find_allocation() -> Allocation:
-    """Find the allocation of this process; SLURM is asked once."""
+    """Return the allocation of this process; ask SLURM's controller once.
+
+    Environment variables would not do: steps inside steps of a job lose most of them.
+    """
     job, node = os.environ.get("SLURM_JOB_ID"), platform.node()
     if not job:
         return Allocation(None, node)
     fields = read_job(ask(["scontrol", "show", "job", "-o", job]) or "")
-    # [DAYS-]HH:MM:SS; other words are a limit without end.
+    # [DAYS-]HH:MM:SS; a word such as UNLIMITED is no limit.
     limit = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", fields.get("TimeLimit", ""))
     days, hours, minutes, seconds = (int(n or 0) for n in limit.groups()) if limit else (0,) * 4
     ends: float | None
     try:
         ends = datetime.fromisoformat(fields.get("EndTime", "")).timestamp()
     except ValueError:
-        # In an image there is no scontrol to ask; SLURM itself tells its jobs.
+        # A container image has no scontrol; SLURM sets a variable for its jobs.
         stated = os.environ.get("SLURM_JOB_END_TIME", "")
         ends = float(stated) if stated.isdecimal() else None
     return Allocation(
         slurm_job=job,
         node=fields.get("BatchHost") or os.environ.get("SLURMD_NODENAME") or node,
         gpus=_named_gpus(fields),
-        mem_mb=mebibytes(fields.get("MinMemoryNode", ""), unit="M"),
+        mem_mb=_mebibytes(fields.get("MinMemoryNode", "")),
         minutes=(days * 24 + hours) * 60 + minutes + (seconds > 0) if limit else None,
         cores=int(fields["NumCPUs"]) if fields.get("NumCPUs", "").isdecimal() else None,
         ends=ends,
-        # A job of somebody's own, in which Snakemake runs as a whole, is not ours to requeue.
+        # Requeue only jobs that Snakemake submitted, not a user's job in which Snakemake runs.
         requeue=fields.get("Requeue") == "1" and fields.get("Comment", "").startswith("rule_"),
     )
 
@@ -202,32 +197,32 @@ DEADLINE = "BLIMPWORKS_DEADLINE"
 RESERVE = 30.0
 """Seconds to end an engine and to write the journal."""
 CAUTION = 1.5
-"""Longest time of the next shard, as a multiple of the slowest shard so far."""
+"""Longest expected time of the next shard, as a multiple of the slowest shard so far."""
 
 
 class Deadline(Watch):
-    """Stops a run before the first shard that might not be written in time."""
+    """Stops a scoring run before the first shard that may take longer than the allocation."""
 
     def __init__(self, moment: float) -> None:
         self._moment = moment
         self._shards: list[float] = []
         self._begun = deque[float]()
-        """Moments when each shard began that is not written yet [s, monotonic clock]."""
-        self._total = self._left = 0
+        """Start of each unwritten shard [s, monotonic clock]."""
+        self._total = self._unscored = 0
 
     def begin(
         self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
     ) -> None:
-        self._total, self._left = len(set().union(*sentences.values())), len(missing)
+        self._total, self._unscored = len(set().union(*sentences.values())), len(missing)
 
     def before(self) -> None:
         """Let a shard begin. Raises OutOfTime when the shard would not end in time."""
-        # The first shard has the loading of the model in it.
+        # The time of the first shard includes loading the model.
         slowest = max(self._shards[1:] or self._shards or [0.0])
         seconds_left = self._moment - time.time()
         if seconds_left < slowest * CAUTION + RESERVE:
             raise OutOfTime(
-                f"{self._total - self._left} of {self._total} sentences have scores; the "
+                f"{self._total - self._unscored} of {self._total} sentences have scores; the "
                 f"allocation ends in {max(seconds_left, 0):.0f} s, and a shard takes up to "
                 f"{slowest:.0f} s. Stopped between shards; the same job goes on from there."
             )
@@ -235,13 +230,13 @@ class Deadline(Watch):
 
     def wrote(self, part: Sequence[Hashable], scores: "pa.Table") -> None:
         self._shards.append(time.monotonic() - self._begun.popleft())
-        self._left -= len(part)
+        self._unscored -= len(part)
 
 
 def deadline_of(environment: Mapping[str, str] = os.environ) -> Watch:
-    """Return the deadline that the environment sets, or a watch without any.
+    """Return the deadline that the variable ``DEADLINE`` sets, or a watch that never stops a run.
 
-    Raises UserError when the variable holds no number.
+    Raises UserError when the variable is not a number.
     """
     text = environment.get(DEADLINE)
     if not text:
