@@ -21,9 +21,9 @@ BFLOAT16 = 8.0
 """Lowest compute capability with bfloat16."""
 SHARED = "/dev/shm"  # noqa: S108
 SHARED_MEMORY = 2**30
-"""Least bytes of /dev/shm for processes that share a model. Docker gives 64 MiB."""
+"""Bytes of /dev/shm that processes need to share a model; Docker's default is 64 MiB."""
 BUSY = 0.1
-"""Largest share of a GPU's memory that others may use, since vLLM takes 0.9."""
+"""Largest share of a GPU's memory that other processes may use: vLLM takes 0.9."""
 QUERY = "name,driver_version,compute_cap,memory.total,memory.used"
 PROBE = """
 import json, sys
@@ -40,11 +40,11 @@ except Exception as error:
     facts["error"] = f"{type(error).__name__}: {error}"
 print("\\n" + json.dumps(facts))
 """
-"""Program for the Python that scores; its last output line describes the packages."""
+"""Program that the scoring environment's Python runs; its last output line is ``Packages``."""
 
 
 class Packages(Strict):
-    """Packages of the Python that scores."""
+    """Versions of packages in the scoring environment."""
 
     python: str
     torch: str | None = None
@@ -70,7 +70,7 @@ class Gpu(Strict):
 
 
 class Machine(Strict):
-    """Facts about a machine."""
+    """System, GPUs and packages of a machine."""
 
     system: str
     """Operating system and processor, such as ``Linux x86_64``."""
@@ -82,11 +82,11 @@ class Machine(Strict):
     smi_error: str | None
     """Message of nvidia-smi when it failed."""
     packages: Packages | None
-    """Packages of the Python; None when it could not be run."""
+    """Packages of the scoring environment; None when its Python could not be run."""
 
 
 def read_gpus(text: str) -> list[Gpu]:
-    """Read the GPUs from nvidia-smi's answer to ``QUERY``, as CSV without header and units."""
+    """Read GPUs from nvidia-smi's output for ``QUERY``: CSV without header and units."""
     rows = [[field.strip() for field in line.split(",")] for line in text.splitlines() if line]
     names = ("name", "driver", "capability", "mib", "used_mib")
     return [Gpu.model_validate(dict(zip(names, row, strict=True)), strict=False) for row in rows]
@@ -124,7 +124,7 @@ def _packages(python: Path) -> Packages | None:
 
 
 def describe_machine(python: Path) -> Machine:
-    """Describe this machine, and the packages of the ``python`` that scores."""
+    """Describe this machine, and the packages of the scoring environment's ``python``."""
     gpus, error = _gpus()
     library, version = platform.libc_ver()
     try:
@@ -143,7 +143,7 @@ def describe_machine(python: Path) -> Machine:
 
 
 def scoring_python(root: Path) -> Path:
-    """Return the Python that scores with vLLM in the repository at ``root``."""
+    """Return vLLM's Python in the repository at ``root``, or else the current one."""
     return find_engine("vllm").python(root) or Path(sys.executable)
 
 

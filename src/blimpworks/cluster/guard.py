@@ -1,8 +1,8 @@
 """Cancel the jobs of dead runs, watch over the present run, and report failed jobs.
 
-A killed run leaves its jobs in SLURM, where they go on writing files that the next run makes again.
-So each run writes a file that shows where it runs and that it is alive. Jobs of dead runs are
-cancelled before new ones are submitted; they lose at most a shard of scores.
+When a Snakemake run is killed, its SLURM jobs go on writing files, and the next run writes the same
+files. So each run has a file with its process and machine, and touches it while it is alive. The
+next run cancels jobs of dead runs before it submits any; they lose at most a shard of scores.
 """
 
 import atexit
@@ -27,22 +27,23 @@ from blimpworks.records.journal import journal_path, read_attempts
 RUNS = Path(".snakemake/blimpworks-runs")
 """Directory of the files of runs, relative to the working directory."""
 SILENCE = 300.0
-"""Seconds without a sign of life after which a run on another machine is dead."""
+"""Seconds after which a run on another machine is dead if it has not touched its file."""
 PATIENCE = 180.0
 """Seconds that SLURM may take to end cancelled jobs."""
 RUN_ID = re.compile(r"SLURM run ID: (\S+)")
-"""Line of Snakemake's log with the id after which the run's SLURM jobs are named."""
+"""Line of Snakemake's log with the run's id, which is the name of its SLURM jobs."""
 
 
 def register(run: str) -> Path:
     """Write the file of this run and return its path."""
     path, pid = RUNS / f"{run}.json", os.getpid()
-    about = {"pid": pid, "host": platform.node(), "started": _started(pid)}
+    about = {"pid": pid, "host": platform.node(), "started": _start_time(pid)}
     write_text(path, json.dumps(about) + "\n")
     return path
 
 
-def _started(pid: int) -> str | None:
+def _start_time(pid: int) -> str | None:
+    """Return a process's start in clock ticks since boot, so that a reused pid is recognized."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
@@ -50,7 +51,7 @@ def _started(pid: int) -> str | None:
 
 
 def is_alive(path: Path) -> bool:
-    """Tell whether the run of a file is alive; on another machine, by the file's age."""
+    """Tell whether a run is alive, by its process or, on another machine, by its file's age."""
     try:
         about = json.loads(path.read_text(encoding="utf-8"))
         silent = time.time() - path.stat().st_mtime
@@ -62,14 +63,14 @@ def is_alive(path: Path) -> bool:
 
 
 def find_jobs(directory: Path) -> dict[str, str]:
-    """Find this user's SLURM jobs that run in ``directory``: by id, the run that submitted each.
+    """Return the runs that submitted this user's SLURM jobs in ``directory``, by job id.
 
     Raises UserError when SLURM does not answer for a while.
     """
     if shutil.which("squeue") is None:
         return {}
     waited = time.monotonic()
-    # A job's name is Snakemake's id of its run.
+    # The executor names each job after its run.
     while (output := ask(["squeue", "-h", "-u", str(os.getuid()), "-o", "%i|%j|%Z"])) is None:
         if time.monotonic() - waited > PATIENCE:
             raise UserError(
@@ -78,18 +79,18 @@ def find_jobs(directory: Path) -> dict[str, str]:
             )
         time.sleep(5)
     rows = (line.strip().split("|") for line in output.splitlines())
-    here = directory.resolve()
-    return {row[0]: row[1] for row in rows if len(row) == 3 and Path(row[2]).resolve() == here}
+    resolved = directory.resolve()
+    return {row[0]: row[1] for row in rows if len(row) == 3 and Path(row[2]).resolve() == resolved}
 
 
-def _turns_out_alive(path: Path) -> bool:
-    """Tell whether a run is alive; wait for a sign of life of a run on another machine."""
+def _is_alive_after_waiting(path: Path) -> bool:
+    """Tell whether a run is alive; if on another machine, wait until it touches its file."""
     try:
-        seen = path.stat().st_mtime
+        first = path.stat().st_mtime
         elsewhere = json.loads(path.read_text(encoding="utf-8"))["host"] != platform.node()
         while elsewhere and is_alive(path):
             time.sleep(5)
-            if path.stat().st_mtime != seen:
+            if path.stat().st_mtime != first:
                 return True
     except (OSError, ValueError):
         return False
@@ -99,11 +100,11 @@ def _turns_out_alive(path: Path) -> bool:
 def end_orphans(directory: Path) -> list[str]:
     """Cancel the SLURM jobs of dead runs in ``directory``, and wait until they are gone.
 
-    Returns their ids. Raises UserError when SLURM does not answer, or does not end them in time.
+    Return their ids. Raises UserError when SLURM does not answer, or does not end them in time.
     """
-    # SLURM is asked only where a run has left its file: most machines have none that answers.
+    # Ask SLURM only where a run has left its file: most machines have no SLURM that answers.
     files = list((directory / RUNS).glob("*.json"))
-    dead = {path.stem for path in files if not _turns_out_alive(path)}
+    dead = {path.stem for path in files if not _is_alive_after_waiting(path)}
     jobs = find_jobs(directory) if dead else {}
     orphans = [job for job, run in jobs.items() if run in dead]
     if orphans:
@@ -129,8 +130,8 @@ OVERDUE = 1800.0
 """Seconds that Snakemake may take to notice the end of a job."""
 SETTINGS = "BLIMPWORKS_WATCHDOG"
 """Environment variable with other values, as ``PERIOD,OVERDUE``."""
-SHOWN = re.compile(r"^ *Logfile \S+:\n *={80}\n.*?^ *={80}$", re.MULTILINE | re.DOTALL)
-"""Logs of failed jobs in Snakemake's log; those of SLURM jobs are Snakemakes' own."""
+COPIED_LOG = re.compile(r"^ *Logfile \S+:\n *={80}\n.*?^ *={80}$", re.MULTILINE | re.DOTALL)
+"""Log of a failed job inside Snakemake's log; a SLURM job's log is that of another Snakemake."""
 EVENTS = re.compile(
     r"^Job (?P<job>\S+) has been submitted with SLURM jobid (?P<slurm>\d+)"
     r"|^ {4}Job (?P<member>\d+): "
@@ -138,36 +139,23 @@ EVENTS = re.compile(
     r"|^(?: {4}| {12})jobid: (?P<failed>\d+)$",
     re.MULTILINE,
 )
-"""Lines of Snakemake's log on jobs: submitted, alone or as a group; listed as a group's; ended."""
-ACTIVE = {
-    "PENDING",
-    "RUNNING",
-    "COMPLETING",
-    "CONFIGURING",
-    "SUSPENDED",
-    "STOPPED",
-    "PREEMPTED",
-    "REQUEUED",
-    "REQUEUE_HOLD",
-    "REQUEUE_FED",
-    "RESIZING",
-    "SIGNALING",
-    "STAGE_OUT",
-    "RESV_DEL_HOLD",
-    "SPECIAL_EXIT",
-    "REVOKED",
-}
+"""Lines of Snakemake's log: a job or group was submitted, a group has a member, a job ended."""
+ACTIVE = frozenset(
+    "PENDING RUNNING COMPLETING CONFIGURING SUSPENDED STOPPED PREEMPTED REQUEUED "
+    "REQUEUE_HOLD REQUEUE_FED RESIZING SIGNALING STAGE_OUT RESV_DEL_HOLD SPECIAL_EXIT REVOKED".split()
+)
 """SLURM states of jobs that run or will run."""
 
 
 def awaited(log: str) -> set[str]:
     """Read from Snakemake's log the SLURM ids of the jobs that it waits for.
 
-    A group has an id of its own (a UUID), and ends with its jobs; which are whose is not told.
+    A group of jobs has a UUID as id and ends with its members. The log does not say which group a
+    member belongs to, so groups are awaited until no member is left.
     """
     waiting: dict[str, str] = {}
     members: set[str] = set()
-    for event in EVENTS.finditer(SHOWN.sub("", log)):
+    for event in EVENTS.finditer(COPIED_LOG.sub("", log)):
         if event["job"]:
             waiting[event["job"]] = event["slurm"]
         elif event["member"]:
@@ -204,7 +192,7 @@ def _watch(log: Path, alive: Path, period: float, vigil: Vigil) -> None:
             waiting = awaited(log.read_text(encoding="utf-8", errors="replace"))
         except OSError:
             continue
-        # Without a controller, nothing is known of any job.
+        # Without the controller's answer, no job's state is known.
         if not waiting or "UP" not in (ask(["scontrol", "ping"]) or ""):
             continue
         late = vigil.look(waiting, slurm_states(waiting), time.monotonic())
@@ -221,9 +209,9 @@ def _watch(log: Path, alive: Path, period: float, vigil: Vigil) -> None:
 
 
 def watch_over(log: Path) -> None:
-    """Register this run and watch over it until it ends. Does nothing without SLURM jobs.
+    """Register this run, and end it when it waits for SLURM jobs that are over.
 
-    ``log``: Snakemake's log of the run.
+    Do nothing for a run without SLURM jobs. ``log``: Snakemake's log of the run.
     """
     run = RUN_ID.search(log.read_text(encoding="utf-8", errors="replace"))
     if run is None:
@@ -240,7 +228,7 @@ FAILED = re.compile(r"^(?:    message: )?Error in (?=(?:rule|group) )", re.MULTI
 LOG = re.compile(r"^ +log: ([^,\s]+).* \(check log", re.MULTILINE)
 """Log of the rule in such a report; SLURM's log may follow."""
 MEMBER = re.compile(r"^ {12}log: ([^,\s]+).* \(check log", re.MULTILINE)
-"""Log of a job of a group; all jobs are listed, whether they failed, are done or did not start."""
+"""Log of a member of a failed group; members that are done or did not start are listed too."""
 MESSAGE = re.compile(
     r"^    message: (.*?)(?:^    sbatch |For further error details see)", re.MULTILINE | re.DOTALL
 )
@@ -258,15 +246,15 @@ def _is_done(log: Path) -> bool:
 def failing_words(text: str) -> str:
     """List the last log line of each failed job, from the ``text`` of Snakemake's log.
 
-    For a job that was not submitted, sbatch's message takes the place of a log line.
+    For a job that was not submitted, list sbatch's message.
     """
     messages: dict[str, str] = {}
-    for failed in FAILED.split(SHOWN.sub("", text))[1:]:
+    for failed in FAILED.split(COPIED_LOG.sub("", text))[1:]:
         message = MESSAGE.search(failed)
         executor_message = " ".join(message[1].split()) if message else ""
         members = (Path(name) for name in MEMBER.findall(failed))
-        begun = [str(log) for log in members if log.is_file() and not _is_done(log)]
-        messages |= dict.fromkeys(begun or LOG.findall(failed)[:1], executor_message)
+        unfinished = [str(log) for log in members if log.is_file() and not _is_done(log)]
+        messages |= dict.fromkeys(unfinished or LOG.findall(failed)[:1], executor_message)
     lines = ["What failed:"]
     for name, executor_message in messages.items():
         log, log_lines = Path(name), list[str]()

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from blimpworks.campaign.engines import INSTALL, find_engine
 from blimpworks.errors import UserError
 
 RECIPE = (
@@ -44,15 +43,15 @@ def missing_images(images: Iterable[str]) -> list[str]:
 
 
 def mounts(paths: Iterable[Path]) -> list[str]:
-    """List the directories to mount into an image so that each path exists inside, links included.
+    """List the directories to mount into an image so that each path, and its target, exists there.
 
-    For a path that does not exist yet, the nearest directory above it. Raises UserError for a name
-    that Apptainer's list of mounts cannot hold.
+    For a path that does not exist yet, list the nearest directory above it. Raises UserError for a
+    name with characters that Apptainer's list of mounts cannot contain.
     """
     directories = set()
     for path in paths:
         for name in (path.absolute(), path.resolve()):
-            directories.add(next(each for each in (name, *name.parents) if each.is_dir()))
+            directories.add(next(folder for folder in (name, *name.parents) if folder.is_dir()))
     directories.discard(Path("/"))
     for directory in directories:
         if set(str(directory)) & set(",:"):
@@ -71,17 +70,20 @@ CONDA = "or let conda make the environments: snakemake --sdm conda (or apptainer
 
 
 def missing_software(engines: Collection[str], rules: Collection[str], root: Path) -> Iterator[str]:
-    """List the software that engines and rules need and the repository lacks, with the remedy.
+    """List the missing software of engines and rules, one sentence with a remedy each.
 
     Packages are searched, not imported.
     """
+    # Not at the top: containers/build.sh imports this module with Python's standard library alone.
+    from blimpworks.campaign.engines import INSTALL, find_engine
+
     absent: dict[str, set[str]] = {}
     for engine in map(find_engine, engines):
-        if python := engine.python(root):
-            found = any(python.parents[1].glob(f"lib/python*/site-packages/{engine.module}"))
+        if python := engine.python(root):  # an environment of its own
+            is_installed = any(python.parents[1].glob(f"lib/python*/site-packages/{engine.module}"))
         else:
-            found = find_spec(engine.module) is not None
-        if not found:
+            is_installed = find_spec(engine.module) is not None
+        if not is_installed:
             absent.setdefault(engine.install, set()).add(engine.module)
     trained = any(rule.startswith("train_") and rule != "train_ngram" for rule in rules)
     if trained and find_spec("torch") is None:
