@@ -58,7 +58,7 @@ def is_alive(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     if about["host"] == platform.node():
-        return about["started"] is not None and _started(about["pid"]) == about["started"]
+        return about["started"] is not None and _start_time(about["pid"]) == about["started"]
     return silent < SILENCE
 
 
@@ -140,10 +140,11 @@ EVENTS = re.compile(
     re.MULTILINE,
 )
 """Lines of Snakemake's log: a job or group was submitted, a group has a member, a job ended."""
-ACTIVE = frozenset(
-    "PENDING RUNNING COMPLETING CONFIGURING SUSPENDED STOPPED PREEMPTED REQUEUED "
-    "REQUEUE_HOLD REQUEUE_FED RESIZING SIGNALING STAGE_OUT RESV_DEL_HOLD SPECIAL_EXIT REVOKED".split()
-)
+ACTIVE = {
+    *("PENDING", "CONFIGURING", "RUNNING", "RESIZING", "SIGNALING", "COMPLETING", "STAGE_OUT"),
+    *("SUSPENDED", "STOPPED", "PREEMPTED", "REVOKED", "SPECIAL_EXIT", "RESV_DEL_HOLD"),
+    *("REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"),
+}
 """SLURM states of jobs that run or will run."""
 
 

@@ -158,20 +158,8 @@ UNKNOWN = 1.5
 CAUSES: Mapping[str, Cause] = {"OUT_OF_MEMORY": "memory", "TIMEOUT": "walltime"}
 """Causes by SLURM's state of a lost job."""
 HARMLESS = {
-    "NODE_FAIL",
-    "BOOT_FAIL",
-    "PREEMPTED",
-    "REVOKED",
-    "CANCELLED",
-    "DEADLINE",
-    "COMPLETED",
-    "PENDING",
-    "CONFIGURING",
-    "RUNNING",
-    "COMPLETING",
-    "SUSPENDED",
-    "STOPPED",
-    "REQUEUED",
+    *("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED", "CANCELLED", "DEADLINE", "COMPLETED"),
+    *("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "REQUEUED"),
 }
 """States of SLURM that call for no larger request."""
 
