@@ -75,11 +75,11 @@ def test_what_is_chosen_fits_on_one_node_and_holds_the_weights(parameters, kinds
         result = needs(parameters, *kinds, step=step, dtype=dtype)
     except UserError:
         return
-    assert result.kind in kinds
-    assert result.gpus <= result.kind.per_node
+    assert result.gpu_kind in kinds
+    assert result.gpus <= result.gpu_kind.per_node
     assert result.weights_gb == parameters * BYTES[dtype]
-    assert result.weights_gb < result.needed_gb <= result.gpus * result.kind.memory_gb
-    assert result.memory_mb <= result.kind.host_memory_gb * 1000
+    assert result.weights_gb < result.needed_gb <= result.gpus * result.gpu_kind.memory_gb
+    assert result.memory_mb <= result.gpu_kind.host_memory_gb * 1000
     assert result.tensor_parallel == result.gpus
 
 
@@ -88,7 +88,7 @@ def test_after_memory_ran_out_each_gpu_has_more_room_or_there_is_none_larger(
     parameters, kinds, step
 ):
     def room(result):
-        return result.kind.memory_gb - result.needed_gb / result.gpus
+        return result.gpu_kind.memory_gb - result.needed_gb / result.gpus
 
     try:
         before = needs(parameters, *kinds, step=step)
@@ -134,7 +134,7 @@ def test_what_cannot_be_placed_is_refused(parameters, kinds, more, message):
 def test_models_of_the_papers_get_as_many_gpus_as_people_give_them(name, gpus, label):
     row = MODELS[name]
     result = needs_of(row, row.engine, row.dtype, EXAMPLE)
-    assert (result.gpus, result.kind.label) == (gpus, label)
+    assert (result.gpus, result.gpu_kind.label) == (gpus, label)
 
 
 ONE, SMALL = (gpu(80),), (gpu(80, per_node=2),)
@@ -162,7 +162,7 @@ def test_the_site_the_table_or_the_sum_decides_among_ways_that_fit(
     site = Site(gpus=kinds, models={NAME: ModelNeeds(**stated)})
     row = model(8).model_copy(update=row)
     result = needs_of(row, row.engine, "bfloat16", site)
-    assert (result.gpus, result.kind.memory_gb) == (gpus, memory)
+    assert (result.gpus, result.gpu_kind.memory_gb) == (gpus, memory)
 
 
 def test_the_campaign_may_say_how_many_gpus_all_models_are_spread_over():
@@ -183,7 +183,7 @@ def test_the_campaign_may_say_how_many_gpus_all_models_are_spread_over():
 )
 def test_small_engines_and_machines_without_gpus_get_none(row, engine, site):
     result = needs_of(row, engine, "bfloat16", site)
-    assert (result.kind, result.gpus, result.gres) == (None, 0, "")
+    assert (result.gpu_kind, result.gpus, result.gres) == (None, 0, "")
     assert result.memory_mb > 2 * 2000 * (row.parameters or 0)
 
 

@@ -91,7 +91,7 @@ def test_a_part_waits_for_what_it_is_made_of(tree):
         assert (tree.part_status().state, tree.part_status().reason) == ("waiting", reason)
         make()
     assert (tree.part_status().state, tree.part_status().reason) == ("waiting", "")
-    assert [model.left for model in tree.status().models] == [None, None]
+    assert [model.seconds_left for model in tree.status().models] == [None, None]
     assert "How long the rest takes is known once" in as_text(tree.status(), "x.yaml")
 
 
@@ -213,12 +213,12 @@ def test_what_remains_is_told_by_the_models_own_pace_or_that_of_others_by_their_
     write_progress(tree.log(), scored(100, 300))
     small, large = tree.status().models
     assert (small.rate("new"), small.rate("tokens")) == (50, 450)
-    assert (small.left, small.borrowed) == (pytest.approx(200 / 50), False)
+    assert (small.seconds_left, small.borrowed) == (pytest.approx(200 / 50), False)
     tree.manifest(300)
     small, large = tree.status().models
-    assert small.left == 0
+    assert small.seconds_left == 0
     ratio = large.parameters / small.parameters
-    assert large.left == pytest.approx(300 / 50 * ratio + 30)
+    assert large.seconds_left == pytest.approx(300 / 50 * ratio + 30)
     assert large.borrowed
 
 

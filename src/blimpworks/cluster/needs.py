@@ -1,4 +1,4 @@
-"""Derive the GPUs, cores and memory that scoring with a model needs."""
+"""Estimate what scoring jobs need: GPUs, cores and memory, sentences and tokens, speed and time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,45 +20,45 @@ from blimpworks.errors import UserError
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 """Bytes of a number by format."""
 SIZES = (1, 2, 4, 8)
-"""Numbers of GPUs for one model: they must divide its attention heads."""
+"""Possible numbers of GPUs for one model: they must divide its attention heads."""
 VOCABULARY = 262_144
-"""Entries of the catalogue's largest vocabulary (Gemma 3), assumed for every model."""
+"""Vocabulary size assumed for every model: the catalogue's largest, that of Gemma 3."""
 ROWS = 1024
-"""Positions whose logits an engine that does not serve holds on a GPU (``logits.ROWS``)."""
+"""Positions with logits on a GPU at a time, in engines without a server (``logits.ROWS``)."""
 MARGIN = 1.02
 """Size of weights on the GPU relative to the file: padded vocabularies, buffers, alignment."""
 CONTEXT_GB = 1.5
 """GB of each GPU for CUDA's context, communication buffers and hidden states."""
 REACHABLE = 0.97
-"""Share of a GPU's stated memory that a process can have: the driver keeps some."""
+"""Share of a GPU's stated memory that a process can use: the driver keeps some."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Resources of a job that scores with a model."""
+    """Resources of a scoring job."""
 
-    kind: GpuKind | None
+    gpu_kind: GpuKind | None
     """Kind of GPU; None without GPUs."""
     gpus: int
     cores: int
     memory_mb: int
     """MB of the host's memory."""
     weights_gb: float
-    """0 for an unknown number of parameters: a small model that is trained here."""
+    """GB of the weights; 0 for a small model that the campaign trains, of unknown size."""
     needed_gb: float
     """GB on all GPUs together; 0 without any."""
 
     @property
     def tensor_parallel(self) -> int:
-        """Number of GPUs that the weights are spread over, at least 1."""
+        """Number of GPUs that share the weights, at least 1."""
         return self.gpus or 1
 
     @property
     def gres(self) -> str:
-        """Name of the GPUs for SLURM (``gpu:a100:2``, ``gpu:2``); empty without any."""
-        if self.kind is None:
+        """SLURM's name of the GPUs, such as ``gpu:a100:2`` or ``gpu:2``; empty without GPUs."""
+        if self.gpu_kind is None:
             return ""
-        return ":".join(filter(None, ("gpu", self.kind.name, str(self.gpus))))
+        return ":".join(filter(None, ("gpu", self.gpu_kind.name, str(self.gpus))))
 
 
 class Memory(NamedTuple):
@@ -70,14 +70,15 @@ class Memory(NamedTuple):
     logits: float
     """GB of logits on each GPU, not divided among GPUs."""
     share: float
-    """Share of each GPU that the engine may use for all but logits."""
+    """Share of each GPU's memory that the engine may use for everything except logits."""
 
     def of_each(self, gpus: int) -> float:
         """Return the GB that each of ``gpus`` GPUs must have."""
-        held = (self.weights * MARGIN + self.cache) / gpus + CONTEXT_GB
-        return max(held / self.share, (held + self.logits) / REACHABLE)
+        managed = (self.weights * MARGIN + self.cache) / gpus + CONTEXT_GB
+        return max(managed / self.share, (managed + self.logits) / REACHABLE)
 
     def arithmetic(self) -> str:
+        """Return the sum as text, for messages."""
         return (
             f"weights {self.weights:.1f} GB × {MARGIN} + keys and values {self.cache:.1f} GB, "
             f"spread over its GPUs, and on each {CONTEXT_GB} GB for the engine, in "
@@ -86,16 +87,16 @@ class Memory(NamedTuple):
 
 
 class Option(NamedTuple):
-    """A number of GPUs of one kind, and the GB of each that a model takes."""
+    """A way to run a model: a number of GPUs of one kind, and the memory used on each."""
 
-    kind: GpuKind
+    gpu_kind: GpuKind
     gpus: int
     each_gb: float
 
     @property
     def room_gb(self) -> float:
         """Memory of each GPU that remains free [GB]; negative when the model does not fit."""
-        return self.kind.memory_gb - self.each_gb
+        return self.gpu_kind.memory_gb - self.each_gb
 
     def cost(self) -> tuple[int, float]:
         return self.gpus, self.room_gb
@@ -139,8 +140,8 @@ def memory_of(row: ModelRow, engine: str, dtype: str, options: ScoringOptions) -
 def host_memory_mb(weights: float, engine: str, gpus: int) -> int:
     """Estimate the MB of the host's memory for a job.
 
-    4,000 for Python, libraries and sentences, and as much for each GPU's process. One that
-    serves maps weights file by file (5 GB at most); others load them whole, in two formats.
+    4,000 for Python, libraries and sentences, and as much for each GPU's process. An engine with a
+    server maps weights file by file (5 GB at most); others load all weights, in two formats.
     """
     loading = min(weights, 5.0) * gpus if gpus and find_engine(engine).serves else weights * 2
     return 4000 + 4000 * gpus + round(loading * 1000)
@@ -148,7 +149,7 @@ def host_memory_mb(weights: float, engine: str, gpus: int) -> int:
 
 def _refusal(row: ModelRow, memory: Memory, options: Sequence[Option], site: Site) -> str:
     """Explain why a model fits nowhere, and what to do."""
-    largest = max(site.gpus, key=lambda kind: (kind.memory_gb * kind.per_node, kind.memory_gb))
+    largest = max(site.gpus, key=lambda gpu: (gpu.memory_gb * gpu.per_node, gpu.memory_gb))
     node = f"{largest.per_node} × {largest.label} ({largest.memory_gb:g} GB each)"
     if not options:
         return (
@@ -158,13 +159,14 @@ def _refusal(row: ModelRow, memory: Memory, options: Sequence[Option], site: Sit
             "scoring.vllm.tensor_parallel of the campaign."
         )
     best = max(options, key=lambda option: option.room_gb)
+    gpu = best.gpu_kind
     stated_gb = site.models.get(row.name, ModelNeeds()).memory_gb or row.gpu_memory_gb
     sum_ = f"{stated_gb:g} GB are stated for all together" if stated_gb else memory.arithmetic()
     if best.room_gb >= 0:
-        sum_ += f"; the host needs more memory than its {best.kind.host_memory_gb:g} GB"
+        sum_ += f"; the host needs more memory than its {gpu.host_memory_gb:g} GB"
     return (
-        f"model {row.name!r} fits no configured GPU: on {best.gpus} × {best.kind.label} it needs "
-        f"{best.each_gb:.1f} GB of each, which has {best.kind.memory_gb:g} ({sum_}). The largest "
+        f"model {row.name!r} fits no configured GPU: on {best.gpus} × {gpu.label} it needs "
+        f"{best.each_gb:.1f} GB of each, which has {gpu.memory_gb:g} ({sum_}). The largest "
         f"node of the site has {node}. Add a larger kind to gpus in the site's file, leave the "
         f"model out of the campaign, or state models.{row.name}.memory_gb if you know better."
     )
@@ -181,12 +183,12 @@ def needs_of(
 ) -> Needs:
     """Find the resources of a job that scores with the model ``row`` by ``engine`` in ``dtype``.
 
-    Takes the fewest GPUs of one node that the model fits on, then those with least memory left
-    over. ``step``: how often GPU memory ran out; each time asks for more GPUs or larger ones, if
-    there are any. The table of models or the site may state GPUs and memory instead. Without a site
-    or GPUs, models run on the CPU; some engines always do.
+    Take the fewest GPUs of one node that the model fits on, then those with least memory left over.
+    The table of models or the site's file may state GPUs and memory instead. Models run on the CPU
+    without a site, without GPUs, and with some engines. ``step``: how often GPU memory ran out; at
+    each step take more or larger GPUs, if there are any.
 
-    Raises UserError for a model that fits nowhere, with the sum.
+    Raises UserError, with the calculation, for a model that fits nowhere.
     """
     scoring, facts = options or ScoringOptions(), find_engine(engine)
     serving = facts.serving(scoring)
@@ -204,26 +206,27 @@ def needs_of(
             )
         return Needs(None, 0, serving.threads if serving else 1, memory_mb, weights, 0.0)
     memory = memory_of(row, engine, dtype, scoring)
-    # List each way to place a model on GPUs, whether it fits or not.
+    # List all ways to run the model on GPUs, whether it fits or not.
     stated_gb = stated.memory_gb or row.gpu_memory_gb
     least = stated_gpus or 1
     sizes = [n for n in sorted({least, *SIZES}) if n >= least]
-    if not serving:  # others use the first GPU
+    if not serving:  # engines without a server use the first GPU alone
         sizes = [1]
     elif serving.tensor_parallel is not None:
         sizes = [serving.tensor_parallel]
     every = [
-        Option(kind, gpus, stated_gb / gpus if stated_gb else memory.of_each(gpus))
-        for kind in site.gpus
-        if stated.kind in (None, kind.label)
-        for gpus in sizes
-        if gpus <= kind.per_node
+        Option(gpu, number, stated_gb / number if stated_gb else memory.of_each(number))
+        for gpu in site.gpus
+        if stated.kind in (None, gpu.label)
+        for number in sizes
+        if number <= gpu.per_node
     ]
     fitting = [
         option
         for option in every
         if option.room_gb >= 0
-        and host_memory_mb(memory.weights, engine, option.gpus) <= option.kind.host_memory_gb * 1000
+        and host_memory_mb(memory.weights, engine, option.gpus)
+        <= option.gpu_kind.host_memory_gb * 1000
     ]
     if not fitting:
         raise UserError(_refusal(row, memory, every, site))
@@ -232,9 +235,9 @@ def needs_of(
         roomier = [option for option in fitting if option.room_gb > best.room_gb]
         best = min(roomier, key=Option.cost, default=best)
     return Needs(
-        kind=best.kind,
+        gpu_kind=best.gpu_kind,
         gpus=best.gpus,
-        cores=best.kind.cores_per_gpu * best.gpus,
+        cores=best.gpu_kind.cores_per_gpu * best.gpus,
         memory_mb=host_memory_mb(memory.weights, engine, best.gpus),
         weights_gb=memory.weights,
         needed_gb=best.each_gb * best.gpus,
@@ -242,10 +245,10 @@ def needs_of(
 
 
 CRITICAL = 2.0
-"""Tokens of a critical region, which is one word in most pairs."""
+"""Tokens of a critical region, which is a single word in most pairs."""
 WRITTEN = 4.0
-"""Cost of a generated token as a multiple of a scored one (an assumption): generated tokens go
-through the model one by one.
+"""Cost of a generated token relative to a scored one (an assumption): a model generates tokens one
+by one.
 """
 
 
@@ -255,29 +258,29 @@ class Expectation(NamedTuple):
     pairs: int
     """Rows of the table: pairs or prompts."""
     tokens: float
-    """Scored tokens of a sentence; of a prompt, the cost of reading it and of the longest answer,
-    in scored tokens.
+    """Scored tokens of a sentence; for a prompt, the cost of reading it and writing the longest
+    answer, in scored tokens.
     """
     texts: int = 2
-    """Texts of a row: two sentences of a pair, one prompt. Shared texts are scored once, so this is
-    an upper bound.
+    """Texts of a row: two for a pair, one for a prompt. This counts a text of several rows several
+    times, though it is scored once.
     """
 
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:
-    """Tell whether a masked model scores critical regions alone, since its methods need no more."""
+    """Tell whether critical regions alone are scored: a masked model's methods need no more."""
     return row.architecture == "masked" and regional(benchmark.methods(campaign, "masked"))
 
 
 def expected_items(campaign: Campaign, catalogue: Catalogue, part: Part) -> dict[Path, Expectation]:
-    """List the expected content of each items table of a part, whether the table exists or not."""
+    """Return the expected content of each items table of a part, by path, existing or not."""
     row = catalogue.models[part.model]
     expectations = {}
     for name, lang in part.sets:
         benchmark = find_benchmark(name)
         tokens, texts = benchmark.tokens, 2
         if benchmark.generation is not None:
-            # If all answers run into the limit.
+            # As if each answer reached the limit.
             tokens += WRITTEN * benchmark.generation.options(campaign).max_tokens
             texts = 1
         elif scores_regions(campaign, row, benchmark):
@@ -290,7 +293,7 @@ def expected_items(campaign: Campaign, catalogue: Catalogue, part: Part) -> dict
 FLOAT32 = 1 / 16
 """Peak of a GPU in float32 relative to bfloat16 (data sheets: A100 1/16, H100 1/15)."""
 SMALLEST = 0.005
-"""Billions of parameters assumed for a model without a stated number, which is trained here."""
+"""Billions of parameters assumed for a model of unstated size, which the campaign trains."""
 
 
 class Expected(NamedTuple):
@@ -310,7 +313,7 @@ class Speed(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _rows(path: str, _changed: int) -> int:
-    # The workflow reads this module each time it starts, and counts only then and when.
+    # Slow to import: the workflow imports this module at each start, and seldom counts rows.
     import pyarrow.parquet as pq
 
     count: int = pq.read_metadata(path).num_rows
@@ -320,7 +323,7 @@ def _rows(path: str, _changed: int) -> int:
 def count_pairs(items: Path) -> int | None:
     """Count the rows of an items table by its metadata; None when it is missing or damaged.
 
-    The job that reads a damaged table reports it.
+    The job that reads the table reports the damage.
     """
     try:
         return _rows(str(items), items.stat().st_mtime_ns)
@@ -329,7 +332,7 @@ def count_pairs(items: Path) -> int | None:
 
 
 def expected_work(items: Mapping[Path, Expectation]) -> Expected:
-    """Add up the texts and tokens of items tables, counted where a table exists."""
+    """Add up texts and tokens of items tables; use the counted rows of tables that exist."""
     sentences, tokens = 0, 0.0
     for path, expected in items.items():
         count = count_pairs(path)
@@ -344,10 +347,10 @@ def speed_of(
 ) -> Speed:
     """Estimate the tokens a second of a model on the resources ``needs``.
 
-    A measurement in the site's file comes first. Else a token takes 2 operations per parameter, at
-    utilisation × peak of the GPUs (a sixteenth in float32), limited by the host for small models.
-    On CPUs engines use the job's cores; one may compute less, or have a speed of its own. A masked
-    model computes a sentence per scored token.
+    Use a measurement in the site's file if there is one. Else count 2 operations per parameter for
+    a token, at utilisation × peak of the GPUs (a sixteenth in float32); the host limits the speed
+    of small models. On CPUs, engines use the job's cores. An engine may state its own speed, or
+    compute only a share of these operations. A masked model computes a sentence per scored token.
     """
     site = site or Site()
     measured = site.models.get(row.name, ModelNeeds()).tokens_per_second
@@ -356,11 +359,11 @@ def speed_of(
     facts = find_engine(engine)
     if facts.tokens_per_second is not None:
         return Speed(facts.tokens_per_second, "stated")
-    if needs.kind is None:
+    if needs.gpu_kind is None:
         teraflops = needs.cores * facts.core_teraflops
     else:
         slower = FLOAT32 if (dtype or row.dtype) == "float32" else 1
-        teraflops = site.utilisation * needs.kind.teraflops * needs.gpus * slower
+        teraflops = site.utilisation * needs.gpu_kind.teraflops * needs.gpus * slower
     possible = teraflops * 1e12 / (2e9 * (row.parameters or SMALLEST)) / facts.computed
     if row.architecture == "masked":
         possible /= SENTENCE

@@ -60,36 +60,33 @@ class DryRun:
     rules: dict[str, int]
     """Number of jobs by rule."""
     scored: frozenset[tuple[str, str]] | None
-    """Model (or title) and part of each job that scores or answers; None when Snakemake's output
-    does not tell.
-    """
+    """Title and part of each scoring or answering job; None when Snakemake's output lacks some."""
     retrieved: tuple[str, ...]
     """Files to retrieve, relative to the resources directory."""
     seconds: float
     """Duration of the dry run."""
 
 
-def read_dry_run(said: str, seconds: float) -> DryRun:
+def read_dry_run(output: str, seconds: float) -> DryRun:
     """Read the jobs from the output of a dry run."""
     rules: dict[str, int] = {}
-    if "Job stats:\n" in said:
-        table = said.rsplit("Job stats:\n", 1)[1].split("\n\n", maxsplit=1)[0]
+    if "Job stats:\n" in output:
+        table = output.rsplit("Job stats:\n", 1)[1].split("\n\n", maxsplit=1)[0]
         rows = (line.split() for line in table.splitlines()[2:])
         rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
         rules.pop("total", None)
-    answered = ((f"{model}{ANSWERS_SUFFIX}", part) for model, part in ANSWERED.findall(said))
-    scored = frozenset([*SCORED.findall(said), *answered])
-    number = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
-    retrieved = tuple(sorted(set(RETRIEVED.findall(said))))
-    named = scored if len(scored) == number else None
-    return DryRun(rules, named, retrieved, seconds)
+    answered = ((f"{model}{ANSWERS_SUFFIX}", part) for model, part in ANSWERED.findall(output))
+    scored = frozenset([*SCORED.findall(output), *answered])
+    expected = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
+    retrieved = tuple(sorted(set(RETRIEVED.findall(output))))
+    return DryRun(rules, scored if len(scored) == expected else None, retrieved, seconds)
 
 
 def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryRun:
-    """Ask Snakemake which jobs ``targets`` (without any: the default targets) would start.
+    """Ask Snakemake which jobs ``targets`` would start; without targets, its default ones.
 
-    Works in the current directory, the repository's root; writes nothing. Raises UserError with
-    Snakemake's message when it refuses.
+    Run it in the current directory, the repository's root; it writes nothing. Raises UserError with
+    Snakemake's message when it fails.
     """
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", *targets]
     command += ["--quiet", "host", "reason", "--configfile", str(configfile)]
@@ -98,7 +95,7 @@ def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryR
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     seconds = time.monotonic() - start
     if done.returncode:
-        # A dry run tells its errors on standard output.
+        # A dry run prints some errors on standard output.
         output_lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
         raise UserError(
             f"Snakemake's dry run fails (exit {done.returncode}), so its jobs are not known; it "
@@ -114,22 +111,22 @@ SENTENCE_BYTES = 40
 ANSWER_BYTES = 250
 """Bytes of an answer in shards and again in a table (an assumption: 128 tokens, compressed)."""
 PREPARED = 1.0
-"""Size of prepared inputs and pairs relative to the downloaded files (101 languages: 0.7)."""
+"""Size of prepared inputs and pairs relative to the downloads (0.7 with 101 languages)."""
 
 
 class _Planner:
-    """Collects the facts behind a plan: campaign, site, parts, and what is scored already."""
+    """Estimates the remaining work of a campaign's parts on a site."""
 
     def __init__(self, campaign: Campaign, catalogue: Catalogue, site: Site | None) -> None:
         self.campaign, self.catalogue = campaign, catalogue
         self.site = for_seeds(site, catalogue.seeds)
         self.needs = cache(
-            lambda model: needs_of(*self.run(model), self.site, options=campaign.scoring)
+            lambda model: needs_of(*self.engine_of(model), self.site, options=campaign.scoring)
         )
         self.parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
         stores = {part: part.manifest(campaign).parent for part in self.parts}
         self.done = {part for part in self.parts if is_done(stores[part])}
-        self.held = {part: stored(stores[part]) for part in self.parts}
+        self.stored = {part: stored(stores[part]) for part in self.parts}
         self.scope_of_tokens = cache(self._scope_of_tokens)
         self.refused: dict[str, str] = {}
         for model in dict.fromkeys(part.model for part in self.parts):
@@ -139,14 +136,15 @@ class _Planner:
                 self.refused[model] = str(error)
         self.trainings = plan_trainings(campaign, catalogue, self.parts, self.site)
 
-    def run(self, model: str) -> tuple[ModelRow, str, str]:
+    def engine_of(self, model: str) -> tuple[ModelRow, str, str]:
+        """Return a model's row, engine and number format."""
         row = self.catalogue.models[model]
         engine = engine_of(self.campaign, row)
         scorer = find_scorer(engine, row.architecture)
         return row, engine, scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
 
     def work(self, dry: DryRun | None) -> list[Part]:
-        """Select the parts that Snakemake names, or without its answer all that are not done."""
+        """Return the parts that Snakemake names, or without its answer all that are not done."""
         if dry is not None and dry.scored is not None:
             return [part for part in self.parts if (part.title, part.part) in dry.scored]
         return [part for part in self.parts if part not in self.done]
@@ -165,23 +163,23 @@ class _Planner:
 
     def _measured_tokens(self, part: Part) -> float | None:
         """Return the mean tokens of a sentence measured with this model, or else with others."""
-        if part.kind == "answer":  # what answers cost is no number of tokens that shards hold
+        if part.kind == "answer":  # shards do not contain the cost of answers in tokens
             return None
-        # Shards of a job under way hold its longest sentences, or its first.
+        # Not from unfinished parts: their first shards have the longest sentences.
         scope = self.scope_of_tokens(part)
-        alike = [done for done in self.done if self.scope_of_tokens(done) == scope]
-        same = sum((self.held[done] for done in alike if done.model == part.model), NOTHING)
-        return same.mean or sum((self.held[done] for done in alike), NOTHING).mean
+        similar = [done for done in self.done if self.scope_of_tokens(done) == scope]
+        same = sum((self.stored[done] for done in similar if done.model == part.model), NOTHING)
+        return same.mean or sum((self.stored[done] for done in similar), NOTHING).mean
 
     def tokens(self, part: Part) -> int:
         """Estimate the tokens that a part has yet to score."""
         work = expected_work(self.items(part))
         mean = self._measured_tokens(part) or work.tokens / (work.sentences or 1)
-        return round(max(0, work.sentences - self.held[part].sentences) * mean)
+        return round(max(0, work.sentences - self.stored[part].sentences) * mean)
 
     def model(self, title: str, parts: Sequence[Part]) -> ModelPlan:
         model = title.removesuffix(ANSWERS_SUFFIX)
-        (row, engine, dtype), needs = self.run(model), self.needs(model)
+        (row, engine, dtype), needs = self.engine_of(model), self.needs(model)
         speed = speed_of(row, engine, needs, self.site, dtype)
         tokens = [self.tokens(part) for part in parts]
         seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
@@ -196,7 +194,7 @@ class _Planner:
             engine=engine,
             dtype=dtype,
             weights_gb=needs.weights_gb,
-            kind=needs.kind.label if needs.kind else None,
+            kind=needs.gpu_kind.label if needs.gpu_kind else None,
             gpus=needs.gpus,
             tensor_parallel=needs.tensor_parallel,
             gpu_memory_gb=needs.needed_gb,
@@ -216,12 +214,12 @@ class _Planner:
         sets = item_sets(self.campaign, self.catalogue)
         items = [items_table(self.campaign, *benchmark_lang) for benchmark_lang in sets]
         checkpoints = {part.checkpoint(self.campaign) for part in self.parts}
-        held = sum(self.held.values(), NOTHING)
+        scored = sum(self.stored.values(), NOTHING)
         return Present(
             items=(sum(path.exists() for path in items), len(items)),
             checkpoints=(sum(path.exists() for path in checkpoints), len(checkpoints)),
             parts=(len(self.done), len(self.parts)),
-            sentences=(held.sentences, sum(map(self.sentences, self.parts))),
+            sentences=(scored.sentences, sum(map(self.sentences, self.parts))),
         )
 
     def disk(self, downloads: Sequence[SourceRow | TreebankRow], parts: Sequence[Part]) -> DiskPlan:
@@ -270,22 +268,22 @@ class _Planner:
         return cached or part.checkpoint(self.campaign).exists()
 
     def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
-        """List the remarks that a reader of the numbers needs."""
+        """List remarks on the plan's numbers, such as assumptions."""
         missing = dict.fromkeys(part.model for part in parts if not self.has_model(part))
         rows = [self.catalogue.models[model] for model in missing]
         gated = [row for row in rows if row.gated == "yes" and not is_local(row.hf_id)]
         notes = training_notes(self.trainings, self.catalogue, self.site)
         if gated and not offline_variable():  # offline they come from a cache
-            names = ", ".join(dict.fromkeys(row.hf_id for row in gated))
+            listed = ", ".join(dict.fromkeys(row.hf_id for row in gated))
             notes.insert(
                 0,
                 f"{len(gated)} models to retrieve are gated: the owner of the token must have "
-                f"accepted their licences on https://huggingface.co: {names}.",
+                f"accepted their licences on https://huggingface.co: {listed}.",
             )
         if dry is not None and dry.scored is None:
             notes.append("Snakemake did not name the jobs that score; taken are those not done.")
-        known = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
-        unknown = {*(self.site.models if self.site else {})} - known
+        names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
+        unknown = {*(self.site.models if self.site else {})} - names
         if unknown:
             notes.append(
                 f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
@@ -301,7 +299,7 @@ class _Planner:
 
 
 def _limits(models: Sequence[ModelPlan], site: Site | None) -> Iterator[str]:
-    """List the jobs that take more than there is, with the consequence."""
+    """Name the models with jobs that exceed the longest time of a job, or this machine's memory."""
     models = [model for model in models if not model.endless]
     if long := [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]:
         yield (
@@ -318,7 +316,7 @@ def _limits(models: Sequence[ModelPlan], site: Site | None) -> Iterator[str]:
 
 
 def _stops(models: Sequence[ModelPlan], disk: DiskPlan, site: Path | None) -> Iterator[str]:
-    """Tell of too little disk, and of jobs that would take more than a week on CPUs."""
+    """List reasons not to start: too little disk, or jobs of more than a week on CPUs."""
     if not disk.sufficient:
         needs = ", ".join(
             f"{name} need {decimal(size)}, {decimal(disk.free[name])} are free"
@@ -326,8 +324,8 @@ def _stops(models: Sequence[ModelPlan], disk: DiskPlan, site: Path | None) -> It
         )
         yield f"Too little disk: {needs}. Make room, or name other directories as pathvars."
     slow = [model for model in models if model.endless]
-    own_gpu = site is None and shutil.which("nvidia-smi")
-    if slow and not own_gpu:
+    has_gpu = site is None and shutil.which("nvidia-smi")
+    if slow and not has_gpu:
         hours = max(model.hours for model in slow)
         where = f"{site} has no GPUs for them" if site else "no cluster is described"
         yield (
@@ -344,9 +342,9 @@ def make_plan(
     dry: DryRun | None,
     site_file: Path | None = None,
 ) -> Plan:
-    """Plan a run, by Snakemake's answer ``dry`` if it gave one.
+    """Plan a run of the jobs that the dry run ``dry`` names, or else of all unfinished parts.
 
-    Models that fit nowhere are in ``refused``.
+    The plan's ``refused`` has the models that cannot be run, with reasons.
     """
     planner = _Planner(campaign, catalogue, site)
     parts = planner.work(dry)
@@ -354,12 +352,12 @@ def make_plan(
     by_title: dict[str, list[Part]] = {}
     for part in parts:
         by_title.setdefault(part.title, []).append(part)
-    for title, own in by_title.items():
-        if (model := own[0].model) in planner.refused:
+    for title, model_parts in by_title.items():
+        if (model := model_parts[0].model) in planner.refused:
             refused[model] = planner.refused[model]
             continue
         try:
-            models.append(planner.model(title, own))
+            models.append(planner.model(title, model_parts))
         except UserError as error:
             trouble[title] = f"model {title!r}: {error}"
     order = [f"{model}{suffix}" for model in catalogue.models for suffix in ("", ANSWERS_SUFFIX)]

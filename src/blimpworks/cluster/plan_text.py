@@ -1,4 +1,4 @@
-"""Define the data of a plan, and print them as text."""
+"""Define the data of a plan of a run, and print a plan as text."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from string import ascii_uppercase
@@ -16,10 +16,10 @@ from blimpworks.strict import Strict
 
 
 class ModelPlan(Strict):
-    """Remaining jobs of a model."""
+    """Estimated resources of a model's remaining jobs."""
 
     model: str
-    """Name of the model, or title of its answers."""
+    """Name of the model, or title of its answering jobs."""
     engine: str
     dtype: str
     weights_gb: float
@@ -33,7 +33,7 @@ class ModelPlan(Strict):
     jobs: int
     """Number of its jobs: checkpoints or languages."""
     tokens: int
-    """Tokens to score; of answers, the cost of reading and writing in scored tokens."""
+    """Tokens to score; for answers, the cost of reading and writing in scored tokens."""
     tokens_per_second: float
     speed: Literal["measured", "stated"]
     hours: float
@@ -49,19 +49,19 @@ class ModelPlan(Strict):
 
     @property
     def endless(self) -> bool:
-        """Whether a job would take more than a week on CPUs: a GPU is missing."""
+        """Whether a job would take more than a week on CPUs, so that it needs a GPU."""
         return not self.gpus and self.hours > 7 * 24
 
 
 class DiskPlan(Strict):
-    """Bytes that a run adds on disk; all but downloads of files are estimates."""
+    """Bytes that a run adds on disk; only the downloads are no estimates."""
 
     downloads: int
     """Bytes of missing sources and treebanks."""
     downloads_unknown: int
     """Number of missing files without a size in the catalogue."""
     weights: int
-    """Bytes of missing models of the hub that are not in the site's cache."""
+    """Bytes of the hub's models that are neither retrieved nor in the site's cache."""
     prepared: int
     """Bytes of tables made of the sources."""
     stores: int
@@ -86,15 +86,15 @@ class DiskPlan(Strict):
 
 
 class Present(Strict):
-    """Number of files that exist and that the campaign has in all."""
+    """Numbers of existing files and of all files of the campaign."""
 
     items: tuple[int, int]
     """Items tables."""
     checkpoints: tuple[int, int]
     parts: tuple[int, int]
-    """Checkpoints, or languages, each scored by one job."""
+    """Checkpoints, or languages of a multilingual model, each scored by one job."""
     sentences: tuple[int, int]
-    """Scored sentences; the total counts a sentence of two pairs twice."""
+    """Scored sentences and all; the total counts a sentence of two pairs twice."""
 
 
 class Plan(Strict):
@@ -104,24 +104,24 @@ class Plan(Strict):
     site: str | None
     """Path of the cluster's description, if any."""
     rules: dict[str, int] | None
-    """Number of jobs by rule; None when Snakemake did not say."""
+    """Number of jobs by rule; None when Snakemake's dry run failed."""
     dry_run_seconds: float | None
     models: tuple[ModelPlan, ...]
     trainings: tuple[TrainingPlan, ...]
-    """LSTMs that are trained before they score."""
+    """Trainings of LSTMs, before they score."""
     refused: dict[str, str]
     """Reason for each model that cannot be run."""
     disk: DiskPlan
     present: Present
     notes: tuple[str, ...]
     stops: tuple[str, ...]
-    """Obstacles, beside refused models, that will stop the campaign."""
+    """Obstacles that will stop the campaign, besides refused models."""
 
     @property
     def largest(self) -> tuple[str, int]:
-        """Model whose job requests most host memory, and the MB; ("", 0) if none."""
+        """Model whose job requests most host memory, and the MB; ("", 0) without models."""
         memory = [(model.model, model.host_memory_mb) for model in self.models]
-        return max(memory, key=lambda each: each[1], default=("", 0))
+        return max(memory, key=lambda name_and_mb: name_and_mb[1], default=("", 0))
 
 
 SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
@@ -163,13 +163,13 @@ def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
         return
     yield f"Scoring: {sum(model.jobs for model in models)} jobs of {len(models)} models."
     letters: dict[str, str] = {}
-    for letter, kind in zip(ascii_uppercase, site.gpus if site else (), strict=False):
-        letters[kind.label] = letter
-        if any(model.kind == kind.label for model in models):
-            limits = [f"partition {kind.partition}"] if kind.partition else []
-            limits += [f"constraint {kind.constraint}"] if kind.constraint else []
-            limits += [f"{kind.per_node} a node", f"at most {kind.max_hours:g} h a job"]
-            yield f"  {letter} = {kind.label} ({', '.join(limits)})"
+    for letter, gpu in zip(ascii_uppercase, site.gpus if site else (), strict=False):
+        letters[gpu.label] = letter
+        if any(model.kind == gpu.label for model in models):
+            limits = [f"partition {gpu.partition}"] if gpu.partition else []
+            limits += [f"constraint {gpu.constraint}"] if gpu.constraint else []
+            limits += [f"{gpu.per_node} a node", f"at most {gpu.max_hours:g} h a job"]
+            yield f"  {letter} = {gpu.label} ({', '.join(limits)})"
     rows = [_row(model, letters) for model in models]
     yield Padding(Columns(rows, left=("model", "engine", "GPUs")), (0, 0, 0, 2))
     yield (

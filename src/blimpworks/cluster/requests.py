@@ -32,29 +32,29 @@ from blimpworks.records.journal import Attempt, Cause, journal_path, read_attemp
 from blimpworks.strict import Strict
 
 MARGIN, GRACE = 3, 10
-"""Minutes to ask for are MARGIN × the estimate + GRACE."""
+"""Requested minutes are MARGIN × the estimate + GRACE."""
 
 
 def minutes_to_ask(seconds: float, max_hours: float) -> int:
-    """Return the minutes to ask SLURM for, at most ``max_hours``.
+    """Return the minutes to request for a job of ``seconds``, at most ``max_hours``.
 
-    The margin is moderate: a job out of time ends cleanly and is queued again, while a job that
-    asks for too much waits longer.
+    The margin is moderate: a job that runs out of time ends cleanly and is requeued, while a job
+    that requests too much waits longer in the queue.
     """
     minutes = math.ceil(MARGIN * seconds / 60) + GRACE
     return max(1, min(minutes, math.floor(max_hours * 60)))
 
 
 Request = dict[str, int | str]
-"""Snakemake's resources by name, without those that the site leaves empty: the executor would pass
-on an empty constraint.
+"""Snakemake's resources by name, without those that the site's file leaves empty: the executor
+would pass on an empty constraint.
 """
 
 
 def _request(
     site: Site, nodes: CpuNodes | GpuKind, memory_mb: int, minutes: int, cores: int, gres: str = ""
 ) -> Request:
-    """Request nodes of a site. Raises UserError for more than a node has."""
+    """Request a job on nodes of a site. Raises UserError for more than a node has."""
     if isinstance(nodes, GpuKind):
         name, node_gb = f"{nodes.label} in the site's file", nodes.host_memory_gb
         account = site.account if nodes.account is None else nodes.account
@@ -83,7 +83,7 @@ def _request(
 
 
 def cpu_request(site: Site | None, *, memory_mb: int, minutes: int, cores: int = 1) -> Request:
-    """Request a job without GPUs; without a site, its amounts alone.
+    """Request a job without GPUs; without a site, only memory, minutes and cores.
 
     Raises UserError for more than a node has, or for longer than jobs may be.
     """
@@ -102,38 +102,39 @@ def score_request(
 ) -> Request:
     """Request a scoring job, with the GPUs in ``needs``. Raises UserError as ``cpu_request`` does.
 
-    ``memory_mb`` replaces the host's memory in ``needs``, for example after it ran out.
+    ``memory_mb`` replaces the host's memory in ``needs``, for example after a job ran out of it.
     """
     memory = needs.memory_mb if memory_mb is None else memory_mb
-    if site is None or needs.kind is None:
+    if site is None or needs.gpu_kind is None:
         return cpu_request(site, memory_mb=memory, minutes=minutes, cores=needs.cores)
-    return _request(site, needs.kind, memory, minutes, needs.cores, needs.gres)
+    return _request(site, needs.gpu_kind, memory, minutes, needs.cores, needs.gres)
 
 
 TRAINING_MB = 12_000
-"""MB of the host for training on a GPU. The 400 M words of five Wikipedias are 1.6 GB. A model of
-their 250,000 words takes as much for each of weights, best weights and snapshot.
+"""MB of the host's memory for training on a GPU. The 400 M words of five Wikipedias take 1.6 GB;
+weights, best weights and snapshot of a model with their 250,000 words take as much each.
 """
 TRAINING_HOURS = 48
-"""The most hours that one training job requests. A training takes epochs × words / assumed words a
-second: 40 × 80 M at 16,000 are 55 hours on an A100; multilingual, 40 × 400 M at 3,900, 1,150 hours.
-The next attempt goes on from the snapshot (``plan_trainings``).
+"""Most hours that a training job requests; the next attempt goes on from the snapshot. A training
+takes epochs × words / assumed words a second (``plan_trainings``). On an A100, 40 × 80 M words at
+16,000 take 55 hours; the multilingual 40 × 400 M at 3,900 take 1,150.
 """
 
 
 def train_kind(site: Site | None) -> GpuKind | None:
     """Choose the kind of GPU that trains an LSTM; None when the site has none.
 
-    The kind with the least memory whose nodes can hold the job: the paper's models take 6 GB.
+    Take the kind with the least memory, on nodes that the job fits on: an LSTM takes 6 GB.
     """
-    gpu_kinds = [k for k in (site.gpus if site else ()) if k.host_memory_gb * 1000 >= TRAINING_MB]
-    return min(gpu_kinds, key=lambda kind: kind.memory_gb, default=None)
+    gpus = site.gpus if site else ()
+    fitting = [gpu for gpu in gpus if gpu.host_memory_gb * 1000 >= TRAINING_MB]
+    return min(fitting, key=lambda gpu: gpu.memory_gb, default=None)
 
 
 def train_request(site: Site | None) -> Request | None:
     """Request one GPU for training an LSTM; None when the site has none.
 
-    Requests at most the longest time of the site, since the next attempt goes on.
+    Request at most the longest time that the site allows: the next attempt goes on.
     """
     gpu_kind = train_kind(site)
     if site is None or gpu_kind is None:
@@ -148,13 +149,13 @@ def longest_hours(site: Site | None, needs: Needs) -> float:
     """Return the most hours that a scoring job may request; a week without a site."""
     if site is None:
         return 168.0
-    return needs.kind.max_hours if needs.kind else site.cpu.max_hours
+    return needs.gpu_kind.max_hours if needs.gpu_kind else site.cpu.max_hours
 
 
 MOST = 8.0
 """Largest factor on memory and time."""
 UNKNOWN = 1.5
-"""Factor on memory and time after an attempt that vanished."""
+"""Factor on memory and time after an attempt that ended for an unknown reason."""
 CAUSES: Mapping[str, Cause] = {"OUT_OF_MEMORY": "memory", "TIMEOUT": "walltime"}
 """Causes by SLURM's state of a lost job."""
 HARMLESS = {
@@ -176,24 +177,26 @@ class RetryScaling(NamedTuple):
 def retry_scaling(
     attempts: Sequence[Attempt], states: Mapping[str, str] | None = None
 ) -> RetryScaling:
-    """Scale the request of the attempt that follows ``attempts`` (in order).
+    """Scale the request of the attempt that follows ``attempts``, which are in order of time.
 
-    Counts since the last attempt that was done. One out of memory doubles the memory. One out of
-    time doubles the time, unless it scored something: then the next goes on. One that filled a GPU
-    asks for the next size. ``states`` (by id of the SLURM job) says how lost attempts ended;
-    without it, memory and time grow by half. Factors are at most eight.
+    Each attempt since the last that was done counts. Out of memory doubles the memory. Out of time
+    doubles the time, unless the attempt scored something: the next goes on from there. A full GPU
+    adds a step to larger GPUs. Factors are at most eight.
+
+    ``states``: SLURM's states by job id, to tell how lost attempts ended. After a lost attempt of
+    unknown state, memory and time grow by half.
     """
     memory, minutes, step = 1.0, 1.0, 0
-    slurm_words = dict(states or {})
+    job_states = dict(states or {})
     for attempt in takewhile(lambda attempt: attempt.cause != "done", reversed(attempts)):
         job = attempt.started.slurm_job
-        word = slurm_words.get(job or "", "")
+        state = job_states.get(job or "", "")
         cause = attempt.cause
         if cause is None:
-            # Without a scheduler, a lost attempt was killed by somebody, or still runs.
-            cause = "killed" if job is None or word in HARMLESS else CAUSES.get(word)
-        # Its earlier attempts in the same job were followed by a requeue, not by this end.
-        slurm_words[job or ""] = "REQUEUED"
+            # Without a scheduler, a user has killed a lost attempt, or it is still running.
+            cause = "killed" if job is None or state in HARMLESS else CAUSES.get(state)
+        # Earlier attempts in the same SLURM job ended with a requeue, not in this state.
+        job_states[job or ""] = "REQUEUED"
         stuck = not (attempt.scored and attempt.scored.new)
         memory *= 2 if cause == "memory" else UNKNOWN if cause is None else 1
         minutes *= 2 if cause == "walltime" and stuck else UNKNOWN if cause is None else 1
@@ -202,7 +205,7 @@ def retry_scaling(
 
 
 IN_TURN = 20
-"""Most jobs of a model that share a SLURM job, as ``group-components`` of profiles/slurm says."""
+"""Most jobs of a model that share a SLURM job: ``group-components`` of profiles/slurm."""
 
 
 def sized_request(
@@ -216,11 +219,12 @@ def sized_request(
     *,
     shared: int = 1,
 ) -> Request:
-    """Request the job that scores ``items`` with the model ``row``, by the journal of its ``log``.
+    """Request the job that scores ``items`` with the model ``row``.
 
-    ``items``: expected content of tables, existing or not. ``shared``: number of jobs that share a
-    SLURM job, one after another, on the same GPUs. Grows as ``retry_scaling`` says, within a node
-    and the longest time. Raises UserError for a model that fits nowhere.
+    ``items``: expected content of tables, existing or not. ``log``: the job's log; earlier attempts
+    in its journal scale the request (``retry_scaling``), up to a node and the longest time.
+    ``shared``: number of jobs that share a SLURM job, one after another, on the same GPUs. Raises
+    UserError for a model that fits nowhere.
     """
     attempts: list[Attempt] = []
     try:
@@ -229,7 +233,7 @@ def sized_request(
         print(f"blimpworks: {error}", file=sys.stderr)
     lost = [a.started.slurm_job for a in attempts if a.ended is None and a.started.slurm_job]
     scaling = retry_scaling(attempts, slurm_states(lost))
-    # What shares a job must ask for the same GPUs.
+    # All that share a SLURM job must request the same GPUs.
     step = scaling.gpu_step if shared == 1 else 0
     needs = needs_of(row, engine, dtype, site, step, options=options)
     speed = speed_of(row, engine, needs, site)
@@ -238,23 +242,23 @@ def sized_request(
     minutes = min(round(minutes_to_ask(seconds, hours) * scaling.minutes), int(hours * 60))
     memory = needs.memory_mb * scaling.memory
     if site is not None:
-        node_gb = needs.kind.host_memory_gb if needs.kind else site.cpu.memory_gb
+        node_gb = needs.gpu_kind.host_memory_gb if needs.gpu_kind else site.cpu.memory_gb
         memory = min(memory, int(1000 * node_gb))
     return score_request(site, needs, max(minutes, 1), memory_mb=round(memory))
 
 
 class TrainingPlan(Strict):
-    """Missing checkpoints of an LSTM that is trained on GPUs."""
+    """Estimated training of an LSTM's missing checkpoints on GPUs."""
 
     model: str
     checkpoints: int
     """Number of checkpoints, each trained by one job on one GPU."""
     epochs: int
     words: int | None
-    """Words that the largest checkpoint reads in an epoch; None for a corpus that is made here."""
+    """Words that the largest checkpoint reads in an epoch; None for a corpus of unknown size."""
     vocabulary: int
     """Words of the output layer, at most."""
-    words_per_second: float | None
+    words_per_second: float
     """Assumed speed, see docs/cluster.md."""
     hours: float | None
     """Hours of one checkpoint: epochs × words / words a second."""
@@ -267,12 +271,11 @@ RELEASED_WORDS = 80_000_000
 OPERATIONS = 6
 """Operations of a trained word per weight: two forwards, four backwards."""
 SPARE, LEAST = 1.5, 2
-"""Retries are SPARE × the jobs that a training should take, and LEAST more for what else ends
-them."""
+"""Retries are SPARE × the expected jobs of a training, and LEAST more for other failures."""
 
 
 def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
-    """Count the weights that each word is multiplied with: the layers and the output layer.
+    """Count the weights that each word is multiplied with: LSTM layers and output layer.
 
     Embeddings are looked up. Four gates of each layer read its input and its state.
     """
@@ -289,9 +292,9 @@ def plan_trainings(
     *,
     missing: bool = True,
 ) -> list[TrainingPlan]:
-    """Plan the LSTMs whose checkpoints are missing, or all; none without a GPU.
+    """Plan the trainings of LSTMs with missing checkpoints, or of all; none without a GPU.
 
-    Assumes the utilisation that the site's file states for scoring, at the GPU's peak in float32.
+    Assume the utilisation that the site's file states for scoring, at the GPU's peak in float32.
     """
     gpu_kind = train_kind(site)
     if site is None or gpu_kind is None:
@@ -336,9 +339,9 @@ def plan_trainings(
 def training_retries(
     campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part], site: Site | None
 ) -> int:
-    """Return how many retries the job of an LSTM should have.
+    """Return the number of retries of an LSTM's training job.
 
-    A training longer than a job goes on from its snapshot in the next attempt.
+    A training that takes longer than a job goes on from its snapshot in the next attempt.
     """
     request = train_request(site)
     every = plan_trainings(campaign, catalogue, parts, site, missing=False)
@@ -351,7 +354,7 @@ def training_retries(
 def training_notes(
     plans: Sequence[TrainingPlan], catalogue: Catalogue, site: Site | None
 ) -> list[str]:
-    """Tell how many LSTMs will be trained on GPUs, and how long that takes."""
+    """Tell how many LSTMs will be trained on GPUs, and for how long."""
     request = train_request(site)
     if not plans or request is None:
         return []
@@ -359,7 +362,7 @@ def training_notes(
     for name in dict.fromkeys(catalogue.row_of(plan.model) for plan in plans):
         first, *more = [plan for plan in plans if catalogue.row_of(plan.model) == name]
         number = sum(plan.checkpoints for plan in (first, *more))
-        if first.hours is None or first.words is None or first.words_per_second is None:
+        if first.hours is None or first.words is None:
             summaries.append(f"{number} {name} (unknown: the corpus is made here)")
         else:
             summaries.append(

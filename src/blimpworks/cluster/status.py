@@ -84,27 +84,27 @@ def is_done(store: Path) -> bool:
 
 State = Literal["failed", "lost", "running", "queued", "waiting", "done"]
 STATES: tuple[State, ...] = ("failed", "lost", "running", "queued", "waiting", "done")
-"""States in order of display: those that need somebody come first."""
+"""States in order of display: those that need a user's attention come first."""
 SILENT = timedelta(minutes=15)
-"""Longest time between two signs of a running job: a large model loads, or a shard is slow."""
+"""Time without output after which a running job is unusual; a large model may load for long."""
 LENIENT = timedelta(minutes=10)
-"""Longest time that a job may outlast its walltime."""
+"""Longest time that a job may run beyond its walltime."""
 PAUSED = {"walltime": "ran out of time", "cancelled": "was cancelled", "killed": "was killed"}
-"""Causes after which the same job goes on when submitted again."""
+"""Causes after which a job only has to be submitted again."""
 FAILED = {
     "memory": "ran out of memory; the next attempt asks for more",
     "gpu_memory": "ran out of GPU memory; the next attempt asks for more",
     "input": "refused its input",
     "error": "failed",
 }
-"""Causes that call for somebody, or for a larger allocation."""
+"""Causes after which a user must act, or the next attempt needs more resources."""
 TAIL = 8192
 """Bytes at the end of a log that are searched for its last line."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartStatus:
-    """Progress of one part at one time."""
+    """Progress of one part (one scoring or answering job) at one time."""
 
     part: Part
     log: Path
@@ -119,13 +119,13 @@ class PartStatus:
     done: int
     """Number of its scored sentences."""
     heard: datetime | None
-    """Time of its last sign of life."""
+    """Time of the last write to its log, journal or progress file."""
     lacks: str
-    """Missing input that it waits for."""
+    """Missing input that it waits for; may be empty."""
 
     @property
     def silent(self) -> timedelta | None:
-        """Time since its last sign of life, if unusually long."""
+        """Time since the last write to its files, if unusually long."""
         silent = self.moment - self.heard if self.heard else timedelta()
         return silent if silent >= SILENT else None
 
@@ -134,11 +134,11 @@ class PartStatus:
         return self.attempts[-1] if self.attempts else None
 
     def language(self, lang: str) -> tuple[int | None, int | None]:
-        """Return the scored sentences of a language, and all; None when not counted."""
+        """Return the numbers of scored sentences and of all of a language; None if not counted."""
         counted = self.progress.languages.get(lang) if self.progress else None
         if counted is None:
             return None, None
-        # Where there is a manifest, a progress file of an earlier attempt may be behind.
+        # A part with a manifest is done, though an old progress file may say less.
         return (counted.sentences if self.state == "done" else counted.done), counted.sentences
 
 
@@ -156,10 +156,10 @@ class ModelStatus:
     parameters: float | None
     """Billions of parameters."""
     engine: str
-    left: float | None = None
+    seconds_left: float | None = None
     """Remaining seconds, one job after another; None without a measured speed."""
     borrowed: bool = False
-    """Whether the speed is that of other models."""
+    """Whether the speed was measured with other models."""
 
     @property
     def done(self) -> int:
@@ -178,7 +178,7 @@ class ModelStatus:
         return finished, sum(len(status.part.languages) for status in self.parts)
 
     def rate(self, counted: Literal["tokens", "new"]) -> float | None:
-        """Return the tokens (or new sentences) scored a second by the last attempts, if any."""
+        """Return the tokens (or new sentences) a second of the last attempts; None without any."""
         scored = [part.progress for part in self.parts if part.progress and part.progress.new]
         seconds = sum(progress.score_seconds for progress in scored)
         total: float = sum(getattr(progress, counted) for progress in scored)
@@ -208,7 +208,7 @@ def last_words(log: Path) -> str:
             text = handle.read().decode("utf-8", errors="replace")
     except OSError:
         return ""
-    # A progress bar writes over its line.
+    # A progress bar ends its states with a carriage return.
     lines = (line.strip() for line in text.replace("\r", "\n").split("\n"))
     return next((line for line in reversed([*lines]) if line), "")
 
@@ -216,7 +216,7 @@ def last_words(log: Path) -> str:
 def _judge_open(
     attempt: Attempt, queue: Queue, moment: datetime, silent: bool
 ) -> tuple[State, str]:
-    """Return the state of a part whose newest attempt has no end, and the reason."""
+    """Return state and reason of a part with an attempt that has not recorded its end."""
     job, minutes = attempt.started.slurm_job, attempt.started.asked.minutes
     slurm_state = queue.states.get(job or "")
     if slurm_state in ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED"):
@@ -233,24 +233,24 @@ def _judge_open(
 
 
 def read_part_status(
-    campaign: Campaign, part: Part, moment: datetime, queue: Queue, there: Listing
+    campaign: Campaign, part: Part, moment: datetime, queue: Queue, listing: Listing
 ) -> PartStatus:
     """Read the files of a part. Raises UserError for a malformed file."""
     log, manifest = part.log(campaign), part.manifest(campaign)
     attempts, progress = read_attempts(journal_path(log)), read_progress(progress_path(log))
-    signs = [attempts[-1].started.time] if attempts else []
-    signs += [progress.updated] if progress else []
-    if signs and log.exists():
-        signs.append(datetime.fromtimestamp(log.stat().st_mtime, signs[0].tzinfo))
-    heard = max(signs, default=None)
+    times = [attempts[-1].started.time] if attempts else []
+    times += [progress.updated] if progress else []
+    if times and log.exists():
+        times.append(datetime.fromtimestamp(log.stat().st_mtime, times[0].tzinfo))
+    heard = max(times, default=None)
     silent = heard is not None and moment - heard >= SILENT
     lacks = ""
-    if part.checkpoint(campaign) not in there:
+    if part.checkpoint(campaign) not in listing:
         lacks = "its model"
-    elif any(path not in there for path in part.items(campaign)):
+    elif any(path not in listing for path in part.items(campaign)):
         lacks = "items"
     sentences, given_up = None, ""
-    if manifest in there:
+    if manifest in listing:
         try:
             given_up = Failed.model_validate_json(manifest.read_bytes()).failed
         except ValidationError:
@@ -284,15 +284,15 @@ def read_part_status(
 
 
 def count_states(parts: Sequence[PartStatus]) -> Mapping[State, int]:
-    """Count parts by state, in the order of ``STATES``."""
+    """Count parts by state, in the order of ``STATES``, without zeros."""
     counts = Counter(part.state for part in parts)
     return {state: counts[state] for state in STATES if counts[state]}
 
 
 def _stages(
-    campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartStatus], there: Listing
+    campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartStatus], listing: Listing
 ) -> dict[str, dict[Literal["done", "expected"], int]]:
-    """Count the existing files of each stage, and all that the campaign makes."""
+    """Count the existing files, and all that the campaign makes, by stage."""
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
     parts = [status.part for status in statuses]
 
@@ -307,7 +307,7 @@ def _stages(
         ),
         "items": (items_table(campaign, *item_set) for item_set in item_sets(campaign, catalogue)),
         "models": (part.checkpoint(campaign) for part in parts),
-        # A manifest may say, in place of scores, why there are none.
+        # Counted below: a manifest may contain the reason why there are no scores.
         "parts": (),
         "scores": tables("scores", ["score"]),
         "answers": tables("answers", ["answer"]),
@@ -318,7 +318,7 @@ def _stages(
     for name, paths in files.items():
         distinct = {*paths}
         if distinct or name != "answers":
-            stages[name] = {"done": sum(p in there for p in distinct), "expected": len(distinct)}
+            stages[name] = {"done": sum(p in listing for p in distinct), "expected": len(distinct)}
     done = sum(status.state == "done" for status in statuses)
     return stages | {"parts": {"done": done, "expected": len(statuses)}}
 
@@ -326,7 +326,7 @@ def _stages(
 def _totals(campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartStatus]) -> list[int]:
     """Count the sentences of each part, or estimate them from its items.
 
-    Several pairs share a sentence: estimates use the share of distinct sentences in counted parts.
+    Pairs may share a sentence: multiply estimates by the share of distinct ones in counted parts.
     """
     pairs: dict[Path, int | None] = {}
     texts: list[int] = []
@@ -355,7 +355,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 def _borrowed_pace(model: ModelStatus, models: Sequence[ModelStatus]) -> float | None:
     """Estimate sentences a second of a model that has scored none, by the mean of other models.
 
-    Models of the same engine come first; the speed is scaled by the number of parameters.
+    Use models of the same engine if there are any; scale their speed by the parameters' ratio.
     """
     paces = [(model_status, pace) for model_status in models if (pace := model_status.rate("new"))]
     paces = [pair for pair in paces if pair[0].engine == model.engine] or paces
@@ -372,7 +372,7 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
     """Add the remaining seconds of a model."""
     unfinished = [part for part in model.parts if part.state != "done"]
     if not unfinished:
-        return replace(model, left=0.0)
+        return replace(model, seconds_left=0.0)
     pace = model.rate("new")
     likely_pace = pace or _borrowed_pace(model, models)
     if not likely_pace:
@@ -380,7 +380,7 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
     load = model.load or _mean(model_status.load for model_status in models) or 0.0
     starts = sum(part.state != "running" for part in unfinished)
     seconds_left = (model.sentences - model.done) / likely_pace + load * starts
-    return replace(model, left=seconds_left, borrowed=pace is None)
+    return replace(model, seconds_left=seconds_left, borrowed=pace is None)
 
 
 def read_status(
@@ -390,7 +390,7 @@ def read_status(
     queue: Queue | None = None,
     moment: datetime | None = None,
 ) -> Status:
-    """Read the progress of a campaign; ``queue`` tells waiting jobs from those not submitted.
+    """Read the progress of a campaign; ``queue`` tells waiting jobs from unsubmitted ones.
 
     Raises UserError for a malformed file.
     """

@@ -1,4 +1,4 @@
-"""Print the progress of a campaign as text or JSON."""
+"""Format the progress of a campaign as text or JSON."""
 
 import json
 from collections import Counter
@@ -23,7 +23,11 @@ def _share(done: int, total: int) -> str:
 def _model_row(model: ModelStatus) -> dict[str, str]:
     finished, languages = model.languages
     sentences = f"{'' if model.exact else '~'}{amount(model.sentences)}"
-    time_left = duration(model.left) if model.left else "-" if model.left == 0 else "?"
+    time_left = duration(model.seconds_left)
+    if model.seconds_left == 0:
+        time_left = "-"
+    elif model.borrowed:
+        time_left = f"~{time_left}"
     counts = count_states(model.parts)
     states = ", ".join(f"{number} {state}" for state, number in counts.items())
     if len(counts) == 1:
@@ -37,7 +41,7 @@ def _model_row(model: ModelStatus) -> dict[str, str]:
         "sentences": f"{amount(model.done)}/{sentences}" if model.sentences else "-",
         "": _share(model.done, model.sentences),
         "tokens/s": amount(model.rate("tokens")),
-        "left": f"{'~' if model.borrowed and model.left else ''}{time_left}",
+        "left": time_left,
         "state": states,
     }
 
@@ -47,7 +51,7 @@ def _joined(*facts: str) -> str:
 
 
 def _node(part: PartStatus) -> str:
-    """Name node, GPUs by their number (``4x A100``) and SLURM job of the last attempt."""
+    """Return node, number and name of GPUs (``4x A100``) and SLURM job of the last attempt."""
     if part.newest is None:
         return ""
     begun = part.newest.started
@@ -69,10 +73,10 @@ def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableTy
 
 
 def _in_all(status: Status) -> list[str]:
-    """Tell how many sentences remain, and how long they take at best."""
+    """Return lines on the number of scored sentences and the remaining time."""
     total = sum(model.sentences for model in status.models)
     done = sum(model.done for model in status.models)
-    unfinished = [model.left for model in status.models if model.left != 0]
+    unfinished = [model.seconds_left for model in status.models if model.seconds_left != 0]
     seconds = [seconds_left for seconds_left in unfinished if seconds_left is not None]
     if not total:
         return ["Nothing says yet how many sentences there are to score."]
@@ -91,7 +95,7 @@ def _in_all(status: Status) -> list[str]:
 
 
 def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
-    """Print stages, models, running jobs and failed jobs."""
+    """Return stages, models, failed, interrupted and running jobs as text of ``width`` columns."""
     parts = [part for model in status.models for part in model.parts]
     blocks: list[RenderableType] = [
         f"Campaign {status.campaign} ({configfile}), {status.moment.astimezone():%a %d %b %H:%M}",
@@ -104,7 +108,7 @@ def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
     trouble = [part for part in parts if part.state in ("failed", "lost")]
     paused = [part for part in parts if part.state in ("waiting", "queued") and part.attempts]
     running = [part for part in parts if part.state == "running"]
-    # Describe failed parts, with last line and log; those that failed alike together.
+    # Describe failed parts by last line and log, one entry for all with the same failure.
     alike: dict[tuple[str, str, str], list[PartStatus]] = {}
     for part in trouble:
         key = (part.part.title, part.reason or part.state, last_words(part.log))
@@ -117,7 +121,7 @@ def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
         node = f"  ({_node(first)})" if _node(first) else ""
         entry = [shortened(f"  {first.part.label}: {tries}{reason}{more}")]
         entry += [shortened(f"    {last_line}")] if last_line else []
-        # A path is there to be copied.
+        # Not shortened, so that the path can be copied.
         entries.append([*entry, Text(f"    {first.log}{node}")])
     blocks += _section("In trouble", entries)
     goes_on = [
@@ -151,7 +155,7 @@ def find_model(status: Status, name: str) -> ModelStatus:
 
 
 def languages_text(model: ModelStatus, width: int = WIDTH) -> str:
-    """Print the languages of a model, one a line."""
+    """Return a table of a model's languages, one a line."""
     rows = []
     for part in model.parts:
         for lang in part.part.languages:
@@ -203,7 +207,7 @@ def as_json(status: Status) -> str:
             "done": model.done,
             "states": count_states(model.parts),
             "tokens_per_second": model.rate("tokens"),
-            "seconds_left": model.left,
+            "seconds_left": model.seconds_left,
             "speed_of_others": model.borrowed,
             "parts": [_part_json(part) for part in model.parts],
         }

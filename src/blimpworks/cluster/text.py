@@ -40,7 +40,7 @@ def duration(seconds: float | None) -> str:
 
 
 def amount(number: float | None) -> str:
-    """Format a number in at most four digits: ``950``, ``12.3k``, ``4.56M``."""
+    """Format a number in at most four digits: ``950``, ``12.3k``, ``4.56M``; None as ``-``."""
     if number is None:
         return "-"
     return tqdm.format_sizeof(number) if number >= 9999.5 else f"{number:.0f}"
@@ -48,15 +48,17 @@ def amount(number: float | None) -> str:
 
 def number(value: float) -> str:
     """Format a number in about two digits: 12,345, 12, 1.2 or 0.12."""
-    return f"{value:,.{0 if value >= 9.95 or not value else 1 if value >= 0.95 else 2}f}"
+    if value >= 9.95 or not value:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 0.95 else f"{value:.2f}"
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A table with two spaces between columns; numbers to the right, columns ``left`` to the left.
+    """A table for the terminal, with columns ``left`` aligned to the left and others to the right.
 
-    On a narrow terminal, cells of left columns wrap; further columns follow in tables below, each
-    with the first column again.
+    On a narrow terminal, cells of left columns wrap. Columns that do not fit follow in further
+    tables below, each with the first column again.
     """
 
     rows: Sequence[Mapping[str, str]]
@@ -91,10 +93,10 @@ def shortened(line: str) -> Text:
 
 
 def printed(blocks: Iterable[RenderableType], width: int) -> str:
-    """Print blocks below each other in ``width`` columns.
+    """Render blocks below each other as text of ``width`` columns.
 
-    Strings wrap between words, with further lines indented by two. A ``Text`` is one line of any
-    length, unless it is ``shortened``.
+    Strings wrap between words; their further lines are indented by two. A ``Text`` is one line of
+    any length, unless it is ``shortened``.
     """
     sink = io.StringIO()
     console = Console(

@@ -127,7 +127,7 @@ class Output:
         paces = []
         for model in models:
             if 0 < model.done < model.sentences:
-                time = f", {duration(model.left)} left" if model.left else ""
+                time = f", {duration(model.seconds_left)} left" if model.seconds_left else ""
                 count = f"{model.done:,} of {model.sentences:,} sentences"
                 paces.append(f"{model.model}: {count}{time}")
         return " · ".join([*texts, "; ".join(paces)] if paces else texts)
