@@ -1,4 +1,4 @@
-"""Finding one cell of an exhibit by its row and column."""
+"""Find cells of exhibits by row and column, and the printed numbers that they are compared with."""
 
 import csv
 import difflib
@@ -18,22 +18,21 @@ from blimpworks.records.reading import OWN_HASH, Records, output_hash, record_ha
 CELLS_SUFFIX = ".cells.parquet"
 REPRODUCTION = "reproduction"
 """Directory of the comparisons with printed numbers."""
-# As campaign.reference.TEXT, whose module is slow to import.
-TEXT = "text"
+TEXT = "text"  # as in campaign.reference, which is slow to import
 """Unit of printed text that is no number."""
 EXHIBITS_OF = {"published.csv": "published", "measured.csv": "exhibits"}
-"""Directory of the exhibits that each comparison compares."""
+"""Directory of the compared exhibits, by name of a comparison."""
 
 
 def cells_file(exhibit: Path) -> Path:
-    """Return the cells file of an exhibit, given any of its files."""
+    """Return the cells file of an exhibit from the path of any of its files."""
     if exhibit.name.endswith(CELLS_SUFFIX):
         return exhibit
     return exhibit.with_name(exhibit.name.split(".")[0] + CELLS_SUFFIX)
 
 
 def read_cells(source: Path) -> pd.DataFrame:
-    """Read a cells file. Raises UserError when it is missing, with the existing ones."""
+    """Read a cells file. Raises UserError, with the names of existing ones, when it is missing."""
     if not source.exists():
         name, folder = source.name.removesuffix(CELLS_SUFFIX), source.parent
         paths = folder.glob(f"*{CELLS_SUFFIX}")
@@ -54,9 +53,9 @@ def read_cells(source: Path) -> pd.DataFrame:
 
 
 def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
-    """Select cells whose row (or column) is ``name``, or whose filter contains it ("eng").
+    """Select cells with a row (or column) called ``name``, or with it in their filter ("eng").
 
-    Without any, the last words of a name match ("High" of "Resources High").
+    Without any, select those with a name that ends with it ("High" for "Resources High").
     """
     names = cells[column].str.casefold()
     matches = names == name.casefold()
@@ -67,7 +66,7 @@ def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
 
 
 def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[str, Any]:
-    """Return the one cell in a row and column, by printed name or code; else raise UserError."""
+    """Return the cell in a row and column, by name or code. Raises UserError for none or two."""
     for name, label in (("row", row), ("column", column)):
         matches = cells[_matches(cells, name, label)]
         if matches.empty:
@@ -86,10 +85,11 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
 
 
 def read_rows_with_lines(path: Path, **allowed: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a CSV file whose columns have one of the ``allowed`` values.
+    """Yield the rows of a CSV file that have one of the ``allowed`` values in each such column.
 
-    Each has the file as ``path`` and the row's first line as ``line``. ``value`` and ``corrected``
-    are numbers (or a text's corrected text), None where empty. Raises UserError without the file.
+    Add the file as ``path`` and the number of the row's first line as ``line``. ``value`` and
+    ``corrected`` become numbers (texts stay texts), None where empty. Raises UserError without the
+    file.
     """
     expected = reading(path, "a table of printed numbers", "Build it.")
     with expected, path.open(encoding="utf-8", newline="") as handle:
@@ -108,7 +108,7 @@ def read_rows_with_lines(path: Path, **allowed: Collection[str]) -> Iterator[dic
 
 
 def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
-    """Return row, column and printed text of an exhibit's cells, of one row or column if given."""
+    """Return lines with row, column and text of an exhibit's cells, or of one row's or column's."""
     source = cells_file(exhibit)
     cells = read_cells(source)
     for name, requested in (("row", row), ("column", column)):
@@ -128,7 +128,7 @@ def is_comparison(path: Path) -> bool:
 
 
 def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, Any]:
-    """Return the one row with the ``requested`` values, None for any; else raise UserError."""
+    """Return the row with the ``requested`` values, None for any. Raises UserError unless one."""
     rows = [*read_rows_with_lines(path)]
     for column, value in requested.items():
         matching = [row for row in rows if value is None or row[column] == value]
@@ -150,27 +150,27 @@ def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, A
 def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any] | None]:
     """Return the cells file of a comparison's row, and the compared cell, if any.
 
-    In published.csv, cells that only repeat the printed number are passed over.
+    In published.csv, skip cells that only repeat the printed number.
     """
     root = path.parent.parent / EXHIBITS_OF[path.name]
     source = root / row["paper"] / f"{row['exhibit']}{CELLS_SUFFIX}"
-    has_value = row["rule"] if "rule" in row else row.get("measured")
-    if not source.is_file() or not has_value:
+    is_published = "rule" in row
+    if not source.is_file() or not (row["rule"] if is_published else row.get("measured")):
         return source, None
     cells, position = read_cells(source), {name: row[name] for name in ("row", "column")}
     repeated = ({"exhibit": row["exhibit"]} | position).items()
     for cell in cells.astype(object).to_dict("records"):
-        if all(cell[f"printed_{name}"] == value for name, value in position.items()):
-            repeats = cell["source"] == "published" and (
-                repeated <= json.loads(cell["filter"]).items()
-            )
-            if not (repeats and "rule" in row):
-                return source, {str(name): value for name, value in cell.items()}
+        if any(cell[f"printed_{name}"] != value for name, value in position.items()):
+            continue
+        is_printed = is_published and cell["source"] == "published"
+        if is_printed and repeated <= json.loads(cell["filter"]).items():
+            continue
+        return source, {str(name): value for name, value in cell.items()}
     return source, None
 
 
 def printed_place(comparison: Path, row: dict[str, Any]) -> dict[str, Any]:
-    """Return file and line of a printed number, from the record of a comparison."""
+    """Return file and line of a printed number, found by the record of a comparison."""
     record = Records().of(comparison)
     end = f"{row['paper']}/{row['exhibit']}.csv"
     position = {name: [row[name]] for name in ("row", "column")}
@@ -183,7 +183,7 @@ def printed_place(comparison: Path, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the comparisons' rows about one cell, with the printed number's file and line."""
+    """Return the comparisons' rows about a cell, with file and line of the printed number."""
     folder, rows = source.parent.parent, []
     position = {"paper": [source.parent.name], "exhibit": [source.name.removesuffix(CELLS_SUFFIX)]}
     position |= {name: [cell[f"printed_{name}"]] for name in ("row", "column")}
@@ -197,7 +197,7 @@ def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def require_as_recorded(path: Path) -> None:
-    """Raise UserError where a recorded product, or its record, was edited since it was made."""
+    """Raise UserError if a recorded product, or its record, was edited since it was made."""
     record = record_of(path) if path.is_file() else None
     if record is None:
         return
@@ -215,8 +215,8 @@ def require_as_recorded(path: Path) -> None:
 
 
 def require_shown(path: Path, cell: Mapping[str, Any]) -> None:
-    """Raise UserError where a CSV table differs from the cell that it shows."""
-    # An exhibit may be named by a file that it does not have: a figure has no CSV table.
+    """Raise UserError if an exhibit's CSV table contradicts a cell."""
+    # A figure may be named by a CSV file that it does not have.
     if path.suffix != ".csv" or not path.is_file():
         return
     expected = reading(path, "a table of an exhibit", "Build it.")

@@ -1,6 +1,6 @@
-"""Comparison of a results tree with its records, by hashing its files again.
+"""Compare a results tree with the records of its jobs, by hashing its files again.
 
-Stale products are those that the working tree would make by other code, parameters or inputs.
+A product is stale if the working tree would make it by other code, parameters or inputs.
 """
 
 import json
@@ -36,28 +36,26 @@ from blimpworks.records.reading import OWN_HASH, Record, record_hash, records_be
 
 Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
 READERS = 8
-"""Number of threads: hashing releases the interpreter lock."""
+"""Number of threads that hash files: hashing releases the interpreter lock."""
 SETTINGS = "settings"
-"""Folder of the results with the files of settings."""
-SHOWN = 3
-"""Inputs that a finding names."""
+"""Directory of the results with settings of jobs."""
+NAMED = 3
+"""Inputs that a finding names, and most files with the same finding that are listed."""
 PICTURES = (".pdf", ".png", ".svg")
 """Suffixes of files whose bytes depend on the version of matplotlib."""
-ALIKE = 3
-"""Most files with the same finding that are named one by one."""
-EVERY = 5.0
-"""Seconds until progress is shown, and between two states of it."""
+PROGRESS_INTERVAL = 5.0
+"""Seconds until a progress bar appears, and between its updates."""
 REMEMBERED = Path(".snakemake/blimpworks-hashes.json")
 """File of hashes from earlier checks, below the workflow's directory."""
 NAMESPACE = "blimpworks"
 """Purpose of a signature, so that signatures for other purposes do not count."""
 SETTLED = 2_000_000_000
-"""Nanoseconds after a change in which file systems may miss another change."""
+"""Nanoseconds after a change during which a file system may give another change the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fault of a file, with a sentence."""
+    """A problem of a file, with an explanation."""
 
     problem: Problem
     path: Path
@@ -66,53 +64,51 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """Numbers of files that were made again and were not, and faults."""
+    """Number of files that were made again, and of all others."""
 
     files: int
     left_out: int
     """Files of jobs that are not cheap, or have a finding."""
-    differing: list[tuple[Path, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The findings of an audit.
-
-    ``products``: number of files; ``planned``: number of jobs that the campaign has too (None
-    without a plan); ``downstream``: sound products made from altered, missing or stale ones;
-    ``root_hash``: one SHA-256 for all records; ``repeated``: result of making cheap products again;
-    ``unread``: files that an earlier check has read, not touched since.
-    """
+    """The result of an audit."""
 
     products: int
+    """Number of files."""
     findings: list[Finding]
     planned: int | None
+    """Number of jobs that are also in the campaign's plan; None without a plan."""
     jobs: int
     downstream: list[str]
+    """Intact products that were made from altered, missing or stale ones."""
     root_hash: str
+    """SHA-256 over all records."""
     repeated: Repeated | None = None
     unread: int = 0
+    """Number of files that an earlier check has read, untouched since."""
 
 
 class Remembered:
     """SHA-256 of files from earlier checks, computed again only for touched files.
 
-    A file is untouched while its size, inode, time of last write and time of last change are the
-    same. Nobody can set the last, so it shows edits that keep size and date. Whoever can edit the
-    file of hashes, or the clock, can deceive it: ``--full`` reads all.
+    A file is untouched while its size, inode, mtime and ctime are the same. Programs cannot set the
+    ctime, so it shows edits that keep size and mtime. Somebody who edits the file of hashes, or
+    sets the clock, can deceive this check; ``--full`` reads all files.
     """
 
     def __init__(self, file: Path = REMEMBERED) -> None:
-        """Load the hashes of earlier checks from ``file``; none where that is lost or damaged."""
+        """Load the hashes of earlier checks; none if ``file`` is missing or damaged."""
         self._file = file
-        self._known: dict[str, str] = {}
-        """State and SHA-256 of files by path, in one text."""
+        self._entries: dict[str, str] = {}
+        """State and SHA-256 of files by path, with a space between."""
         with suppress(OSError, ValueError):
             entries = json.loads(file.read_bytes())
             if isinstance(entries, dict):
-                self._known = {path: str(entry) for path, entry in entries.items()}
+                self._entries = {path: str(entry) for path, entry in entries.items()}
         self.skipped = 0
-        """Files that did not have to be read."""
+        """Number of files that did not have to be read."""
 
     @staticmethod
     def _state(path: Path) -> tuple[str, int]:
@@ -120,9 +116,9 @@ class Remembered:
         times = about.st_mtime_ns, about.st_ctime_ns
         return f"{about.st_size} {about.st_ino} {times[0]} {times[1]}", max(times)
 
-    def known(self, path: Path) -> str | None:
-        """Return the SHA-256 of an untouched file, else None."""
-        state, _, sha256 = self._known.get(str(path), "").rpartition(" ")
+    def find(self, path: Path) -> str | None:
+        """Return the remembered SHA-256 of an untouched file, else None."""
+        state, _, sha256 = self._entries.get(str(path), "").rpartition(" ")
         with suppress(OSError):
             if state and state == self._state(path)[0]:
                 self.skipped += 1
@@ -130,24 +126,24 @@ class Remembered:
         return None
 
     def read(self, path: Path) -> str:
-        """Return the SHA-256 of a file. Raises OSError when it cannot be read."""
+        """Compute and remember the SHA-256 of a file. Raises OSError when it cannot be read."""
         state, changed = self._state(path)
         settled = time.time_ns() - changed > SETTLED
         sha256 = sha256_of(path)
         if settled:
-            self._known[str(path)] = f"{state} {sha256}"
+            self._entries[str(path)] = f"{state} {sha256}"
         return sha256
 
     def keep(self) -> None:
-        """Write all hashes for the next check, where the directory is writable."""
+        """Write all hashes for the next check, unless the directory is not writable."""
         with suppress(OSError):
-            write_text(self._file, json.dumps(self._known) + "\n")
+            write_text(self._file, json.dumps(self._entries) + "\n")
 
 
 def _hashes(entries: list[dict[str, Any]], remembered: Remembered | None) -> list[str | None]:
     """Return the SHA-256 of each file, None where it cannot be read."""
     paths = [Path(entry["path"]) for entry in entries]
-    hashes = [remembered.known(path) if remembered else None for path in paths]
+    hashes = [remembered.find(path) if remembered else None for path in paths]
     to_hash = [number for number, file_hash in enumerate(hashes) if file_hash is None]
     total = sum(entries[number]["bytes"] for number in to_hash)
     compute = remembered.read if remembered else sha256_of
@@ -157,14 +153,18 @@ def _hashes(entries: list[dict[str, Any]], remembered: Remembered | None) -> lis
             return compute(paths[number]) if paths[number].is_file() else None
         return None
 
-    about: dict[str, Any] = {"unit": "B", "unit_scale": True, "delay": EVERY, "mininterval": EVERY}
-    with (
-        ThreadPoolExecutor(READERS) as pool,
-        tqdm(desc=f"reading {len(to_hash)} files", total=total, **about) as progress,
-    ):
+    bar = tqdm(
+        desc=f"reading {len(to_hash)} files",
+        total=total,
+        unit="B",
+        unit_scale=True,
+        delay=PROGRESS_INTERVAL,
+        mininterval=PROGRESS_INTERVAL,
+    )
+    with ThreadPoolExecutor(READERS) as pool, bar:
         for number, now in zip(to_hash, pool.map(hash_of, to_hash), strict=True):
             hashes[number] = now
-            progress.update(entries[number]["bytes"])
+            bar.update(entries[number]["bytes"])
     return hashes
 
 
@@ -195,17 +195,17 @@ def _file_findings(jobs: Jobs, remembered: Remembered | None) -> Iterator[Findin
             elif now != entry["sha256"]:
                 earlier.append(f"{entry['path']} ({entry['sha256'][:16]}…)")
         if earlier:
-            # A report is made from hundreds of files: one line says that it is stale.
-            more = f" and {len(earlier) - SHOWN} more" if len(earlier) > SHOWN else ""
-            detail = f"made from an earlier {', '.join(earlier[:SHOWN])}{more}"
+            # A report has hundreds of inputs, so name only some.
+            more = f" and {len(earlier) - NAMED} more" if len(earlier) > NAMED else ""
+            detail = f"made from an earlier {', '.join(earlier[:NAMED])}{more}"
             yield Finding("stale", Path(first), detail)
 
 
 def _edited_records(jobs: Jobs) -> Iterator[Finding]:
     """Yield edited records.
 
-    An edit that also corrects the record's own hash shows in records of later jobs. A job that ran
-    again later may have another record of the same result, so a later start is not reported.
+    If an edit also corrects the record's hash of itself, the records of later jobs show it: they
+    contain the hash before the edit. Ignore a job that started after them: it has run again.
     """
     hashes = {path: record_hash(record) for path, record in jobs.by_output.items()}
     edited: dict[Path, str] = {}
@@ -231,32 +231,32 @@ def _edited_records(jobs: Jobs) -> Iterator[Finding]:
 def verify(jobs: Jobs, remembered: Remembered | None = None) -> list[Finding]:
     """Hash the files of jobs again; return those that differ from the records, and edited records.
 
-    Hashes that are ``remembered`` of untouched files are not computed.
+    Hashes of untouched files are not computed if they are ``remembered``.
     """
     return [*_file_findings(jobs, remembered), *_edited_records(jobs)]
 
 
-def _differences(record: Record, fault: str | None) -> Iterator[tuple[Path, str]]:
+def _differences(record: Record, fault: str | None) -> Iterator[Finding]:
     """Yield products of a job that were made again with other content, or not at all."""
     command = find_command(record["verb"])
-    is_as_now = command is not None and (
+    is_current = command is not None and (
         command.code == record["code"] and package_versions(command.packages) == record["packages"]
     )
     for path in (Path(entry["path"]) for entry in record["outputs"]):
-        again = target_of(path)
+        copy = target_of(path)
         if fault is not None:
-            yield path, f"it cannot be made again: {fault}"
+            yield Finding("altered", path, f"it cannot be made again: {fault}")
             continue
-        if path.suffix in PICTURES and not is_as_now:
+        if path.suffix in PICTURES and not is_current:
             continue
-        same = again.is_file() and path.is_file()
+        same = copy.is_file() and path.is_file()
         if same and path.suffix == ".parquet":
-            # Tables carry their record: another version of a package is no other number.
-            same = same_table(path, again)
+            # Not by bytes: tables contain their record, with versions of packages.
+            same = same_table(path, copy)
         elif same:
-            same = sha256_of(path) == sha256_of(again)
+            same = sha256_of(path) == sha256_of(copy)
         if not same:
-            yield path, "made again from its inputs, it has other content"
+            yield Finding("altered", path, "made again from its inputs, it has other content")
 
 
 def make_again(
@@ -264,9 +264,9 @@ def make_again(
 ) -> tuple[Repeated, list[Finding]]:
     """Make products again from the command lines in records; return those that differ.
 
-    None is overwritten; jobs with a finding are left out. Only commands that are declared cheap
-    run: they read tables and write below a scratch directory, so that a forged record cannot run
-    anything else. ``run`` runs a command line of this package in this process.
+    Write them below a scratch directory; leave out jobs with a finding. Run only commands that are
+    declared cheap, which only read and write tables, so that a forged record cannot do harm.
+    ``run`` runs a command line of this package in this process.
     """
     reported = {jobs.key(finding.path) for finding in findings if finding.problem != "edited"}
     cheap = [command.words for command in declared_commands().values() if command.cheap]
@@ -274,15 +274,15 @@ def make_again(
     for record in jobs.by_output.values():
         arguments = tuple(map(str, record.get("arguments", ())))
         files = {jobs.key(entry["path"]) for entry in (*record["inputs"], *record["outputs"])}
-        if any(arguments[: len(words)] == words for words in cheap) and not files & reported:
+        if any(arguments[: len(name)] == name for name in cheap) and not files & reported:
             runs.setdefault(arguments, []).append(record)
-    differing: list[tuple[Path, str]] = []
+    differing: list[Finding] = []
     with (
         tempfile.TemporaryDirectory(prefix="blimpworks-check-") as scratch,
         Path(os.devnull).open("w") as nowhere,
     ):
-        again = tqdm(runs.items(), "making again", unit="job", disable=None)
-        for number, (arguments, records) in enumerate(again):
+        bar = tqdm(runs.items(), "making again", unit="job", disable=None)
+        for number, (arguments, records) in enumerate(bar):
             fault = None
             with writing_below(Path(scratch, str(number))):
                 try:
@@ -294,8 +294,7 @@ def make_again(
                     differing += _differences(record, fault)
     made = sum(len(record["outputs"]) for records in runs.values() for record in records)
     total = sum(len(record["outputs"]) for record in jobs.by_output.values())
-    repeated = Repeated(made, total - made, differing)
-    return repeated, [Finding("altered", *difference) for difference in differing]
+    return Repeated(made, total - made), differing
 
 
 def audit(
@@ -304,13 +303,15 @@ def audit(
     run: Callable[[list[str]], object] | None = None,
     remembered: Remembered | None = None,
 ) -> Audit:
-    """Hash every product below ``root`` and all its inputs again.
+    """Compare all products below ``root`` and their inputs with the records of jobs.
 
-    Hashes that are ``remembered`` of untouched files are not computed. Files without a record are
-    unaccounted for. A product is stale when an input or the code of its command has changed. It is
-    also stale when the ``plan`` (jobs by first output) has other parameters or inputs. ``run`` runs
-    a command line of this package, to make cheap products again. Records' relative paths start from
-    the current directory. Raises UserError when there is nothing to check.
+    A file without a record is unaccounted for. A product is stale when an input or the code of its
+    command has changed, or when the ``plan`` (jobs by first output) has other parameters or inputs.
+    Relative paths in records start from the current directory. Raises UserError when there is
+    nothing to check.
+
+    ``run``: function that runs a command line of this package; with it, make cheap products again.
+    ``remembered``: hashes of earlier checks, used for untouched files.
     """
     findings = []
 
@@ -329,7 +330,7 @@ def audit(
         repeated, differing = make_again(jobs, findings, run)
         findings += differing
     downstream = jobs.downstream(finding.path for finding in findings)
-    # Of files of settings, the records of the jobs that read them hold the content.
+    # Settings have no record: their content is in the records of the jobs that read them.
     files = (path for path in expand([root]) if path.parent.name != SETTINGS)
     strangers = [path for path in files if jobs.key(path) not in jobs.makers]
     findings += [Finding("unaccounted", path, "no job's record lists it") for path in strangers]
@@ -346,25 +347,20 @@ def audit(
 
 
 def as_json(audit: Audit) -> str:
-    """Return the audit as one JSON object."""
-    document = asdict(audit)
-    for finding in document["findings"]:
-        finding["path"] = str(finding["path"])
-    if document["repeated"]:
-        del document["repeated"]["differing"]  # they are among the findings
-    return json.dumps(document, indent=1, ensure_ascii=False)
+    """Return the audit as a JSON object."""
+    return json.dumps(asdict(audit), indent=1, ensure_ascii=False, default=str)
 
 
-def as_text(audit: Audit, root: Path, whole: bool = False) -> str:
-    """Return the audit for people; without ``whole`` repeated findings are counted."""
+def as_text(audit: Audit, root: Path, list_all: bool = False) -> str:
+    """Return the audit as text; without ``list_all``, shorten lists of files with one problem."""
     alike: dict[tuple[str, str], list[Path]] = {}
     for finding in audit.findings:
         alike.setdefault((finding.problem, finding.detail), []).append(finding.path)
     lines = []
     for (problem, detail), paths in alike.items():
-        shown_paths = paths if whole or len(paths) <= ALIKE else paths[:ALIKE]
-        lines += [f"{problem}: {path}: {detail}" for path in shown_paths]
-        if more := len(paths) - len(shown_paths):
+        listed = paths if list_all else paths[:NAMED]
+        lines += [f"{problem}: {path}: {detail}" for path in listed]
+        if more := len(paths) - len(listed):
             lines.append(f"{problem}: … and {more} more for the same reason")
     if audit.downstream:
         lines.append(f"Made from these, and sound themselves: {len(audit.downstream)} products.")
@@ -383,13 +379,14 @@ def as_text(audit: Audit, root: Path, whole: bool = False) -> str:
             "them since. --full reads all."
         )
     lines.append(f"Root hash of the records of {root}: {audit.root_hash}")
-    kinds = Counter(problem for problem, _ in {(f.problem, f.path) for f in audit.findings})
-    said = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items())) or "all as recorded"
-    return "\n".join([*lines, f"{audit.products} products in and behind {root}: {said}."])
+    counts = Counter(problem for problem, _ in {(f.problem, f.path) for f in audit.findings})
+    summary = ", ".join(f"{n} {problem}" for problem, n in sorted(counts.items()))
+    summary = summary or "all as recorded"
+    return "\n".join([*lines, f"{audit.products} products in and behind {root}: {summary}."])
 
 
 def hash_file(results: Path) -> Path:
-    """Return the file beside a results tree with its root hash; its signature ends in ``.sig``."""
+    """Return the path of the root hash beside a results tree; the signature adds ``.sig``."""
     return results.resolve().with_suffix(results.suffix + ".root")
 
 
@@ -407,9 +404,9 @@ def _ssh_keygen(arguments: Sequence[str | Path], text: bytes = b"") -> str:
 
 
 def sign(results: Path, root_hash: str, key: Path) -> Path:
-    """Sign a root hash by an SSH key; return the signature. Raises UserError where that fails.
+    """Sign a root hash with an SSH key; return the signature's path. Raises UserError on failure.
 
-    OpenSSH's ``ssh-keygen -Y`` makes it; a file of allowed signers names trusted keys, as for git.
+    The signature is by ``ssh-keygen -Y`` of OpenSSH, as git's signatures by SSH keys are.
     """
     path = hash_file(results)
     write_text(path, f"{root_hash}\n")
@@ -420,7 +417,10 @@ def sign(results: Path, root_hash: str, key: Path) -> Path:
 
 
 def signer(results: Path, root_hash: str, allowed: Path) -> str:
-    """Return who of the ``allowed`` signed this root hash. Raises UserError where nobody has."""
+    """Return the name of the signer of a root hash. Raises UserError without a valid signature.
+
+    ``allowed``: OpenSSH's file of allowed signers.
+    """
     path = hash_file(results)
     signature = path.with_name(f"{path.name}.sig")
     for needed in (signature, allowed):

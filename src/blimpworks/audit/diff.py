@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from blimpworks.audit.cells import CELLS_SUFFIX, read_cells
-from blimpworks.audit.explain import irrelevant_names
+from blimpworks.audit.evidence import irrelevant_names
 from blimpworks.audit.lineage import Jobs, is_about
 from blimpworks.audit.stale import changed_code, changed_values, same_table, shortened, texts_of
 from blimpworks.commands.registry import find_command
@@ -28,16 +28,17 @@ RESOURCES = ("sources", "models")
 
 @dataclass
 class Run:
-    """The jobs behind a results tree.
+    """The jobs that made a results tree.
 
-    Keys of products are common to campaigns: below ``results/`` and ``resources/`` whatever their
-    names, other files by path. ``recorded``: the tree's path in the records; ``base``: the
-    workflow's directory, None for a tree that was moved away, whose resources are unknown.
+    Products of two campaigns are compared by key: their path below ``results/`` or ``resources/``,
+    whatever these directories are called. Other files have their path as key.
     """
 
     root: Path
     recorded: str
+    """Path of the results in the records."""
     base: Path | None
+    """Directory of the workflow; None for results that were moved away from it."""
     jobs: dict[str, Record] = field(default_factory=dict)
     """Records by the key of their first output."""
 
@@ -59,7 +60,7 @@ class Run:
 
     @cached_property
     def products(self) -> dict[str, tuple[str, dict[str, str]]]:
-        """Key of its job, and its entry in the record, by key of a product."""
+        """Key of the job, and entry in the job's record, by key of a product."""
         return {
             self.key(entry["path"]): (job, entry)
             for job, record in self.jobs.items()
@@ -68,18 +69,18 @@ class Run:
 
     @cached_property
     def names(self) -> set[str]:
-        """Names in the paths of its products: languages, models, benchmarks, …."""
+        """Names of languages, models, benchmarks, … in the keys of products."""
         return {name for key in self.products for name in names_in(key)}
 
 
 def names_in(key: str) -> list[str]:
-    """Return names of directories and of the file in a key, without its suffixes."""
+    """Return the names of directories and of the file in a key, without suffixes of tables."""
     *components, last = key.split("/")
     return [*components, last.removesuffix(".parquet").removesuffix(".json").removesuffix(".cells")]
 
 
 def load_run(root: Path) -> Run:
-    """Return the run behind a results tree. Raises UserError when it is none."""
+    """Read the jobs of a results tree. Raises UserError when ``root`` is none."""
     records: list[Record] = []
     inside = ""
     for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
@@ -87,7 +88,7 @@ def load_run(root: Path) -> Run:
             record = load_json(path.read_bytes())
         except ValueError as error:
             raise UserError(f"{path} is not a readable record ({error}). Run `check`.") from error
-        # Some sidecars only point to the record of their job.
+        # Some files beside products only name their job's record.
         if isinstance(record, dict) and "outputs" in record:
             inside = inside or str(path.relative_to(root)).removesuffix(RECORD_SUFFIX)
             records.append(record)
@@ -100,12 +101,12 @@ def load_run(root: Path) -> Run:
             f"{root}: the record beside {inside} is about {product}; expected a whole results "
             "tree. Name the directory that the campaign calls its results."
         )
-    whole = str(root.resolve())
+    resolved = str(root.resolve())
     base = None
-    if whole == recorded:
+    if resolved == recorded:
         base = Path("/")
-    elif whole.endswith(f"/{recorded}"):
-        base = Path(whole.removesuffix(f"/{recorded}"))
+    elif resolved.endswith(f"/{recorded}"):
+        base = Path(resolved.removesuffix(f"/{recorded}"))
     run = Run(root, recorded, base)
     if base is not None:
         records = list(Jobs(records, Records(base)).by_output.values())
@@ -121,9 +122,9 @@ KIND_OF_COMMAND: dict[str, Kind] = {
     "answer": "engine",
     "retrieve_model": "model",
 }
-"""Kind of cause of a command's changed parameter; commands that train have the kind model."""
+"""Kind of a cause that is a command's changed parameter; ``model`` for commands that train."""
 ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
-"""Parts of an engine's key; changes of code and of checkpoint are separate causes."""
+"""Fields of an engine's key; changes of code and of checkpoint are separate causes."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -135,11 +136,11 @@ class Cause:
 
 
 class Causes:
-    """The differences between two runs, by job, and the products that they change."""
+    """Finds the differences between jobs of two runs, and the products that they change."""
 
     def __init__(self, first: Run, second: Run) -> None:
         self.first, self.second = first, second
-        # Many numbers come from the same jobs.
+        # Cached: many numbers come from the same jobs.
         self.changed = cache(self._changed)
         self.causes_within_job = cache(self._causes_within_job)
         self.all_causes = cache(self._all_causes)
@@ -156,7 +157,7 @@ class Causes:
         )
 
     def _causes_within_job(self, job: str, ignored: frozenset[str] = NO_NAMES) -> list[Cause]:
-        """Return causes within a job; inputs about the ``ignored`` names are left out."""
+        """Return causes within one job, without inputs about the ``ignored`` names."""
         old, new = self.first.jobs[job], self.second.jobs[job]
         causes = {*_value_causes(old, new)}
         if old["verb"] != new["verb"]:
@@ -169,7 +170,7 @@ class Causes:
                 roots = {REPOSITORY, *(r.base for r in (self.first, self.second) if r.base)}
                 old_text, new_text = (texts_of(record, sorted(roots)) for record in (old, new))
                 command = find_command(new["verb"])
-                # Count only definitions that the command reaches, where its code is the present.
+                # Ignore definitions that the command does not use, if its current code is known.
                 is_current = command is not None and command.code == new["code"]
                 reached = set(reachable(*command.entries)) if command and is_current else None
                 self._definitions[codes] = changed_code(
@@ -189,13 +190,13 @@ class Causes:
                 if not self._in_both(key):
                     causes.add(Cause("input", f"{key} has other content"))
                 continue
-            where, other = ("B", self.first) if key in after else ("A", self.second)
-            name = next((name for name in names_in(key) if name not in other.names), key)
-            causes.add(Cause("input", f"{name} only in {where}"))
+            run, opposite = ("B", self.first) if key in after else ("A", self.second)
+            name = next((name for name in names_in(key) if name not in opposite.names), key)
+            causes.add(Cause("input", f"{name} only in {run}"))
         return sorted(causes)
 
     def _all_causes(self, job: str, ignored: frozenset[str] = NO_NAMES) -> frozenset[Cause]:
-        """Return causes of differences in a job's products: its own, and those upstream."""
+        """Return causes of differences in a job's products, in this job and upstream."""
         causes = {*self.causes_within_job(job, ignored)}
         for key in {self.second.key(e["path"]) for e in self.second.jobs[job]["inputs"]}:
             if not self._in_both(key) or is_about(key, ignored) or not self.changed(key):
@@ -211,12 +212,12 @@ def _value_causes(old: Record, new: Record) -> Iterator[Cause]:
     """Yield changed parameters, packages and engines between two records of a job."""
     command = new["verb"].partition(" ")[0]
     for path, (before, after) in changed_values(old["params"], new["params"]).items():
-        kind = KIND_OF_COMMAND.get(command, "parameter")
+        cause_kind = KIND_OF_COMMAND.get(command, "parameter")
         if command.startswith("train_"):
-            kind = "model"
-        elif kind == "engine" and path != "engine":
-            kind = "parameter"
-        yield Cause(kind, f"{command} {path}: {shortened(before)} → {shortened(after)}")
+            cause_kind = "model"
+        elif cause_kind == "engine" and path != "engine":
+            cause_kind = "parameter"
+        yield Cause(cause_kind, f"{command} {path}: {shortened(before)} → {shortened(after)}")
     for name, (before, after) in changed_values(old["packages"], new["packages"]).items():
         yield Cause("package", f"{name} {before} → {after}")
     engines = [str(record["notes"].get("engine", "")).split("|") for record in (old, new)]
@@ -229,8 +230,8 @@ def _value_causes(old: Record, new: Record) -> Iterator[Cause]:
 TOLERANCE = 1e-9
 """Numbers with a smaller difference are the same."""
 FEW = 8
-"""Most numbers of a group that are named."""
-PLACE = ["row", "column", "index"]
+"""Most numbers with the same causes that are listed."""
+CELL_KEY = ["row", "column", "index"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,22 +255,21 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The differences between two runs.
-
-    ``causes``: each with its jobs; ``same``: number of equal numbers; ``only``: counts of numbers
-    of one run alone, by exhibit.
-    """
+    """The differences between two runs."""
 
     first: Run
     second: Run
     causes: dict[Cause, list[str]]
+    """Keys of the jobs with each cause."""
     same: int
+    """Number of equal numbers."""
     moves: list[Move]
     only: dict[str, Counter[str]]
+    """Number of cells of run A (or B) alone, by exhibit."""
 
 
 def compare_runs(first: Path, second: Path) -> Comparison:
-    """Compare two results trees. Raises UserError when one is none, or lacks recorded cells."""
+    """Compare two results trees. Raises UserError when one is none, or has broken cells."""
     runs = load_run(first), load_run(second)
     causes = Causes(*runs)
     ours, theirs = (
@@ -289,10 +289,10 @@ def compare_runs(first: Path, second: Path) -> Comparison:
             only["A" if key in ours else "B"][name] += len(cells[0])
             continue
         old, new = (
-            frame.assign(index=frame.groupby(PLACE[:2], observed=True).cumcount())
+            frame.assign(index=frame.groupby(CELL_KEY[:2], observed=True).cumcount())
             for frame in cells
         )
-        both = old.merge(new, on=PLACE)
+        both = old.merge(new, on=CELL_KEY)
         only["A"][name] += len(old) - len(both)
         only["B"][name] += len(new) - len(both)
         before, after = (both[f"value_{side}"].astype(float) for side in "xy")
@@ -301,8 +301,8 @@ def compare_runs(first: Path, second: Path) -> Comparison:
         moved = apart.where(~unknown, before.isna() != after.isna()).astype(bool)
         same += int((~moved).sum())
         for cell in both[moved].to_dict("records"):
-            job, where = runs[1].products[key][0], json.loads(cell["filter_y"])
-            irrelevant = (irrelevant_names(run.jobs[job], where) for run in runs)
+            job, row_filter = runs[1].products[key][0], json.loads(cell["filter_y"])
+            irrelevant = (irrelevant_names(run.jobs[job], row_filter) for run in runs)
             behind = causes.all_causes(job, frozenset().union(*irrelevant))
             numbers = cell["value_x"], cell["value_y"], cell["text_x"], cell["text_y"]
             moves.append(Move(name, cell["row"], cell["column"], *numbers, behind))
@@ -319,7 +319,7 @@ def _number(value: float) -> float | None:
 
 
 def as_json(comparison: Comparison) -> str:
-    """Return the comparison as one JSON object; moves name their causes by number."""
+    """Return the comparison as a JSON object; moves name their causes by number."""
     number = {cause: position for position, cause in enumerate(comparison.causes)}
     extra = sorted({cause for move in comparison.moves for cause in move.causes} - number.keys())
     number |= {cause: len(number) + position for position, cause in enumerate(extra)}
@@ -350,8 +350,8 @@ def as_json(comparison: Comparison) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def as_text(comparison: Comparison, whole: bool = False) -> str:
-    """Return the comparison for people; without ``whole`` only the largest changes."""
+def as_text(comparison: Comparison, list_all: bool = False) -> str:
+    """Return the comparison as text; without ``list_all`` only the largest changes."""
     lines = [f"A {comparison.first.root}", f"B {comparison.second.root}", ""]
     lines.append("Done differently:" if comparison.causes else "No job does anything differently.")
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
@@ -371,17 +371,17 @@ def as_text(comparison: Comparison, whole: bool = False) -> str:
         names = "; ".join(f"{cause.kind}: {cause.text}" for cause in sorted(causes))
         lines.append(f"   {len(moves)} because of {names or 'nothing known'}")
         largest = sorted(moves, key=lambda move: -abs(move.by) if not math.isnan(move.by) else 0)
-        shown = largest if whole else largest[:FEW]
-        for move in shown:
+        listed = largest if list_all else largest[:FEW]
+        for move in listed:
             texts = f"{move.text_before} → {move.text_after}"
             if move.text_before == move.text_after:
                 texts = f"{move.before:.6g} → {move.after:.6g}"
             by = "" if math.isnan(move.by) else f"  ({move.by:+.4g})"
             lines.append(f"      {move.exhibit}  {move.row} / {move.column}: {texts}{by}")
-        if len(shown) < len(moves):
-            lines.append(f"      … and {len(moves) - len(shown)} that moved less (--all)")
+        if len(listed) < len(moves):
+            lines.append(f"      … and {len(moves) - len(listed)} that moved less (--all)")
     for name, counts in comparison.only.items():
         if counts:
-            listed = ", ".join(f"{exhibit} {n}" for exhibit, n in counts.items())
-            lines.append(f"{counts.total()} numbers only in {name}: {listed}")
+            by_exhibit = ", ".join(f"{exhibit} {n}" for exhibit, n in counts.items())
+            lines.append(f"{counts.total()} numbers only in {name}: {by_exhibit}")
     return "\n".join(lines)

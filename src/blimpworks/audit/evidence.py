@@ -1,4 +1,4 @@
-"""The rows behind a cell, down to token log-probabilities and treebank sentences."""
+"""Find the rows and items behind a cell, with token log-probabilities and treebank sentences."""
 
 import csv
 import math
@@ -13,7 +13,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.audit.cells import read_rows_with_lines
+from blimpworks.audit.cells import (
+    read_rows_with_lines,
+)
 from blimpworks.audit.lineage import Node
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import select_rows
@@ -21,39 +23,40 @@ from blimpworks.parquet import read_parquet
 from blimpworks.scoring.words import overlaps, token_starts
 
 TABLE = "_table"
-"""Column with the number of a row's table."""
+"""Column with the index of a row's table."""
 SIDES = ("good", "bad")
 WORDS = ("subject", "inflected")
-"""Words of an item that are shown with their position in the treebank sentence."""
+"""Words of an item that are shown with their ids in the treebank sentence."""
 PRINTED = "published"
 """Kind of tables of printed numbers."""
 PACKS = "packs"
 """Kind of tables of language packs' templates."""
 FOLDERS = {PACKS: "languages"}
-"""Directories of kinds of tables with other names."""
+"""Directory of a kind of table, if it has another name."""
 SUFFIXES = {PRINTED: (".parquet", ".csv"), PACKS: (".yaml",)}
-"""Suffixes of tables that are not all Parquet, by kind."""
+"""Suffixes of a kind of table, if not only Parquet."""
 WITHOUT_LINES = (".json", ".parquet", ".xlsx")
 """Suffixes of files with numbered items in place of lines."""
 TABLES_OF_ITEMS = ("judgements", "scores", "answers", "items")
-"""Tables of items, in order of preference."""
+"""Kinds of tables with a row per item, in order of preference."""
 MODEL_COLUMNS = ("model", "model_a", "model_b")
 SHOWN = (
     *("method", "value_good", "value_bad", "margin", "correct", "tie", "near_tie"),
     *("certain", "rule", "pattern", "acceptable", "accepted"),
 )
-"""Shown columns: of responses also rule and pattern, of single sentences acceptability."""
+"""Columns of judgements that are shown; some only responses or single sentences have."""
 ALL = "all"
 
 
-def nearest(tree: Node, kind: str) -> list[Node]:
-    """Return the nearest ancestors of one kind: their path contains a directory of that name.
+def nearest(tree: Node, table_kind: str) -> list[Node]:
+    """Return the nearest ancestors that are tables of one kind, by a directory in their path.
 
-    All are at the same distance, because one job may score several benchmarks. Ancestors of another
-    match are left out: sampled items come from all items. Tables are Parquet files, printed numbers
-    CSV files, language packs YAML files; other CSV files are users' own, in folders of any name.
+    All are at the same distance, because one job may score several benchmarks. Matches that are
+    ancestors of another match are left out: sampled items come from all items. ``SUFFIXES`` keep
+    out users' CSV files, which may be in directories of any name.
     """
-    suffixes, folder = SUFFIXES.get(kind, (".parquet",)), FOLDERS.get(kind, kind)
+    suffixes = SUFFIXES.get(table_kind, (".parquet",))
+    folder = FOLDERS.get(table_kind, table_kind)
     matches: dict[Path, Node] = {}
     seen, level = set[Path](), [*tree.inputs]
     while level and not matches:
@@ -77,7 +80,7 @@ def read_arrow(path: Path) -> pa.Table:
 
 @lru_cache(maxsize=256)
 def _version_of(path: Path, _changed: int) -> pa.Table:
-    """Read a file; its time of change is part of the cache's key."""
+    """Read a table, cached by its path and time of change."""
     table = read_parquet(path).replace_schema_metadata(None)
     for index, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
@@ -95,7 +98,7 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
                 pd.DataFrame(list(read_rows_with_lines(node.path))).assign(**{TABLE: number})
             )
         elif node.path.suffix == ".yaml":
-            # Settings are slow to import, and few cells lead to a language pack.
+            # Slow to import, and seldom needed: few cells come from a language pack.
             from blimpworks.campaign.exhibits import file_reader
 
             read = file_reader(PACKS)
@@ -103,7 +106,7 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
             frames.append(read([node.path]).assign(**{TABLE: number}))
         else:
             table = read_arrow(node.path)
-            # Token arrays are for the items that are shown; pandas takes long over them.
+            # Leave out token arrays: pandas is slow with them, and only shown items need them.
             flat = [f.name for f in table.schema if not pa.types.is_nested(f.type)]
             table = table.select(flat)
             tables.append(table.append_column(TABLE, pa.array([number] * len(table), pa.int32())))
@@ -113,22 +116,27 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
 
 
 def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
-    """Return ``count`` rows evenly over the margins, the largest mistake first."""
+    """Return ``count`` rows, evenly spread over the order by margin, the worst mistake first."""
     if "margin" in rows:
-        # Answers have no margin: the wrong ones come first.
+        # Answers have no margin: order them by correctness, wrong ones first.
         by = [name for name in ("margin", "correct") if name in rows and rows[name].notna().any()]
         rows = rows.sort_values([*by[:1], "item_id"], kind="stable")
     return rows.iloc[_evenly(len(rows), count)]
 
 
 def _evenly(total: int, count: int) -> list[int]:
+    """Return ``count`` indices, or fewer, that are evenly spread over ``total``."""
     steps = (round(i * (total - 1) / max(count - 1, 1)) for i in range(min(count, total)))
     return list(dict.fromkeys(steps))
 
 
 def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.DataFrame]:
-    """Return at most ``count`` tables of judgements, else scores or items, and rows behind rows."""
-    nodes = next((n for table_kind in TABLES_OF_ITEMS if (n := nearest(tree, table_kind))), [])
+    """Return at most ``count`` tables of items behind ``rows`` of another table, and their rows.
+
+    The tables are judgements, or else scores, answers or items.
+    """
+    candidates = (nearest(tree, table_kind) for table_kind in TABLES_OF_ITEMS)
+    nodes = next(filter(None, candidates), [])
     for columns in (("lang",), MODEL_COLUMNS):
         names = {name for column in columns if column in rows for name in rows[column].dropna()}
         about = [n for n in nodes if names & {*n.path.parts, n.path.name.split(".")[0]}]
@@ -160,10 +168,11 @@ def token_pieces(
     logprobs: Sequence[float | None],
     region: range,
 ) -> list[dict[str, Any]]:
-    """Cut the text at the model's tokens, each piece with its log-probability [nats].
+    """Cut a text into pieces at the ends of the model's tokens, with log-probabilities [nats].
 
-    A piece ends with its token; it is empty for the end of the text, or a part of a character. A
-    token that is not scored has None.
+    The piece of a token is empty if the token is the end of the text, or a part of a character.
+    The log-probability is None for a token that is not scored. A piece is critical if it overlaps
+    ``region``, a range of characters.
     """
     after = np.asarray(ends, np.int32)
     critical = overlaps(token_starts(after), after, region.start, region.stop).tolist()
@@ -195,7 +204,7 @@ def _sides(item: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any]:
 
 
 def sentences_of(node: Node) -> list[Node]:
-    """Return tables of treebank sentences behind a product, or beside its tables of words."""
+    """Return tables of treebank sentences behind a product, or made by the job of its words."""
     nodes = nearest(node, "sentences")
     for tokens_node in [] if nodes else nearest(node, "tokens"):
         for output in tokens_node.record["outputs"] if tokens_node.record else []:
@@ -214,12 +223,13 @@ def _input_path(node: Node, name: str) -> Path | None:
 
 
 def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the place of an item's source: retrieved file, line, and text there.
+    """Return file, line and text of an item's source; None without one.
 
-    The line of a treebank's sentence is its first. Of a released file also sentence and revision.
+    For a sentence of a treebank, its first line. For an item of a released file, also sentence id
+    and revision in the treebank that the release names.
     """
     if item.get("released_file"):
-        # The treebank that the release names was not read.
+        # Link to the released file: the treebank itself was not retrieved.
         facts = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
         facts["released_from"] = f"{item['treebank']}/{item['file']}"
         file, line = item["released_file"], item["released_line"]
@@ -254,7 +264,7 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def sentence_origin(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return the treebank's file and the sentence behind a row."""
+    """Return file, line, text and id of the sentence in a row of a table of sentences."""
     end = f"{row['treebank']}/{row['file']}"
     path = _input_path(sentences, end) or end
     return {"path": str(path), "line": row["line"], "text": row["text"], "sent_id": row["sent_id"]}
@@ -263,7 +273,7 @@ def sentence_origin(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
 def _conditions(
     tables: Sequence[Node], scores: Sequence[Node], key: str
 ) -> dict[str, dict[str, Any]]:
-    """Return conditions of an item in order, each with regions and tokens; empty without any."""
+    """Return the conditions of an item in order, with regions and tokens; empty without any."""
     for node in tables:
         table = read_arrow(node.path)
         if {"item", "condition", "regions"} <= {*table.column_names}:
@@ -278,6 +288,7 @@ def _conditions(
 
 
 def _held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
+    """Return whether each prediction of an item held, if its judgements contain that."""
     table = read_arrow(node.path)
     if "predictions_held" not in table.column_names:
         return None
@@ -288,7 +299,7 @@ def _held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
 
 
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return one item of judgements or items, with its sentences, tokens and origin."""
+    """Describe an item of judgements or items: sentences or prompt, tokens, verdict and origin."""
     of_items, scores, answers = (
         [node] if table_kind in node.path.parts else nearest(node, table_kind)
         for table_kind in ("items", "scores", "answers")
@@ -296,7 +307,7 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     key, paradigm = row["item_id"], row.get("paradigm")
     item = _row_of(of_items, key, paradigm)
     facts = {"item_id": key, "paradigm": paradigm or item.get("paradigm"), "table": str(node.path)}
-    # Pandas has NaN where a column of numbers or texts is null.
+    # Pandas has NaN for null, and NaN is unequal to itself.
     facts |= {name: None if row[name] != row[name] else row[name] for name in SHOWN if name in row}
     conditions = {} if item else _conditions(of_items, scores, key)
     if conditions:
@@ -313,30 +324,32 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
         facts["sentence"] = _sides({**item, "good_end": 0}, _row_of(scores, key))["good"]
     elif item:
         facts |= _sides(item, _row_of(scores, key)) | {"origin": origin(of_items[0], item)}
-        word_facts = {w: (item.get(f"{w}_id"), item.get(f"{w}_form", item.get(w))) for w in WORDS}
         facts["words"] = {
-            w: {"id": i, "form": f} for w, (i, f) in word_facts.items() if i is not None
+            word: {"id": item[f"{word}_id"], "form": item.get(f"{word}_form", item.get(word))}
+            for word in WORDS
+            if item.get(f"{word}_id") is not None
         }
     return facts
 
 
-def candidate_evidence(tree: Node, where: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    """Return some counted subjects and verbs of the treebanks, with their sentences."""
+def candidate_evidence(tree: Node, row_filter: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """Return at most ``count`` pairs of a subject and a verb, with their treebank sentences."""
     locations: list[dict[str, Any]] = []
     for node in nearest(tree, "candidates")[:count]:
-        rows = select_rows(read_arrow(node.path).to_pandas(), {"order": where.get("order", [])})
+        pairs = read_arrow(node.path).to_pandas()
+        rows = select_rows(pairs, {"order": row_filter.get("order", [])})
         for row in spread(rows, count).to_dict("records"):
-            words = {w: {"id": row[w], "form": row[f"{w}_form"]} for w in ("subject", "verb")}
+            forms = {w: {"id": row[w], "form": row[f"{w}_form"]} for w in ("subject", "verb")}
             for sentences in sentences_of(node):
                 table = read_arrow(sentences.path)
                 (location,) = table.filter(pc.equal(table["sentence"], row["sentence"])).to_pylist()
                 origin = sentence_origin(sentences, location)
-                locations.append({"words": words, "origin": origin})
+                locations.append({"words": forms, "origin": origin})
     return locations[:count]
 
 
 def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
-    """Return sentences of rows of a table of words, or of subjects and verbs."""
+    """Return at most ``count`` sentences of rows of a table of words, or of subjects and verbs."""
     numbers = pa.array([*rows["sentence"].unique()][:count], pa.int32())
     locations = []
     for node in nearest(tree, "sentences"):
@@ -347,8 +360,8 @@ def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict
 
 
 def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[str, str | int]]:
-    """Return the place of the printed number of each row of accuracies; empty without one."""
-    places_of_rows: list[dict[str, str | int]] = []
+    """Return file and line of the printed number of each row of accuracies; empty without one."""
+    locations_of_rows: list[dict[str, str | int]] = []
     for row in rows.to_dict("records"):
         origin = row.get("origin")
         exhibit, _, printed_row = origin.partition("/") if isinstance(origin, str) else ("", "", "")
@@ -359,5 +372,18 @@ def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[st
             for number in read_rows_with_lines(node.path)
             if f"{number['row']}/{number['column']}" == printed_row
         ]
-        places_of_rows.append(locations[0] if locations else {})
-    return places_of_rows
+        locations_of_rows.append(locations[0] if locations else {})
+    return locations_of_rows
+
+
+def irrelevant_names(record: dict[str, Any], row_filter: dict[str, Any]) -> set[str]:
+    """Return languages and models of an exhibit that a cell with ``row_filter`` is not about."""
+    labels = record["params"].get("labels", {})
+    left_out: set[str] = {*labels.get("left_out", ())}
+    for label, keys in (("languages", ("lang",)), ("models", MODEL_COLUMNS)):
+        names: set[str] = set()
+        for value in (row_filter[key] for key in keys if key in row_filter):
+            names.update(value if isinstance(value, list) else [value])
+        if any(key in row_filter for key in keys):
+            left_out |= {*labels.get(label, {})} - names
+    return left_out

@@ -24,11 +24,11 @@ from blimpworks.audit.cells import (
     require_shown,
 )
 from blimpworks.audit.evidence import (
-    MODEL_COLUMNS,
     TABLE,
     TABLES_OF_ITEMS,
     annotation_evidence,
     candidate_evidence,
+    irrelevant_names,
     item_evidence,
     judged,
     nearest,
@@ -45,32 +45,35 @@ from blimpworks.files import write_text
 from blimpworks.records.reading import Records
 
 WITHOUT_ITEMS = ("funnel", "rules", "lexicon")
-"""Tables of counts without the counted items, and entries of a dictionary."""
+"""Kinds of tables without items: counts, rules, and entries of a dictionary."""
 ANNOTATED = ("tokens", "candidates")
-"""Tables of words, and of subjects and verbs, of sentences."""
+"""Kinds of tables with words, or subjects and verbs, of sentences."""
 
 
 @dataclass(slots=True)
 class Explanation:
-    """A cell, its ancestry, its value computed again, and some of its rows and items.
+    """A cell with its ancestry, its value computed again, and some of its rows and items.
 
-    ``selected``: some of its rows in their table. ``printed``: the paper's number, with place and
-    comparisons. A number that is printed but not computed has no cell and no ancestry.
+    A number that a paper prints but this campaign does not compute has no cell and no ancestry.
     """
 
     exhibit: Path
     cell: dict[str, Any] | None
     recomputed: float | None
     rows: int
+    """Number of rows that the cell is computed from."""
     tree: Node | None
+    """Cells file with its ancestors."""
     items: list[dict[str, Any]] = field(default_factory=list)
     selected: list[dict[str, Any]] = field(default_factory=list)
+    """Some of the rows, for a cell of a table that has no items."""
     printed: list[dict[str, Any]] = field(default_factory=list)
+    """Comparisons with the paper's number, each with its file and line."""
     facts: list[str] = field(default_factory=list)
-    """Sentences on the number."""
+    """Further sentences on the number."""
 
     def as_json(self) -> str:
-        """Return one JSON object, with the ancestry as a flat list of products."""
+        """Return a JSON object, with the ancestry as a flat list of products."""
         cell = self.cell and {k: None if pd.isna(v) else v for k, v in self.cell.items()}
         if cell:
             cell["filter"] = json.loads(cell["filter"])
@@ -85,22 +88,11 @@ class Explanation:
         return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def irrelevant_names(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
-    """Return languages and models of the exhibit that a cell, hence its lineage, is not about."""
-    labels = record["params"].get("labels", {})
-    left_out: set[str] = {*labels.get("left_out", ())}
-    for label, keys in (("languages", ("lang",)), ("models", MODEL_COLUMNS)):
-        chosen = [where[key] for key in keys if key in where]
-        names = {name for c in chosen for name in (c if isinstance(c, list) else [c])}
-        left_out |= {*labels.get(label, {})} - names if chosen else set()
-    return left_out
-
-
 def _items(
     tree: Node, cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame, count: int
 ) -> list[dict[str, Any]]:
-    """Return some of the items, or sentences, behind the ``rows`` of a cell."""
-    source, where = cell["source"], json.loads(cell["filter"])
+    """Return at most ``count`` items or sentences behind the ``rows`` of a cell."""
+    source, row_filter = cell["source"], json.loads(cell["filter"])
     if not count or source in WITHOUT_ITEMS:
         return []
     if source == "sentences":
@@ -111,7 +103,7 @@ def _items(
     if source not in TABLES_OF_ITEMS:
         tables, rows = judged(tree, rows, count)
         if not tables:
-            return candidate_evidence(tree, where, count)
+            return candidate_evidence(tree, row_filter, count)
     chosen = spread(rows, count).to_dict("records")
     return [item_evidence(tables[row[TABLE]], row) for row in chosen]
 
@@ -121,20 +113,21 @@ def explain_cell(
     cell: dict[str, Any],
     count: int = 0,
     item: str | None = None,
-    others: Collection[str] = (),
+    ignored: Collection[str] = (),
 ) -> Explanation:
     """Explain a cell of the file ``source``, with at most ``count`` of its items, or one ``item``.
 
-    ``others`` are languages and models that the cell is not about, besides those of the exhibit.
+    ``ignored``: languages and models that the cell is not about, besides those of the exhibit.
     Raises UserError when a table behind the cell, or the item, is missing.
     """
-    records, where = Records(), json.loads(cell["filter"])
+    records, row_filter = Records(), json.loads(cell["filter"])
     record = records.of(source)
-    tree = lineage(source, {*others, *(irrelevant_names(record, where) if record else ())}, records)
+    irrelevant = irrelevant_names(record, row_filter) if record else set()
+    tree = lineage(source, {*ignored, *irrelevant}, records)
     tables = nearest(tree, cell["source"])
     if not tables:
         raise UserError(f"no {cell['source']} table is among the inputs of this cell. Rebuild it.")
-    rows = select_rows(read_tables(tables), where)
+    rows = select_rows(read_tables(tables), row_filter)
     recomputed = formula_of(cell["formula"])(rows.drop(columns=TABLE))
     shown_rows = rows
     if item:
@@ -144,7 +137,7 @@ def explain_cell(
                 f"item {item!r} is not among the {len(rows)} rows of this cell; expected an "
                 "item_id of its judgements or items. Leave --item out to see some."
             )
-    # Rows that are no items, as plain values; printed accuracies with file and line.
+    # Convert rows that are no items to plain values; add file and line of printed accuracies.
     first = rows[: 0 if cell["source"] in TABLES_OF_ITEMS else count]
     text = first.drop(columns=TABLE, errors="ignore").to_json(orient="records", force_ascii=False)
     selected = [{k: v for k, v in row.items() if v not in (None, "")} for row in json.loads(text)]
@@ -166,10 +159,10 @@ def explain_cell(
 def explain(
     exhibit: Path, row: str, column: str, items: int = 0, item: str | None = None
 ) -> Explanation:
-    """Explain one cell of an exhibit, with at most ``items`` of its items, or one ``item``.
+    """Explain the cell in a row and column, with at most ``items`` of its items, or one ``item``.
 
-    Raises UserError when the exhibit, the cell or a table behind it is missing, or the file is not
-    as its job wrote it.
+    Raises UserError when the exhibit, the cell or a table behind it is missing, or when the exhibit
+    was edited since its job wrote it.
     """
     source = cells_file(exhibit)
     for path in (source, exhibit):
@@ -180,10 +173,10 @@ def explain(
 
 
 def explain_comparison(path: Path, requested: dict[str, str | None], items: int = 0) -> Explanation:
-    """Explain the cell that one row of a comparison with printed numbers compares.
+    """Explain the cell in one row of a comparison with printed numbers.
 
-    ``requested``: paper, exhibit, row and column, None for any. Raises UserError when several
-    numbers match, or a table behind it is missing.
+    ``requested``: paper, exhibit, row and column, None for any. Raises UserError when several rows
+    match, or a table behind the cell is missing.
     """
     require_as_recorded(path)
     compared = find_comparison(path, requested)
@@ -196,23 +189,25 @@ def explain_comparison(path: Path, requested: dict[str, str | None], items: int 
 
 WIDTH = 100
 FEW = 3
-"""Similar products, or first values of a long filter, that are listed one by one."""
+"""Most similar products, or values of a long filter, that are listed."""
 FACTS = 3
-"""Most lines of a job's notes."""
+"""Most lines on a job's notes."""
 LISTED = 6
-"""Most values of a filter that are listed one by one."""
+"""Most values of a filter that are listed without shortening."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 TEMPLATE = "explained.html.jinja"
 
 Token = dict[str, Any]
-"""A piece with its log-probability, and whether it is compared (``critical``)."""
+"""A piece of a sentence with its log-probability, and whether it is ``critical``."""
 Pair = tuple[Token | None, Token | None]
 """A piece of the good and one of the bad sentence; None where a sentence has none."""
 
 
 def _piece(token: Token | None) -> str:
-    # For people: "·" is a space, "∅" is empty.
-    return "" if token is None else token["piece"].replace(" ", "·").replace("\n", "⏎") or "∅"
+    """Return a piece with visible spaces and line ends; "∅" for an empty piece."""
+    if token is None:
+        return ""
+    return token["piece"].replace(" ", "·").replace("\n", "⏎") or "∅"
 
 
 def _starred(token: Token | None) -> str:
@@ -220,24 +215,27 @@ def _starred(token: Token | None) -> str:
 
 
 def _number(token: Token | None) -> str:
-    """Return the log-probability of a piece for people, in nats."""
+    """Return the log-probability of a piece, in nats; "–" without one."""
     if token is None:
         return ""
     return "–" if token["logprob"] is None else f"{token['logprob']:.2f}"
 
 
 def _aligned_lines(pieces: Sequence[Pair]) -> list[str]:
-    """Return aligned pieces and their log-probabilities, in stripes as wide as the text."""
-    stripes: list[list[str]] = []
+    """Return lines with the aligned pieces of both sentences and their log-probabilities.
+
+    Each block of four lines (good, its numbers, bad, its numbers) is at most as wide as the text.
+    """
+    blocks: list[list[str]] = []
     for pair in pieces:
         cells = [f(token) for token in pair for f in (_starred, _number)]
         column = max(map(len, cells))
-        if not stripes or len(stripes[-1][0]) + column > WIDTH - 7:
-            stripes.append([""] * 4)
-        stripes[-1] = [
-            f"{line}{cell.ljust(column)}  " for line, cell in zip(stripes[-1], cells, strict=True)
+        if not blocks or len(blocks[-1][0]) + column > WIDTH - 7:
+            blocks.append([""] * 4)
+        blocks[-1] = [
+            f"{line}{cell.ljust(column)}  " for line, cell in zip(blocks[-1], cells, strict=True)
         ]
-    rows = [row for stripe in stripes for row in zip("+ - ", stripe, strict=True)]
+    rows = [row for block in blocks for row in zip("+ - ", block, strict=True)]
     return ["     " + f"{sign} {line}".rstrip() for sign, line in rows]
 
 
@@ -247,8 +245,8 @@ def _sentence(sign: str, side: dict[str, Any]) -> str:
 
 
 def _sentence_lines(sign: str, side: dict[str, Any]) -> list[str]:
-    words = [f"{_starred(t)} {_number(t)}".replace(" ", NO_BREAK) for t in side["tokens"]]
-    lines = textwrap.wrap("  ".join(words), WIDTH, break_long_words=False, break_on_hyphens=False)
+    tokens = [f"{_starred(t)} {_number(t)}".replace(" ", NO_BREAK) for t in side["tokens"]]
+    lines = textwrap.wrap("  ".join(tokens), WIDTH, break_long_words=False, break_on_hyphens=False)
     return [_sentence(sign, side), *(f"       {line.replace(NO_BREAK, ' ')}" for line in lines)]
 
 
@@ -258,7 +256,7 @@ def _indented(sign: str, text: str) -> list[str]:
 
 
 def _verdict(item: dict[str, Any]) -> str:
-    # A sentence has the keys "sentence" and "accepted", a pair "margin", a response "rule".
+    # The keys tell the unit: "sentence" and "accepted", "margin" for a pair, "rule" for a response.
     correct = {0.0: "wrong", 1.0: "right"}.get(item.get("correct", ""), item.get("correct"))
     if "sentence" in item and not pd.isna(item.get("accepted")):
         accepted = "accepted" if item["accepted"] else "not accepted"
@@ -281,7 +279,7 @@ def _verdict(item: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """An item for people: lines before and after a pair's sentences; empty pair for others."""
+    """The text of an item: the sentences of a pair, if it is one, and lines before and after."""
 
     before: list[str]
     pair: Sequence[dict[str, Any]]
@@ -289,7 +287,7 @@ class Block:
 
     @property
     def pieces(self) -> list[Pair]:
-        """The pieces of a pair, in order: equal ones, or at the same place."""
+        """Aligned pieces of a pair's two sentences, in order."""
         if not self.pair:
             return []
         good, bad = (side["tokens"] for side in self.pair)
@@ -304,7 +302,7 @@ class Block:
 
 
 def block_of(item: dict[str, Any]) -> Block:
-    """Return an item with verdict, prompt and answer, sentences with their pieces, and origin."""
+    """Format an item: verdict, prompt and answer, sentences with their pieces, and origin."""
     before, after = list[str](), list[str]()
     if "item_id" in item:
         before.append(f"{item['item_id']}  {item['paradigm'] or ''}{_verdict(item)}")
@@ -329,23 +327,23 @@ def block_of(item: dict[str, Any]) -> Block:
     for name, side in item.get("conditions", {}).items():
         after += _sentence_lines(f"{name}:", side)
     if origin := item.get("origin"):
-        words = ", ".join(f"{k} {w['id']} {w['form']}" for k, w in item.get("words", {}).items())
-        place = f"{origin['path']}:{origin['line']}" if "path" in origin else origin["file"]
-        named = f"  sent_id {origin['sent_id']}" if "sent_id" in origin else ""
-        named += f" of {origin['released_from']}" if "released_from" in origin else ""
-        named += f", revision {origin['revision']}" if "revision" in origin else ""
-        after.append(f"     {place}{named}" + (f"  ({words})" if words else ""))
+        forms = ", ".join(f"{k} {w['id']} {w['form']}" for k, w in item.get("words", {}).items())
+        line = f"{origin['path']}:{origin['line']}" if "path" in origin else origin["file"]
+        line += f"  sent_id {origin['sent_id']}" if "sent_id" in origin else ""
+        line += f" of {origin['released_from']}" if "released_from" in origin else ""
+        line += f", revision {origin['revision']}" if "revision" in origin else ""
+        after.append(f"     {line}" + (f"  ({forms})" if forms else ""))
         after += [f"       {origin['text']}"] if "text" in origin else []
     return Block(before, pair, after)
 
 
 def item_lines(items: Sequence[dict[str, Any]]) -> list[str]:
-    """Return items in lines."""
+    """Return the lines of all items."""
     return [line for item in items for line in block_of(item).lines]
 
 
 def _heading(explanation: Explanation) -> list[str]:
-    """Return lines on the number, with its interval, and on the printed one."""
+    """Return lines on the number, its interval, and the number that the paper prints."""
     cell = explanation.cell
     if cell is None:
         lines = ["No cell of ours stands for this number."]
@@ -357,13 +355,13 @@ def _heading(explanation: Explanation) -> list[str]:
             interval = f", 95 % interval {cell['low']:.{decimals}f}-{cell['high']:.{decimals}f}"
         lines = [f"{cell['row']} / {cell['column']} = {cell['text']}{interval}"]
     for row in explanation.printed:
-        place = f" ({row['path']}:{row['line']})" if "line" in row else ""
-        # A text such as "8 points" says its unit itself.
-        known = row["unit"] in ("", TEXT) or row["unit"].split()[0] in row["printed"]
-        unit = "" if known else f" {row['unit']}"
+        location = f" ({row['path']}:{row['line']})" if "line" in row else ""
+        # A text such as "8 points" contains its unit.
+        has_unit = row["unit"] in ("", TEXT) or row["unit"].split()[0] in row["printed"]
+        unit = "" if has_unit else f" {row['unit']}"
         lines.append(
             f"   the paper prints {row['printed']}{unit} in {row['exhibit']}, {row['row']} / "
-            f"{row['column']}{place}: {row.get('status', row.get('verdict'))}"
+            f"{row['column']}{location}: {row.get('status', row.get('verdict'))}"
         )
         corrected = row.get("corrected")
         lines += [f"      should read {corrected}"] if corrected is not None else []
@@ -377,21 +375,21 @@ def _formula_lines(explanation: Explanation) -> list[str]:
     cell, recomputed = explanation.cell, explanation.recomputed
     if cell is None or recomputed is None:
         return []
-    where = json.loads(cell["filter"])
-    for column, values in where.items():
+    row_filter = json.loads(cell["filter"])
+    for column, values in row_filter.items():
         if isinstance(values, list) and len(values) > LISTED:
-            where[column] = [*values[:FEW], f"… {len(values) - FEW} more"]
+            row_filter[column] = [*values[:FEW], f"… {len(values) - FEW} more"]
     same = abs(recomputed - cell["value"]) < 1e-9
     return [
         f"   {cell['formula']} over {explanation.rows} {cell['source']} where "
-        f"{json.dumps(where, ensure_ascii=False)}",
+        f"{json.dumps(row_filter, ensure_ascii=False)}",
         f"   computed again from those rows: {recomputed:.6g} "
         + ("(the same)" if same else f"(NOT the cell's {cell['value']:.6g})"),
         *(f"   {fact}" for fact in explanation.facts),
     ]
 
 
-def _row_lines(rows: Sequence[dict[str, Any]], of: int) -> list[str]:
+def _row_lines(rows: Sequence[dict[str, Any]], total: int) -> list[str]:
     if not rows:
         return []
     lines = ["Rows that it is computed from:"]
@@ -401,11 +399,11 @@ def _row_lines(rows: Sequence[dict[str, Any]], of: int) -> list[str]:
         lines += textwrap.wrap(
             location + facts, WIDTH, initial_indent="   ", subsequent_indent="     "
         )
-    return [*lines, f"   … of {of} rows"] if len(rows) < of else lines
+    return [*lines, f"   … of {total} rows"] if len(rows) < total else lines
 
 
 def _job_lines(node: Node) -> list[str]:
-    """Return lines on a product's job (command, code, time, machine, commit) and its notes."""
+    """Return lines on a product's job: command, code, time, machine, commit and notes."""
     record = node.record
     if node.remade:
         return ["made anew since, with other content: this version is gone"]
@@ -415,10 +413,10 @@ def _job_lines(node: Node) -> list[str]:
     state = {True: "", False: " with local changes", None: ""}[record["git"]["clean"]]
     # {"rows": {"eng": {"good": 3}, "fra": 4}} is "eng good: 3" and "fra: 4".
     flat = [
-        f"{name} {part}".strip() + f": {value}"
+        f"{name} {subkey}".strip() + f": {value}"
         for key, note in record["notes"].items()
         for name, fact in (note.items() if isinstance(note, dict) else [(key, note)])
-        for part, value in (fact if isinstance(fact, dict) else {"": fact}).items()
+        for subkey, value in (fact if isinstance(fact, dict) else {"": fact}).items()
         if value
     ]
     notes = textwrap.wrap(", ".join(flat), WIDTH, break_long_words=False)
@@ -430,16 +428,16 @@ def _job_lines(node: Node) -> list[str]:
 
 
 def _ancestry(
-    node: Node, whole: bool, shown: Collection[str], seen: set[Path], depth: int = 0
+    node: Node, full: bool, examples: Collection[str], seen: set[Path], depth: int = 0
 ) -> Iterator[str]:
     """Yield lines on a product, its job and its inputs, each product once.
 
-    Of more than ``FEW`` inputs made by the same command, list those in ``shown``, else the first.
-    ``whole`` names all, each with its SHA-256, job and notes.
+    Of more than ``FEW`` inputs made by the same command, list those in ``examples``, or else the
+    first. With ``full``, list all, each with SHA-256, job and notes.
     """
     indent, above = "   " * depth, node.path in seen
     seen.add(node.path)
-    if whole:
+    if full:
         first = f"{indent}← {node.path}  sha256 {node.sha256[:12]}…"
         yield f"{first}  (above)" if above else first
         yield from (f"{indent}     {line}" for line in (() if above else _job_lines(node)))
@@ -455,21 +453,21 @@ def _ancestry(
         groups.setdefault((command, child.path.suffix, len(child.path.parts)), []).append(child)
     for alike in groups.values():
         listed = alike
-        if not whole and len(alike) > FEW:
-            listed = [n for n in alike if str(n.path) in shown][:FEW] or alike[:1]
+        if not full and len(alike) > FEW:
+            listed = [n for n in alike if str(n.path) in examples][:FEW] or alike[:1]
         for child in listed:
-            yield from _ancestry(child, whole, shown, seen, depth + 1)
+            yield from _ancestry(child, full, examples, seen, depth + 1)
         if len(listed) < len(alike):
             yield f"{indent}   ← … and {len(alike) - len(listed)} like it"
 
 
-def _sections(explanation: Explanation, *, whole: bool) -> dict[str, list[str]]:
+def _sections(explanation: Explanation, *, full_ancestry: bool) -> dict[str, list[str]]:
     ancestry: list[str] = []
     if explanation.tree is not None:
-        shown = {item["table"] for item in explanation.items if "table" in item}
-        shown |= {row["path"] for row in explanation.selected if "path" in row}
-        heading = "Made from:" if whole else "Made from (--ancestry says more):"
-        ancestry = [heading, *_ancestry(explanation.tree, whole, shown, set())]
+        examples = {item["table"] for item in explanation.items if "table" in item}
+        examples |= {row["path"] for row in explanation.selected if "path" in row}
+        heading = "Made from:" if full_ancestry else "Made from (--ancestry says more):"
+        ancestry = [heading, *_ancestry(explanation.tree, full_ancestry, examples, set())]
     return {
         "number": _heading(explanation),
         "items": item_lines(explanation.items),
@@ -479,19 +477,19 @@ def _sections(explanation: Explanation, *, whole: bool) -> dict[str, list[str]]:
     }
 
 
-def as_text(explanation: Explanation, *, whole: bool = False) -> str:
-    """Return the explanation for people; ``whole`` for all of the ancestry."""
-    sections = _sections(explanation, whole=whole).values()
+def as_text(explanation: Explanation, *, full_ancestry: bool = False) -> str:
+    """Return the explanation as text."""
+    sections = _sections(explanation, full_ancestry=full_ancestry).values()
     return "\n\n".join("\n".join(lines) for lines in sections if lines)
 
 
 def write_page(explanation: Explanation, path: Path) -> None:
-    """Write the explanation to ``path``, with all of the ancestry."""
-    from jinja2 import Environment, FileSystemLoader  # slow to import, and text needs neither
+    """Write the explanation, with all of its ancestry, as an HTML page."""
+    from jinja2 import Environment, FileSystemLoader  # slow to import, and not needed for text
 
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     environment.filters |= {"piece": _piece, "number": _number, "sentence": _sentence}
     products = len([*explanation.tree.walk()]) if explanation.tree else 0
     blocks = [*map(block_of, explanation.items)]
-    facts = {**_sections(explanation, whole=True), "items": blocks, "products": products}
+    facts = {**_sections(explanation, full_ancestry=True), "items": blocks, "products": products}
     write_text(path, environment.get_template(TEMPLATE).render(facts))

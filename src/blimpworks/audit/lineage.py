@@ -1,4 +1,4 @@
-"""The lineage of products, from the records of jobs."""
+"""Find the inputs of products, and the products of inputs, from the records of jobs."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -16,9 +16,9 @@ UNRECORDED = "{} carries no record of what made it. Rebuild it."
 
 
 def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
-    """Return the items of a table of judgements below ``results``: all, or a sample.
+    """Return the path of the items behind a table of judgements: all items, or a sample.
 
-    The table's record decides; without one they are all items. Raises UserError when the table is
+    The table's record tells which; without a record, all. Raises UserError when the table is
     missing or broken.
     """
     items_path = f"items/{benchmark}/{lang}.parquet"
@@ -30,15 +30,14 @@ def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A product in a lineage: its record (None from outside) and its inputs.
-
-    ``remade``: the file has since been made with other content, so its record is another version's.
-    """
+    """A version of a file with its inputs."""
 
     path: Path
     sha256: str
     record: Record | None
+    """Record of its job; None for a file that no job made, or that was made again since."""
     remade: bool = False
+    """Whether the file was made again since, with other content."""
     inputs: list["Node"] = field(default_factory=list)
 
     def walk(self) -> Iterator["Node"]:
@@ -54,7 +53,7 @@ class Node:
 
 
 def is_about(path: str, names: frozenset[str]) -> bool:
-    """Return whether a path is about one of the ``names`` (languages, models)."""
+    """Return whether one of the ``names`` (languages, models) is in a path."""
     components = path.split("/")
     return bool(names) and not names.isdisjoint((*components, components[-1].split(".")[0]))
 
@@ -62,7 +61,7 @@ def is_about(path: str, names: frozenset[str]) -> bool:
 class Lineage:
     """The graph of products and their inputs; each record is read once.
 
-    Inputs about the ``ignored`` names (languages, models) are left out.
+    It leaves out inputs about the ``ignored`` languages and models.
     """
 
     def __init__(self, ignored: Collection[str] = (), records: Records | None = None) -> None:
@@ -71,7 +70,7 @@ class Lineage:
         self._nodes: dict[tuple[str, str], Node] = {}
 
     def product(self, path: Path) -> Node | None:
-        """Return a product with its ancestry; None for a file without a record."""
+        """Return a product with all its ancestors; None for a file without a record."""
         record = self._records.of(path)
         return None if record is None else self._version(str(path), output_hash(record, path))
 
@@ -87,18 +86,18 @@ class Lineage:
         return self._nodes[path, sha256]
 
 
-def lineage(product: Path, others: Collection[str] = (), records: Records | None = None) -> Node:
-    """Return a product's ancestry without ``others``. Raises UserError for one without a record."""
+def lineage(product: Path, ignored: Collection[str] = (), records: Records | None = None) -> Node:
+    """Return a product with its ancestors (``Lineage``). Raises UserError without a record."""
     if not product.exists():
         raise UserError(f"{product} does not exist; build it first: snakemake {product}")
-    node = Lineage(others, records).product(product)
+    node = Lineage(ignored, records).product(product)
     if node is None:
         raise UserError(UNRECORDED.format(product))
     return node
 
 
 class Jobs:
-    """Jobs with all upstream ones, and their files."""
+    """The records of jobs, with those of all jobs upstream."""
 
     def __init__(
         self,
@@ -106,23 +105,23 @@ class Jobs:
         search: Records | None = None,
         unreadable: Callable[[Path, UserError], None] | None = None,
     ) -> None:
-        """Add the jobs upstream of ``records``.
+        """Find the jobs upstream of ``records``.
 
-        ``unreadable`` gets each product with an unreadable record, and the error; without it the
-        error is raised.
+        ``unreadable``: function that gets each product with an unreadable record, and the error.
+        Without it, the error is raised.
         """
         self.by_output = {record["outputs"][0]["path"]: record for record in records}
         """Records by first output."""
         self.key = cache(os.path.realpath)
-        """Returns the real path of a file, by which links to it are the same."""
+        """Function that returns a file's real path, the same for all links to it."""
         self.search = search = search or Records()
         waiting = list(self.by_output.values())
-        known = {entry["path"] for record in waiting for entry in record["outputs"]}
+        visited = {entry["path"] for record in waiting for entry in record["outputs"]}
         while waiting:
             for path in (entry["path"] for entry in waiting.pop()["inputs"]):
-                if path in known:
+                if path in visited:
                     continue
-                known.add(path)
+                visited.add(path)
                 try:
                     record = search.of(path)
                 except UserError as error:
@@ -131,7 +130,7 @@ class Jobs:
                     unreadable(Path(path), error)
                     continue
                 if record is not None:
-                    known |= {entry["path"] for entry in record["outputs"]}
+                    visited |= {entry["path"] for entry in record["outputs"]}
                     self.by_output[record["outputs"][0]["path"]] = record
                     waiting.append(record)
 
@@ -143,34 +142,35 @@ class Jobs:
 
     @cached_property
     def entries(self) -> dict[str, dict[str, Any]]:
-        """Path, SHA-256 and size of each file, by its real path, as its own job recorded them."""
+        """Path, SHA-256 and size of each file by real path, as recorded by its own job if any."""
         records = self.by_output.values()
         return {
             self.key(entry["path"]): entry
-            for part in ("inputs", "outputs")
+            for section in ("inputs", "outputs")  # the maker's entry replaces those of users
             for record in records
-            for entry in record[part]
+            for entry in record[section]
         }
 
     def root_hash(self) -> str:
         return root_hash(self.by_output.values())
 
     def behind(self, *products: Path) -> dict[Path, Record | None]:
-        """Return products and all that they were made from; the record is None from outside."""
-        found: dict[Path, Record | None] = {}
+        """Return products and all their ancestors, with records; None for files no job made."""
+        ancestors: dict[Path, Record | None] = {}
         waiting = [*products]
         while waiting:
             path = waiting.pop()
-            if path in found:
+            if path in ancestors:
                 continue
-            record = found[path] = self.makers.get(self.key(path))
+            record = ancestors[path] = self.makers.get(self.key(path))
             if record is not None:
-                found |= dict.fromkeys((Path(entry["path"]) for entry in record["outputs"]), record)
+                outputs = (Path(entry["path"]) for entry in record["outputs"])
+                ancestors |= dict.fromkeys(outputs, record)
                 waiting += [Path(entry["path"]) for entry in record["inputs"]]
-        return found
+        return ancestors
 
     def downstream(self, paths: Iterable[Path]) -> list[str]:
-        """Return first outputs of jobs that come after files, but made none of them, sorted."""
+        """Return the first outputs, sorted, of jobs that depend on files but made none of them."""
         bad = {self.key(path) for path in paths}
         outputs: dict[str, set[str]] = {}
         users: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Products that the working tree would make otherwise, and adoption of results from elsewhere."""
+"""Find products that today's code and campaign would make differently, and adopt copied results."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ from blimpworks.records.reading import Record
 
 
 def same_table(first: Path, second: Path) -> bool:
-    """Return whether two Parquet files have the same data, whatever their records."""
+    """Return whether two Parquet files have the same data; the records inside may differ."""
     try:
         return bool(read_parquet(first).equals(read_parquet(second), check_metadata=False))
     except UserError:
@@ -35,13 +35,14 @@ def same_table(first: Path, second: Path) -> bool:
 
 ABSENT = "absent"
 LONGEST = 70
+"""Most characters of a value in a message."""
 SOURCES = Path("src")
 Text = Callable[[str], str | None]
-"""Returns the source of a module as one run had it, or None if it is lost."""
+"""Function that returns the source of a module as a run had it; None if it is lost."""
 
 
 def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
-    """Return leaves of nested objects by dotted path; lists are leaves."""
+    """Return the leaves of nested objects by dotted path; lists are leaves."""
     if not isinstance(value, Mapping) or not value:
         return {prefix: value}
     leaves: dict[str, Any] = {}
@@ -51,13 +52,13 @@ def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def shortened(value: Any) -> str:
-    """Return a value as JSON, cut if it is long."""
+    """Return a value as JSON, cut after ``LONGEST`` characters."""
     text = value if value is ABSENT else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
-    """Return leaves that differ, by dotted path, with both values."""
+    """Return the leaves that differ, with both values, by dotted path."""
     old, new = flatten(before), flatten(json.loads(json.dumps(after)))
     return {
         path: (old.get(path, ABSENT), new.get(path, ABSENT))
@@ -72,7 +73,10 @@ def _shown(repository: Path, commit: str, path: str) -> bytes | None:
 
 
 def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSITORY,)) -> Text:
-    """Return a function for the sources of modules, from copies with the recorded SHA-256."""
+    """Return a function that finds the source of a module as a job ran it, by its SHA-256.
+
+    It looks into the files of ``repositories`` and, by git, into the recorded commit.
+    """
 
     def text(module: str) -> str | None:
         recorded_hash, commit = record["sources"].get(module), record["git"]["commit"]
@@ -91,7 +95,7 @@ def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSI
 
 
 def text_now(module: str) -> str | None:
-    """Return the module's source in the working tree of this code."""
+    """Return the present source of a module."""
     path = module_path(module)
     return path.read_text(encoding="utf-8") if path else None
 
@@ -103,10 +107,11 @@ def changed_code(
     new: Text,
     reached: Collection[tuple[str, str]] | None = None,
 ) -> tuple[list[str], list[str]]:
-    """Return modules that differ between two jobs (SHA-256 by module), with their definitions.
+    """Return the modules that differ between two jobs, each with the changed definitions.
 
-    ``reached``: existing definitions that count. Modules with changed comments alone are left out.
-    The second list has modules that perhaps differ, because a source is lost.
+    ``before``, ``after``: SHA-256 by module. ``old``, ``new``: functions that return sources.
+    ``reached``: definitions that matter, as (module, name); None for all. Modules with only changed
+    comments are left out. The second list has modules that may differ: a source is lost.
     """
     changed: list[str] = []
     perhaps: list[str] = []
@@ -135,15 +140,15 @@ def changed_code(
 TARGETS = ("all", "published", "reproduction")
 COMMAND = re.compile(r"Shell command: (\S*python\S* -m blimpworks .+)")
 ROOM = 1_000_000
-"""Bytes of the names on a command line; Linux takes two million, with the environment."""
+"""Most bytes of names on a command line; Linux allows two million with the environment."""
 FEW = 5
-"""Definitions, parameters or inputs that a reason names."""
+"""Most definitions, parameters or inputs that a reason names."""
 
 
 def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> tuple[str, str, list[str]]:
-    """Return Snakemake's output, messages, and where it fails the lines of both.
+    """Run Snakemake; return its output, its messages and, if it fails, the lines of both.
 
-    Files of settings are written into the folder ``settings``, if one is named.
+    ``settings``: directory for the files with settings of jobs, if they are wanted.
     """
     command = [sys.executable, "-m", "snakemake", "--configfile", str(campaign), "--cores", "1"]
     done = subprocess.run(
@@ -160,8 +165,9 @@ def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> tuple[str
 def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict[str, Job]:
     """Return the jobs that the campaign would run now, by their first output.
 
-    ``run`` runs a command line of this package in this process; the current directory must be the
-    workflow's. Raises UserError when the campaign's file is missing, or Snakemake cannot plan it.
+    The current directory must be the workflow's. ``run``: function that runs a command line of this
+    package in this process. Raises UserError when the campaign's file is missing, or Snakemake
+    cannot plan it.
     """
     if not campaign.is_file():
         raise UserError(f"{campaign} does not exist; expected a campaign file.")
@@ -175,16 +181,16 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
                 "that, or check without --configfile."
             )
         for command in COMMAND.findall(output + messages):
-            for connects, words in groupby(shlex.split(command), key="&&".__eq__):
-                # Of lines chained by `&&`: what follows `python -m blimpworks`, without the log.
-                arguments = [*takewhile(lambda word: word not in (">", ">>"), words)][3:]
-                if connects:
+            for is_separator, pieces in groupby(shlex.split(command), key="&&".__eq__):
+                if is_separator:
                     continue
+                # Leave out `python -m blimpworks` at the start and the log at the end.
+                arguments = [*takewhile(lambda piece: piece not in (">", ">>"), pieces)][3:]
                 with planning() as planned, suppress(Planned):
                     try:
                         run(arguments)
                     except (UserError, OSError, ImportError) as error:
-                        # It must read inputs that do not exist yet.
+                        # The command reads inputs that do not exist yet.
                         logging.getLogger(__name__).debug("%s: %s", arguments[:1], error)
                 jobs |= {os.path.normpath(job.outputs[0]): job for job in planned}
     return jobs
@@ -206,8 +212,8 @@ def _code_reason(record: Mapping[str, Any]) -> str | None:
     changed, perhaps = changed_code(
         record["sources"], command.sources(), texts_of(record), text_now, reached
     )
-    what = _few(changed + perhaps) or "what it starts from, or a data file beside it"
-    return f"the code of {command.name} has changed: {what}"
+    changes = _few(changed + perhaps) or "what it starts from, or a data file beside it"
+    return f"the code of {command.name} has changed: {changes}"
 
 
 def plan_reasons(record: Mapping[str, Any], planned: Job) -> Iterator[str]:
@@ -233,21 +239,21 @@ def plan_reasons(record: Mapping[str, Any], planned: Job) -> Iterator[str]:
 def stale_reasons(
     records: Mapping[str, Record], plan: Mapping[str, Job] | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield first outputs that the working tree, or the campaign, would make otherwise, and why."""
-    known: dict[tuple[str, str], str | None] = {}
+    """Yield the first outputs of jobs that would run differently now, each with a reason."""
+    code_reasons: dict[tuple[str, str], str | None] = {}
     for first, record in records.items():
         key = (record["verb"], record["code"])
-        if key not in known:
-            known[key] = _code_reason(record)
-        if known[key]:
-            yield first, str(known[key])
+        if key not in code_reasons:
+            code_reasons[key] = _code_reason(record)
+        if reason := code_reasons[key]:
+            yield first, reason
         planned = (plan or {}).get(os.path.normpath(first))
         for reason in plan_reasons(record, planned) if planned else ():
             yield first, reason
 
 
 def command_lines(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Split names, in order, into tuples that fit on a command line."""
+    """Split names, in order, into groups that fit on a command line."""
     longest = max((len(os.fsencode(name)) for name in names), default=0) + 1
     remaining = iter(names)
     while some := tuple(islice(remaining, ROOM // longest)):
@@ -257,8 +263,9 @@ def command_lines(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 def adopt(campaign: Path) -> int:
     """Make Snakemake treat existing products as up to date; return their number.
 
-    Snakemake compares ages and its own memory of runs, which a copy lacks. The caller checks that
-    the products are the campaign's. Raises UserError where a product exists and its inputs do not.
+    Snakemake compares times of files and its metadata of runs, which a copy lacks. The caller
+    checks that the products are the campaign's. Raises UserError when Snakemake fails, such as for
+    a product without inputs.
     """
 
     def snakemake(*arguments: str) -> list[str]:
@@ -273,8 +280,10 @@ def adopt(campaign: Path) -> int:
         rows = [row.split("\t") for row in snakemake("--summary", target)]
         products = [*dict.fromkeys(row[0] for row in rows[1:] if len(row) > 1)]
         existing = [product for product in products if Path(product).exists()]
-        # Products of a whole paper are no targets one by one.
-        names += [target] if existing == products else existing if target == TARGETS[0] else []
+        if existing == products:
+            names.append(target)
+        elif target == TARGETS[0]:  # single products of the other targets are no targets
+            names += existing
         files |= {*existing}
     for some in command_lines(names):
         snakemake("--touch", "--rerun-triggers", "mtime", "--", *some)

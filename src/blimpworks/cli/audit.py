@@ -68,7 +68,7 @@ def explain(
         write_page(explanation, html)
         typer.echo(f"{html}: open it in a browser.")
     else:
-        typer.echo(explanation.as_json() if json else as_text(explanation, whole=whole))
+        typer.echo(explanation.as_json() if json else as_text(explanation, full_ancestry=whole))
 
 
 def _card_of(path: Path) -> Path | None:

@@ -185,7 +185,7 @@ def explain_number(
         "source": source_table,
         "filter": json.dumps(where | labels, ensure_ascii=False),
     }
-    explanation = explain_cell(recorded, cell, items, item, others=others - needed)
+    explanation = explain_cell(recorded, cell, items, item, ignored=others - needed)
     sentences, statuses, paths = [f"{number.counted}."], Counter[str](), set[Path]()
     for each, path in zip(languages, judged, strict=True):
         rows = read_parquet(path, ["item_id", "phenomenon"]).to_pandas()
