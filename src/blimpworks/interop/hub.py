@@ -1,4 +1,4 @@
-"""Item sets as a data set of the Hugging Face hub: one Parquet file for each subset."""
+"""Write item sets as a data set of the Hugging Face hub: a Parquet file per subset, and a card."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ from blimpworks.judging.sample import CONDITIONS
 from blimpworks.parquet import read_parquet
 
 SENTENCE = "sentence"
-"""Column of a row's only sentence, in place of a good and a bad one."""
+"""Column for the sentence of a row that has no good and bad one."""
 SIZES = (
     (1_000, "n<1K"),
     (10_000, "1K<n<10K"),
@@ -49,15 +49,15 @@ SIZES = (
     (10_000_000, "1M<n<10M"),
     (100_000_000, "10M<n<100M"),
 )
-"""The hub's classes of size, with their upper bounds in rows."""
+"""Upper bounds in rows, and the hub's names, of classes of size."""
 LISTED = {
     *("apache-2.0", "mit", "cc0-1.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0"),
     *("cc-by-nc-3.0", "cc-by-nc-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0"),
     *("gpl-3.0", "lgpl-lr", "c-uda"),
 }
-"""Licences of catalogues that the hub lists."""
+"""Licences in catalogues that the hub lists."""
 OTHERWISE = {"gpl-3.0-only": "gpl-3.0", "c-uda-1.0": "c-uda"}
-"""The hub's names of licences with other SPDX names."""
+"""The hub's names of licences by SPDX name, if they differ."""
 PAIRS: dict[str, list[str]] = {
     "task_categories": ["text-classification"],
     "task_ids": ["acceptability-classification"],
@@ -66,14 +66,14 @@ TASKS: dict[str, dict[str, list[str]]] = {
     **dict.fromkeys(("pair", "sentence", "item"), PAIRS),
     "prompt": {"task_categories": ["text-generation"]},
 }
-"""The hub's tasks, by unit of items."""
+"""The hub's tasks by unit of items."""
 UNITS = {
     "pair": "minimal sets of sentences, of which one is grammatical",
     "prompt": "prompts with what counts as their answer",
     "sentence": "sentences, each acceptable or not",
     "item": "items of several conditions, with predictions over the surprisals of their regions",
 }
-"""Units of items, in words."""
+"""Descriptions of units of items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Subset:
     licences: tuple[str, ...]
     rows: int
     items: int
-    """Items; each condition of an item has a row."""
+    """Number of items; an item has a row for each condition, if it has conditions."""
     columns: tuple[str, ...]
 
     @property
@@ -111,8 +111,8 @@ def hub_licence(name: str) -> str:
     ('cc-by-sa-4.0', 'other')
     """
     lower = name.lower()
-    known = OTHERWISE.get(lower, lower)
-    return known if known in LISTED else "other"
+    licence = OTHERWISE.get(lower, lower)
+    return licence if licence in LISTED else "other"
 
 
 def write_card(
@@ -122,9 +122,10 @@ def write_card(
     languages: Mapping[str, str],
     **about: str,
 ) -> str:
-    """Return the card of a data set with these subsets; ``left_out`` maps others to reasons.
+    """Return the card of a data set with these subsets.
 
-    ``languages``: names by code; ``about``: description, authors and root_hash.
+    ``left_out``: reasons by name of a subset that is left out. ``languages``: names by code.
+    ``about``: description, authors and root_hash.
     """
     papers = [paper_of(subset.benchmark) for subset in subsets]
     cited = {paper.name: paper.citation.listed for paper in papers}
@@ -187,18 +188,18 @@ def write_card(
 
 
 NO_DERIVATIVES = re.compile(r"\bND\b")
-"""Part of licences that forbid sharing derived works."""
+"""Part of the names of licences that forbid sharing derived works."""
 PAIRED = ("bad", *(f"{side}_{edge}" for side in ("good", "bad") for edge in ("start", "end")))
 """Columns that single sentences do not need."""
 NOT_STATED = ("not stated", UNSTATED)
-"""Prefixes in catalogues for sources without a licence."""
+"""Beginnings of the catalogue's entry for a source without a licence."""
 
 
 def _loadable(table: pa.Table) -> pa.Table:
-    """Return the table for loaders of the hub: without dictionaries and metadata.
+    """Return a table for the hub's loaders, without dictionaries and metadata.
 
-    Tables of single sentences, and of conditions, repeat a row's only sentence: it is kept once,
-    without columns of pairs.
+    In tables of single sentences or conditions, the good and the bad sentence of a row are the
+    same: keep it once, without the columns of pairs.
     """
     fields = [
         field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
@@ -206,7 +207,7 @@ def _loadable(table: pa.Table) -> pa.Table:
     ]
     table = table.cast(pa.schema(fields))
     names = {*table.column_names}
-    # Pairs may keep columns that are called so.
+    # Tables of pairs may have columns of these names too.
     if not ("acceptable" in names or names >= CONDITIONS) or table["good"] != table["bad"]:
         return table
     kept = [name for name in table.column_names if name not in (*PAIRED, SENTENCE)]
@@ -216,7 +217,7 @@ def _loadable(table: pa.Table) -> pa.Table:
 
 
 def why_not(licences: Sequence[str]) -> str | None:
-    """Return why a work under these licences cannot be shared; None where it can.
+    """Return the reason why data under these licences cannot be shared; None if they can.
 
     >>> why_not(["CC-BY-SA-4.0", "CC-BY-NC-ND-4.0"])
     'CC-BY-NC-ND-4.0 forbids sharing what is made from a source'
@@ -239,12 +240,12 @@ def export_hub(
     benchmarks: Sequence[str] = (),
     licences: Sequence[str] = (),
 ) -> tuple[list[Subset], dict[str, str]]:
-    """Write item sets and their card to the new directory ``output``; return them, and the others.
+    """Write item sets and their card to the new directory ``output``.
 
-    A subset is a benchmark in a language. Subsets whose licence forbids sharing are left out and
-    named in the card. ``licences`` (BENCHMARK=LICENCE) are for sources that state none. ``run``
-    runs a command line of this package in this process. Raises UserError when nothing can be
-    shared, or when a table differs from its record.
+    Return the subsets (a benchmark in a language), and the reasons for subsets that are left out
+    because a licence forbids sharing. ``licences`` (BENCHMARK=LICENCE) are for sources that state
+    none. ``run``: function that runs a command line of this package in this process. Raises
+    UserError when nothing can be shared, or when a table differs from its record.
     """
     campaign = load_campaign(campaign_file)
     results = results_of(campaign, campaign_file, results)
@@ -270,7 +271,7 @@ def export_hub(
         stated[benchmark] = licence
     jobs = jobs_behind(tables)
     require_unaltered(jobs, results, run)
-    # None stands for a retrieved file that nothing pins.
+    # None for a retrieved file that the catalogue does not pin.
     pinned: dict[Path, Pinned | None] = dict.fromkeys(retrieved_files(jobs))
     pinned |= sources_behind(jobs, campaign)
     licences_of_tables: dict[Path, tuple[str, ...]] = {}

@@ -1,7 +1,17 @@
-"""Write results in lm-evaluation-harness's format, and read items from its documents."""
+"""Write results in lm-evaluation-harness's format, and read items from its documents.
+
+Source of the written layout: lm-eval 0.4.13 with ``--log_samples`` for a task with two choices.
+Each model has a directory with ``results_TIME.json`` and a ``samples_TASK_TIME.jsonl`` for each
+language, which is a task. TIME is that of the first judgement, so that exporting the same results
+again writes the same bytes. Fields without a counterpart here, such as chat template, are null.
+
+Items are read from lines with the document under ``doc`` (samples), or from lines that are the
+document (data sets). Three spellings of a pair's fields are known.
+"""
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -22,14 +32,14 @@ from blimpworks.judging.judge import PREFIX_METHODS
 from blimpworks.records.reading import Record, record_of
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table, write_table
 
-# The harness's names of methods that it has too; its acc_norm divides by characters.
+# The harness has metrics for these methods; its acc_norm divides by characters.
 METRICS = {"full_sentence": "acc", "per_character": "acc_norm", "per_byte": "acc_bytes"}
 KEPT = ("item_id", "lang", "phenomenon", "paradigm")
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 DTYPE_IN_KEY = -3
 """Index of the number format in an engine's key (``scoring.engine``)."""
 KEY = itemgetter("item_id", "paradigm")
-"""Key of a verdict: a pair can be in several paradigms."""
+"""Function that returns the key of a verdict: a pair can be in several paradigms."""
 TARGET = "0"
 """The good sentence is the first choice."""
 ABSENT = (
@@ -37,7 +47,7 @@ ABSENT = (
     *("eot_token_id", "max_length", "system_instruction", "system_instruction_sha"),
     *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
 )
-"""Fields of the harness without a counterpart here."""
+"""Fields of the harness's results without a counterpart here."""
 
 
 def metric_name(method: str) -> str:
@@ -46,7 +56,7 @@ def metric_name(method: str) -> str:
 
 
 def sanitized(model: str) -> str:
-    """Return a model's name as a folder of the harness."""
+    """Return a model's name as the harness spells it in paths."""
     return re.sub(r'["<>:/|\\?*\[\]]+', "__", model)
 
 
@@ -55,11 +65,11 @@ def _hash(text: str) -> str:
 
 
 def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
-    """Yield samples of one model and language: the items that any method has judged.
+    """Yield samples of one model and language, one for each item that any method has judged.
 
-    Each is the harness's log of a document with two choices; ``is_greedy`` is not known: "None".
-    Raises UserError when a table is missing, or of other items than the others. Prefix methods
-    judge the items that name them.
+    A sample is the harness's log of a document with two choices. ``is_greedy`` is unknown, "None".
+    Prefix methods judge only the items that name them. Raises UserError when a table is missing, or
+    has other items than the other tables.
     """
     items = read_table(ITEMS, tables.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]
@@ -114,9 +124,9 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
 def _task_results(
     task: str, names: tuple[str, str], path: Path, samples: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return one task's entries by section; means and standard errors are the harness's.
+    """Return the entries of a task by section of the results, with means and standard errors.
 
-    ``names`` are the documents' keys of both sentences, ``path`` is the table of items.
+    ``names``: keys of both sentences in documents. ``path``: the table of items.
     """
     numbers: dict[str, float | str] = {}
     metrics = [*dict.fromkeys(name for sample in samples for name in sample["metrics"])]
@@ -132,7 +142,7 @@ def _task_results(
         "results": {"name": task, "alias": task, "sample_len": len(samples)} | numbers,
         "configs": {
             "task": task,
-            # From the directory of results: the whole path would say on whose machine they lie.
+            # Relative to the results, so that paths of this machine are not published.
             "dataset_path": Path(*path.parts[-3:]).as_posix(),
             "test_split": "train",
             "doc_to_text": "",
@@ -157,7 +167,7 @@ def _task_results(
 
 
 def _identity(tables: Evaluation) -> dict[str, Any]:
-    """Return fields on model, run and machine from jobs' records (without a record: of 1970)."""
+    """Return fields on model, run and machine from records; without a record, the date is 1970."""
     judging: Record = record_of(tables.judgements) or {}
     collected = (record_of(tables.outputs) or {}).get("inputs", [])
     manifests = [Path(entry["path"]) for entry in collected]
@@ -193,10 +203,10 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
 
 
 def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path) -> Path:
-    """Write one model's results and samples below directory ``output``; return the results.
+    """Write results and samples of one model below ``output``; return the path of the results.
 
-    ``evaluations`` are of one model. Languages without a judged item have no task. Raises UserError
-    when a table is missing or of other items than the others, or nothing was judged.
+    Languages without a judged item have no task. Raises UserError when a table is missing or has
+    other items than the other tables, or nothing was judged.
     """
     results: dict[str, Any] = {}
     identity = _identity(evaluations[0])
@@ -228,9 +238,9 @@ PREFIXED = {
     "one_prefix": ("prefix", "prefix", "word_good", "word_bad"),
     "two_prefix": ("prefix_good", "prefix_bad", "word", "word"),
 }
-"""Names of prefixes and critical words of both sentences, by prefix method.
+"""Fields with prefixes and critical words of both sentences, by prefix method.
 
-The hub's copy, which the harness reads, names the method but lacks the words.
+The hub's copy of BLiMP, which the harness reads, names the method but lacks these fields.
 """
 SHOWN = 20
 """Most problems in one message."""
@@ -238,20 +248,18 @@ Span = tuple[int | None, int | None]
 NOWHERE: Span = (None, None)
 Doc = Mapping[str, Any]
 First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
-"""Document by id: place and row of its first occurrence, and its paradigms so far."""
+"""By item id: location and row of the first document with it, and the paradigms so far."""
 
 
 def differing_words(good: str, bad: str) -> tuple[Span, Span]:
-    """Return the span of differing words of each sentence; ``NOWHERE`` where it has none."""
-    words = good.split(), bad.split()
-    same = [first == second for first, second in zip(*words, strict=False)]
-    head = [*same, False].index(False)
-    ends = zip(*(side[head:][::-1] for side in words), strict=False)
-    tail = [*(first == second for first, second in ends), False].index(False)
+    """Return the span of the differing words in each sentence; ``NOWHERE`` without any."""
+    first, second = good.split(), bad.split()
+    head = len(os.path.commonprefix([first, second]))
+    tail = len(os.path.commonprefix([first[head:][::-1], second[head:][::-1]]))
     spans: list[Span] = []
-    for text, side in zip((good, bad), words, strict=True):
+    for text in (good, bad):
         edges = [word.span() for word in re.finditer(r"\S+", text)]
-        inside = edges[head : len(side) - tail]
+        inside = edges[head : len(edges) - tail]
         spans.append((inside[0][0], inside[-1][1]) if inside else NOWHERE)
     return spans[0], spans[1]
 
@@ -259,12 +267,12 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
 def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     """Return the critical regions of a document's two sentences, in code points.
 
-    They are the document's own, or the critical words of prefix methods, or the differing words.
-    Raises ValueError where a part of a prefix method's fields is missing.
+    The document states them, or the critical words of a prefix method; else they are the differing
+    words. Raises ValueError when only some of a prefix method's fields are missing.
     """
     if doc.get("good_start") is not None and doc.get("bad_start") is not None:
-        given = [(doc[f"{side}_start"], doc.get(f"{side}_end")) for side in ("good", "bad")]
-        return given[0], given[1]
+        stated = [(doc[f"{side}_start"], doc.get(f"{side}_end")) for side in ("good", "bad")]
+        return stated[0], stated[1]
     for method, columns in PREFIXED.items():
         names = [f"{method}_{column}" for column in columns]
         lacking = [name for name in names if doc.get(name) in (None, "")]
@@ -284,8 +292,8 @@ def sentences_of(doc: Doc) -> tuple[str, str]:
     """Return the good and the bad sentence of a document. Raises ValueError without them."""
     names = next((pair for pair in PAIRS if {*pair} <= doc.keys()), None)
     if names is None:
-        known = "; ".join(" and ".join(pair) for pair in PAIRS)
-        raise ValueError(f"has no pair of sentences, expected {known}")
+        expected = "; ".join(" and ".join(pair) for pair in PAIRS)
+        raise ValueError(f"has no pair of sentences, expected {expected}")
     for name in names:
         if not isinstance(doc[name], str) or not doc[name].strip():
             raise ValueError(f"{name} is {doc[name]!r}, expected a sentence")
@@ -293,13 +301,15 @@ def sentences_of(doc: Doc) -> tuple[str, str]:
 
 
 def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
-    """Return a document as a row of the items table. Raises ValueError for its faults."""
+    """Convert a document to a row of the items table. Raises ValueError for an invalid document."""
     good, bad = sentences_of(doc)
     phenomenon, paradigm = (
         next((str(doc[name]) for name in names if doc.get(name)), task)
         for names in (PHENOMENA, PARADIGMS)
     )
-    content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()  # refuses half characters
+    content = (
+        f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
+    )  # raises ValueError for a lone surrogate
     item_id = doc.get("item_id")
     if item_id is None:
         item_id = hashlib.blake2b(content, digest_size=8).hexdigest()
@@ -322,7 +332,7 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
 
 
 def _document(line: str, seen: set[str]) -> Doc | None:
-    """Return a line's document, None if the file had it. Raises ValueError for its faults."""
+    """Return a line's document; None if an earlier line has it. Raises ValueError for no document."""
     try:
         value = load_json(line)
     except (ValueError, RecursionError) as error:
@@ -339,9 +349,10 @@ def _document(line: str, seen: set[str]) -> Doc | None:
 
 
 def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield items of a file; faults, with their lines, go to ``problems``.
+    """Yield the items of a file; add a message on each faulty line to ``problems``.
 
-    Scores are by id, so each pair needs its own. A pair may be in several paradigms, with one id.
+    Scores are stored by item id, so two pairs must not have the same id. A pair may be in several
+    paradigms, with one id.
     """
     task, seen = path.stem.removeprefix("samples_").split("_20")[0], set[str]()
     try:
@@ -373,8 +384,8 @@ def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[
 def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
     """Write the items of samples files or data sets as an items table; return their number.
 
-    Phenomenon and paradigm are the documents' own, else the file's name. Raises UserError with
-    every problem's file and line, such as an id of two pairs; then nothing is written.
+    Phenomenon and paradigm are those of the documents, or else the file's name. Raises UserError
+    with file and line of every problem, such as an id of two pairs; then nothing is written.
     """
     if not re.fullmatch("[a-z]{3}", lang):
         raise UserError(

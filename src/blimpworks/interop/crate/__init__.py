@@ -1,1 +1,1 @@
-"""A results tree as a Workflow Run RO-Crate that is readable and recomputable on its own."""
+"""Export of a results tree as a Workflow Run RO-Crate that can be read and recomputed by itself."""

@@ -1,4 +1,4 @@
-"""Write a crate: choose, verify, copy and describe its files."""
+"""Write a crate: choose, verify and copy its files, and write its README and formulas."""
 
 import ast
 import inspect
@@ -53,11 +53,11 @@ REPRODUCTION = ("published.csv", "measured.csv")
 def plan_crate(
     results: Path, campaign_file: Path, wish: Wish, run: Callable[[list[str]], object]
 ) -> Plan:
-    """Choose the contents of a crate, hash all files behind it, and make exhibits again.
+    """Choose the contents of a crate, verify all files behind them, and make exhibits again.
 
-    ``run`` runs a command line of this package in this process. Raises UserError when the results
-    are missing, are not the campaign's, or lack a requested exhibit. Likewise when they differ from
-    their records or from what their jobs make again.
+    ``run``: function that runs a command line of this package in this process. Raises UserError
+    when the results are missing, are not the campaign's, or lack a requested exhibit. Raises it
+    also when they differ from their records, or from what their jobs make again.
     """
     campaign = load_campaign(campaign_file)
     results = results_of(campaign, campaign_file, results)
@@ -88,7 +88,7 @@ def plan_crate(
 
 @contextmanager
 def new_directory(path: Path) -> Iterator[Path]:
-    """Yield a new directory that becomes ``path``. Raises UserError where that is not empty."""
+    """Yield a new directory that becomes ``path``. Raises UserError if ``path`` is not empty."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UserError(
             f"{path} already exists and is not an empty directory; remove it, or give another."
@@ -98,7 +98,7 @@ def new_directory(path: Path) -> Iterator[Path]:
 
 
 def write_crate(plan: Plan, output: Path) -> str:
-    """Write the planned crate to ``output``; say what is in it. Raises as ``new_directory``."""
+    """Write a crate to ``output``; return a summary. Raises UserError as ``new_directory`` does."""
     pathvars, jobs = plan.campaign.pathvars, plan.jobs
     relative = relative_texts(
         {"results": Path(pathvars.results), "resources": Path(pathvars.resources)}
@@ -124,14 +124,14 @@ def write_crate(plan: Plan, output: Path) -> str:
     papers = dict.fromkeys(exhibit.paper for exhibit in plan.exhibits)
     citations = [find_paper(name).citation for name in papers]
     with new_directory(output) as root:
-        own_files = {path: path.relative_to(REPOSITORY) for path in workflow}
-        for path, target in chain(finished.items(), own_files.items()):
+        workflow_files = {path: path.relative_to(REPOSITORY) for path in workflow}
+        for path, target in (finished | workflow_files).items():
             (root / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, root / target)
         write_text(root / campaign, relative(plan.campaign_file.read_text(encoding="utf-8")))
         finished[plan.campaign_file] = campaign
         copies = copy_tables(plan.behind, root, packed=plan.gzip)
-        places = {(copy.kind, copy.original): copy.place.as_posix() for copy in copies}
+        paths = {(copy.kind, copy.original): copy.path.as_posix() for copy in copies}
         pairs = zip(plan.behind["source"], plan.behind["original"], strict=True)
         modules = [
             (record["verb"], record["code"], module, sha256)
@@ -141,9 +141,11 @@ def write_crate(plan: Plan, output: Path) -> str:
         cells = all_cells(plan.exhibits)
         written = {
             "cells": cells,
-            # The crate's files with the rows that an exhibit's cells select from.
-            "sources": plan.behind.drop(columns="original").assign(file=[places[p] for p in pairs]),
-            # Modules of each version of each command.
+            # Files of the crate with the rows that the cells of an exhibit select from.
+            "sources": plan.behind.drop(columns="original").assign(
+                file=[paths[pair] for pair in pairs]
+            ),
+            # Modules by version of a command.
             "code": pd.DataFrame(sorted({*modules}), columns=["verb", "code", "module", "sha256"]),
         }
         columns = {name: dict.fromkeys(map(str, frame)) for name, frame in written.items()}
@@ -167,7 +169,7 @@ def write_crate(plan: Plan, output: Path) -> str:
             version=__version__,
         )
         write_text(root / "README.md", relative(text))
-        csv = {copy.original: copy.place for copy in copies if copy.original.suffix == ".csv"}
+        csv = {copy.original: copy.path for copy in copies if copy.original.suffix == ".csv"}
         entities = write_graph(
             root,
             plan,
@@ -176,8 +178,8 @@ def write_crate(plan: Plan, output: Path) -> str:
             licences=[*licences, CODE],
             settings=campaign,
             behind=files,
-            places=csv | finished,
-            copies={copy.place: copy.original for copy in copies if copy.original not in csv},
+            paths=csv | finished,
+            copies={copy.path: copy.original for copy in copies if copy.original not in csv},
             pinned=pinned,
             relative=relative,
         )
@@ -193,7 +195,10 @@ def export_croissant(
     wish: Wish,
     run: Callable[[list[str]], object],
 ) -> list[Path]:
-    """Write item sets as CSV with Croissant metadata. Raises UserError without unaltered ones."""
+    """Write item sets as CSV with Croissant metadata; return the metadata files.
+
+    Raises UserError without items, or when they differ from their records.
+    """
     campaign = load_campaign(campaign_file)
     results = results_of(campaign, campaign_file, results)
     tables = {
@@ -219,7 +224,7 @@ EXPRESSIONS = {
     COUNT.sentence: "len(rows)",
     VALUES.sentence: 'rows["value"].sum()',
 }
-"""Formulas in pandas for the README, the best example first."""
+"""Formulas in pandas for the README's example, in order of preference."""
 
 
 CONTENTS = {
@@ -241,11 +246,11 @@ CONTENTS = {
     "ro-crate-metadata.json": "all of this, and every job: its command, parameters, software, "
     "inputs and outputs, each with its SHA-256",
 }
-"""Possible contents of a crate."""
+"""Meaning of each file or directory that a crate may contain."""
 
 
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
-    """Return a cell, if possible a measured one of a table, and its formula in pandas."""
+    """Return a cell, preferably a measured one of a table, and its formula in pandas."""
     order = [*EXPRESSIONS]
     with_formula = cells[cells["formula"].isin(order)].to_dict("records")
     if not with_formula:
@@ -270,12 +275,13 @@ def readme(
     gone: Sequence[Path],
     **about: str,
 ) -> str:
-    """Return the README of a crate, with one of its numbers computed step by step.
+    """Return the README of a crate, with the computation of one number as an example.
 
-    ``about``: title, description, citations, root_hash and version.
+    ``gone``: files that no longer exist. ``about``: title, description, citations, root_hash and
+    version.
     """
     cell, expression = example(cells)
-    first = {copy.kind: copy.place.as_posix() for copy in reversed([*copies])}
+    first = {copy.kind: copy.path.as_posix() for copy in reversed([*copies])}
     missing = (
         f"{len(gone)} of the files behind these numbers (such as `{gone[0]}`) no longer existed "
         "when the crate was made: their content is known by its SHA-256 alone."
@@ -294,7 +300,7 @@ def readme(
         about,
         contents="\n".join(contents),
         counts=f"{counted(len(cells), 'number')} of {counted(exhibits, 'exhibit')}",
-        tables="\n".join(f"- {kind}, such as `{place}`" for kind, place in sorted(first.items())),
+        tables="\n".join(f"- {name}, such as `{path}`" for name, path in sorted(first.items())),
         **{name: cell[name] for name in ("paper", "form", "exhibit", "text", "formula")},
         row=json.dumps(cell["row"], ensure_ascii=False),
         column=json.dumps(cell["column"], ensure_ascii=False),
@@ -305,7 +311,7 @@ def readme(
 
 
 PLAIN = (str, int, float, tuple, list, dict, frozenset)
-"""Types of constants that are shown by value."""
+"""Types of constants that are written as their value."""
 
 
 def _ours(value: Any) -> bool:
@@ -316,24 +322,24 @@ def _applied(formula: Formula) -> Callable[..., Any]:
     return partial(formula.function, **formula.arguments) if formula.arguments else formula.function
 
 
-def _parts(value: Any, seen: set[int]) -> Iterator[str]:
-    """Yield the code behind a formula, function, partial, class or object, in order."""
+def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
+    """Yield the code of a formula, function, partial, class or object, with code that it uses."""
     if id(value) in seen:
         return
     seen.add(id(value))
     if isinstance(value, Formula):
-        yield from _parts(_applied(value), seen)
+        yield from _code_of(_applied(value), seen)
     elif isinstance(value, partial):
-        for given in (*value.args, *value.keywords.values()):
-            yield from _parts(given, seen)
-        yield from _parts(value.func, seen)
+        for argument in (*value.args, *value.keywords.values()):
+            yield from _code_of(argument, seen)
+        yield from _code_of(value.func, seen)
     elif inspect.isfunction(value):
         for name in value.__code__.co_names:
             mentioned = value.__globals__.get(name)
             if isinstance(mentioned, PLAIN):
                 yield f"{name} = {mentioned!r}\n"
             elif _ours(mentioned):
-                yield from _parts(mentioned, seen)
+                yield from _code_of(mentioned, seen)
         if value.__name__ != "<lambda>":
             text = inspect.getsource(value)
             [node] = ast.parse(text).body
@@ -342,14 +348,16 @@ def _parts(value: Any, seen: set[int]) -> Iterator[str]:
         yield inspect.getsource(value if inspect.isclass(value) else type(value))
 
 
-def _named(value: Any) -> str:
+def _expression(value: Any) -> str:
+    """Return the Python expression of a formula, function, partial or constant."""
     if isinstance(value, Formula):
-        return _named(_applied(value))
+        return _expression(_applied(value))
     if isinstance(value, partial):
-        named = [f"{name}={_named(given)}" for name, given in value.keywords.items()]
-        return f"partial({', '.join([_named(value.func), *map(_named, value.args), *named])})"
+        arguments = [_expression(value.func), *map(_expression, value.args)]
+        arguments += [f"{name}={_expression(v)}" for name, v in value.keywords.items()]
+        return f"partial({', '.join(arguments)})"
     if inspect.isfunction(value) and value.__name__ == "<lambda>":
-        # Found in its module by its line.
+        # Find its text in the module by its line.
         text = Path(inspect.getfile(value)).read_text(encoding="utf-8")
         nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda))
         node = next(node for node in nodes if node.lineno == value.__code__.co_firstlineno)
@@ -361,8 +369,8 @@ def _named(value: Any) -> str:
 def formula_code(name: str) -> str:
     """Return the code of a formula and of what it uses. Raises UserError for an unknown one."""
     formula = formula_of(name)
-    parts = dict.fromkeys(_parts(formula, set()))
-    return "\n\n".join([*parts, f"formula = {_named(formula)}\n"])
+    definitions = dict.fromkeys(_code_of(formula, set()))
+    return "\n\n".join([*definitions, f"formula = {_expression(formula)}\n"])
 
 
 def formulas_text(names: Iterable[str]) -> str:

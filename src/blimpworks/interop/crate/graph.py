@@ -1,8 +1,7 @@
-"""The graph of a crate: files, jobs, commands, software, parameters, people and licences.
+"""Write the metadata graph of a crate: files, jobs, commands, parameters, people and licences.
 
 Profiles: RO-Crate 1.1 with Process Run, Workflow Run and Provenance Run Crate 0.5 and Workflow
-RO-Crate 1.0. A file of the crate is named by its path, a file outside by a local identifier
-(``#path``), with its SHA-256.
+RO-Crate 1.0. The identifier of a file in the crate is its path; of other files, ``#path``.
 """
 
 import hashlib
@@ -31,7 +30,7 @@ PROFILES = {
     "https://w3id.org/ro/wfrun/provenance/0.5": "Provenance Run Crate",
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
-# Of the workflow run terms only this one is used; RO-Crate 1.1 has no checksum.
+# A term for workflow runs, because RO-Crate 1.1 has none for checksums.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 WORKFLOW = "workflow/Snakefile"
 MEDIA_TYPES = {
@@ -53,7 +52,7 @@ def _media_type(path: Path) -> str:
     return MEDIA_TYPES.get(path.suffix) or mimetypes.guess_type(str(path))[0] or "text/plain"
 
 
-def _plainly(values: Sequence[Any]) -> Any:
+def _single_or_list(values: Sequence[Any]) -> Any:
     return values[0] if len(values) == 1 else [*values]
 
 
@@ -64,12 +63,12 @@ def _short(value: Any) -> str:
 
 @dataclass
 class Graph:
-    """A crate's entities, added part by part."""
+    """The entities of a crate."""
 
     root: Path
     jobs: Jobs
-    places: Mapping[Path, Path]
-    """Unchanged files of the results or repository, with their paths in the crate."""
+    paths: Mapping[Path, Path]
+    """Path in the crate of each unchanged file of the results or the repository."""
     sources: Mapping[Path, Pinned]
     relative: Callable[[str], str]
     """Function that removes paths of this machine from a text."""
@@ -77,18 +76,19 @@ class Graph:
     def __post_init__(self) -> None:
         self.crate = ROCrate(version="1.1")
         self.crate.metadata.extra_terms.update(TERMS)
-        self._known: dict[str, Entity] = {}
+        self._entities: dict[str, Entity] = {}
 
-    def add(self, identifier: str, kind: str, **properties: Any) -> Entity:
-        """Add a contextual entity of a ``kind`` (its @type), once, and return it."""
-        # rocrate's own look-up walks through all entities when it finds none.
-        if identifier not in self._known:
-            entity = ContextEntity(self.crate, identifier, properties={"@type": kind, **properties})
-            self._known[identifier] = self.crate.add(entity)
-        return self._known[identifier]
+    def add(self, identifier: str, entity_type: str, **properties: Any) -> Entity:
+        """Return a contextual entity, added unless the crate has it."""
+        # rocrate's look-up of an absent entity goes through all entities.
+        if identifier not in self._entities:
+            properties = {"@type": entity_type, **properties}
+            entity = ContextEntity(self.crate, identifier, properties=properties)
+            self._entities[identifier] = self.crate.add(entity)
+        return self._entities[identifier]
 
     def licence(self, name: str) -> Entity:
-        """Add a licence, by its SPDX page if it has one."""
+        """Add a licence, identified by its SPDX page if it has one."""
         url = licence_url(name)
         address = {"url": url} if url else {}
         return self.add(url or f"#licence/{quote(name)}", "CreativeWork", name=name, **address)
@@ -101,14 +101,15 @@ class Graph:
         entity_type = "Person" if address else "Organization"
         return self.add(address or f"#author/{quote(name)}", entity_type, name=name)
 
-    def copied(self, place: Path) -> Entity:
-        return self.crate.get(quote(place.as_posix()))
+    def copied(self, path: Path) -> Entity:
+        """Return a file by its path in the crate."""
+        return self.crate.get(quote(path.as_posix()))
 
     def original(self, entry: Mapping[str, Any]) -> Entity:
-        """Add a file of a job: the crate's own, else with its SHA-256 alone."""
+        """Return the file of a job in the crate, or else add an entity with its SHA-256."""
         path = Path(entry["path"])
-        if path in self.places:
-            return self.copied(self.places[path])
+        if path in self.paths:
+            return self.copied(self.paths[path])
         name, row = self.relative(path.as_posix()), self.sources.get(path)
         origin: dict[str, Any] = {}
         if row is not None:
@@ -133,13 +134,14 @@ class Graph:
             if name == "python":
                 page = version.replace(".", "")
                 url = f"https://www.python.org/downloads/release/python-{page}/"
-            own = name == "blimpworks"
-            properties = {"name": name, "softwareVersion": version} | ({} if own else {"url": url})
-            identifier = "#blimpworks" if own else url
+            properties = {"name": name, "softwareVersion": version}
+            if name != "blimpworks":
+                properties["url"] = url
+            identifier = properties.get("url", "#blimpworks")
             requirements.append(self.add(identifier, "SoftwareApplication", **properties))
-        which = _short([record["verb"], record["code"], packages])
+        digest = _short([record["verb"], record["code"], packages])
         return self.add(
-            f"#command/{quote(record['verb'])}/{which}",
+            f"#command/{quote(record['verb'])}/{digest}",
             "SoftwareApplication",
             name=f"blimpworks {record['verb']}",
             softwareVersion=f"{packages.get('blimpworks', '')} (code {record['code']})",
@@ -147,7 +149,7 @@ class Graph:
         )
 
     def job(self, record: Record, agents: Any) -> Entity:
-        """Add a job: its inputs, products, command and times; jobs share equal parameters."""
+        """Add a job with inputs, products, parameters, command and times."""
         git, platform = record["git"], record["host"]["platform"]
         state = {True: "", False: " with local changes", None: ""}[git["clean"]]
         first = self.relative(record["outputs"][0]["path"])
@@ -165,8 +167,8 @@ class Graph:
             name=f"{record['verb']}: {first}",
             description=f"{where} Noted: {noted}",
             instrument=self.tool(record),
-            object=_plainly([*map(self.original, record["inputs"]), *params]),
-            result=_plainly([*map(self.original, record["outputs"])]),
+            object=_single_or_list([*map(self.original, record["inputs"]), *params]),
+            result=_single_or_list([*map(self.original, record["outputs"])]),
             startTime=record["started"],
             endTime=record["ended"],
             agent=agents,
@@ -181,19 +183,19 @@ class Graph:
             name=name,
             description=meaning,
             additionalType="File",
-            workExample=_plainly(files),
+            workExample=_single_or_list(files),
         )
         for file in files:
             file["exampleOfWork"] = slot
         return slot
 
-    def content(self, place: Path) -> dict[str, str]:
-        """Return size, media type and SHA-256 of a file of the crate."""
-        path = self.root / place
+    def content(self, path: Path) -> dict[str, str]:
+        """Return size, media type and SHA-256 of a file by its path in the crate."""
+        file = self.root / path
         return {
-            "contentSize": str(path.stat().st_size),
-            "encodingFormat": _media_type(place),
-            "sha256": sha256_of(path),
+            "contentSize": str(file.stat().st_size),
+            "encodingFormat": _media_type(path),
+            "sha256": sha256_of(file),
         }
 
 
@@ -206,35 +208,33 @@ def write_graph(
     licences: Sequence[str],
     settings: Path,
     behind: Mapping[Path, Record | None],
-    places: Mapping[Path, Path],
+    paths: Mapping[Path, Path],
     copies: Mapping[Path, Path],
     pinned: Mapping[Path, Pinned],
     relative: Callable[[str], str],
 ) -> int:
     """Write ``ro-crate-metadata.json`` for a crate's files; return the number of entities.
 
-    ``settings`` is the campaign file's path in the crate, ``behind`` are all files with their
-    records. ``places`` has paths in the crate of unchanged files; ``copies`` the originals of
-    changed copies, by path in the crate.
+    ``settings``: path of the campaign file in the crate. ``behind``: all files with their records.
+    ``paths``: paths in the crate of unchanged files. ``copies``: originals of changed copies, by
+    path in the crate. ``relative``: function that removes paths of this machine from a text.
     """
-    graph, jobs = Graph(root, plan.jobs, places, pinned, relative), plan.jobs
+    graph, jobs = Graph(root, plan.jobs, paths, pinned, relative), plan.jobs
     crate, records = graph.crate, [*jobs.by_output.values()]
     records.sort(key=lambda record: (record["started"], record["outputs"][0]["path"]))
     dataset, ended = crate.root_dataset, max(record["ended"] for record in records)
-    changed = {target: original for original, target in places.items()}
-    for path in sorted(p for p in root.rglob("*") if p.is_file()):
-        place = path.relative_to(root)
-        more: dict[str, Any] = {}
-        if place == Path(WORKFLOW):
+    originals = {path: original for original, path in paths.items()}
+    for path in sorted(p.relative_to(root) for p in root.rglob("*") if p.is_file()):
+        if path == Path(WORKFLOW):
             continue
-        if place == Path("README.md"):
-            more = {"about": dataset}
-        elif place in copies:
-            more = {"isBasedOn": graph.original({"path": copies[place]})}
-        elif place in changed:
-            more = {"alternateName": relative(changed[place].as_posix())}
-        named = {"name": place.as_posix(), **graph.content(place), **more}
-        crate.add_file(dest_path=place, properties=named)
+        properties: dict[str, Any] = {"name": path.as_posix(), **graph.content(path)}
+        if path == Path("README.md"):
+            properties["about"] = dataset
+        elif path in copies:
+            properties["isBasedOn"] = graph.original({"path": copies[path]})
+        elif path in originals:
+            properties["alternateName"] = relative(originals[path].as_posix())
+        crate.add_file(dest_path=path, properties=properties)
 
     # The workflow with its commands, and its run by the authors.
     tools = {tool["@id"]: tool for tool in map(graph.tool, records)}
@@ -248,7 +248,7 @@ def write_graph(
     workflow = crate.add_workflow(
         dest_path=WORKFLOW, main=True, lang="snakemake", properties=properties
     )
-    agents = _plainly([graph.author(text) for text in plan.authors])
+    agents = _single_or_list([graph.author(text) for text in plan.authors])
     actions = [graph.job(record, agents) for record in records]
     campaign = graph.copied(settings)
     inputs = [
@@ -256,7 +256,7 @@ def write_graph(
         for path, record in behind.items()
         if not record or record["verb"] == "retrieve"
     ]
-    exhibit_files = [path for path in places.values() if path.parts[0] in ("exhibits", "published")]
+    exhibit_files = [path for path in paths.values() if path.parts[0] in ("exhibits", "published")]
     results = [*map(graph.copied, dict.fromkeys(exhibit_files))]
     workflow["input"] = [
         graph.slot("campaign", "Settings of the run.", [campaign]),
@@ -270,7 +270,7 @@ def write_graph(
         description=f"{len(actions)} jobs. Root hash of their records: {jobs.root_hash()}.",
         instrument=workflow,
         object=[campaign, *inputs],
-        result=_plainly(results),
+        result=_single_or_list(results),
         startTime=records[0]["started"],
         endTime=ended,
         agent=agents,
@@ -279,10 +279,10 @@ def write_graph(
     dataset["mentions"] = [run, *actions]
     dataset["name"], dataset["description"] = title, plan.campaign.description or title
     dataset["author"] = dataset["publisher"] = agents
-    dataset["license"] = _plainly([graph.licence(name) for name in licences])
+    dataset["license"] = _single_or_list([graph.licence(name) for name in licences])
     if citations:
-        dataset["citation"] = _plainly(citations)
-    # Not today's date: the same results make the same crate.
+        dataset["citation"] = _single_or_list(citations)
+    # Not today, so that the same results make the same crate.
     dataset["datePublished"] = ended[:10]
     dataset["conformsTo"] = [
         graph.add(url, "CreativeWork", name=name, version=url.rsplit("/", 1)[1])

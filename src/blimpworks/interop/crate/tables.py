@@ -1,4 +1,4 @@
-"""The contents of a crate: exhibits, checked to be unaltered, tables as CSV, and licences."""
+"""Find the contents of a crate: exhibits, tables as CSV with described columns, and licences."""
 
 import csv
 import json
@@ -29,7 +29,7 @@ from blimpworks.retrieval.sources import locked_file
 from blimpworks.yaml_files import read_yaml
 
 WITH_JUDGEMENTS = ("items", "accuracies")
-"""Kinds of tables that accompany judgements, although the cells do not need them."""
+"""Kinds of tables that are added to judgements, although cells are not computed from them."""
 FOLDERS = {
     "judgements": ("benchmark", "model", "lang"),
     "scores": ("benchmark", "model", "lang"),
@@ -41,18 +41,18 @@ FOLDERS = {
     "candidates": ("benchmark", "lang"),
     "lexicon": ("lang",),
 }
-"""Columns that only the path of a table contains, by kind."""
-# Treebank text stays where its licence put it: cells count sentences and words.
+"""Columns that are taken from a table's path, by kind of table."""
+# No text of treebanks, which have their own licences: cells only count sentences and words.
 LEFT_OUT = {"sentences": ("text", "comments"), "tokens": ("form", "lemma", "misc")}
-PLACES = {"items": "items", "published": "printed"}
-"""Folder in the crate of a kind of table, if it is not in tables/."""
+DIRECTORIES = {"items": "items", "published": "printed"}
+"""Directory in the crate of kinds of tables that are not in tables/."""
 FORMS = {"measured": "exhibits", "published": "published"}
 """Directory of exhibits, by form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A user's choices: exhibits by paper/name (none: all), further kinds of tables."""
+    """A user's choices: exhibits by paper/name (empty: all), and further kinds of tables."""
 
     exhibits: Sequence[str] = ()
     tables: Sequence[str] = ()
@@ -91,7 +91,7 @@ class Plan:
 
 
 def authors_of(wish: Wish) -> list[str]:
-    """Return authors that the user names, else those of the software."""
+    """Return the authors that the user names, or else those of the software."""
     if wish.authors:
         return [*wish.authors]
     stated = read_yaml(REPOSITORY / "CITATION.cff", "the software's authors")
@@ -99,7 +99,7 @@ def authors_of(wish: Wish) -> list[str]:
 
 
 def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
-    """Return the results directory as records spell it. Raises UserError for another campaign's."""
+    """Return the path of the results as in records. Raises UserError for another campaign's."""
     campaign_results = Path(campaign.pathvars.results)
     if not results.is_dir():
         raise UserError(
@@ -116,7 +116,7 @@ def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
 
 
 def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
-    """Return exhibits, or those ``chosen`` by paper/name. Raises UserError where one is missing."""
+    """Return all exhibits, or those ``chosen`` by paper/name. Raises UserError if one is absent."""
     by_form = {
         (form, f"{path.parent.name}/{path.name.removesuffix(CELLS_SUFFIX)}"): path
         for form, folder in FORMS.items()
@@ -140,9 +140,9 @@ def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
 def require_unaltered(jobs: Jobs, results: Path, run: Callable[[list[str]], object]) -> None:
     """Hash all files of jobs, and make their cheap products again.
 
-    A missing file outside the results, such as a large model, is no fault. ``run`` runs a command
-    line of this package in this process. Raises UserError when a file differs from the records or
-    from what is made again, a record was edited, or a result is missing.
+    Files outside the results, such as large models, may be missing. ``run``: function that runs a
+    command line of this package in this process. Raises UserError when a file differs from the
+    records or from the product made again, a record was edited, or a result is missing.
     """
     findings = [
         finding
@@ -160,7 +160,7 @@ def require_unaltered(jobs: Jobs, results: Path, run: Callable[[list[str]], obje
 
 
 def read_csv(path: Path, nrows: int | None = None) -> pd.DataFrame:
-    """Read as a reader of the crate: "nan" is a language, "NA" a word, only "" is missing."""
+    """Read a CSV file of the crate: only "" is missing; "nan" is a language and "NA" a word."""
     return pd.read_csv(path, keep_default_na=False, na_values=[""], nrows=nrows)
 
 
@@ -170,23 +170,25 @@ class Copied:
 
     kind: str
     original: Path
-    place: Path
+    path: Path
+    """Path in the crate."""
     columns: tuple[str, ...] = ()
 
 
-def _below(kind: str, original: Path) -> tuple[str, ...]:
+def _components_below(table_kind: str, original: Path) -> tuple[str, ...]:
+    """Return the directories and name of a table below the directory of its kind."""
     components = original.with_suffix("").parts
-    folder = EVIDENCE_FOLDERS.get(kind, kind).rpartition("/")[2]
+    folder = EVIDENCE_FOLDERS.get(table_kind, table_kind).rpartition("/")[2]
     return components[len(components) - components[::-1].index(folder) :]
 
 
-def read_table(kind: str, original: Path) -> pd.DataFrame:
-    """Read a table with columns of its path, labels as strings, and lists as JSON."""
-    read = file_reader(kind)
+def read_table(table_kind: str, original: Path) -> pd.DataFrame:
+    """Read a table for CSV: add columns from its path, and convert lists to JSON."""
+    read = file_reader(table_kind)
     if read is not None:
         return read([original])
     frame: pd.DataFrame = read_parquet(original).to_pandas()
-    frame = frame.drop(columns=list(LEFT_OUT.get(kind, ())))
+    frame = frame.drop(columns=list(LEFT_OUT.get(table_kind, ())))
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
     for column in frame:
         first = frame[column].dropna().head(1)
@@ -194,24 +196,24 @@ def read_table(kind: str, original: Path) -> pd.DataFrame:
             frame[column] = frame[column].map(
                 lambda array: json.dumps(array.tolist(), ensure_ascii=False), na_action="ignore"
             )
-    below = _below(kind, original)
-    for folder_number, name in enumerate(FOLDERS.get(kind, ())):
-        if name not in frame and folder_number < len(below):
-            frame.insert(folder_number, name, below[folder_number])
+    pairs = zip(FOLDERS.get(table_kind, ()), _components_below(table_kind, original), strict=False)
+    for position, (name, component) in enumerate(pairs):
+        if name not in frame:
+            frame.insert(position, name, component)
     return frame
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as UTF-8 CSV with LF line ends; .gz files as gzip without a time."""
+    """Write a table as UTF-8 CSV with LF line ends; as gzip without a time if ``path`` is .gz."""
     packed = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
     path.parent.mkdir(parents=True, exist_ok=True)
     frame.to_csv(path, index=False, lineterminator="\n", compression=packed)
 
 
 def tables_behind(exhibits: Iterable[Shown], further: Sequence[str], jobs: Jobs) -> pd.DataFrame:
-    """Return tables that exhibits are computed from, and those of ``further`` kinds behind them.
+    """Return the tables that exhibits are computed from, and ancestors of ``further`` kinds.
 
-    Columns paper, form, exhibit, source (the kind of table), original (its path).
+    Columns: paper, form, exhibit, source (kind of table), original (path of the table).
     """
     graph, rows = Lineage(records=jobs.search), []
     for exhibit in exhibits:
@@ -229,52 +231,45 @@ def tables_behind(exhibits: Iterable[Shown], further: Sequence[str], jobs: Jobs)
 
 
 def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copied]:
-    """Copy each table once, as CSV; CSV files unchanged. ``packed``: all but items as gzip."""
+    """Copy each table once, as CSV; with ``packed``, all except items as gzip."""
     copies = []
     pairs = behind[["source", "original"]].drop_duplicates().itertuples(index=False)
-    for kind, original in pairs:
-        # Item sets stay as they are for readers of their Croissant metadata.
-        is_copy = original.suffix == ".csv"
-        suffix = ".csv.gz" if packed and kind != "items" and not is_copy else ".csv"
-        folder, name = PLACES.get(kind, f"tables/{kind}"), "/".join(_below(kind, original))
-        place = below(Path(folder), name + suffix, f"the place of {original}")
-        if is_copy:
-            (root / place).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(original, root / place)
+    for table_kind, original in pairs:
+        is_csv = original.suffix == ".csv"
+        # Croissant metadata describe items as plain CSV.
+        suffix = ".csv.gz" if packed and table_kind != "items" and not is_csv else ".csv"
+        folder = DIRECTORIES.get(table_kind, f"tables/{table_kind}")
+        name = "/".join(_components_below(table_kind, original)) + suffix
+        path = below(Path(folder), name, f"the place of {original}")
+        if is_csv:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(original, root / path)
             frame = read_csv(original, nrows=0)
         else:
-            frame = read_table(kind, original)
-            write_csv(frame, root / place)
-        copies.append(Copied(kind, original, place, tuple(map(str, frame))))
+            frame = read_table(table_kind, original)
+            write_csv(frame, root / path)
+        copies.append(Copied(table_kind, original, path, tuple(map(str, frame))))
     return copies
 
 
 def all_cells(exhibits: Iterable[Shown]) -> pd.DataFrame:
     """Return the cells of all exhibits, after the columns paper, form and exhibit."""
-    frames: list[pd.DataFrame] = []
-    for exhibit in exhibits:
-        frame: pd.DataFrame = read_parquet(exhibit.cells).to_pandas()
-        names = {"paper": exhibit.paper, "form": exhibit.form, "exhibit": exhibit.name}
-        for position, (column, name) in enumerate(names.items()):
-            frame.insert(position, column, name)
-        frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
-
-
-# Licences
+    names = ["paper", "form", "exhibit"]
+    frames = {(e.paper, e.form, e.name): read_parquet(e.cells).to_pandas() for e in exhibits}
+    return pd.concat(frames, names=names).reset_index(names).reset_index(drop=True)
 
 
 UNSTATED = "licence not stated by the source"
 CODE, DATA = "Apache-2.0", "CC0-1.0"
-"""Licences of our code, and of our data: word lists, declarations and what they generate."""
+"""Licences of this repository's code, and of its data: lexicons, declarations, generated items."""
 NAMES = {"CC0": "CC0-1.0", "GNU GPL 3.0": "GPL-3.0-only", "C-UDA 1.0": "C-UDA-1.0"}
-"""SPDX's names of licences with other names in the catalogue."""
+"""SPDX's names of licences that have other names in the catalogue."""
 CREATIVE_COMMONS = re.compile(r"CC[ -](BY(?:-NC)?(?:-SA|-ND)?) (\d\.\d)")
 SPDX = re.compile(r"CC0-1\.0|CC-BY[A-Z-]*-\d\.\d|GPL-3\.0-only|C-UDA-1\.0|Apache-2\.0|MIT")
 
 
 def licence_name(stated: str) -> str:
-    """Return a licence's SPDX name if it has one.
+    """Return the SPDX name of a licence, or the stated name without one.
 
     >>> licence_name("CC BY-NC-SA 4.0")
     'CC-BY-NC-SA-4.0'
@@ -285,26 +280,26 @@ def licence_name(stated: str) -> str:
 
 
 def licence_url(name: str) -> str | None:
-    """Return SPDX's page of a licence, None without one."""
+    """Return the address of SPDX's page on a licence; None without one."""
     return f"https://spdx.org/licenses/{name}" if SPDX.fullmatch(name) else None
 
 
 def retrieved_files(jobs: Jobs) -> set[Path]:
-    """Return retrieved files, whether or not the catalogue pins them now."""
+    """Return the files that jobs retrieved, also those that the catalogue no longer pins."""
     records = jobs.by_output.values()
     retrieved = (record["outputs"] for record in records if record["verb"] == "retrieve")
     return {Path(entry["path"]) for entries in retrieved for entry in entries}
 
 
 def sources_behind(jobs: Jobs, campaign: Campaign) -> dict[Path, Pinned]:
-    """Return retrieved files with their catalogue rows. Raises UserError for a broken catalogue."""
+    """Return the catalogue rows of retrieved files. Raises UserError for a broken catalogue."""
     catalogue = load_catalogue(campaign)
     pinned: list[Pinned] = [row for rows in catalogue.treebanks.values() for row in rows]
     rows: dict[str, Pinned] = {}
     for row in [*pinned, *catalogue.sources.values()]:
         name = getattr(row, "name", "")
         table = catalogue.tables.get(name, campaign.catalogue.treebanks)
-        # Without a pin, the SHA-256 recorded when the file was first retrieved.
+        # Without a pinned SHA-256, the one recorded when the file was first retrieved.
         locked = None if row.sha256 else locked_file(table, name, row.url)
         if sha256 := row.sha256 or (locked.sha256 if locked else ""):
             rows[sha256] = row
@@ -316,20 +311,20 @@ def sources_behind(jobs: Jobs, campaign: Campaign) -> dict[Path, Pinned]:
 
 
 def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
-    """Count files under each licence, most frequent first."""
+    """Count files by licence, the most frequent first."""
     return dict(Counter(licence_name(row.licence) for row in rows).most_common())
 
 
 def licences_behind(jobs: Jobs, rows: Mapping[Path, Pinned], results: Path) -> dict[str, int]:
-    """Count files under each licence: of sources, and of benchmarks that state one.
+    """Count files by licence: sources, and files that no job made behind a benchmark's items.
 
-    The latter are the files from outside behind a benchmark's items. Without a known licence:
-    ``UNSTATED`` with zero files.
+    The latter have the licence that the benchmark states. Without any, return ``UNSTATED`` with
+    zero files.
     """
     files_by_licence: dict[str, set[Path]] = {}
     for entry in jobs.entries.values():
         table = Path(entry["path"])
-        # Some papers have further tables of items, which are of no benchmark alone.
+        # Some papers have tables of items that belong to no benchmark.
         if not table.is_relative_to(results / "items") or table.parent.name not in benchmarks():
             continue
         if stated := paper_of(table.parent.name).citation.licence:
@@ -346,28 +341,28 @@ Descriptions = Mapping[tuple[str, str], tuple[str, str]]
 
 
 def read_dictionary() -> Descriptions:
-    """Return descriptions of columns."""
+    """Read the descriptions of columns."""
     with Path(__file__).with_name("dictionary.tsv").open(encoding="utf-8", newline="") as file:
         rows = [*csv.DictReader(file, delimiter="\t")]
     return {(row["table"], row["column"]): (row["unit"], row["meaning"]) for row in rows}
 
 
-def describe(known: Descriptions, table: str, column: str) -> tuple[str, str]:
+def describe(descriptions: Descriptions, table: str, column: str) -> tuple[str, str]:
     """Return unit and meaning of a column of a kind of table; empty without a description.
 
-    The first part of a kind such as items/BENCHMARK/all decides. Columns that benchmarks keep of
-    their own files share one description.
+    The first component of a kind such as items/BENCHMARK/all decides. Columns that benchmarks take
+    over from their files share one description.
     """
-    kind = table.partition("/")[0]
-    keys = ((kind, column), (ANY, column), (kind, ANY))
-    return next((known[key] for key in keys if key in known), ("", ""))
+    table_kind = table.partition("/")[0]
+    keys = ((table_kind, column), (ANY, column), (table_kind, ANY))
+    return next((descriptions[key] for key in keys if key in descriptions), ("", ""))
 
 
 def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
     """Return the data dictionary of a crate: table, column, unit, meaning."""
-    known = read_dictionary()
+    descriptions = read_dictionary()
     rows = [
-        (table, column, *describe(known, table, column))
+        (table, column, *describe(descriptions, table, column))
         for table, columns in tables.items()
         for column in columns
     ]
