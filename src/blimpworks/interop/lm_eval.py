@@ -11,10 +11,10 @@ document (data sets). Three spellings of a pair's fields are known.
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import takewhile
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -251,11 +251,17 @@ First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
 """By item id: location and row of the first document with it, and the paradigms so far."""
 
 
+def _count_equal(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return the number of equal words at the start of two sentences."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
+    return len([*pairs])
+
+
 def differing_words(good: str, bad: str) -> tuple[Span, Span]:
     """Return the span of the differing words in each sentence; ``NOWHERE`` without any."""
     first, second = good.split(), bad.split()
-    head = len(os.path.commonprefix([first, second]))
-    tail = len(os.path.commonprefix([first[head:][::-1], second[head:][::-1]]))
+    head = _count_equal(first, second)
+    tail = _count_equal(first[head:][::-1], second[head:][::-1])
     spans: list[Span] = []
     for text in (good, bad):
         edges = [word.span() for word in re.finditer(r"\S+", text)]
@@ -332,7 +338,7 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
 
 
 def _document(line: str, seen: set[str]) -> Doc | None:
-    """Return a line's document; None if an earlier line has it. Raises ValueError for no document."""
+    """Return a line's document; None if an earlier line has it. Raises ValueError without one."""
     try:
         value = load_json(line)
     except (ValueError, RecursionError) as error:
