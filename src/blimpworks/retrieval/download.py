@@ -1,4 +1,4 @@
-"""Download one file over HTTP, or ask for its checksum; retry, resume, name the fault plainly."""
+"""Download a file over HTTP with retries and resumption, or ask its archive for a checksum."""
 
 import fcntl
 import hashlib
@@ -41,14 +41,14 @@ from blimpworks.retrieval.sources import (
 )
 
 AT_ONCE = 4
-"""Most parallel downloads from a host."""
+"""Most parallel downloads from a host by this user."""
 PAUSE = 0.2
-"""Seconds between two tries to get a slot."""
+"""Seconds between two attempts to get a slot."""
 
 
 @contextmanager
 def slot(host: str) -> Iterator[None]:
-    """Hold one of the ``AT_ONCE`` slots of a host; wait until one is free."""
+    """Hold one of the ``AT_ONCE`` slots of a host; first wait until one is free."""
     folder = Path(tempfile.gettempdir(), f"blimpworks-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
@@ -70,7 +70,7 @@ LARGEST = 20_000_000_000
 """Most bytes of a file without a size in the catalogue."""
 _RETRIED = (429, 500, 502, 503, 504)
 _LONGEST_WAIT = 120.0
-# A subclass stands before its base.
+# Subclasses come before their bases.
 _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.NameResolutionError, "the host {host} cannot be found"),
     (exceptions.NewConnectionError, "no connection to {host} ({detail})"),
@@ -92,15 +92,15 @@ _STATUSES = {
 RETRIES = 5
 """Retries after a refused connection, a time-out, a 429 or a 5xx."""
 STALLS = 4
-"""Broken transfers in a row that brought nothing new."""
+"""Broken transfers in a row without new bytes after which a download fails."""
 BACKOFF = 1.0
-"""First pause in seconds; it doubles each time."""
+"""First pause between retries in seconds; each further one is twice as long."""
 LIMITS = (20.0, 60.0)
-"""Seconds to connect to a host, and without any byte of an answer."""
+"""Longest time in seconds to connect to a host, and between two bytes of an answer."""
 
 
 class _Retry(Retry):
-    """Retries of urllib3 with an upper bound on the pause that a server asks for."""
+    """Retries of urllib3, with an upper bound on the pause that a server may request."""
 
     def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
         wait = super().get_retry_after(response)
@@ -108,11 +108,11 @@ class _Retry(Retry):
 
 
 class _Refused(RequestException):
-    """A redirect that is not followed; the message tells the reason."""
+    """A forbidden redirect; the message has the reason."""
 
 
 class _Session(requests.Session):
-    """A session that follows redirects to allowed addresses alone."""
+    """A session that follows only redirects to allowed addresses."""
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
         """Return the target of a redirect, if any. Raises _Refused for a forbidden one."""
@@ -134,7 +134,7 @@ def host_of(url: str) -> str:
 
 
 def open_session(retries: int | None = None) -> requests.Session:
-    """Open a session that retries, by default ``RETRIES`` times, and is redirected as allowed."""
+    """Open a session with retries (default: ``RETRIES``) that follows only allowed redirects."""
     retry = _Retry(
         total=RETRIES if retries is None else retries,
         backoff_factor=BACKOFF,
@@ -165,33 +165,34 @@ def cause_of(error: RequestException | exceptions.HTTPError, url: str) -> str:
 
 
 def refusal_of(response: requests.Response) -> tuple[str, str]:
-    """Describe a host's refusal, and the remedy."""
+    """Return a description of a host's refusal, and a remedy."""
     text, remedy = _STATUSES.get(response.status_code, ("failed", "try again later"))
     return f"{host_of(response.url)} {text} (HTTP {response.status_code})", remedy
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """Download of ``url`` into the file ``part``, which may hold its first bytes."""
+    """Download of ``url`` into the file ``partial``, which may already have the first bytes."""
 
     url: str
-    part: Path
+    partial: Path
     size: int | None
     """Expected bytes, if known."""
     where: str
     """Catalogue and row, for messages."""
     instead: str
-    """Alternative without a network, for messages."""
+    """What a user can do without a network, for messages."""
 
     def received(self) -> int:
-        return self.part.stat().st_size if self.part.exists() else 0
+        return self.partial.stat().st_size if self.partial.exists() else 0
 
     def run(self) -> None:
-        """Fetch the missing bytes of the part; the caller verifies its content.
+        """Fetch the missing bytes of the partial file; the caller verifies its content.
 
         Raises UserError offline, for a forbidden address and a full disk. Raises NotReceived for a
         forbidden redirect, an unreachable host, an HTTP error, or a connection that keeps breaking;
-        then the part stays for the next try. For more than ``LARGEST`` bytes it is deleted.
+        the partial file remains for the next attempt. A file of unknown size and more than
+        ``LARGEST`` bytes is deleted.
         """
         try:
             check_address(self.url)
@@ -203,9 +204,9 @@ class Transfer:
         if variable := offline_variable():
             offline = self._failure(f"{variable} forbids the network", f"unset {variable}")
             raise UserError(str(offline))
-        self.part.parent.mkdir(parents=True, exist_ok=True)
+        self.partial.parent.mkdir(parents=True, exist_ok=True)
         best, stalls = -1, 0
-        with disk_errors(self.part), slot(host_of(self.url)), open_session() as session:
+        with disk_errors(self.partial), slot(host_of(self.url)), open_session() as session:
             while not self._request_rest(session):
                 reached = self.received()
                 stalls = 0 if reached > best else stalls + 1
@@ -226,10 +227,10 @@ class Transfer:
         )
 
     def _request_rest(self, session: requests.Session) -> bool:
-        """Make one request; return whether the part is complete."""
+        """Make one request; return whether the file is complete."""
         start = self.received()
         if self.size is not None and start > self.size:
-            self.part.unlink()
+            self.partial.unlink()
             start = 0
         if start and start == self.size:
             return True
@@ -246,41 +247,41 @@ class Transfer:
                 raise self._failure(*refusal_of(response))
             span = response.headers.get("Content-Range", "")
             if response.status_code == requests.codes.requested_range_not_satisfiable:
-                # Nothing comes after the part: it is complete, or of another file.
+                # No bytes follow: the partial file is complete, or of another file.
                 if span == f"bytes */{start}" and self.size is None:
                     return True
-                self.part.unlink()
+                self.partial.unlink()
                 return False
             partial = response.status_code == requests.codes.partial
             continued = partial and span.startswith(f"bytes {start}-")
             return self._save(response, start if continued else 0)
 
     def _save(self, response: requests.Response, start: int) -> bool:
-        """Write a response after the first ``start`` bytes; return whether the part is complete."""
+        """Write a response after the first ``start`` bytes; return whether the file is complete."""
         length = response.headers.get("Content-Length")
         total = start + int(length) if length else self.size
         self._check_size(total or 0)
         bar = tqdm(
             total=total, initial=start, desc=self.where, unit="B", unit_scale=True, disable=None
         )
-        with bar, self.part.open("ab" if start else "wb") as handle:
+        with bar, self.partial.open("ab" if start else "wb") as handle:
             try:
                 for piece in response.iter_content(PIECE):
                     handle.write(piece)
-                    handle.flush()  # what a killed process leaves behind must be resumable
+                    handle.flush()  # so that the next process resumes here if this one is killed
                     bar.update(len(piece))
                     self._check_size(handle.tell())
                     if self.size is not None and handle.tell() > self.size:
                         return True
             except RequestException:
                 return False
-        # Without a length and without chunks an early end is no error.
+        # Without a length and without chunks, requests cannot notice an early end.
         framed = length is not None or "Transfer-Encoding" in response.headers
         return framed or self.received() == self.size
 
     def _check_size(self, reached: int) -> None:
         if self.size is None and reached > LARGEST:
-            self.part.unlink(missing_ok=True)
+            self.partial.unlink(missing_ok=True)
             raise self._failure(
                 f"it is larger than {LARGEST:,} bytes, the most for a file of unstated size",
                 "write its size into the row's bytes",
@@ -293,7 +294,7 @@ _DIGITS = {MD5: 32, GIT_BLOB: 40, SHA256: 64}
 
 
 def stated_checksum(statement: Statement, where: str) -> Checksum:
-    """Return the checksum that an archive states of a file.
+    """Ask an archive for the checksum that it states for a file.
 
     ``where``: catalogue and row, for messages. Raises UserError offline, for an unreachable
     archive, and for an answer without checksum.
@@ -319,11 +320,11 @@ def stated_checksum(statement: Statement, where: str) -> Checksum:
             "one for each of its files; correct the row's url, or pin the file "
             "(`blimpworks pin`)."
         ) from error
-    digits = _DIGITS[checksum.kind]
+    digits = _DIGITS[checksum.method]
     if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", checksum.digest):
         raise UserError(
             f"{where}: {shown(statement.url)} states {checksum.digest!r:.80} as the "
-            f"{checksum.kind} of {statement.file!r}, expected {digits} hexadecimal "
+            f"{checksum.method} of {statement.file!r}, expected {digits} hexadecimal "
             "digits; pin the file (`blimpworks pin`)."
         )
     return checksum
@@ -352,7 +353,7 @@ def _request(statement: Statement, where: str) -> bytes:
 
 
 PATIENCE = 30.0
-"""Seconds that the hub's library waits for a connection, or for any byte of an answer."""
+"""Seconds that the hub's client waits for a connection, or for the next byte of an answer."""
 
 
 def _limit(request: Any) -> None:
@@ -362,10 +363,10 @@ def _limit(request: Any) -> None:
 
 
 def limit_waits() -> None:
-    """Let the requests of the hub's library in this process fail after ``PATIENCE``.
+    """Let requests of the hub's client in this process fail after ``PATIENCE`` seconds of silence.
 
-    Some have no limit else. Call it before each attempt: after errors the library opens a new
-    session.
+    Some of them have no limit of their own. Call this function before each attempt: after errors
+    the client opens a new session.
     """
     from huggingface_hub import get_session
 

@@ -34,12 +34,12 @@ from blimpworks.strict import Part, Strict, Within
 _COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 _VERSION = re.compile(r"(?<![0-9A-Za-z.])[vr]?\d+(\.\d+)+")
 _ARCHIVES = ("https://zenodo.org/record/", "https://dl.fbaipublicfiles.com/colorless-green-rnns/")
-"""Addresses of deposits that never change, though they name no version."""
+"""Addresses of archives in which a file never changes, although they name no version."""
 _MOVING = {"HEAD", "main", "master", "latest", "develop", "trunk"}
 
 
 def is_fixed(url: str) -> bool:
-    """Tell whether an address names one state: a commit, version, or deposit in an archive."""
+    """Tell whether the file at an address cannot change: it names a commit, version or archive."""
     if url.startswith(_ARCHIVES):
         return True
     path = urlsplit(url).path
@@ -48,22 +48,22 @@ def is_fixed(url: str) -> bool:
 
 
 def pinnable_names(catalogue: Path, mirror: Path | None = None) -> list[str]:
-    """List unpinned rows whose file a ``mirror`` has, or whose address names one state of it."""
+    """List unpinned rows with a file in ``mirror``, or with a fixed address (``is_fixed``)."""
     pins = [pin for pin in _pins(catalogue) if not pin.is_pinned]
     return [pin.name for pin in pins if in_mirror(pin, mirror) or is_fixed(pin.url)]
 
 
 def unpinnable_names(catalogue: Path) -> list[str]:
-    """List unpinned rows whose address names no single state of a file, mirrored or not."""
+    """List unpinned rows without a fixed address (``is_fixed``)."""
     return [pin.name for pin in _pins(catalogue) if not pin.is_pinned and not is_fixed(pin.url)]
 
 
 def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> Pin:
-    """Record the sha256 and bytes of row ``name`` in ``catalogue``, and return the filled pin.
+    """Write the sha256 and bytes of row ``name`` into ``catalogue``, and return the filled pin.
 
-    Reads the file in ``mirror``, or else downloads it. ``name``: path of the retrieved file
-    relative to the directory of sources. All other cells, the order of rows and line ends stay,
-    except for quotes in a .csv.
+    Read the file in ``mirror``, or else download it. ``name``: path of the retrieved file relative
+    to the directory of sources. All other bytes of the catalogue stay, except quotes in the row of
+    a .csv.
 
     Raises UserError for an unknown or pinned row, an address without commit or version, and a
     failed download.
@@ -100,7 +100,7 @@ def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> Pin:
                     f"{pin.where}: {origin} {problem}; correct the row, or replace the file."
                 )
         filled = replace(pin, sha256=sha256_of(file), bytes=file.stat().st_size)
-    # Read again: somebody may have edited the table while the file came in.
+    # Read the table again: a user may have edited it during the download.
     _record(catalogue, [pin.name for pin in _pins(catalogue)].index(name), filled)
     return filled
 
@@ -136,18 +136,18 @@ def _record(catalogue: Path, index: int, pin: Pin) -> None:
 
 
 LARGEST = 4_000_000_000
-"""Most bytes of a member without a size in the catalogue."""
+"""Most bytes of an archive's file without a size in the catalogue."""
 MOST = 60_000_000_000
-"""Most bytes of all members up to the last needed one: an archive may unpack without end."""
+"""Most bytes of all files up to the last needed one, against archives that unpack without end."""
 
 
 class ArchiveRow(Strict):
-    """An archive that holds files of a catalogue."""
+    """Row of the table of archives: an archive with files of a catalogue."""
 
     name: Part
     url: Annotated[str, AfterValidator(check_listed)]
     members: Within
-    """Directory in the archive under which files have the same paths as in a mirror."""
+    """Directory in the archive; below it, files have the same paths as in a mirror."""
     mirror: Within
     """Directory of a mirror that corresponds to ``members``."""
     note: str
@@ -155,10 +155,10 @@ class ArchiveRow(Strict):
 
 @dataclass(slots=True)
 class Taken:
-    """Names of the expected files, by outcome."""
+    """Names of the expected files by outcome."""
 
     present: list[str] = field(default_factory=list)
-    """Files that the mirror had."""
+    """Files that the mirror already had."""
     taken: list[str] = field(default_factory=list)
     differing: list[str] = field(default_factory=list)
     """Files of the archive with other content than pinned, each with the difference."""
@@ -166,7 +166,7 @@ class Taken:
 
 
 class _Differs(Exception):
-    """A member is not the pinned file; the message tells the difference."""
+    """A file of the archive is not the pinned one; the message has the difference."""
 
 
 def pins_of(rows: Iterable[SourceRow | TreebankRow], catalogue: Path) -> list[Pin]:
@@ -179,10 +179,9 @@ def fetch_archive(
 ) -> Taken:
     """Download an archive and copy from it the pinned files that a mirror lacks.
 
-    No name in the archive is trusted. A member is taken if the catalogue expects it, goes to the
-    path that the catalogue states, and must have the pinned size and checksum. So the archive
-    itself needs no checksum. ``archive``: a local copy. A broken download is continued, and removed
-    at the end.
+    The archive needs no checksum, since nothing in it is trusted: only files in the catalogue are
+    taken, to the path that the catalogue states, with the pinned size and checksum. ``archive``: a
+    local copy. A broken download is continued; the archive is deleted at the end.
 
     Raises UserError for a failed download, a file that is no whole tar archive, an archive that
     unpacks without end, and a full disk.
@@ -240,7 +239,7 @@ def _unpack(archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: T
 
 
 def _take(content: IO[bytes] | None, size: int, pin: Pin, mirror: Path) -> None:
-    """Copy one member into the mirror. Raises _Differs for another file than pinned."""
+    """Copy one file into the mirror. Raises _Differs for another file than pinned."""
     if content is None:
         raise _Differs("is no file there")
     if size > (LARGEST if pin.bytes is None else pin.bytes):

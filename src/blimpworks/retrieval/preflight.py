@@ -1,4 +1,4 @@
-"""Find within seconds the obstacles to retrieving files and models."""
+"""Find obstacles to retrieving files and models within seconds, before a run starts."""
 
 import shutil
 import signal
@@ -26,8 +26,9 @@ from blimpworks.retrieval.download import cause_of, host_of, limit_waits, open_s
 from blimpworks.retrieval.sources import Pin, in_mirror
 
 LIMITS = (10.0, 10.0)
-"""Seconds to connect to a host, and to get any answer from it."""
+"""Longest time in seconds to connect to a host, and to get any answer from it."""
 AT_ONCE = 16
+"""Number of parallel requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class HubNeed:
 
     hf_id: str
     gated: bool
-    """Whether the hub wants its licence to be accepted first."""
+    """Whether a user must have accepted its licence on the hub."""
     name: str = ""
     """Name in the table of models."""
     revision: str = "main"
@@ -49,7 +50,7 @@ def _such_as(names: Sequence[str]) -> str:
 
 
 def _unreachable(url: str) -> str:
-    """Tell why a host cannot be reached; empty if it answers anything or is slow."""
+    """Return the reason why a host cannot be reached; empty if it answers at all, or slowly."""
     with open_session(retries=1) as session:
         try:
             session.head(urljoin(url, "/"), timeout=LIMITS, allow_redirects=False)
@@ -61,14 +62,15 @@ def _unreachable(url: str) -> str:
 
 
 def _causes(urls: Iterable[str]) -> dict[str, str]:
+    """Return the reasons why hosts cannot be reached, by host."""
     hosts = {host_of(url): url for url in urls}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         causes = dict(zip(hosts, pool.map(_unreachable, hosts.values()), strict=True))
     return {host: cause for host, cause in causes.items() if cause}
 
 
-def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None) -> Iterator[str]:
-    """List the obstacles to downloading the files that no mirror has."""
+def _downloads(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None) -> Iterator[str]:
+    """List the obstacles to downloading files that the mirror lacks."""
     variable = offline_variable()
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
@@ -92,10 +94,10 @@ def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None)
         names = [pin.name for pin in downloads]
         yield f"{variable} forbids the network, and no mirror has {_such_as(names)}; unset it"
     elif downloads:
-        # Name the unreachable hosts of files that no other host has.
+        # Name unreachable hosts, but only for files that no other host has.
         allowed = []
         for pin in downloads:
-            with suppress(ValueError):  # the download says what is wrong with another address
+            with suppress(ValueError):  # leave forbidden addresses to the download's message
                 check_address(pin.url)
                 allowed.append(pin)
         causes = _causes(pin.url for pin in allowed)
@@ -113,15 +115,15 @@ def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None)
 
 
 def _refusal(need: HubNeed) -> str:
-    """Tell why the hub refuses a model to the owner of the token, or has another state than locked.
+    """Return why the hub refuses a model to the token's owner, or that the model has changed.
 
-    Empty if it gives the model, or fails for a reason that may pass: a download tries again.
+    Empty if the model can be had, or for an error that may pass: a download tries again.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
-    # The class of the client's network errors differs by version.
-    passing = cast(tuple[type[Exception], ...], (OSError, *HfHubHTTPError.__bases__))
+    # The client's class of network errors depends on its version.
+    temporary = cast(tuple[type[Exception], ...], (OSError, *HfHubHTTPError.__bases__))
     try:
         if need.gated:
             HfApi().auth_check(need.hf_id)
@@ -133,18 +135,18 @@ def _refusal(need: HubNeed) -> str:
         return f"{need.hf_id}: its licence is not accepted (https://huggingface.co/{need.hf_id})"
     except RepositoryNotFoundError:
         return f"{need.hf_id}: the hub has no such model, or hides it from the token's owner"
-    except passing:
+    except temporary:
         return ""
     return ""
 
 
 def _hub(needs: Sequence[HubNeed]) -> Iterator[str]:
-    """List the obstacles to gated models, and to branches that may have moved."""
+    """List the obstacles to retrieving gated models, and models with locked commits."""
     if not needs or offline_variable():  # offline, models come from a cache
         return
     try:
         from huggingface_hub import constants, get_token
-    except ModuleNotFoundError:  # the jobs have an environment of their own
+    except ModuleNotFoundError:  # it may be installed in the environment of the jobs
         return
     cause = _unreachable(constants.ENDPOINT)
     if cause:
@@ -175,8 +177,8 @@ def obstacles(
 ) -> list[str]:
     """List the obstacles to retrieving files, and models of the hub, into ``folder``.
 
-    ``checksums``: accepted ones, any or SHA-256 alone; ``addresses``: table of alternative
-    addresses. Asks each host once for any answer, and the hub about each gated or locked model.
+    Ask each host once for any answer, and the hub about each gated or locked model. ``checksums``:
+    accepted kinds of checksums. ``addresses``: table of alternative addresses.
     """
     pinned, unpinned, problems = list[Pin](), list[Pin](), list[str]()
     for pin in pins:
@@ -189,7 +191,7 @@ def obstacles(
             f"{tables or 'the catalogue'} where there is a network, or set unpinned: skip in the "
             "campaign"
         )
-    problems += [*_elsewhere(pinned, mirror, addresses), *_hub(models)]
+    problems += [*_downloads(pinned, mirror, addresses), *_hub(models)]
     needed = sum(pin.bytes or 0 for pin in pinned)
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     free = shutil.disk_usage(existing).free
@@ -204,13 +206,16 @@ def obstacles(
 def campaign_obstacles(
     campaign: Campaign, catalogue: Catalogue, names: Iterable[str], cache: Path | None
 ) -> list[str]:
-    """List obstacles to ``names`` below a campaign's resources; ``cache``: of the site, or None."""
+    """List the obstacles to retrieving ``names``, paths below a campaign's resources.
+
+    ``cache``: the site's cache of the hub's models, if any.
+    """
     rows: dict[str, SourceRow | TreebankRow] = {**catalogue.sources}
     rows |= {row.name: row for treebanks in catalogue.treebanks.values() for row in treebanks}
     locked_rows = locked_models(model_tables(campaign.catalogue.models))
     pins, needs = list[Pin](), dict[str, HubNeed]()
-    for kind, name in (path.split("/", 1) for path in names):
-        if kind == "sources":
+    for folder, name in (path.split("/", 1) for path in names):
+        if folder == "sources":
             table = catalogue.tables.get(name, campaign.catalogue.treebanks)
             pins.append(Pin.of(rows[name], table))
             continue
@@ -230,7 +235,7 @@ def campaign_obstacles(
 def refuse_unreachable(
     campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part], cache: Path | None
 ) -> None:
-    """Raise UserError when not all that a campaign has yet to retrieve can be had."""
+    """Raise UserError if files or models that a campaign lacks cannot be retrieved."""
     resources = Path(campaign.pathvars.resources)
     names = [f"sources/{name}" for name in retrieved_files(campaign, catalogue, parts)]
     names += [
@@ -250,10 +255,10 @@ COMMANDS = {"retrieve", "retrieve-model"}
 
 
 def end_downloads_on_signals() -> None:
-    """Let SIGINT and SIGTERM to this process end the downloads below it.
+    """Let SIGINT and SIGTERM to this process also end the downloads among its child processes.
 
-    Snakemake waits for running jobs when told to end: for minutes, if a host does not answer.
-    Received bytes stay, and the next run goes on from there.
+    When Snakemake is asked to end, it waits for running jobs: minutes, if a host does not answer.
+    Received bytes stay, and the next run continues there.
     """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
@@ -270,6 +275,6 @@ def end_downloads_on_signals() -> None:
             if callable(following):
                 following(number, frame)
 
-    with suppress(ValueError):  # only the main thread, which Snakemake's caller may not be, can
+    with suppress(ValueError):  # only the main thread can set handlers; Snakemake may run elsewhere
         for number in before:
             signal.signal(number, handle)

@@ -29,10 +29,10 @@ _md5 = partial(hashlib.md5, usedforsecurity=False)
 def git_blob_of(path: Path) -> str:
     """Return the id that ``git hash-object`` gives to a file, as 40 hexadecimal digits.
 
-    That is the SHA-1 of ``blob``, the size in bytes, a NUL and the content. Raises OSError when the
+    It is the SHA-1 of ``blob``, the size in bytes, a NUL and the content. Raises OSError when the
     file cannot be read.
     """
-    # Git chose SHA-1; a file is checked by SHA-256 too, from its first download on.
+    # Git uses SHA-1; from the first download on, files are verified by SHA-256 too.
     digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, lambda: digest).hexdigest()
@@ -42,46 +42,46 @@ def git_blob_of(path: Path) -> str:
 class Checksum:
     """Expected checksum and size of a file."""
 
-    kind: str
+    method: str
     """``SHA256``, ``GIT_BLOB`` or ``MD5``."""
     digest: str
     """Lower-case hexadecimal digits."""
     bytes: int | None = None
     """Size of the file, if known."""
     origin: str = ""
-    """Words after "which" in messages on its source; empty for the catalogue."""
+    """Source of the checksum, as a clause after "which" in messages; empty for the catalogue."""
 
     def __str__(self) -> str:
-        """Return kind and digits, such as ``git blob id 7bf2969f…``."""
-        return f"{self.kind} {self.digest}"
+        """Return method and digits, such as ``git blob id 7bf2969f…``."""
+        return f"{self.method} {self.digest}"
 
     def problem(self, path: Path) -> str | None:
-        """Tell how a file differs, as the end of a sentence; None if it does not."""
+        """Describe how a file differs, as the end of a sentence; None if it does not."""
         by = f", which {self.origin}" if self.origin else ""
         size = path.stat().st_size
         if self.bytes is not None and size != self.bytes:
             number = f"{size:,}" if size < self.bytes else "more"
             return f"has {number} bytes, expected {self.bytes:,}{by}"
-        if self.kind == MD5:
+        if self.method == MD5:
             with path.open("rb") as handle:
                 digest = hashlib.file_digest(handle, _md5).hexdigest()
         else:
-            digest = (sha256_of if self.kind == SHA256 else git_blob_of)(path)
+            digest = (sha256_of if self.method == SHA256 else git_blob_of)(path)
         same = digest == self.digest
-        return None if same else f"has {self.kind} {digest}, expected {self.digest}{by}"
+        return None if same else f"has {self.method} {digest}, expected {self.digest}{by}"
 
 
 log = logging.getLogger(__name__)
 
 
 class LockedFile(LockedRow):
-    """A version of a file that was retrieved before."""
+    """Row of a lock file: the SHA-256 of a retrieved file."""
 
     key: ClassVar = ("name", "verified", "url")
     name: str
     """Path of the retrieved file relative to the directory of sources."""
     verified: str
-    """The verified checksum, such as ``git blob id 7bf2969f…``."""
+    """Checksum by which the file was verified, such as ``git blob id 7bf2969f…``."""
     url: str
     """Address in the catalogue."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -89,7 +89,7 @@ class LockedFile(LockedRow):
 
 
 def locked_file(table: Path, name: str, url: str, verified: str = "") -> LockedFile | None:
-    """Find a file's record by what was ``verified``, or else by its address.
+    """Find a file's row in the lock file by the ``verified`` checksum, or else by address.
 
     Raises UserError for a malformed lock file.
     """
@@ -98,9 +98,9 @@ def locked_file(table: Path, name: str, url: str, verified: str = "") -> LockedF
 
 
 def record_file(row: LockedFile, table: Path) -> None:
-    """Record a retrieved file; when the lock file cannot be written, the log says so.
+    """Record a retrieved file in the lock file; warn when that cannot be written.
 
-    Raises UserError for a malformed lock file, and for another SHA-256 of the same version.
+    Raises UserError for a malformed lock file, and when it has another SHA-256 of the same version.
     """
     try:
         recorded = record(row, table)
@@ -138,13 +138,13 @@ class NotReceived(UserError):
 
 
 PIECE = 1 << 16
-"""Bytes written at a time, and lost at most when a download breaks."""
+"""Bytes that are written at a time, so that a broken download loses no more."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def part_path(output: Path, url: str) -> Path:
-    """Return the path of the first bytes of ``output``: one for each address, never joined."""
+    """Return the path of a partial download of ``output``, which depends on the address."""
     key = hashlib.sha256(url.encode()).hexdigest()[:12]
     return output.with_name(f".{output.name}.{key}.part")
 
@@ -169,7 +169,7 @@ def disk_errors(path: Path) -> Iterator[None]:
         raise
 
 
-if TYPE_CHECKING:  # a file of a mirror needs none: it takes a fifth of a second to import
+if TYPE_CHECKING:  # slow to import (0.2 s), and not needed to copy a file of a mirror
     from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 
 
@@ -191,7 +191,7 @@ class Pin:
     git_blob: str = ""
     """Git's id of the uncompressed file, for a file without ``sha256``."""
     needed: bool = False
-    """Whether another checksum is enough even where campaigns want a SHA-256."""
+    """Whether another checksum suffices even in campaigns that require a SHA-256."""
 
     @classmethod
     def of(cls, row: "SourceRow | TreebankRow", table: Path) -> "Pin":
@@ -206,12 +206,12 @@ class Pin:
 
     @property
     def is_pinned(self) -> bool:
-        """Whether a checksum identifies the file: the row's, or one that its archive states."""
+        """Whether the row has a checksum, or the file's archive states one."""
         return bool(self.sha256 or self.git_blob) or statement_of(self.url) is not None
 
     @property
     def locked(self) -> LockedFile | None:
-        """Record of the first retrieval, if any. Raises UserError for a malformed lock file."""
+        """Lock file's row on the first retrieval, if any. Raises UserError for a malformed one."""
         if self.sha256 or not self.catalogue:
             return None
         blob = str(self.blob) if self.blob else ""
@@ -240,10 +240,10 @@ class Pin:
     def other_addresses(self, table: Path | None) -> list[str]:
         """List further addresses of the file, in the order of a table.
 
-        Its ``address`` may be ``https://a.org/{path}``, with ``instead`` ``https://b.org/x/{path}``:
-        a URL that matches the first is also looked for at the second. ``{path}`` is the remainder;
-        other names match no slash. ``instead`` may also name the checksums ``{sha256}`` or
-        ``{git_blob}``. Rows that need an unknown one are skipped.
+        A row with ``address`` ``https://a.org/{path}`` and ``instead`` ``https://b.org/x/{path}``
+        adds the second address for each URL that matches the first. ``{path}`` matches the
+        remainder of a URL; other names match no slash. ``instead`` may also have the checksums
+        ``{sha256}`` and ``{git_blob}``; a row is skipped if that checksum of the file is unknown.
 
         Raises UserError for an unreadable table, unknown names and forbidden addresses.
         """
@@ -254,7 +254,7 @@ class Pin:
         with reading(table, "a table of addresses", "Correct it."):
             for line, row in table_rows(table, COLUMNS, delimiter="\t"):
                 pattern = ""
-                # Fixed text and names take turns.
+                # The pieces are fixed text and names by turns.
                 for position, piece in enumerate(_NAME.split(row["address"])):
                     wild = f"(?P<{piece}>{'.+' if piece == 'path' else '[^/]+'})"
                     pattern += wild if position % 2 else re.escape(piece)
@@ -282,16 +282,15 @@ class Pin:
 
 
 def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None = None) -> str:
-    """Copy or download the file of ``pin`` to ``output``; return its origin.
+    """Copy or download the file of ``pin`` to ``output``; return its mirror path or its address.
 
-    Looks in ``mirror`` first (plain, then .xz), then tries the row's address, then those of the
-    table ``addresses``. An unfinished download is continued. ``output`` appears only with the
-    pinned size and checksum. A file without SHA-256 is verified by its git blob id, or by its
-    archive's statement; its SHA-256 is recorded in the lock file and must stay the same
-    (``record_file``).
+    Look in ``mirror`` first (plain, then .xz), then try the row's address, then those of the table
+    ``addresses``. Continue an unfinished download. ``output`` is written only with the pinned size
+    and checksum. A file without SHA-256 is verified by its git blob id, or by its archive's
+    statement. Its SHA-256 is recorded in the lock file and must stay the same (``record_file``).
 
-    Returns the path below the mirror, or the address. Raises UserError for a row without checksum,
-    a missing mirror, a path outside of the mirror, a wrong file, and a failed download.
+    Raises UserError for a row without checksum, a missing mirror, a path outside of the mirror, a
+    wrong file, and a failed download.
     """
     if not pin.is_pinned:
         raise UserError(
@@ -312,7 +311,7 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None
                 lzma.open(mirrored) if compressed else mirrored.open("rb") as source,
                 temporary.open("wb") as handle,
             ):
-                # More bytes than expected show that it is another file.
+                # Stop after the expected bytes: a larger file is another one.
                 while proof.bytes is None or handle.tell() <= proof.bytes:
                     if not (piece := source.read(PIECE)):
                         break
@@ -331,17 +330,17 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Evidence that a file is the pinned one."""
+    """Checksums that identify the pinned file."""
 
     pin: Pin
     checksums: tuple[Checksum, ...]
     """Checksums that must all agree."""
     table: Path | None = None
-    """Catalogue table whose lock file must record the SHA-256; None if known."""
+    """Catalogue table; its lock file must record the SHA-256. None if the SHA-256 is known."""
 
     @classmethod
     def of(cls, pin: Pin) -> "Proof":
-        """Choose the SHA-256, else the git blob id, else the archive's statement.
+        """Choose the SHA-256, or else the git blob id, or else the archive's statement.
 
         Raises UserError for a damaged lock file, and when the archive states no checksum.
         """
@@ -363,7 +362,7 @@ class Proof:
         return next(filter(None, (checksum.bytes for checksum in self.checksums)), self.pin.bytes)
 
     def problem(self, path: Path) -> str | None:
-        """Tell how a file differs; None for the pinned file."""
+        """Describe how a file differs; None for the pinned file."""
         return next(filter(None, (checksum.problem(path) for checksum in self.checksums)), None)
 
     def record(self, path: Path) -> None:
@@ -380,7 +379,10 @@ class Proof:
 
 
 def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
-    """Find a file in a mirror, plain or as .xz. Raises UserError for no mirror, or outside it."""
+    """Find a file in a mirror, plain or as .xz; None if it is not there.
+
+    Raises UserError when the mirror is no directory, or the path leaves it.
+    """
     if mirror is None:
         return None
     if not mirror.is_dir():
@@ -407,7 +409,7 @@ def _download(proof: Proof, output: Path, addresses: Path | None) -> str:
             transfer.run()
             problem = proof.problem(partial)
             if problem and resumed:
-                # The old beginning may be what is wrong; only a fresh download accuses the server.
+                # The old first bytes may be wrong, so download the file anew before failing.
                 partial.unlink()
                 transfer.run()
                 problem = proof.problem(partial)
