@@ -30,7 +30,7 @@ from blimpworks.interop.crate.tables import (
     read_dictionary,
     read_table,
 )
-from blimpworks.interop.croissant import write_croissant
+from blimpworks.interop.datasets import write_croissant
 from blimpworks.papers.lmentry.judging.judge import MORE
 from blimpworks.papers.multiblimp.tables import RELEASED_SCHEMA
 from blimpworks.tables import PROMPTS, TableSchema

@@ -130,7 +130,7 @@ def test_what_a_declaration_states_is_on_the_card(campaign, monkeypatch):
     own = paper_of("multiblimp")
     citation = replace(own.citation, licence="CC BY 4.0", contact="a@b.org", bibtex="@misc{x,\n}")
     stating = replace(own, citation=citation)
-    monkeypatch.setattr("blimpworks.interop.hub.paper_of", lambda _: stating)
+    monkeypatch.setattr("blimpworks.interop.datasets.paper_of", lambda _: stating)
     export(file)
     assert header_of(Path("hub"))["license"] == ["cc-by-4.0"]
     card = Path("hub/README.md").read_text(encoding="utf-8")

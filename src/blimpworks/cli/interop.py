@@ -109,8 +109,8 @@ def export_croissant(
 ) -> None:
     """Write item sets as CSV with Croissant metadata, for data set loaders."""
     from blimpworks.cli import run_here
-    from blimpworks.interop.crate.export import export_croissant as write
     from blimpworks.interop.crate.tables import Wish
+    from blimpworks.interop.datasets import export_croissant as write
 
     for path in write(results, campaign, output, Wish(authors=author), run_here):
         typer.echo(str(path))
@@ -131,7 +131,7 @@ def export_hub(
     """Write item sets as a data set of the Hugging Face hub, with its card."""
     from blimpworks.cli import run_here
     from blimpworks.interop.crate.tables import Wish
-    from blimpworks.interop.hub import export_hub as write
+    from blimpworks.interop.datasets import export_hub as write
 
     wish = Wish(authors=author)
     written, left_out = write(results, campaign, output, wish, run_here, benchmark, licence)

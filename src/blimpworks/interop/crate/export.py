@@ -6,9 +6,7 @@ import json
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -23,7 +21,7 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import ACCURACY, COUNT, TOTAL, UNWEIGHTED, VALUES, Formula
 from blimpworks.exhibits.shared import counted
-from blimpworks.files import whole_directory, write_text
+from blimpworks.files import write_text
 from blimpworks.interop.crate.graph import WORKFLOW, write_graph
 from blimpworks.interop.crate.tables import (
     CODE,
@@ -36,13 +34,14 @@ from blimpworks.interop.crate.tables import (
     dictionary,
     find_exhibits,
     licences_behind,
+    new_directory,
     require_unaltered,
     results_of,
     sources_behind,
     tables_behind,
     write_csv,
 )
-from blimpworks.interop.croissant import export_items, write_croissant
+from blimpworks.interop.datasets import write_croissant
 from blimpworks.records.job import REPOSITORY
 from blimpworks.records.places import relative_texts
 
@@ -84,17 +83,6 @@ def plan_crate(
         comparisons,
         behind,
     )
-
-
-@contextmanager
-def new_directory(path: Path) -> Iterator[Path]:
-    """Yield a new directory that becomes ``path``. Raises UserError if ``path`` is not empty."""
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise UserError(
-            f"{path} already exists and is not an empty directory; remove it, or give another."
-        )
-    with whole_directory(path) as temporary:
-        yield temporary
 
 
 def write_crate(plan: Plan, output: Path) -> str:
@@ -186,35 +174,6 @@ def write_crate(plan: Plan, output: Path) -> str:
         sizes = [path.stat().st_size for path in root.rglob("*") if path.is_file()]
     contents = f"{len(sizes)} files, {sum(sizes) / 1e6:.1f} MB, {len(cells)} cells"
     return f"{contents}, {len(jobs.by_output)} jobs, {entities} entities"
-
-
-def export_croissant(
-    results: Path,
-    campaign_file: Path,
-    output: Path,
-    wish: Wish,
-    run: Callable[[list[str]], object],
-) -> list[Path]:
-    """Write item sets as CSV with Croissant metadata; return the metadata files.
-
-    Raises UserError without items, or when they differ from their records.
-    """
-    campaign = load_campaign(campaign_file)
-    results = results_of(campaign, campaign_file, results)
-    tables = {
-        folder.name: sorted(folder.glob("*.parquet"))
-        for folder in sorted((results / "items").glob("*"))
-    }
-    jobs = jobs_behind(chain.from_iterable(tables.values()))
-    require_unaltered(jobs, results, run)
-    licences = [*licences_behind(jobs, sources_behind(jobs, campaign), results)]
-    plan = Plan(results, campaign, campaign_file, jobs, authors_of(wish))
-    with new_directory(output) as root:
-        names = [
-            export_items(paths, root / name, plan, licences).relative_to(root)
-            for name, paths in tables.items()
-        ]
-    return [output / name for name in names]
 
 
 EXPRESSIONS = {

@@ -5,7 +5,8 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from blimpworks.campaign.registry import benchmarks, paper_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
-from blimpworks.files import below
+from blimpworks.files import below, whole_directory
 from blimpworks.parquet import read_parquet
 from blimpworks.records.job import REPOSITORY
 from blimpworks.retrieval.sources import locked_file
@@ -367,3 +368,14 @@ def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
         for column in columns
     ]
     return pd.DataFrame(rows, columns=["table", "column", "unit", "meaning"])
+
+
+@contextmanager
+def new_directory(path: Path) -> Iterator[Path]:
+    """Yield a new directory that becomes ``path``. Raises UserError if ``path`` is not empty."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UserError(
+            f"{path} already exists and is not an empty directory; remove it, or give another."
+        )
+    with whole_directory(path) as temporary:
+        yield temporary

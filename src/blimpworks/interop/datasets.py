@@ -1,12 +1,24 @@
-"""Write item sets as a data set of the Hugging Face hub: a Parquet file per subset, and a card."""
+"""Write item sets for data set loaders: CSV with Croissant metadata, or a data set of the HF hub.
 
+Croissant metadata state the types of columns. Their format is MLCommons Croissant 1.0 with its
+vocabulary for responsible AI (RAI) 1.0; the reference library mlcroissant writes and checks them.
+Only RAI's properties that hold for every item set are stated. A data set of the Hugging Face hub
+has a Parquet file for each subset, and a card.
+"""
+
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from string import Template
+from types import ModuleType
+from typing import Any
 
 import langcodes
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
@@ -18,26 +30,175 @@ from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
-from blimpworks.files import write_text
-from blimpworks.interop.crate.export import new_directory
+from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.crate.tables import (
     DATA,
     UNSTATED,
+    Descriptions,
+    Plan,
     Wish,
     authors_of,
     describe,
     licence_name,
     licence_url,
+    licences_behind,
     licences_of,
+    new_directory,
+    read_csv,
     read_dictionary,
+    read_table,
     require_unaltered,
     results_of,
     retrieved_files,
     sources_behind,
+    write_csv,
 )
-from blimpworks.interop.croissant import LIMITATIONS, USE_CASES
 from blimpworks.judging.sample import CONDITIONS
 from blimpworks.parquet import read_parquet
+
+FILE_NAME = "croissant.json"
+CONFORMS_TO = ("http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0")
+LIMITATIONS = (
+    "An item tests one contrast: that a model gets it right does not show that it knows the "
+    "construction.",
+    "Items made by rules from treebanks and lexicons inherit their errors.",
+    "Sentences of public sources may have been in the text that a model was trained on.",
+)
+USE_CASES = (
+    "Evaluation of language models. Not for training: models that have seen the items "
+    "cannot be evaluated on them.",
+)
+
+
+def _record_set(croissant: ModuleType, path: Path, dictionary: Descriptions) -> Any:
+    """Return the record set of a language, with a record per row and a field per column."""
+    lang, frame, types = path.stem, read_csv(path), croissant.DataType
+    tests = {
+        pd.api.types.is_bool_dtype: types.BOOL,
+        pd.api.types.is_integer_dtype: types.INTEGER,
+        pd.api.types.is_float_dtype: types.FLOAT,  # also integers with missing values
+    }
+    fields = [
+        croissant.Field(
+            id=f"{lang}/{column}",
+            name=f"{lang}/{column}",
+            description=describe(dictionary, "items", str(column))[1] or str(column),
+            data_types=next((name for is_it, name in tests.items() if is_it(values)), types.TEXT),
+            source=croissant.Source(
+                file_object=path.name, extract=croissant.Extract(column=str(column))
+            ),
+        )
+        for column, values in frame.items()
+    ]
+    # A pair can be in several paradigms.
+    key = [f"{lang}/item_id", f"{lang}/paradigm"]
+    about = f"{len(frame)} items"
+    return croissant.RecordSet(id=lang, name=lang, key=key, description=about, fields=fields)
+
+
+def write_croissant(folder: Path, plan: Plan, licences: Sequence[str]) -> Path:
+    """Write metadata of the files ``LANG.csv`` in ``folder``, which has the benchmark's name.
+
+    Raises UserError without mlcroissant.
+    """
+    try:
+        import mlcroissant as croissant
+    except ModuleNotFoundError as error:
+        raise UserError(
+            "Croissant metadata need the package mlcroissant, which is not installed; "
+            "`pip install mlcroissant`."
+        ) from error
+    files, dictionary = sorted(folder.glob("???.csv")), read_dictionary()
+    benchmark, jobs, campaign = folder.name, plan.jobs, plan.campaign
+    tables = [Path(entry["path"]) for entry in jobs.entries.values()]
+    made = [path for path in tables if path.is_relative_to(plan.results / "items" / benchmark)]
+    behind = filter(None, jobs.behind(*made).values())
+    verbs = [record["verb"] for record in sorted(behind, key=lambda record: record["started"])]
+    statements: dict[str, Any] = {
+        "data_collection": "Items are derived by programs from published sources, which the "
+        "record of each job names with a checksum.",
+        "data_collection_type": ["Secondary Data Analysis"],
+        "personal_sensitive_information": [
+            "None is collected. Texts of the sources are kept as published; names of persons in "
+            "them are neither removed nor marked."
+        ],
+        "data_limitations": list(LIMITATIONS),
+        "data_use_cases": list(USE_CASES),
+    }
+    if find_benchmark(benchmark).own_words:
+        # These items use no source of the campaign, only this repository's lexicon.
+        licences, origin = [DATA], "a lexicon written for this purpose."
+        statements["data_collection"] = f"Sentences are generated by rules from {origin}"
+        del statements["data_collection_type"]
+        statements["personal_sensitive_information"] = [f"None: all words are from {origin}"]
+    if verbs:
+        steps = f"Commands of blimpworks, in this order: {', '.join(dict.fromkeys(verbs))}."
+        statements["data_preprocessing_protocol"] = [steps]
+    # Not today, so that the same results have the same metadata.
+    ended = max(record["ended"] for record in jobs.by_output.values())
+    description = f"Items of {benchmark}, campaign {campaign.campaign}. {campaign.description}"
+    metadata = croissant.Metadata(
+        name=f"{benchmark}-{campaign.campaign}",
+        description=description.strip(),
+        license=list(licences),
+        creators=[croissant.Organization(name=name) for name in plan.authors],
+        date_published=datetime.fromisoformat(ended[:10]).replace(tzinfo=UTC),
+        version=__version__,
+        cite_as=paper_of(benchmark).citation.text,
+        conforms_to=list(CONFORMS_TO),
+        **statements,
+        distribution=[
+            croissant.FileObject(
+                id=path.name,
+                name=path.name,
+                content_url=path.name,
+                content_size=f"{path.stat().st_size} B",
+                encoding_formats=["text/csv"],
+                sha256=sha256_of(path),
+            )
+            for path in files
+        ],
+        record_sets=[_record_set(croissant, path, dictionary) for path in files],
+    )
+    output = folder / FILE_NAME
+    text = json.dumps(metadata.to_json(), indent=1, ensure_ascii=False, default=str)
+    write_text(output, text + "\n")
+    return output
+
+
+def export_croissant(
+    results: Path,
+    campaign_file: Path,
+    output: Path,
+    wish: Wish,
+    run: Callable[[list[str]], object],
+) -> list[Path]:
+    """Write item sets as CSV with Croissant metadata; return the metadata files.
+
+    Raises UserError without items, or when they differ from their records.
+    """
+    campaign = load_campaign(campaign_file)
+    results = results_of(campaign, campaign_file, results)
+    tables = {
+        folder.name: sorted(folder.glob("*.parquet"))
+        for folder in sorted((results / "items").glob("*"))
+    }
+    jobs = jobs_behind(chain.from_iterable(tables.values()))
+    require_unaltered(jobs, results, run)
+    licences = [*licences_behind(jobs, sources_behind(jobs, campaign), results)]
+    plan = Plan(results, campaign, campaign_file, jobs, authors_of(wish))
+    with new_directory(output) as root:
+        for name, paths in tables.items():
+            if not paths:
+                raise UserError(
+                    f"there are no items of {name}, expected <results>/items/{name}/LANG.parquet; "
+                    "build them with `snakemake items`."
+                )
+            for path in paths:
+                write_csv(read_table("items", path), root / name / f"{path.stem}.csv")
+            write_croissant(root / name, plan, licences)
+    return [output / name / FILE_NAME for name in tables]
+
 
 SENTENCE = "sentence"
 """Column for the sentence of a row that has no good and bad one."""
