@@ -1,8 +1,10 @@
-"""Files without SHA-256: verified by git blob id or by what their archive states, then recorded."""
+"""Pins verified by git blob id, or by what archives state; and pins of several addresses."""
 
+import errno
 import hashlib
 import json
 import lzma
+import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -15,9 +17,9 @@ from blimpworks.campaign.addresses import statement_of
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
-from blimpworks.retrieval import pinning, sources
+from blimpworks.retrieval import download, pinning, sources
 from blimpworks.retrieval.preflight import obstacles
-from support.loopback import COMMIT, DATA
+from support.loopback import COMMIT, DATA, serving
 from support.paths import REPOSITORY
 
 BLOB = hashlib.sha1(f"blob {len(DATA)}\0".encode() + DATA, usedforsecurity=False).hexdigest()
@@ -68,9 +70,6 @@ def states_on_the_hub(server, **changed):
     server.pages[f"/api/datasets/lab/set/tree/{COMMIT}/abk"] = json.dumps(files).encode()
     url = at(server, f"/datasets/lab/set/resolve/{COMMIT}/abk/x.tsv")
     return sources.Pin("x.txt", url, "", None, "x.txt", "config/sources.tsv")
-
-
-# --- git blob ids
 
 
 def test_a_blob_id_is_what_git_says(tmp_path):
@@ -176,9 +175,6 @@ def test_pinning_checks_the_blob_id(server, tmp_path):
     assert table.read_text() == header + line % (DIGEST, len(DATA))
 
 
-# --- what archives state
-
-
 def test_zenodo_states_the_md5_of_a_record_s_files(server):
     pin = states_on_zenodo(server)
     sources.retrieve(pin, OUTPUT, None)
@@ -245,9 +241,6 @@ def test_which_archives_state_checksums(url, api):
     assert (statement and statement.url) == api
 
 
-# --- before anything is retrieved
-
-
 def test_what_any_checksum_pins_is_no_obstacle(pin, server, tmp_path):
     unknown = replace(pin, git_blob="")
     by_archive = states_on_zenodo(server)
@@ -297,3 +290,135 @@ def test_which_files_of_the_catalogues_nothing_pins():
         "git blob, and 113 by a checksum that Zenodo or the Hugging Face hub states" in text
     )
     assert "9 have no checksum yet" in text
+
+
+ADDRESSES = REPOSITORY / "config/addresses.tsv"
+
+
+@pytest.fixture
+def nowhere():
+    """An address at which nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    return f"http://127.0.0.1:{port}/o/r/{COMMIT}/x.txt"
+
+
+@pytest.fixture
+def down(nowhere):
+    return sources.Pin(
+        "x.txt", nowhere, sha256(DATA).hexdigest(), len(DATA), "x.txt", "sources.tsv"
+    )
+
+
+def addresses(*rows):
+    path = Path("addresses.tsv")
+    path.write_text("address\tinstead\n" + "".join("\t".join(row) + "\n" for row in rows))
+    return path
+
+
+def to(server, url, path="/{sha256}"):
+    """A row that sends the files of an address's host to a server."""
+    return (f"{url.rpartition('/o/')[0]}/o/{{path}}", f"{server.url.partition('/o/')[0]}{path}")
+
+
+def test_a_host_that_is_down_is_passed_over(down, server, capsys):
+    others = addresses(to(server, down.url))
+    assert sources.retrieve(down, OUTPUT, None, others).endswith(f"/{down.sha256}")
+    assert OUTPUT.read_bytes() == DATA
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"sources.tsv: x.txt: {down.url[:40]}")
+    assert "connection refused" in line
+    assert [path.name for path in OUTPUT.parent.iterdir()] == ["x.txt"]
+    assert obstacles([down], [], None, Path(), addresses=others) == []
+
+
+def test_what_one_began_and_another_finished_leaves_no_part(down, server):
+    with serving() as breaking:
+        breaking.cuts = [1000] * 9
+        own = replace(down, url=breaking.url)
+        sources.retrieve(own, OUTPUT, None, addresses(to(server, own.url)))
+    assert [path.name for path in OUTPUT.parent.iterdir()] == ["x.txt"]
+
+
+def test_so_is_one_that_gives_another_file(down, server, capsys):
+    with serving() as wrong:
+        wrong.body = DATA[:-1] + b"?"
+        others = addresses(to(wrong, down.url), to(server, down.url))
+        assert sources.retrieve(down, OUTPUT, None, others).startswith(server.url[:20])
+    assert OUTPUT.read_bytes() == DATA
+    assert "has SHA-256 " in capsys.readouterr().err
+    assert [path.name for path in OUTPUT.parent.iterdir()] == ["x.txt"]
+
+
+def test_where_none_gives_it_all_are_named(down, server):
+    server.statuses = [404]
+    others = addresses(to(server, down.url, "/gone"))
+    with pytest.raises(UserError) as caught:
+        sources.retrieve(down, OUTPUT, None, others)
+    assert "none of 2 addresses gave the file (http://127.0.0.1:" in str(caught.value)
+    assert "/gone: 127.0.0.1:" in str(caught.value)
+    assert not OUTPUT.exists()
+
+
+def test_a_full_disk_is_no_reason_to_try_another(down, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with serving() as first, serving() as second:
+        monkeypatch.setattr(download, "slot", full)
+        own = replace(down, url=first.url)
+        with pytest.raises(UserError, match="not enough room"):
+            sources.retrieve(own, OUTPUT, None, addresses(to(second, own.url)))
+        assert second.ranges_requested == []
+
+
+def test_offline_no_address_is_tried(down, server, monkeypatch):
+    monkeypatch.setenv("BLIMPWORKS_OFFLINE", "1")
+    with pytest.raises(UserError, match="forbids the network"):
+        sources.retrieve(down, OUTPUT, None, addresses(to(server, down.url)))
+    assert server.ranges_requested == []
+
+
+def test_a_host_without_replacement_is_an_obstacle(down, nowhere):
+    others = addresses(("https://example.org/{path}", "https://example.com/{path}"))
+    [said] = obstacles([down], [], None, Path(), addresses=others)
+    assert said.startswith("no connection for 1 files")
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (("http://127.0.0.1{port}/{path}", "http://example.org/{path}"), "no address to download"),
+        (("http://127.0.0.1{port}/{path}", "https://example.org/{file}"), "instead names file"),
+        (("http://{a}/{a}", "https://example.org/{a}"), r"tsv:2: address has names that cannot be"),
+    ],
+)
+def test_what_a_table_of_addresses_may_not_say(down, row, said):
+    with pytest.raises(UserError, match=said):
+        down.other_addresses(addresses(row))
+
+
+def test_a_row_that_needs_an_unknown_checksum_is_passed_over(down):
+    others = addresses(
+        ("http://{host}/{path}", "https://example.org/{git_blob}"),
+        ("http://{host}/{path}", "https://example.org/{sha256}"),
+    )
+    assert down.other_addresses(others) == [f"https://example.org/{down.sha256}"]
+    by_blob = replace(down, sha256="", git_blob="0" * 40)
+    assert by_blob.other_addresses(others) == [f"https://example.org/{'0' * 40}"]
+
+
+def test_which_files_of_the_catalogues_have_other_addresses():
+    rows = [
+        *read_rows(TreebankRow, REPOSITORY / "config/treebanks.tsv"),
+        *read_rows(SourceRow, REPOSITORY / "config/sources.tsv"),
+    ]
+    many = [sources.Pin.of(row, ADDRESSES).other_addresses(ADDRESSES) for row in rows]
+    with_others = [each for each in many if each]
+    assert len(with_others) == sum("raw.githubusercontent" in row.url for row in rows)
+    row = next(row for row in rows if "abnc" in row.name)
+    assert many[rows.index(row)] == [
+        f"https://cdn.jsdelivr.net/gh/UniversalDependencies/UD_Abkhaz-AbNC@{row.commit}/{row.file}",
+        f"https://archive.softwareheritage.org/api/1/content/sha256:{row.sha256}/raw/",
+    ]
