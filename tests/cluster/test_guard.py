@@ -167,9 +167,10 @@ def test_slurm_is_asked_and_waited_for_only_where_a_dead_run_may_have_left_jobs(
 # What failed jobs said, from Snakemake's log and theirs
 
 FURTHER = "For further error details see the cluster/cloud log and the log files of the rule(s)."
+SBATCH = "SLURM sbatch"
 REFUSED = f"""\
 Error in rule score:
-    message: SLURM sbatch failed. The error message was 'sbatch: error: Invalid account'.
+    message: {SBATCH} failed. The error message was 'sbatch: error: Invalid account'.
     sbatch call:
         sbatch --parsable --wrap="python"
 {FURTHER}
@@ -198,11 +199,7 @@ GROUP = LOCAL.replace("rule", "group").replace("    ", "            ")
 @pytest.mark.parametrize(
     ("text", "said", "expected"),
     [
-        (
-            REFUSED,
-            "said earlier\n",
-            "SLURM sbatch failed. The error message was 'sbatch: error: In",
-        ),
+        (REFUSED, "said earlier\n", f"{SBATCH} failed. The error message was 'sbatch: error: In"),
         (UNKNOWN, "", "Job submission failed with exception: The account is unknown."),
         (DIED, "blimpworks: wrong\n", "blimpworks: wrong"),
         (DIED, "", "SLURM-job '7' failed, SLURM status is: 'NODE_FAIL'."),

@@ -281,7 +281,7 @@ gpt2                 done"""
 
 
 def test_a_table_loses_nothing_in_a_narrow_terminal():
-    columns = Columns(ROWS, left=("model", "state"))
+    columns = Columns(ROWS, text_columns=("model", "state"))
     assert printed([columns], 36) == NARROW
     assert [line.split() for line in printed([columns], 14).splitlines() if "model" in line] == [
         ["model"],
@@ -292,7 +292,7 @@ def test_a_table_loses_nothing_in_a_narrow_terminal():
 
 
 def test_markup_in_what_is_printed_is_text():
-    columns = Columns([{"[b]model[/b]": "V[3,s] :smile:"}], left=("[b]model[/b]",))
+    columns = Columns([{"[b]model[/b]": "V[3,s] :smile:"}], text_columns=("[b]model[/b]",))
     blocks = ["[red]a[/red]", shortened("  [b]"), columns]
     assert printed(blocks, 80) == "[red]a[/red]\n  [b]\n[b]model[/b]\nV[3,s] :smile:"
 

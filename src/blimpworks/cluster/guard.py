@@ -43,7 +43,7 @@ def register(run: str) -> Path:
 
 
 def _start_time(pid: int) -> str | None:
-    """Return a process's start in clock ticks since boot, so that a reused pid is recognized."""
+    # In clock ticks since boot: another process may get the pid of a dead run.
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):

@@ -171,7 +171,7 @@ def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
             limits += [f"{gpu.per_node} a node", f"at most {gpu.max_hours:g} h a job"]
             yield f"  {letter} = {gpu.label} ({', '.join(limits)})"
     rows = [_row(model, letters) for model in models]
-    yield Padding(Columns(rows, left=("model", "engine", "GPUs")), (0, 0, 0, 2))
+    yield Padding(Columns(rows, text_columns=("model", "engine", "GPUs")), (0, 0, 0, 2))
     yield (
         "  GB: weights. GPUs: of each job; the model is spread over "
         "all of them (tensor parallel). host: GB of the host's memory. Mtok: million tokens to "

@@ -145,13 +145,6 @@ def train_request(site: Site | None) -> Request | None:
     )
 
 
-def longest_hours(site: Site | None, needs: Needs) -> float:
-    """Return the most hours that a scoring job may request; a week without a site."""
-    if site is None:
-        return 168.0
-    return needs.gpu_kind.max_hours if needs.gpu_kind else site.cpu.max_hours
-
-
 MOST = 8.0
 """Largest factor on memory and time."""
 UNKNOWN = 1.5
@@ -238,12 +231,13 @@ def sized_request(
     needs = needs_of(row, engine, dtype, site, step, options=options)
     speed = speed_of(row, engine, needs, site)
     seconds = score_seconds(expected_work(items).tokens, needs.weights_gb, speed, site)
-    hours = longest_hours(site, needs) / shared
-    minutes = min(round(minutes_to_ask(seconds, hours) * scaling.minutes), int(hours * 60))
-    memory = needs.memory_mb * scaling.memory
+    max_hours, memory = 168.0, needs.memory_mb * scaling.memory  # a week without a site
     if site is not None:
+        max_hours = needs.gpu_kind.max_hours if needs.gpu_kind else site.cpu.max_hours
         node_gb = needs.gpu_kind.host_memory_gb if needs.gpu_kind else site.cpu.memory_gb
         memory = min(memory, int(1000 * node_gb))
+    hours = max_hours / shared
+    minutes = min(round(minutes_to_ask(seconds, hours) * scaling.minutes), int(hours * 60))
     return score_request(site, needs, max(minutes, 1), memory_mb=round(memory))
 
 

@@ -296,8 +296,9 @@ def _stages(
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
     parts = [status.part for status in statuses]
 
-    def tables(folder: str, kinds: Collection[Kind]) -> list[Path]:
-        sets = [(p.model, *item_set) for p in parts if p.kind in kinds for item_set in p.sets]
+    def tables(folder: str, part_kinds: Collection[Kind]) -> list[Path]:
+        chosen = [part for part in parts if part.kind in part_kinds]
+        sets = [(part.model, *item_set) for part in chosen for item_set in part.sets]
         return [results / folder / name / model / f"{lang}.parquet" for model, name, lang in sets]
 
     exhibits = exhibits_of(campaign, catalogue, parts)

@@ -103,7 +103,7 @@ def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
         Columns([{name: f"{n['done']}/{n['expected']}" for name, n in status.stages.items()}]),
     ]
     if status.models:
-        models = Columns([*map(_model_row, status.models)], left=("model", "state"))
+        models = Columns([*map(_model_row, status.models)], text_columns=("model", "state"))
         blocks += ["", models, "", *_in_all(status)]
     trouble = [part for part in parts if part.state in ("failed", "lost")]
     paused = [part for part in parts if part.state in ("waiting", "queued") and part.attempts]
@@ -170,7 +170,9 @@ def languages_text(model: ModelStatus, width: int = WIDTH) -> str:
                     "job": part.part.part,
                 }
             )
-    return printed([model.model, "", Columns(rows, left=("language", "state", "job"))], width)
+    return printed(
+        [model.model, "", Columns(rows, text_columns=("language", "state", "job"))], width
+    )
 
 
 def _part_json(part: PartStatus) -> dict[str, Any]:

@@ -55,33 +55,34 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A table for the terminal, with columns ``left`` aligned to the left and others to the right.
+    """A table for the terminal, with ``text_columns`` aligned to the left and others to the right.
 
-    On a narrow terminal, cells of left columns wrap. Columns that do not fit follow in further
+    On a narrow terminal, cells of text columns wrap. Columns that do not fit follow in further
     tables below, each with the first column again.
     """
 
     rows: Sequence[Mapping[str, str]]
     """Cells by heading; all rows have the same headings."""
-    left: Sequence[str] = ("model",)
+    text_columns: Sequence[str] = ("model",)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Table]:
-        least: dict[str, int] = {}
-        first, *others = self.rows[0]
+        widths: dict[str, int] = {}
+        first, *further = self.rows[0]
         groups: list[list[str]] = [[first]]
         for heading in self.rows[0]:
             longest = max(map(len, [heading, *(row[heading] for row in self.rows)]))
-            least[heading] = 2 + (min(longest, NARROWEST) if heading in self.left else longest)
-        for heading in others:
-            if sum(least[name] for name in (*groups[-1], heading)) > options.max_width + 2:
+            is_text = heading in self.text_columns
+            widths[heading] = 2 + (min(longest, NARROWEST) if is_text else longest)
+        for heading in further:
+            if sum(widths[name] for name in (*groups[-1], heading)) > options.max_width + 2:
                 groups.append([first])
             groups[-1].append(heading)
         for group in groups:
             table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="none")
             for heading in group:
-                text = heading in self.left
-                side: Literal["left", "right"] = "left" if text else "right"
-                table.add_column(heading, justify=side, no_wrap=not text, overflow="fold")
+                is_text = heading in self.text_columns
+                side: Literal["left", "right"] = "left" if is_text else "right"
+                table.add_column(heading, justify=side, no_wrap=not is_text, overflow="fold")
             for row in self.rows:
                 table.add_row(*(row[heading] for heading in group))
             yield table

@@ -248,7 +248,7 @@ Span = tuple[int | None, int | None]
 NOWHERE: Span = (None, None)
 Doc = Mapping[str, Any]
 First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
-"""By item id: location and row of the first document with it, and the paradigms so far."""
+"""Location and row of the first document with an item id, and its paradigms so far, by id."""
 
 
 def _count_equal(first: Sequence[str], second: Sequence[str]) -> int:

@@ -181,7 +181,7 @@ class Transfer:
     where: str
     """Catalogue and row, for messages."""
     instead: str
-    """What a user can do without a network, for messages."""
+    """Alternative for a user without a network, for messages."""
 
     def received(self) -> int:
         return self.partial.stat().st_size if self.partial.exists() else 0

@@ -119,7 +119,7 @@ def write_crate(plan: Plan, output: Path) -> str:
         write_text(root / campaign, relative(plan.campaign_file.read_text(encoding="utf-8")))
         finished[plan.campaign_file] = campaign
         copies = copy_tables(plan.behind, root, packed=plan.gzip)
-        paths = {(copy.kind, copy.original): copy.path.as_posix() for copy in copies}
+        paths = {(copy.table_kind, copy.original): copy.path.as_posix() for copy in copies}
         pairs = zip(plan.behind["source"], plan.behind["original"], strict=True)
         modules = [
             (record["verb"], record["code"], module, sha256)
@@ -138,7 +138,7 @@ def write_crate(plan: Plan, output: Path) -> str:
         }
         columns = {name: dict.fromkeys(map(str, frame)) for name, frame in written.items()}
         for copy in copies:
-            columns.setdefault(copy.kind, {}).update(dict.fromkeys(copy.columns))
+            columns.setdefault(copy.table_kind, {}).update(dict.fromkeys(copy.columns))
         for name, frame in {**written, "dictionary": dictionary(columns)}.items():
             write_csv(frame, root / f"{name}.csv")
         for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
@@ -240,7 +240,7 @@ def readme(
     version.
     """
     cell, expression = example(cells)
-    first = {copy.kind: copy.path.as_posix() for copy in reversed([*copies])}
+    first = {copy.table_kind: copy.path.as_posix() for copy in reversed([*copies])}
     missing = (
         f"{len(gone)} of the files behind these numbers (such as `{gone[0]}`) no longer existed "
         "when the crate was made: their content is known by its SHA-256 alone."

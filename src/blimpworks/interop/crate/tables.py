@@ -169,7 +169,7 @@ def read_csv(path: Path, nrows: int | None = None) -> pd.DataFrame:
 class Copied:
     """A table in the crate."""
 
-    kind: str
+    table_kind: str
     original: Path
     path: Path
     """Path in the crate."""
@@ -257,7 +257,8 @@ def all_cells(exhibits: Iterable[Shown]) -> pd.DataFrame:
     """Return the cells of all exhibits, after the columns paper, form and exhibit."""
     names = ["paper", "form", "exhibit"]
     frames = {(e.paper, e.form, e.name): read_parquet(e.cells).to_pandas() for e in exhibits}
-    return pd.concat(frames, names=names).reset_index(names).reset_index(drop=True)
+    cells: pd.DataFrame = pd.concat(frames, names=names)
+    return cells.reset_index(names).reset_index(drop=True)
 
 
 UNSTATED = "licence not stated by the source"
