@@ -41,7 +41,6 @@ from blimpworks.interop.crate.tables import (
     describe,
     licence_name,
     licence_url,
-    licences_behind,
     licences_of,
     new_directory,
     read_csv,
@@ -185,7 +184,6 @@ def export_croissant(
     }
     jobs = jobs_behind(chain.from_iterable(tables.values()))
     require_unaltered(jobs, results, run)
-    licences = [*licences_behind(jobs, sources_behind(jobs, campaign), results)]
     plan = Plan(results, campaign, campaign_file, jobs, authors_of(wish))
     with new_directory(output) as root:
         for name, paths in tables.items():
@@ -196,7 +194,7 @@ def export_croissant(
                 )
             for path in paths:
                 write_csv(read_table("items", path), root / name / f"{path.stem}.csv")
-            write_croissant(root / name, plan, licences)
+            write_croissant(root / name, plan, [*plan.licences])
     return [output / name / FILE_NAME for name in tables]
 
 

@@ -5,7 +5,7 @@ import inspect
 import json
 import shutil
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from string import Template
@@ -16,7 +16,6 @@ import pandas as pd
 from blimpworks import __version__
 from blimpworks.audit.lineage import jobs_behind
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.registry import find_paper
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import ACCURACY, COUNT, TOTAL, UNWEIGHTED, VALUES, Formula
@@ -24,7 +23,6 @@ from blimpworks.exhibits.shared import counted
 from blimpworks.files import write_text
 from blimpworks.interop.crate.graph import WORKFLOW, write_graph
 from blimpworks.interop.crate.tables import (
-    CODE,
     Copied,
     Plan,
     Wish,
@@ -33,17 +31,14 @@ from blimpworks.interop.crate.tables import (
     copy_tables,
     dictionary,
     find_exhibits,
-    licences_behind,
     new_directory,
     require_unaltered,
     results_of,
-    sources_behind,
     tables_behind,
     write_csv,
 )
 from blimpworks.interop.datasets import write_croissant
 from blimpworks.records.job import REPOSITORY
-from blimpworks.records.places import relative_texts
 
 REPRODUCTION = ("published.csv", "measured.csv")
 """Comparisons with the printed numbers."""
@@ -87,12 +82,7 @@ def plan_crate(
 
 def write_crate(plan: Plan, output: Path) -> str:
     """Write a crate to ``output``; return a summary. Raises UserError as ``new_directory`` does."""
-    pathvars, jobs = plan.campaign.pathvars, plan.jobs
-    relative = relative_texts(
-        {"results": Path(pathvars.results), "resources": Path(pathvars.resources)}
-    )
-    pinned = sources_behind(jobs, plan.campaign)
-    licences = licences_behind(jobs, pinned, plan.results)
+    jobs = plan.jobs
     exhibit_files = [
         path
         for exhibit in plan.exhibits
@@ -107,16 +97,12 @@ def write_crate(plan: Plan, output: Path) -> str:
     workflow = [REPOSITORY / "Snakefile", REPOSITORY / WORKFLOW, *rules]
     if absent := [path for path in workflow if not path.is_file()]:
         raise UserError(f"{absent[0]} does not exist; export from a checkout of the repository.")
-    files = jobs.behind(*(exhibit.cells for exhibit in plan.exhibits), *plan.comparisons)
-    title = f"Results of the campaign {plan.campaign.campaign}"
-    papers = dict.fromkeys(exhibit.paper for exhibit in plan.exhibits)
-    citations = [find_paper(name).citation for name in papers]
     with new_directory(output) as root:
         workflow_files = {path: path.relative_to(REPOSITORY) for path in workflow}
         for path, target in (finished | workflow_files).items():
             (root / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, root / target)
-        write_text(root / campaign, relative(plan.campaign_file.read_text(encoding="utf-8")))
+        write_text(root / campaign, plan.relative(plan.campaign_file.read_text(encoding="utf-8")))
         finished[plan.campaign_file] = campaign
         copies = copy_tables(plan.behind, root, packed=plan.gzip)
         paths = {(copy.table_kind, copy.original): copy.path.as_posix() for copy in copies}
@@ -142,35 +128,12 @@ def write_crate(plan: Plan, output: Path) -> str:
         for name, frame in {**written, "dictionary": dictionary(columns)}.items():
             write_csv(frame, root / f"{name}.csv")
         for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
-            write_croissant(folder, plan, [*licences])
+            write_croissant(folder, plan, [*plan.licences])
         write_text(root / "formulas.md", formulas_text(sorted(cells["formula"].unique())))
-        text = readme(
-            root,
-            cells,
-            copies,
-            licences,
-            [path for path in files if not path.is_file()],
-            title=title,
-            description=plan.campaign.description,
-            citations="\n".join(citation.listed for citation in citations),
-            root_hash=jobs.root_hash(),
-            version=__version__,
-        )
-        write_text(root / "README.md", relative(text))
+        write_text(root / "README.md", plan.relative(readme(root, plan, cells, copies)))
         csv = {copy.original: copy.path for copy in copies if copy.original.suffix == ".csv"}
-        entities = write_graph(
-            root,
-            plan,
-            title=title,
-            citations=[f"{citation.text} {citation.address}".rstrip() for citation in citations],
-            licences=[*licences, CODE],
-            settings=campaign,
-            behind=files,
-            paths=csv | finished,
-            copies={copy.path: copy.original for copy in copies if copy.original not in csv},
-            pinned=pinned,
-            relative=relative,
-        )
+        changed = {copy.path: copy.original for copy in copies if copy.original not in csv}
+        entities = write_graph(root, plan, settings=campaign, paths=csv | finished, copies=changed)
         sizes = [path.stat().st_size for path in root.rglob("*") if path.is_file()]
     contents = f"{len(sizes)} files, {sum(sizes) / 1e6:.1f} MB, {len(cells)} cells"
     return f"{contents}, {len(jobs.by_output)} jobs, {entities} entities"
@@ -226,21 +189,11 @@ def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
     return best, EXPRESSIONS[best["formula"]]
 
 
-def readme(
-    root: Path,
-    cells: pd.DataFrame,
-    copies: Iterable[Copied],
-    licences: Mapping[str, int],
-    gone: Sequence[Path],
-    **about: str,
-) -> str:
-    """Return the README of a crate, with the computation of one number as an example.
-
-    ``gone``: files that no longer exist. ``about``: title, description, citations, root_hash and
-    version.
-    """
+def readme(root: Path, plan: Plan, cells: pd.DataFrame, copies: Iterable[Copied]) -> str:
+    """Return the README of a crate, with the computation of one number as an example."""
     cell, expression = example(cells)
     first = {copy.table_kind: copy.path.as_posix() for copy in reversed([*copies])}
+    gone = [path for path in plan.files if not path.is_file()]
     missing = (
         f"{len(gone)} of the files behind these numbers (such as `{gone[0]}`) no longer existed "
         "when the crate was made: their content is known by its SHA-256 alone."
@@ -256,7 +209,11 @@ def readme(
         if (root / name).exists() or name == "ro-crate-metadata.json"
     ]
     return template.substitute(
-        about,
+        title=plan.title,
+        description=plan.campaign.description,
+        citations="\n".join(citation.listed for citation in plan.citations),
+        root_hash=plan.jobs.root_hash(),
+        version=__version__,
         contents="\n".join(contents),
         counts=f"{counted(len(cells), 'number')} of {counted(exhibits, 'exhibit')}",
         tables="\n".join(f"- {name}, such as `{path}`" for name, path in sorted(first.items())),
@@ -264,7 +221,7 @@ def readme(
         row=json.dumps(cell["row"], ensure_ascii=False),
         column=json.dumps(cell["column"], ensure_ascii=False),
         expression=expression,
-        licences="\n".join(f"- {name}: {counted(n, 'file')}" for name, n in licences.items()),
+        licences="\n".join(f"- {name}: {counted(n, 'file')}" for name, n in plan.licences.items()),
         missing=missing,
     )
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 import mimetypes
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,8 @@ from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
 from blimpworks import __version__
-from blimpworks.audit.lineage import Jobs
-from blimpworks.campaign.catalogue import Pinned
 from blimpworks.files import sha256_of
-from blimpworks.interop.crate.tables import Plan, licence_name, licence_url
+from blimpworks.interop.crate.tables import CODE, Plan, licence_name, licence_url
 from blimpworks.records.reading import Record
 
 PROFILES = {
@@ -66,12 +64,9 @@ class Graph:
     """The entities of a crate."""
 
     root: Path
-    jobs: Jobs
+    plan: Plan
     paths: Mapping[Path, Path]
     """Path in the crate of each unchanged file of the results or the repository."""
-    sources: Mapping[Path, Pinned]
-    relative: Callable[[str], str]
-    """Function that removes paths of this machine from a text."""
 
     def __post_init__(self) -> None:
         self.crate = ROCrate(version="1.1")
@@ -110,12 +105,12 @@ class Graph:
         path = Path(entry["path"])
         if path in self.paths:
             return self.copied(self.paths[path])
-        name, row = self.relative(path.as_posix()), self.sources.get(path)
+        name, row = self.plan.relative(path.as_posix()), self.plan.pinned.get(path)
         origin: dict[str, Any] = {}
         if row is not None:
             origin = {"license": self.licence(licence_name(row.licence))}
             origin |= {"url": row.url} if row.url else {}
-        recorded = self.jobs.entries[self.jobs.key(path)]
+        recorded = self.plan.jobs.entries[self.plan.jobs.key(path)]
         return self.add(
             f"#{quote(name.lstrip('/'))}",
             "File",
@@ -150,15 +145,15 @@ class Graph:
 
     def job(self, record: Record, agents: Any) -> Entity:
         """Add a job with inputs, products, parameters, command and times."""
-        git, platform = record["git"], record["host"]["platform"]
+        git, platform, relative = record["git"], record["host"]["platform"], self.plan.relative
         state = {True: "", False: " with local changes", None: ""}[git["clean"]]
-        first = self.relative(record["outputs"][0]["path"])
+        first = relative(record["outputs"][0]["path"])
         where = f"Commit {git['commit'] or 'unknown'}{state}, on {platform}."
-        noted = self.relative(json.dumps(record["notes"], ensure_ascii=False, sort_keys=True))
+        noted = relative(json.dumps(record["notes"], ensure_ascii=False, sort_keys=True))
         params = []
         for name, value in record["params"].items():
             is_text = isinstance(value, str)
-            text = self.relative(value if is_text else json.dumps(value, ensure_ascii=False))
+            text = relative(value if is_text else json.dumps(value, ensure_ascii=False))
             identifier = f"#parameter/{quote(name)}/{_short(text)}"
             params.append(self.add(identifier, "PropertyValue", name=name, value=text))
         return self.add(
@@ -203,23 +198,16 @@ def write_graph(
     root: Path,
     plan: Plan,
     *,
-    title: str,
-    citations: Sequence[str],
-    licences: Sequence[str],
     settings: Path,
-    behind: Mapping[Path, Record | None],
     paths: Mapping[Path, Path],
     copies: Mapping[Path, Path],
-    pinned: Mapping[Path, Pinned],
-    relative: Callable[[str], str],
 ) -> int:
     """Write ``ro-crate-metadata.json`` for a crate's files; return the number of entities.
 
-    ``settings``: path of the campaign file in the crate. ``behind``: all files with their records.
-    ``paths``: paths in the crate of unchanged files. ``copies``: originals of changed copies, by
-    path in the crate. ``relative``: function that removes paths of this machine from a text.
+    ``settings``: path of the campaign file in the crate. ``paths``: paths in the crate of unchanged
+    files. ``copies``: originals of changed copies, by path in the crate.
     """
-    graph, jobs = Graph(root, plan.jobs, paths, pinned, relative), plan.jobs
+    graph, jobs = Graph(root, plan, paths), plan.jobs
     crate, records = graph.crate, [*jobs.by_output.values()]
     records.sort(key=lambda record: (record["started"], record["outputs"][0]["path"]))
     dataset, ended = crate.root_dataset, max(record["ended"] for record in records)
@@ -233,7 +221,7 @@ def write_graph(
         elif path in copies:
             properties["isBasedOn"] = graph.original({"path": copies[path]})
         elif path in originals:
-            properties["alternateName"] = relative(originals[path].as_posix())
+            properties["alternateName"] = plan.relative(originals[path].as_posix())
         crate.add_file(dest_path=path, properties=properties)
 
     # The workflow with its commands, and its run by the authors.
@@ -253,7 +241,7 @@ def write_graph(
     campaign = graph.copied(settings)
     inputs = [
         graph.original({"path": path})
-        for path, record in behind.items()
+        for path, record in plan.files.items()
         if not record or record["verb"] == "retrieve"
     ]
     exhibit_files = [path for path in paths.values() if path.parts[0] in ("exhibits", "published")]
@@ -277,10 +265,10 @@ def write_graph(
         actionStatus=DONE,
     )
     dataset["mentions"] = [run, *actions]
-    dataset["name"], dataset["description"] = title, plan.campaign.description or title
+    dataset["name"], dataset["description"] = plan.title, plan.campaign.description or plan.title
     dataset["author"] = dataset["publisher"] = agents
-    dataset["license"] = _single_or_list([graph.licence(name) for name in licences])
-    if citations:
+    dataset["license"] = _single_or_list([graph.licence(name) for name in (*plan.licences, CODE)])
+    if citations := [f"{cited.text} {cited.address}".rstrip() for cited in plan.citations]:
         dataset["citation"] = _single_or_list(citations)
     # Not today, so that the same results make the same crate.
     dataset["datePublished"] = ended[:10]

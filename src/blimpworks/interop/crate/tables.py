@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -19,13 +20,16 @@ from blimpworks.audit.evidence import nearest
 from blimpworks.audit.lineage import Jobs, Lineage
 from blimpworks.campaign.catalogue import Pinned, load_catalogue
 from blimpworks.campaign.exhibits import file_reader
-from blimpworks.campaign.registry import benchmarks, paper_of
+from blimpworks.campaign.paper import Citation
+from blimpworks.campaign.registry import benchmarks, find_paper, paper_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import below, whole_directory
 from blimpworks.parquet import read_parquet
 from blimpworks.records.job import REPOSITORY
+from blimpworks.records.places import relative_texts
+from blimpworks.records.reading import Record
 from blimpworks.retrieval.sources import locked_file
 from blimpworks.yaml_files import read_yaml
 
@@ -85,10 +89,43 @@ class Plan:
     comparisons: list[Path] = field(default_factory=list)
     behind: pd.DataFrame = field(default_factory=pd.DataFrame)
 
+    @property
+    def title(self) -> str:
+        return f"Results of the campaign {self.campaign.campaign}"
+
+    @property
+    def citations(self) -> list[Citation]:
+        """Citations of the papers with exhibits in the crate."""
+        names = dict.fromkeys(exhibit.paper for exhibit in self.exhibits)
+        return [find_paper(name).citation for name in names]
+
     def inputs(self) -> list[Path]:
         tables = self.behind["original"].drop_duplicates()
         cells = [exhibit.cells for exhibit in self.exhibits]
         return [self.campaign_file, *cells, *tables, *self.comparisons]
+
+    @cached_property
+    def files(self) -> dict[Path, Record | None]:
+        """All files behind the crate, with records; None for files that no job made."""
+        cells = (exhibit.cells for exhibit in self.exhibits)
+        return self.jobs.behind(*cells, *self.comparisons)
+
+    @cached_property
+    def pinned(self) -> dict[Path, Pinned]:
+        """Catalogue rows of retrieved files."""
+        return sources_behind(self.jobs, self.campaign)
+
+    @cached_property
+    def licences(self) -> dict[str, int]:
+        """Number of files by licence."""
+        return licences_behind(self.jobs, self.pinned, self.results)
+
+    @cached_property
+    def relative(self) -> Callable[[str], str]:
+        """Function that removes paths of this machine from a text."""
+        pathvars = self.campaign.pathvars
+        folders = {"results": Path(pathvars.results), "resources": Path(pathvars.resources)}
+        return relative_texts(folders)
 
 
 def authors_of(wish: Wish) -> list[str]:
