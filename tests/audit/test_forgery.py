@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from blimpworks.audit import check as checking
-from blimpworks.audit.check import REMEMBERED as FILE
-from blimpworks.audit.check import Remembered, audit
+from blimpworks.audit.check import HASH_FILE, HashCache, audit
 from blimpworks.audit.stale import ROOM, command_lines
 from blimpworks.cli import run_here
 from blimpworks.commands.registry import recorded_commands
@@ -249,9 +248,9 @@ def checked(chain, monkeypatch):
 
 
 def check():
-    memory = Remembered()
-    result = audit(Path("results"), remembered=memory)
-    memory.keep()
+    memory = HashCache()
+    result = audit(Path("results"), hash_cache=memory)
+    memory.save()
     return result
 
 
@@ -276,9 +275,9 @@ def test_a_forged_memory_deceives_no_full_check(checked, capsys):
     FIRST.write_text("forged\n")
     about = FIRST.stat()
     state = f"{about.st_size} {about.st_ino} {about.st_mtime_ns} {about.st_ctime_ns}"
-    memory = FILE.read_text().split('"results/a.txt": "')[1].split('"')[0]
+    memory = HASH_FILE.read_text().split('"results/a.txt": "')[1].split('"')[0]
     forged = f"{state} {memory.rpartition(' ')[2]}"
-    FILE.write_text(FILE.read_text().replace(memory, forged))
+    HASH_FILE.write_text(HASH_FILE.read_text().replace(memory, forged))
     assert problems(check()) == []
     run_here(["check", "results", "--full"])
     assert "altered: results/a.txt" in capsys.readouterr().out
@@ -286,13 +285,13 @@ def test_a_forged_memory_deceives_no_full_check(checked, capsys):
 
 @pytest.mark.parametrize("damage", ["", "[]", '{"results/a.txt": 7}', '{"results/a.txt": "1 2"}'])
 def test_a_damaged_memory_is_none(checked, damage):
-    FILE.write_text(damage)
+    HASH_FILE.write_text(damage)
     assert problems(check()) == []
 
 
 def test_files_that_may_change_within_a_tick_of_the_clock_are_read_again(checked, monkeypatch):
     monkeypatch.setattr(checking, "SETTLED", 10**18)
-    FILE.unlink()
+    HASH_FILE.unlink()
     assert check().unread == check().unread == 0
 
 

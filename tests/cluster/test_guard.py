@@ -9,7 +9,14 @@ import sys
 import pytest
 
 from blimpworks.cluster import guard
-from blimpworks.cluster.guard import Vigil, awaited, end_orphans, failing_words, is_alive, register
+from blimpworks.cluster.guard import (
+    OverdueJobs,
+    awaited,
+    end_orphans,
+    failed_jobs_text,
+    is_alive,
+    register,
+)
 from blimpworks.errors import UserError
 from support.journal_kit import attempt, stand_in, write_attempts
 from support.slurm_kit import GPUS, NODES
@@ -82,13 +89,13 @@ def test_what_snakemake_waits_for_is_read_from_its_log_a_group_until_all_have_en
 
 def test_of_a_group_the_jobs_that_failed_are_told(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "5.log" in failing_words(GROUP_FAILED)
+    assert "5.log" in failed_jobs_text(GROUP_FAILED)
     for number, cause in ((2, "done"), (3, "error")):
         log = tmp_path / f"logs/a/{number}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(f"{cause}\n")
         write_attempts(log, attempt(cause))
-    _, name, words, _ = failing_words(GROUP_FAILED).splitlines()
+    _, name, words, _ = failed_jobs_text(GROUP_FAILED).splitlines()
     assert (name, words) == ("  logs/a/3.log", "    error")
 
 
@@ -104,8 +111,8 @@ def test_of_a_group_the_jobs_that_failed_are_told(tmp_path, monkeypatch):
     ],
 )
 def test_a_run_waits_in_vain_when_all_its_jobs_are_overdue(looks, late):
-    vigil = Vigil(overdue=100)
-    assert [vigil.look({"1", "2"}, states, moment) for states, moment in looks][-1] == late
+    overdue_jobs = OverdueJobs(overdue=100)
+    assert [overdue_jobs.update({"1", "2"}, states, moment) for states, moment in looks][-1] == late
 
 
 REGISTER = """
@@ -215,7 +222,7 @@ def test_a_failed_job_is_told_with_its_words_or_those_of_slurm(
     monkeypatch.chdir(tmp_path)
     if said is not None:
         (tmp_path / "a.log").write_text(said)
-    first, name, words, _ = failing_words(f"before\n{text}after\n").splitlines()
+    first, name, words, _ = failed_jobs_text(f"before\n{text}after\n").splitlines()
     assert (first, name) == ("What failed:", "  a.log")
     assert words.strip().startswith(expected)
 

@@ -19,7 +19,7 @@ from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.parts import Part, score_parts
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.cluster.slurm import Queue, read_queue
-from blimpworks.cluster.status import last_words, read_part_status, read_status
+from blimpworks.cluster.status import last_line, read_part_status, read_status
 from blimpworks.cluster.status_text import as_text
 from blimpworks.cluster.text import Columns, duration, printed, shortened
 from blimpworks.errors import UserError
@@ -171,8 +171,8 @@ def test_a_log_that_grows_is_a_sign_of_life_and_so_is_progress_without_a_journal
 )
 def test_last_words_are_the_last_line_that_says_something(tmp_path, text, words):
     (tmp_path / "log").write_text(text)
-    assert last_words(tmp_path / "log") == words
-    assert last_words(tmp_path / "none") == ""
+    assert last_line(tmp_path / "log") == words
+    assert last_line(tmp_path / "none") == ""
 
 
 # The queue, by commands that answer as SLURM's do.

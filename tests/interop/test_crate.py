@@ -22,7 +22,7 @@ from blimpworks.files import sha256_of
 from blimpworks.interop.crate.export import formula_code, plan_crate, write_crate
 from blimpworks.interop.crate.tables import (
     LEFT_OUT,
-    Wish,
+    ExportOptions,
     describe,
     licence_name,
     licence_url,
@@ -180,7 +180,8 @@ def test_every_file_is_listed_with_its_checksum(exported):
 
 def test_the_same_results_make_the_same_crate(exported, here, tmp_path):
     write_crate(
-        plan_crate(Path("results"), Path("small.yaml"), Wish(), run_here), tmp_path / "again"
+        plan_crate(Path("results"), Path("small.yaml"), ExportOptions(), run_here),
+        tmp_path / "again",
     )
     assert tiny.contents(tmp_path / "again") == tiny.contents(exported)
 
@@ -246,7 +247,7 @@ def test_licences_are_named_as_spdx_does_or_keep_their_words(stated, name):
 
 
 def plan(results="results", campaign="small.yaml", **wish):
-    return plan_crate(Path(results), Path(campaign), Wish(**wish), run_here)
+    return plan_crate(Path(results), Path(campaign), ExportOptions(**wish), run_here)
 
 
 @pytest.mark.parametrize(
@@ -348,7 +349,7 @@ def test_the_item_sets_are_described_so_that_the_reference_loader_reads_them(exp
 
 def test_generated_pairs_cite_their_paper_and_have_our_licence(here, tmp_path):
     croissant = pytest.importorskip("mlcroissant")
-    plan = plan_crate(Path("results"), Path("small.yaml"), Wish(authors=["A"]), run_here)
+    plan = plan_crate(Path("results"), Path("small.yaml"), ExportOptions(authors=["A"]), run_here)
     for name, licence in (("blimp", "GPL-3.0-only"), ("blimp_generated", "CC0-1.0")):
         folder = tmp_path / name
         folder.mkdir()

@@ -56,7 +56,7 @@ def score_here(monkeypatch, capsys):
     return score
 
 
-def last_words(done):
+def last_line(done):
     """What a failed command ends with; it must not be a stack trace."""
     status, said = done
     assert status == 2
@@ -76,7 +76,7 @@ def test_a_full_disk_is_told_and_costs_no_more_than_the_shard_in_hand(
     assert score_here(items, model, tmp_path / "whole")[0] == 0
     whole = shards(tmp_path / "whole")
 
-    said = last_words(score_here(items, model, small_disk))
+    said = last_line(score_here(items, model, small_disk))
     assert f"{small_disk}/shards/part-" in said
     assert "no space left on device; nothing half-written is left" in said
     kept = shards(small_disk)
@@ -112,7 +112,7 @@ def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(
         weights.unlink()
     else:
         settings.write_text("{")
-    said = last_words(score_here(items, copy, tmp_path))
+    said = last_line(score_here(items, copy, tmp_path))
     assert str(copy.parent) in said
     assert ("config.json:1: " if damage == "not json" else "cannot be loaded") in said
     assert not (tmp_path / "shards").exists()

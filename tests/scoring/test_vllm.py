@@ -260,7 +260,7 @@ def score(items, checkpoint, directory, options=OPTIONS):
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
-def last_words(process, code=2):
+def last_line(process, code=2):
     """What a failed command ends with; it must not be a stack trace."""
     _, said = process.communicate()
     assert process.returncode == code, said
@@ -296,7 +296,7 @@ def test_a_broken_model_is_told_in_one_sentence(items, checkpoint, tmp_path):
     broken.with_name("model.safetensors").write_bytes(b"\xff" * 4096)
     broken.unlink()
     seal(broken, read_checkpoint(checkpoint))
-    words = last_words(score(items, broken, tmp_path))
+    words = last_line(score(items, broken, tmp_path))
     assert words.startswith(f"blimpworks: {broken.parent}: the model cannot be loaded (")
     assert "header" in words
     assert not list(tmp_path.glob("shards/part-*"))
@@ -452,7 +452,7 @@ def test_answers_of_another_server_refuse_nothing(staged, status):
 def test_a_server_that_does_not_answer_in_time_is_ended(checkpoint, items, tmp_path):
     hasty = OPTIONS.vllm.model_copy(update={"start_timeout": 1})
     started = time.monotonic()
-    words = last_words(
+    words = last_line(
         score(items, checkpoint, tmp_path, OPTIONS.model_copy(update={"vllm": hasty})), code=1
     )
     assert words.startswith("blimpworks (attempt): ")

@@ -2,7 +2,7 @@
 
 import argparse
 
-from blimpworks.cluster.guard import failing_words
+from blimpworks.cluster.guard import failed_jobs_text
 from blimpworks.retrieval.preflight import end_downloads_on_signals
 
 

@@ -214,7 +214,7 @@ def require_as_recorded(path: Path) -> None:
         )
 
 
-def require_shown(path: Path, cell: Mapping[str, Any]) -> None:
+def require_same_in_csv(path: Path, cell: Mapping[str, Any]) -> None:
     """Raise UserError if an exhibit's CSV table contradicts a cell."""
     # A figure may be named by a CSV file that it does not have.
     if path.suffix != ".csv" or not path.is_file():

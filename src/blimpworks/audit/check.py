@@ -45,7 +45,7 @@ PICTURES = (".pdf", ".png", ".svg")
 """Suffixes of files whose bytes depend on the version of matplotlib."""
 PROGRESS_INTERVAL = 5.0
 """Seconds until a progress bar appears, and between its updates."""
-REMEMBERED = Path(".snakemake/blimpworks-hashes.json")
+HASH_FILE = Path(".snakemake/blimpworks-hashes.json")
 """File of hashes from earlier checks, below the workflow's directory."""
 NAMESPACE = "blimpworks"
 """Purpose of a signature, so that signatures for other purposes do not count."""
@@ -90,7 +90,7 @@ class Audit:
     """Number of files that an earlier check has read, untouched since."""
 
 
-class Remembered:
+class HashCache:
     """SHA-256 of files from earlier checks, computed again only for touched files.
 
     A file is untouched while its size, inode, mtime and ctime are the same. Programs cannot set the
@@ -98,7 +98,7 @@ class Remembered:
     sets the clock, can deceive this check; ``--full`` reads all files.
     """
 
-    def __init__(self, file: Path = REMEMBERED) -> None:
+    def __init__(self, file: Path = HASH_FILE) -> None:
         """Load the hashes of earlier checks; none if ``file`` is missing or damaged."""
         self._file = file
         self._entries: dict[str, str] = {}
@@ -117,7 +117,7 @@ class Remembered:
         return f"{about.st_size} {about.st_ino} {times[0]} {times[1]}", max(times)
 
     def find(self, path: Path) -> str | None:
-        """Return the remembered SHA-256 of an untouched file, else None."""
+        """Return the cached SHA-256 of an untouched file, else None."""
         state, _, sha256 = self._entries.get(str(path), "").rpartition(" ")
         with suppress(OSError):
             if state and state == self._state(path)[0]:
@@ -125,8 +125,8 @@ class Remembered:
                 return sha256
         return None
 
-    def read(self, path: Path) -> str:
-        """Compute and remember the SHA-256 of a file. Raises OSError when it cannot be read."""
+    def compute(self, path: Path) -> str:
+        """Compute and store the SHA-256 of a file. Raises OSError when it cannot be read."""
         state, changed = self._state(path)
         settled = time.time_ns() - changed > SETTLED
         sha256 = sha256_of(path)
@@ -134,19 +134,19 @@ class Remembered:
             self._entries[str(path)] = f"{state} {sha256}"
         return sha256
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Write all hashes for the next check, unless the directory is not writable."""
         with suppress(OSError):
             write_text(self._file, json.dumps(self._entries) + "\n")
 
 
-def _hashes(entries: list[dict[str, Any]], remembered: Remembered | None) -> list[str | None]:
+def _hashes(entries: list[dict[str, Any]], hash_cache: HashCache | None) -> list[str | None]:
     """Return the SHA-256 of each file, None where it cannot be read."""
     paths = [Path(entry["path"]) for entry in entries]
-    hashes = [remembered.find(path) if remembered else None for path in paths]
+    hashes = [hash_cache.find(path) if hash_cache else None for path in paths]
     to_hash = [number for number, file_hash in enumerate(hashes) if file_hash is None]
     total = sum(entries[number]["bytes"] for number in to_hash)
-    compute = remembered.read if remembered else sha256_of
+    compute = hash_cache.compute if hash_cache else sha256_of
 
     def hash_of(number: int) -> str | None:
         with suppress(OSError):
@@ -168,7 +168,7 @@ def _hashes(entries: list[dict[str, Any]], remembered: Remembered | None) -> lis
     return hashes
 
 
-def _file_findings(jobs: Jobs, remembered: Remembered | None) -> Iterator[Finding]:
+def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding]:
     """Yield files that differ from the records, and products made from such files."""
     records = jobs.by_output.values()
     products = [entry for record in records for entry in record["outputs"]]
@@ -176,7 +176,7 @@ def _file_findings(jobs: Jobs, remembered: Remembered | None) -> Iterator[Findin
     for entry in (entry for record in records for entry in record["inputs"]):
         if jobs.key(entry["path"]) not in jobs.makers:
             outside.setdefault(jobs.key(entry["path"]), entry)
-    hashes = _hashes([*products, *outside.values()], remembered)
+    hashes = _hashes([*products, *outside.values()], hash_cache)
     for entry, now in zip(products, hashes, strict=False):
         path, expected = Path(entry["path"]), entry["sha256"]
         if now is None:
@@ -228,12 +228,12 @@ def _edited_records(jobs: Jobs) -> Iterator[Finding]:
         yield Finding("edited", path, fault)
 
 
-def verify(jobs: Jobs, remembered: Remembered | None = None) -> list[Finding]:
+def verify(jobs: Jobs, hash_cache: HashCache | None = None) -> list[Finding]:
     """Hash the files of jobs again; return those that differ from the records, and edited records.
 
-    Hashes of untouched files are not computed if they are ``remembered``.
+    Hashes of untouched files come from the ``hash_cache``, if it has them.
     """
-    return [*_file_findings(jobs, remembered), *_edited_records(jobs)]
+    return [*_file_findings(jobs, hash_cache), *_edited_records(jobs)]
 
 
 def _differences(record: Record, fault: str | None) -> Iterator[Finding]:
@@ -301,7 +301,7 @@ def audit(
     root: Path,
     plan: Mapping[str, Job] | None = None,
     run: Callable[[list[str]], object] | None = None,
-    remembered: Remembered | None = None,
+    hash_cache: HashCache | None = None,
 ) -> Audit:
     """Compare all products below ``root`` and their inputs with the records of jobs.
 
@@ -311,7 +311,7 @@ def audit(
     nothing to check.
 
     ``run``: function that runs a command line of this package; with it, make cheap products again.
-    ``remembered``: hashes of earlier checks, used for untouched files.
+    ``hash_cache``: hashes from earlier checks, used for untouched files.
     """
     findings = []
 
@@ -323,7 +323,7 @@ def audit(
         raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
     jobs = Jobs(inside.values(), unreadable=unreadable)
     records = jobs.by_output
-    findings += verify(jobs, remembered)
+    findings += verify(jobs, hash_cache)
     findings += [Finding("stale", Path(first), why) for first, why in stale_reasons(records, plan)]
     repeated = None
     if run is not None:
@@ -342,7 +342,7 @@ def audit(
         downstream=downstream,
         root_hash=root_hash(inside.values()),
         repeated=repeated,
-        unread=remembered.skipped if remembered else 0,
+        unread=hash_cache.skipped if hash_cache else 0,
     )
 
 

@@ -130,7 +130,7 @@ def _evenly(total: int, count: int) -> list[int]:
     return list(dict.fromkeys(steps))
 
 
-def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.DataFrame]:
+def find_item_tables(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.DataFrame]:
     """Return at most ``count`` tables of items behind ``rows`` of another table, and their rows.
 
     The tables are judgements, or else scores, answers or items.
@@ -294,8 +294,8 @@ def _held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
         return None
     rows = table.filter(pc.equal(table["item_id"], row["item_id"])).to_pylist()
     same = ("method", "paradigm")
-    judged_rows = (judged for judged in rows if all(judged[name] == row[name] for name in same))
-    return next((judged["predictions_held"] for judged in judged_rows), None)
+    matching = (judged for judged in rows if all(judged[name] == row[name] for name in same))
+    return next((judged["predictions_held"] for judged in matching), None)
 
 
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:

@@ -21,16 +21,16 @@ from blimpworks.audit.cells import (
     printed_place,
     read_cells,
     require_as_recorded,
-    require_shown,
+    require_same_in_csv,
 )
 from blimpworks.audit.evidence import (
     TABLE,
     TABLES_OF_ITEMS,
     annotation_evidence,
     candidate_evidence,
+    find_item_tables,
     irrelevant_names,
     item_evidence,
-    judged,
     nearest,
     printed_evidence,
     read_tables,
@@ -101,7 +101,7 @@ def _items(
     if source in ANNOTATED:
         return annotation_evidence(tree, rows, count)
     if source not in TABLES_OF_ITEMS:
-        tables, rows = judged(tree, rows, count)
+        tables, rows = find_item_tables(tree, rows, count)
         if not tables:
             return candidate_evidence(tree, row_filter, count)
     chosen = spread(rows, count).to_dict("records")
@@ -168,7 +168,7 @@ def explain(
     for path in (source, exhibit):
         require_as_recorded(path)
     cell = find_cell(read_cells(source), row, column, source)
-    require_shown(exhibit, cell)
+    require_same_in_csv(exhibit, cell)
     return explain_cell(source, cell, items, item)
 
 

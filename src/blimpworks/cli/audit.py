@@ -105,16 +105,16 @@ def check(
     configuration, of other parameters or inputs than the campaign would use now. Records that
     were edited are named too.
     """
-    from blimpworks.audit.check import Remembered, as_json, as_text, audit, signer
+    from blimpworks.audit.check import HashCache, as_json, as_text, audit, signer
     from blimpworks.audit.check import sign as write_signature
     from blimpworks.audit.stale import planned_jobs
     from blimpworks.cli import run_here
 
     plan = None if configfile is None else planned_jobs(configfile, run_here)
-    remembered = None if full or deep or sign or signers else Remembered()
-    result = audit(root, plan, run_here if deep else None, remembered)
-    if remembered:
-        remembered.keep()
+    hash_cache = None if full or deep or sign or signers else HashCache()
+    result = audit(root, plan, run_here if deep else None, hash_cache)
+    if hash_cache:
+        hash_cache.save()
     typer.echo(as_json(result) if json else as_text(result, root, whole))
     if signers:
         typer.echo(f"Signed by {signer(root, result.root_hash, signers)}.", err=True)

@@ -89,12 +89,12 @@ def export_crate(
     """Write exhibits, their tables and their provenance as a Workflow Run RO-Crate."""
     from blimpworks.cli import run_here
     from blimpworks.interop.crate.export import plan_crate, write_crate
-    from blimpworks.interop.crate.tables import Wish
+    from blimpworks.interop.crate.tables import ExportOptions
 
-    wish = Wish(exhibit, table, gzip, author)
-    plan = plan_crate(results, campaign, wish, run_here)
-    params = {"exhibits": wish.exhibits, "tables": wish.tables, "gzip": gzip}
-    params |= {"authors": wish.authors}
+    options = ExportOptions(exhibit, table, gzip, author)
+    plan = plan_crate(results, campaign, options, run_here)
+    params = {"exhibits": options.exhibits, "tables": options.tables, "gzip": gzip}
+    params |= {"authors": options.authors}
     with export_crate.job(inputs=plan.inputs(), outputs=[output], params=params):
         contents = write_crate(plan, output)
     typer.echo(f"{output}: {contents}. Start with {output}/README.md.")
@@ -109,10 +109,10 @@ def export_croissant(
 ) -> None:
     """Write item sets as CSV with Croissant metadata, for data set loaders."""
     from blimpworks.cli import run_here
-    from blimpworks.interop.crate.tables import Wish
+    from blimpworks.interop.crate.tables import ExportOptions
     from blimpworks.interop.datasets import export_croissant as write
 
-    for path in write(results, campaign, output, Wish(authors=author), run_here):
+    for path in write(results, campaign, output, ExportOptions(authors=author), run_here):
         typer.echo(str(path))
 
 
@@ -130,11 +130,11 @@ def export_hub(
 ) -> None:
     """Write item sets as a data set of the Hugging Face hub, with its card."""
     from blimpworks.cli import run_here
-    from blimpworks.interop.crate.tables import Wish
+    from blimpworks.interop.crate.tables import ExportOptions
     from blimpworks.interop.datasets import export_hub as write
 
-    wish = Wish(authors=author)
-    written, left_out = write(results, campaign, output, wish, run_here, benchmark, licence)
+    options = ExportOptions(authors=author)
+    written, left_out = write(results, campaign, output, options, run_here, benchmark, licence)
     for name, reason in left_out.items():
         typer.echo(f"left out {name}: {reason}")
     typer.echo(

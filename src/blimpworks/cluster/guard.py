@@ -170,14 +170,14 @@ def awaited(log: str) -> set[str]:
     return {*waiting.values()}
 
 
-class Vigil:
+class OverdueJobs:
     """Finds out when a run waits for jobs that are over."""
 
     def __init__(self, overdue: float) -> None:
         self._overdue = overdue
         self._over_since: dict[str, float] = {}
 
-    def look(self, waiting: set[str], states: Mapping[str, str], moment: float) -> list[str]:
+    def update(self, waiting: set[str], states: Mapping[str, str], moment: float) -> list[str]:
         """Return the awaited jobs that are overdue, if the run waits for no other job."""
         over = {job for job in waiting if states.get(job) not in ACTIVE}
         self._over_since = {job: self._over_since.get(job, moment) for job in over}
@@ -185,7 +185,7 @@ class Vigil:
         return sorted(late) if late and len(late) == len(waiting) else []
 
 
-def _watch(log: Path, alive: Path, period: float, vigil: Vigil) -> None:
+def _watch(log: Path, alive: Path, period: float, overdue_jobs: OverdueJobs) -> None:
     while True:
         time.sleep(period)
         try:
@@ -196,7 +196,7 @@ def _watch(log: Path, alive: Path, period: float, vigil: Vigil) -> None:
         # Without the controller's answer, no job's state is known.
         if not waiting or "UP" not in (ask(["scontrol", "ping"]) or ""):
             continue
-        late = vigil.look(waiting, slurm_states(waiting), time.monotonic())
+        late = overdue_jobs.update(waiting, slurm_states(waiting), time.monotonic())
         if late:
             print(
                 f"\nblimpworks: SLURM jobs {', '.join(late)} are over, or SLURM has forgotten "
@@ -219,7 +219,7 @@ def watch_over(log: Path) -> None:
         return
     alive = register(run[1])
     period, overdue = map(float, os.environ.get(SETTINGS, f"{PERIOD},{OVERDUE}").split(","))
-    arguments = (log, alive, period, Vigil(overdue))
+    arguments = (log, alive, period, OverdueJobs(overdue))
     threading.Thread(target=_watch, args=arguments, daemon=True).start()
     atexit.register(alive.unlink, missing_ok=True)
 
@@ -244,7 +244,7 @@ def _is_done(log: Path) -> bool:
     return False
 
 
-def failing_words(text: str) -> str:
+def failed_jobs_text(text: str) -> str:
     """List the last log line of each failed job, from the ``text`` of Snakemake's log.
 
     For a job that was not submitted, list sbatch's message.

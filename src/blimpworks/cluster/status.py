@@ -200,7 +200,7 @@ class Status:
     models: list[ModelStatus]
 
 
-def last_words(log: Path) -> str:
+def last_line(log: Path) -> str:
     """Return the last line of a log that is not empty, or an empty text."""
     try:
         with log.open("rb") as handle:

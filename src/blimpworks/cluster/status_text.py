@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from blimpworks.cluster.status import ModelStatus, PartStatus, Status, count_states, last_words
+from blimpworks.cluster.status import ModelStatus, PartStatus, Status, count_states, last_line
 from blimpworks.cluster.text import WIDTH, Columns, amount, duration, printed, shortened
 from blimpworks.errors import UserError
 
@@ -111,16 +111,16 @@ def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
     # Describe failed parts by last line and log, one entry for all with the same failure.
     alike: dict[tuple[str, str, str], list[PartStatus]] = {}
     for part in trouble:
-        key = (part.part.title, part.reason or part.state, last_words(part.log))
+        key = (part.part.title, part.reason or part.state, last_line(part.log))
         alike.setdefault(key, []).append(part)
     entries = []
-    for (_, reason, last_line), (first, *alike_parts) in alike.items():
+    for (_, reason, line), (first, *alike_parts) in alike.items():
         tries = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
         names = ", ".join(part.part.part for part in alike_parts)
         more = f" ({len(alike_parts)} more: {names})" if alike_parts else ""
         node = f"  ({_node(first)})" if _node(first) else ""
         entry = [shortened(f"  {first.part.label}: {tries}{reason}{more}")]
-        entry += [shortened(f"    {last_line}")] if last_line else []
+        entry += [shortened(f"    {line}")] if line else []
         # Not shortened, so that the path can be copied.
         entries.append([*entry, Text(f"    {first.log}{node}")])
     blocks += _section("In trouble", entries)
@@ -189,7 +189,7 @@ def _part_json(part: PartStatus) -> dict[str, Any]:
         "progress": part.progress.model_dump(mode="json") if part.progress else None,
         "heard": part.heard.isoformat() if part.heard else None,
         "log": str(part.log),
-        "last_words": last_words(part.log) if part.state in ("failed", "lost") else None,
+        "last_words": last_line(part.log) if part.state in ("failed", "lost") else None,
         "languages": {
             lang: dict(zip(("done", "sentences"), part.language(lang), strict=True))
             for lang in part.part.languages

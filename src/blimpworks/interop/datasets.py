@@ -35,8 +35,8 @@ from blimpworks.interop.crate.tables import (
     DATA,
     UNSTATED,
     Descriptions,
+    ExportOptions,
     Plan,
-    Wish,
     authors_of,
     describe,
     licence_name,
@@ -169,7 +169,7 @@ def export_croissant(
     results: Path,
     campaign_file: Path,
     output: Path,
-    wish: Wish,
+    options: ExportOptions,
     run: Callable[[list[str]], object],
 ) -> list[Path]:
     """Write item sets as CSV with Croissant metadata; return the metadata files.
@@ -184,7 +184,7 @@ def export_croissant(
     }
     jobs = jobs_behind(chain.from_iterable(tables.values()))
     require_unaltered(jobs, results, run)
-    plan = Plan(results, campaign, campaign_file, jobs, authors_of(wish))
+    plan = Plan(results, campaign, campaign_file, jobs, authors_of(options))
     with new_directory(output) as root:
         for name, paths in tables.items():
             if not paths:
@@ -394,7 +394,7 @@ def export_hub(
     results: Path,
     campaign_file: Path,
     output: Path,
-    wish: Wish,
+    options: ExportOptions,
     run: Callable[[list[str]], object],
     benchmarks: Sequence[str] = (),
     licences: Sequence[str] = (),
@@ -476,7 +476,7 @@ def export_hub(
             left_out,
             {row.lang: row.name for row in whole_catalogue(campaign).languages.values()},
             description=campaign.description,
-            authors=", ".join(authors_of(wish)),
+            authors=", ".join(authors_of(options)),
             root_hash=jobs.root_hash(),
         )
         write_text(root / "README.md", text)

@@ -154,7 +154,7 @@ class ArchiveRow(Strict):
 
 
 @dataclass(slots=True)
-class Taken:
+class ArchiveOutcome:
     """Names of the expected files by outcome."""
 
     present: list[str] = field(default_factory=list)
@@ -176,7 +176,7 @@ def pins_of(rows: Iterable[SourceRow | TreebankRow], catalogue: Path) -> list[Pi
 
 def fetch_archive(
     row: ArchiveRow, pins: Iterable[Pin], mirror: Path, archive: Path | None = None
-) -> Taken:
+) -> ArchiveOutcome:
     """Download an archive and copy from it the pinned files that a mirror lacks.
 
     The archive needs no checksum, since nothing in it is trusted: only files in the catalogue are
@@ -186,7 +186,7 @@ def fetch_archive(
     Raises UserError for a failed download, a file that is no whole tar archive, an archive that
     unpacks without end, and a full disk.
     """
-    outcome, expected = Taken(), dict[str, Pin]()
+    outcome, expected = ArchiveOutcome(), dict[str, Pin]()
     try:
         with disk_errors(mirror):
             mirror.mkdir(parents=True, exist_ok=True)
@@ -210,7 +210,9 @@ def fetch_archive(
     return outcome
 
 
-def _unpack(archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: Taken) -> None:
+def _unpack(
+    archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: ArchiveOutcome
+) -> None:
     missing, unpacked = dict(expected), 0
     if not archive.is_file():
         raise UserError(

@@ -24,8 +24,8 @@ from blimpworks.files import write_text
 from blimpworks.interop.crate.graph import WORKFLOW, write_graph
 from blimpworks.interop.crate.tables import (
     Copied,
+    ExportOptions,
     Plan,
-    Wish,
     all_cells,
     authors_of,
     copy_tables,
@@ -45,7 +45,7 @@ REPRODUCTION = ("published.csv", "measured.csv")
 
 
 def plan_crate(
-    results: Path, campaign_file: Path, wish: Wish, run: Callable[[list[str]], object]
+    results: Path, campaign_file: Path, options: ExportOptions, run: Callable[[list[str]], object]
 ) -> Plan:
     """Choose the contents of a crate, verify all files behind them, and make exhibits again.
 
@@ -55,14 +55,14 @@ def plan_crate(
     """
     campaign = load_campaign(campaign_file)
     results = results_of(campaign, campaign_file, results)
-    exhibits = find_exhibits(results, wish.exhibits)
+    exhibits = find_exhibits(results, options.exhibits)
     comparisons = [results / "reproduction" / name for name in REPRODUCTION]
-    comparisons = [path for path in comparisons if path.is_file() and not wish.exhibits]
+    comparisons = [path for path in comparisons if path.is_file() and not options.exhibits]
     jobs = jobs_behind([*(exhibit.cells for exhibit in exhibits), *comparisons])
     require_unaltered(jobs, results, run)
-    behind = tables_behind(exhibits, wish.tables, jobs)
+    behind = tables_behind(exhibits, options.tables, jobs)
     table_kinds = set(behind["source"])
-    if unknown := [table_kind for table_kind in wish.tables if table_kind not in table_kinds]:
+    if unknown := [table_kind for table_kind in options.tables if table_kind not in table_kinds]:
         raise UserError(
             f"there are no {unknown[0]!r} tables behind these exhibits; there are: "
             f"{', '.join(sorted(table_kinds))}, and scores."
@@ -72,8 +72,8 @@ def plan_crate(
         campaign,
         campaign_file,
         jobs,
-        authors_of(wish),
-        wish.gzip,
+        authors_of(options),
+        options.gzip,
         exhibits,
         comparisons,
         behind,

@@ -56,7 +56,7 @@ FORMS = {"measured": "exhibits", "published": "published"}
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ExportOptions:
     """A user's choices: exhibits by paper/name (empty: all), and further kinds of tables."""
 
     exhibits: Sequence[str] = ()
@@ -66,7 +66,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ExhibitCells:
     """An exhibit in one form, and the table of its cells."""
 
     paper: str
@@ -85,9 +85,10 @@ class Plan:
     jobs: Jobs
     authors: list[str]
     gzip: bool = False
-    exhibits: list[Shown] = field(default_factory=list)
+    exhibits: list[ExhibitCells] = field(default_factory=list)
     comparisons: list[Path] = field(default_factory=list)
     behind: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """Tables behind the exhibits, from ``tables_behind``."""
 
     @property
     def title(self) -> str:
@@ -128,10 +129,10 @@ class Plan:
         return relative_texts(folders)
 
 
-def authors_of(wish: Wish) -> list[str]:
+def authors_of(options: ExportOptions) -> list[str]:
     """Return the authors that the user names, or else those of the software."""
-    if wish.authors:
-        return [*wish.authors]
+    if options.authors:
+        return [*options.authors]
     stated = read_yaml(REPOSITORY / "CITATION.cff", "the software's authors")
     return [author["name"] for author in stated["authors"]]
 
@@ -153,7 +154,7 @@ def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
     return campaign_results
 
 
-def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
+def find_exhibits(results: Path, chosen: Collection[str]) -> list[ExhibitCells]:
     """Return all exhibits, or those ``chosen`` by paper/name. Raises UserError if one is absent."""
     by_form = {
         (form, f"{path.parent.name}/{path.name.removesuffix(CELLS_SUFFIX)}"): path
@@ -169,7 +170,7 @@ def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
     if unknown := [key for key in chosen if key not in keys]:
         raise UserError(f"{results} has no exhibit {unknown[0]!r}; there are: {', '.join(keys)}.")
     return [
-        Shown(path.parent.name, key.partition("/")[2], form, path)
+        ExhibitCells(path.parent.name, key.partition("/")[2], form, path)
         for (form, key), path in by_form.items()
         if not chosen or key in chosen
     ]
@@ -248,7 +249,9 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
     frame.to_csv(path, index=False, lineterminator="\n", compression=packed)
 
 
-def tables_behind(exhibits: Iterable[Shown], further: Sequence[str], jobs: Jobs) -> pd.DataFrame:
+def tables_behind(
+    exhibits: Iterable[ExhibitCells], further: Sequence[str], jobs: Jobs
+) -> pd.DataFrame:
     """Return the tables that exhibits are computed from, and ancestors of ``further`` kinds.
 
     Columns: paper, form, exhibit, source (kind of table), original (path of the table).
@@ -290,7 +293,7 @@ def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copie
     return copies
 
 
-def all_cells(exhibits: Iterable[Shown]) -> pd.DataFrame:
+def all_cells(exhibits: Iterable[ExhibitCells]) -> pd.DataFrame:
     """Return the cells of all exhibits, after the columns paper, form and exhibit."""
     names = ["paper", "form", "exhibit"]
     frames = {(e.paper, e.form, e.name): read_parquet(e.cells).to_pandas() for e in exhibits}
