@@ -121,7 +121,7 @@ class _Planner:
         self.campaign, self.catalogue = campaign, catalogue
         self.site = for_seeds(site, catalogue.seeds)
         self.needs = cache(
-            lambda model: needs_of(*self.engine_of(model), self.site, options=campaign.scoring)
+            lambda model: needs_of(*self.setup_of(model), self.site, options=campaign.scoring)
         )
         self.parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
         stores = {part: part.manifest(campaign).parent for part in self.parts}
@@ -136,7 +136,7 @@ class _Planner:
                 self.refused[model] = str(error)
         self.trainings = plan_trainings(campaign, catalogue, self.parts, self.site)
 
-    def engine_of(self, model: str) -> tuple[ModelRow, str, str]:
+    def setup_of(self, model: str) -> tuple[ModelRow, str, str]:
         """Return a model's row, engine and number format."""
         row = self.catalogue.models[model]
         engine = engine_of(self.campaign, row)
@@ -179,7 +179,7 @@ class _Planner:
 
     def model(self, title: str, parts: Sequence[Part]) -> ModelPlan:
         model = title.removesuffix(ANSWERS_SUFFIX)
-        (row, engine, dtype), needs = self.engine_of(model), self.needs(model)
+        (row, engine, dtype), needs = self.setup_of(model), self.needs(model)
         speed = speed_of(row, engine, needs, self.site, dtype)
         tokens = [self.tokens(part) for part in parts]
         seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
