@@ -16,9 +16,15 @@ from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.paper import SENTENCE
 from blimpworks.campaign.parts import ANSWERS_SUFFIX
 from blimpworks.campaign.settings.site import load_site
-from blimpworks.cluster.plan import ANSWER_BYTES, STORE_BYTES, DryRun, make_plan, read_dry_run
+from blimpworks.cluster.plan import (
+    ANSWER_BYTES,
+    STORE_BYTES,
+    DryRun,
+    make_plan,
+    read_dry_run,
+    stored,
+)
 from blimpworks.cluster.plan_text import Plan, plan_text
-from blimpworks.cluster.status import stored
 from blimpworks.cluster.text import number
 from blimpworks.papers.lmentry.paper import PROMPTS
 from support.checkout import output_of

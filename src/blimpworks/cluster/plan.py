@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from rich.filesize import decimal
 
 from blimpworks.campaign.addresses import in_cache, is_local, offline_variable
@@ -43,9 +46,55 @@ from blimpworks.cluster.needs import (
 from blimpworks.cluster.plan_text import DiskPlan, ModelPlan, Plan, Present
 from blimpworks.cluster.requests import plan_trainings, sized_request, training_notes
 from blimpworks.cluster.software import missing_software
-from blimpworks.cluster.status import NOTHING, is_done, stored
 from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY
+from blimpworks.scoring.run import read_manifest
+
+
+class Stored(NamedTuple):
+    """Numbers of scored sentences and tokens."""
+
+    sentences: int
+    tokens: int
+
+    @property
+    def mean(self) -> float | None:
+        """Mean tokens of a sentence; None without sentences."""
+        return self.tokens / self.sentences if self.sentences else None
+
+
+def _total(counts: Iterable[Stored]) -> Stored:
+    rows = [*counts]
+    return Stored(sum(row.sentences for row in rows), sum(row.tokens for row in rows))
+
+
+def _shard(path: Path) -> Stored:
+    """Count sentences and tokens of a shard by its metadata; none when it cannot be read."""
+    try:
+        meta = pq.read_metadata(path)
+    except (OSError, pa.ArrowException):
+        return Stored(0, 0)
+    tokens = 0
+    for number in range(meta.num_row_groups):
+        group = meta.row_group(number)
+        columns = [group.column(i) for i in range(group.num_columns)]
+        tokens += sum(c.num_values for c in columns if c.path_in_schema.startswith("ids."))
+    return Stored(meta.num_rows, tokens)
+
+
+def stored(store: Path) -> Stored:
+    """Count sentences and tokens of the shards in ``store``, a part's directory."""
+    return _total(map(_shard, (store / "shards").glob("part-*.parquet")))
+
+
+def _is_done(store: Path) -> bool:
+    """Tell whether the part in the directory ``store`` has its manifest."""
+    try:
+        read_manifest(store / "manifest.json")
+    except UserError:
+        return False
+    return True
+
 
 # The messages of the rules that score or answer, and of `retrieve`.
 SCORED = re.compile(r"^ *Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
@@ -125,7 +174,7 @@ class _Planner:
         )
         self.parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
         stores = {part: part.manifest(campaign).parent for part in self.parts}
-        self.done = {part for part in self.parts if is_done(stores[part])}
+        self.done = {part for part in self.parts if _is_done(stores[part])}
         self.stored = {part: stored(stores[part]) for part in self.parts}
         self.scope_of_tokens = cache(self._scope_of_tokens)
         self.refused: dict[str, str] = {}
@@ -168,8 +217,8 @@ class _Planner:
         # Not from unfinished parts: their first shards have the longest sentences.
         scope = self.scope_of_tokens(part)
         similar = [done for done in self.done if self.scope_of_tokens(done) == scope]
-        same = sum((self.stored[done] for done in similar if done.model == part.model), NOTHING)
-        return same.mean or sum((self.stored[done] for done in similar), NOTHING).mean
+        same = _total(self.stored[done] for done in similar if done.model == part.model)
+        return same.mean or _total(self.stored[done] for done in similar).mean
 
     def tokens(self, part: Part) -> int:
         """Estimate the tokens that a part has yet to score."""
@@ -214,7 +263,7 @@ class _Planner:
         sets = item_sets(self.campaign, self.catalogue)
         items = [items_table(self.campaign, *benchmark_lang) for benchmark_lang in sets]
         checkpoints = {part.checkpoint(self.campaign) for part in self.parts}
-        scored = sum(self.stored.values(), NOTHING)
+        scored = _total(self.stored.values())
         return Present(
             items=(sum(path.exists() for path in items), len(items)),
             checkpoints=(sum(path.exists() for path in checkpoints), len(checkpoints)),

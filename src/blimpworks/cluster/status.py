@@ -6,10 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from blimpworks.campaign.catalogue import Catalogue
@@ -27,60 +25,10 @@ from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.cluster.needs import count_pairs, expected_items
 from blimpworks.cluster.slurm import Queue
-from blimpworks.errors import UserError
 from blimpworks.files import Listing
 from blimpworks.records.journal import Attempt, journal_path, now, progress_path, read_attempts
 from blimpworks.scoring.progress import Progressed, read_progress
 from blimpworks.scoring.run import Failed, read_manifest
-
-
-class Stored(NamedTuple):
-    """Content of a store's shards."""
-
-    sentences: int
-    tokens: int
-    bytes: int
-
-    def __add__(self, other: object) -> "Stored":
-        if not isinstance(other, Stored):
-            return NotImplemented
-        return Stored(*(a + b for a, b in zip(self, other, strict=True)))
-
-    @property
-    def mean(self) -> float | None:
-        return self.tokens / self.sentences if self.sentences else None
-
-
-NOTHING = Stored(0, 0, 0)
-
-
-def _shard(path: Path) -> Stored:
-    """Count a shard's rows by its metadata; none when it cannot be read."""
-    try:
-        meta = pq.read_metadata(path)
-    except (OSError, pa.ArrowException):
-        return NOTHING
-    tokens = 0
-    for number in range(meta.num_row_groups):
-        group = meta.row_group(number)
-        columns = [group.column(i) for i in range(group.num_columns)]
-        tokens += sum(c.num_values for c in columns if c.path_in_schema.startswith("ids."))
-    return Stored(meta.num_rows, tokens, path.stat().st_size)
-
-
-def stored(store: Path) -> Stored:
-    """Count the content of the shards in ``store``, a part's directory."""
-    return sum(map(_shard, sorted((store / "shards").glob("part-*.parquet"))), NOTHING)
-
-
-def is_done(store: Path) -> bool:
-    """Tell whether the part in the directory ``store`` has its manifest."""
-    try:
-        read_manifest(store / "manifest.json")
-    except UserError:
-        return False
-    return True
-
 
 State = Literal["failed", "lost", "running", "queued", "waiting", "done"]
 STATES: tuple[State, ...] = ("failed", "lost", "running", "queued", "waiting", "done")
@@ -389,13 +337,12 @@ def read_status(
     catalogue: Catalogue,
     groups: Groups,
     queue: Queue | None = None,
-    moment: datetime | None = None,
 ) -> Status:
     """Read the progress of a campaign; ``queue`` tells waiting jobs from unsubmitted ones.
 
     Raises UserError for a malformed file.
     """
-    moment, queue, listing = moment or now(), queue or Queue(), Listing()
+    moment, queue, listing = now(), queue or Queue(), Listing()
     statuses = [
         read_part_status(campaign, part, moment, queue, listing)
         for part in every_part(campaign, catalogue, groups)
