@@ -33,17 +33,13 @@ def accuracies(tmp_path, read, files, **declaration):
     ("entry", "text"),
     [
         (CHOICES, "paradigm,chose\nsva,good\nsva,bad\nsva,\nnpi,good\n"),
-        (
-            {**WIDE, "answer": "label"},
-            "paradigm,label,annotator_1,annotator_2\nsva,0,0,1\nsva,1,,\nnpi,1,1,\n",
-        ),
+        ({**WIDE, "answer": "label"},
+            "paradigm,label,annotator_1,annotator_2\nsva,0,0,1\nsva,1,,\nnpi,1,1,\n"),
         ({**WIDE, "right": ["yes"]}, "paradigm,annotator_1,annotator_2\nsva,yes,no\nnpi,,YES\n"),
-        (
-            {**CHOICES, "without": ["island"]},
-            "paradigm,chose\nsva,good\nsva,bad\nisland,good\nnpi,good\n",
-        ),
+        ({**CHOICES, "without": ["island"]},
+            "paradigm,chose\nsva,good\nsva,bad\nisland,good\nnpi,good\n"),
     ],
-)
+)  # fmt: skip
 def test_choices_of_people_are_counted_in_the_items_phenomena(tmp_path, entry, text):
     phenomena = {"Agreement": ["sva"], "Polarity": ["npi"]}
     files = {"people.csv": text.replace("paradigm", "phenomenon,paradigm").replace("\n", "\nX,")}
@@ -62,23 +58,16 @@ RATED = {"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side
     ("entry", "text", "expected"),
     [
         # First person: 7, 6 against 1, 6: three of four ahead and one tie; second: 2 against 3.
-        (
-            {**RATED, "person": "who", "where": {"who": ["a", "b"]}},
+        ({**RATED, "person": "who", "where": {"who": ["a", "b"]}},
             "sva_good,sva_good,sva_bad,sva_bad,who\n7,6,,,a\n,,1,6,a\n2,,3,,b\n7,7,1,1,x\n",
-            ((3.5 / 4 + 0) / 2, 2),
-        ),
-        (
-            {**RATED, "rename": {"paradigm": "names.tsv"}},
-            "Subject_Agr_good,Subject_Agr_bad\n7,1\n",
-            (1.0, 1),
-        ),
-        (
-            {**LONG, "person": "who", "rename": {"side": {"ok": "good", "star": "bad"}}},
+            ((3.5 / 4 + 0) / 2, 2)),
+        ({**RATED, "rename": {"paradigm": "names.tsv"}}, "Subject_Agr_good,Subject_Agr_bad\n7,1\n",
+            (1.0, 1)),
+        ({**LONG, "person": "who", "rename": {"side": {"ok": "good", "star": "bad"}}},
             "who,paradigm,side,score\na,sva,ok,7\na,sva,star,2\nb,sva,ok,1\nb,sva,star,2\n",
-            (0.5, 2),
-        ),
+            (0.5, 2)),
     ],
-)
+)  # fmt: skip
 def test_of_ratings_each_person_counts_once_and_ties_half(tmp_path, entry, text, expected):
     # The table of names has more of them than rows need.
     files = {"people.csv": text, "names.tsv": "Subject_Agr\tsva\nNPI\tnpi\n"}
@@ -130,28 +119,19 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
         (RATED, "sva,npi\n7,2\n", "no rating is in people.csv; correct 'headings'"),
         (CHOICES, "paradigm,chose\nsva,good\nsvo,good\n", "judged 'svo', which no item is of"),
         (CHOICES, "lang,chose\nzxx,good\n", "language 'zxx', and the benchmark has eng"),
-        (
-            {**CHOICES, "without": ["islands"]},
-            "paradigm,chose\nsva,good\n",
-            "names 'islands', which no row of people.csv has",
-        ),
-        (
-            CHOICES,
-            "phenomenon,paradigm,chose\nsva,,good\nnpi,npi,good\n",
-            "judged paradigms of 'eng' and also whole phenomena",
-        ),
+        ({**CHOICES, "without": ["islands"]}, "paradigm,chose\nsva,good\n",
+            "names 'islands', which no row of people.csv has"),
+        (CHOICES, "phenomenon,paradigm,chose\nsva,,good\nnpi,npi,good\n",
+            "judged paradigms of 'eng' and also whole phenomena"),
         (CHOICES, "paradigm,chose\nsva,yes\nnpi,no\n", "no value of 'chose' is one of 'right'"),
         (CHOICES, "paradigm,chose\nsva,good\nnpi,N/A\n", "people.csv:3: column 'chose' is 'N/A',"),
         (PRINTED, "paradigm,human\nsva,850\nnpi,88\n", "people.csv:2: the accuracy is 850 of 0"),
         (LONG, "paradigm,side,score\nsva,good,7\nsva,bad,2\n", "no person rated good and bad"),
         (WIDE, "paradigm,person_1\nsva,1\n", "fits 'headings' .'annotator_{person}'"),
-        (
-            {**WIDE, "answer": "label"},
-            "paradigm,label,annotator_1\nsva,0,NA\nnpi,1,1\n",
-            "people.csv:2: column 'annotator_1' is 'NA', which column 'label' never is",
-        ),
+        ({**WIDE, "answer": "label"}, "paradigm,label,annotator_1\nsva,0,NA\nnpi,1,1\n",
+            "people.csv:2: column 'annotator_1' is 'NA', which column 'label' never is"),
     ],
-)
+)  # fmt: skip
 def test_what_people_cannot_have_judged_is_one_sentence(tmp_path, entry, text, says):
     with pytest.raises(UserError, match=says):
         accuracies(tmp_path, library.read_people, {"people.csv": text}, people=[entry])

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from blimpworks.benchmarks.check import check, token_counter, write_page
-from blimpworks.benchmarks.differences import pattern, same_but_for
+from blimpworks.benchmarks.layouts import pattern, same_but_for
 from blimpworks.benchmarks.paper import read_declared
 from blimpworks.cli import app
 from blimpworks.errors import UserError
@@ -27,7 +27,7 @@ def checked(folder, rows, entry=PAIRS, count=None, **declaration):
 
 
 def found(result):
-    return [(each.severity, each.text, [*each.places]) for each in result.findings]
+    return [(each.severity, each.text, [*each.locations]) for each in result.findings]
 
 
 @pytest.mark.parametrize(
@@ -41,25 +41,16 @@ def found(result):
         ([["é a", "e\u0301 a"]], "error", "only in Unicode normalisation (NFC)", ["p.csv:2: 'é"]),
         ([["a part", "apart"]], "warning", "only in where words are parted", ["p.csv:2: 'a part'"]),
         ([[" He runs.", "He run."]], "warning", "1 sentence with white space", ["p.csv:2: good"]),
-        (
-            [PLAIN, ["He  runs.", "He run."]],
-            "warning",
+        ([PLAIN, ["He  runs.", "He run."]], "warning",
             "1 pair with copies that differ only in spaces",
-            ["p.csv:2, p.csv:3: He runs. | He run."],
-        ),
+            ["p.csv:2, p.csv:3: He runs. | He run."]),
         ([["a " * 700, "b"]], "warning", "1 sentence of over 1,024 tokens", ["p.csv:2: 1,050 t"]),
-        (
-            [*([f"He ran {n}.", f"He run {n}."] for n in range(11)), ["Yes, so.", "Yes, so, no."]],
-            "note",
-            "1 pair with a difference that is rare",
-            ["p.csv:13: Yes, so. | Yes, so, no. (inserted 2; in p mostly exchanged 1)"],
-        ),
-        (
-            [[f"He ran {n}.", f"He ran on {n}."] for n in range(20)],
-            "warning",
+        ([*([f"He ran {n}.", f"He run {n}."] for n in range(11)), ["Yes, so.", "Yes, so, no."]],
+            "note", "1 pair with a difference that is rare",
+            ["p.csv:13: Yes, so. | Yes, so, no. (inserted 2; in p mostly exchanged 1)"]),
+        ([[f"He ran {n}.", f"He ran on {n}."] for n in range(20)], "warning",
             "in 1 of 1 paradigm one measure alone",
-            ["eng p, 20: fewer characters 100.0 % [83.9, 100.0]; fewer words 100.0 %"],
-        ),
+            ["eng p, 20: fewer characters 100.0 % [83.9, 100.0]; fewer words 100.0 %"]),
     ],
 )  # fmt: skip
 def test_faults_of_pairs_are_found(tmp_path, rows, severity, text, places):
@@ -155,13 +146,10 @@ def test_only_errors_are_an_exit_code(tmp_path, bad, code):
     [
         ([PLAIN, ["<b>", "b"]], PAIRS, ["He <mark>runs</mark>.", "<mark>&lt;b&gt;</mark>"]),
         ([["He runs.", 1]], SENTENCES, ['class="sign good">+</td>', ">He runs.</td>"]),
-        (
-            json.dumps(suite()),
-            SUITES,
-            ["The cats <mark>sleep</mark><sub>2</sub>", "(2;%match%) &lt;"],
-        ),
+        (json.dumps(suite()), SUITES,
+            ["The cats <mark>sleep</mark><sub>2</sub>", "(2;%match%) &lt;"]),
     ],
-)
+)  # fmt: skip
 def test_a_page_shows_findings_and_items_with_regions(tmp_path, rows, entry, expected):
     page = tmp_path / "page.html"
     write_page(checked(tmp_path, rows, entry), page, show=1, most=1)

@@ -14,9 +14,9 @@ from scipy.stats import pearsonr, spearmanr
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.benchmarks.accuracies import MODEL_PERPLEXITIES
-from blimpworks.benchmarks.exhibits import REQUIREMENTS, formulas, specs_of
-from blimpworks.benchmarks.exhibits.drawing import SMALL
-from blimpworks.benchmarks.exhibits.judgements import MOST, hardest
+from blimpworks.benchmarks.exhibits import REQUIREMENTS, specs_of, view
+from blimpworks.benchmarks.exhibits.heat_maps import SMALL
+from blimpworks.benchmarks.exhibits.judgements import MOST_ITEMS, hardest
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.errors import UserError
 from blimpworks.exhibits import formula_lookup
@@ -167,7 +167,7 @@ def built(name, tables, labels, folder, formats=None):
 @pytest.fixture(autouse=True)
 def own_formulas(monkeypatch):
     """Formulas are looked up among those of all papers and of declared benchmarks."""
-    modules = [*formula_lookup.formula_modules(), formulas]
+    modules = [*formula_lookup.formula_modules(), view]
     monkeypatch.setattr(formula_lookup, "formula_modules", lambda: iter(modules))
     for cached in (declared, formula_of):
         cached.cache_clear()
@@ -498,7 +498,7 @@ def test_people_stand_beside_models_and_are_correlated_with_them(campaigns, tmp_
     cell = cell_at(exhibit, "Pearson's r over phenomena", "Small")
     assert cell.value == pytest.approx(pearsonr(*(r["accuracy"] for r in whole)).statistic)
     same = pd.DataFrame({"a": [0.1, 0.1, 0.1], "b": [0.1, 0.2, 0.3]})
-    assert np.isnan(formulas.correlate(same, formulas.PEARSON))
+    assert np.isnan(view.correlate(same, view.PEARSON))
     assert cell_at(exhibit, "Pearson's r over paradigms", "Large").value == pytest.approx(1)
     assert "Ten people chose." in exhibit.caption
     assert not {column for _, column in exhibit.bold} & {"People"}
@@ -566,7 +566,7 @@ def test_the_worst_items_are_those_that_most_models_get_wrong_by_most(campaigns,
     items = rows.groupby("item_id").agg(
         right=("correct", "sum"), margin=("margin", "mean"), paradigm=("paradigm", "first")
     )
-    expected = items.sort_values(["right", "margin"]).head(MOST)
+    expected = items.sort_values(["right", "margin"]).head(MOST_ITEMS)
     texts = [c for c in exhibit.cells if c.column == "Pair"]
     assert [c.where["item_id"] for c in texts] == [*expected.index]
     assert texts[0].text == "The cat [sleeps/*sleep] there."

@@ -34,7 +34,7 @@ def test_formulas_of_all_test_suites_are_predictions_of_their_own_regions(mirror
         }
         formulas |= {each["formula"]: places for each in suite["predictions"]}
     assert len(formulas) == 25
-    assert all(Prediction.parse(text).places <= places for text, places in formulas.items())
+    assert all(Prediction.parse(text).regions <= places for text, places in formulas.items())
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_names_hold_hyphens_dots_underscores_blanks_and_any_script():
     text = "(Ambiguous verb ;%no-obj_v1.2%) + (*;%Ünïted 条件%) < (np-1.a;%no-obj_v1.2%)"
     condition = "no-obj_v1.2"
     places = {("Ambiguous verb", condition), ("*", "Ünïted 条件"), ("np-1.a", condition)}
-    assert Prediction.parse(text).places == places
+    assert Prediction.parse(text).regions == places
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import yaml
 
 from blimpworks.benchmarks.accuracies import read_people
 from blimpworks.benchmarks.build import build_items
+from blimpworks.benchmarks.check import preview
 from blimpworks.benchmarks.paper import read_declared
-from blimpworks.benchmarks.preview import preview
 from support.mirror_kit import fetch
 from support.paths import REPOSITORY
 

@@ -183,17 +183,14 @@ def test_a_method_over_more_than_regions_is_refused(tmp_path, method):
     ("formulas", "columns", "says"),
     [
         ([[LESS], []], {}, "suite 'SG', item 'item 1' has no predictions; expected"),
-        (
-            [LESS],
-            {"condition": ["match", "mismatch", "match", "match"]},
-            "item 'item 1' has condition 'match' in several rows;",
-        ),
+        ([LESS], {"condition": ["match", "mismatch", "match", "match"]},
+            "item 'item 1' has condition 'match' in several rows;"),
         ([LESS], {"condition": [None, "mismatch"] * 2}, "lacks values of condition; expected"),
         ([LESS], {"item_id": ["i0", "i1", "i2", "i9"]}, "has no scores of item i9"),
         (["(2;%odd%) < 3"], {}, r"item 'item 0': the formula .* names region '2' of condition"),
         ([LESS], {"regions": [["1", "1"], ["1", "2"]] * 2}, "has condition 'match' with region"),
     ],
-)
+)  # fmt: skip
 def test_items_that_cannot_be_judged_are_refused(tmp_path, formulas, columns, says):
     with pytest.raises(UserError, match=says):
         judged_designs(tmp_path, [item(3.0, 4.0)] * 2, formulas, columns=columns)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import seaborn as sns
 
-from blimpworks.benchmarks.exhibits.drawing import Names
+from blimpworks.benchmarks.exhibits.heat_maps import Names
 from blimpworks.commands.registry import recorded_commands
 from blimpworks.exhibits import fonts
 from blimpworks.exhibits.exhibit import Cell
@@ -20,7 +20,7 @@ def test_names_have_a_font_for_each_script_and_numbers_where_there_is_none(monke
     monkeypatch.setattr(fonts, "font_for", by_script)
     names = Names.of(["eng", "ไทย", "किताब", "ខ្មែរ"])
     assert names.families == ("DejaVu Sans", "Lohit Devanagari", "Loma")
-    assert [*names.shown.values()] == ["eng", "ไทย", "किताब", "1"]
+    assert [*names.texts.values()] == ["eng", "ไทย", "किताब", "1"]
     assert names.listed == " Numbers stand for names: 1 ខ្មែរ."
 
 

@@ -46,7 +46,7 @@ EXCEPTED = {
     """,
     HOST: """
         cluster.attempt cluster.guard cluster.status evaluation.machine
-        generation.vllm_engine scoring.vllm_engine scoring.vllm_server cli.reproduction
+        generation.engines scoring.vllm_engine scoring.vllm_server cli.reproduction
         cli.scoring
     """,
     WEIGHTS: """

@@ -13,11 +13,10 @@ from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from blimpworks.errors import UserError
 from blimpworks.generation.conversation import Conversation, PromptRequest, pin_date
-from blimpworks.generation.engine import ROWS, load_generation_engine
+from blimpworks.generation.engine import ROWS, answer_items, collect_answers, load_generation_engine
+from blimpworks.generation.engines import ENTRIES as VLLM_ENTRIES
+from blimpworks.generation.engines import TransformersGenerator
 from blimpworks.generation.reasoning import END, START, strip_reasoning
-from blimpworks.generation.run import answer_items, collect_answers
-from blimpworks.generation.transformers_engine import TransformersGenerator
-from blimpworks.generation.vllm_engine import ENTRIES as VLLM_ENTRIES
 from blimpworks.models.checkpoint import read_description, seal
 from blimpworks.records.equal_code import number_digest
 from blimpworks.scoring.collect import Shards
@@ -442,7 +441,7 @@ def test_an_answer_without_reasoning_is_the_end_of_the_text_and_has_no_mark(text
 @pytest.mark.parametrize(
     ("entries", "digest"),
     [
-        (["blimpworks.generation.transformers_engine:TransformersGenerator"], "1657f03a30de3586"),
+        (["blimpworks.generation.engines:TransformersGenerator"], "1657f03a30de3586"),
         (VLLM_ENTRIES, "26cd7f834c988002"),
     ],
     ids=["transformers", "vllm"],

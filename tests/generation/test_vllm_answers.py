@@ -9,9 +9,8 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.generation.conversation import PromptRequest
-from blimpworks.generation.engine import load_generation_engine
-from blimpworks.generation.run import answer_items
-from blimpworks.generation.vllm_engine import VllmGenerator
+from blimpworks.generation.engine import answer_items, load_generation_engine
+from blimpworks.generation.engines import VllmGenerator
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.threads import single_thread
 from support import answers_kit, vllm_kit

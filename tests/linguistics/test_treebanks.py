@@ -106,19 +106,13 @@ MALFORMED = {
     "own head": (replaced("2\tdep\t_\t_\n\n", "3\tdep\t_\t_\n\n"), 4, "HEAD 3 of word 3 is"),
     "no root": (replaced("\t0\t", "\t1\t"), 2, "no word of the sentence has HEAD 0"),
     "two roots": (BAD.replace("\t2\tdep", "\t0\tdep").encode(), 3, "words 1 and 2 have"),
-    "a circle": (
-        sentence("1 a 0", "2 b 3", "3 c 4", "4 d 2", "5 e 4", sent_id="bad").encode(),
-        3,
-        "the heads above word 2 go round in a circle, expected a tree",
-    ),
+    "a circle": (sentence("1 a 0", "2 b 3", "3 c 4", "4 d 2", "5 e 4", sent_id="bad").encode(), 3,
+        "the heads above word 2 go round in a circle, expected a tree"),
     "head of an empty node": (replaced("3\tc", "2.1\tc"), 4, "HEAD '2' of a range or empty node"),
     "blank form": (replaced("2\tb\tb", "2\t\tb"), 3, "FORM is blank, expected a value"),
     "blank field": (replaced("2\tb\tb\tX\t_", "2\tb\tb\tX\t"), 3, "XPOS is blank"),
-    "feature without value": (
-        replaced("2\tb\tb\tX\t_\t_", "2\tb\tb\tX\t_\tA=b|C"),
-        3,
-        r"FEATS 'A=b\|C', expected '_' or name=value pairs",
-    ),
+    "feature without value": (replaced("2\tb\tb\tX\t_\t_", "2\tb\tb\tX\t_\tA=b|C"), 3,
+        r"FEATS 'A=b\|C', expected '_' or name=value pairs"),
     "long number of an empty node": (replaced("3\tc", "2.1234567890\tc"), 4, "expected word 3"),
     "head of thousands of digits": (replaced("\t0\t", f"\t{'9' * 5000}\t"), 3, "HEAD '999"),
     "invalid UTF-8": (replaced("2\tb\tb", b"2\tb\xff\tb"), 3, "the line is not UTF-8"),
@@ -180,7 +174,7 @@ def products(tmp_path):
 
 def test_tables_longer_than_a_batch_are_the_same(read, monkeypatch):
     whole = read(GOOD * 9)
-    monkeypatch.setattr(treebanks_module, "BATCH", 4)
+    monkeypatch.setattr(treebanks_module, "BATCH_ROWS", 4)
     batched = read(GOOD * 9)
     assert batched.tokens.equals(whole.tokens)
     assert batched.sentences.equals(whole.sentences)

@@ -20,7 +20,7 @@ from transformers import Gemma3Config, Gemma3TextConfig
 
 from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.errors import UserError
-from blimpworks.generation.vllm_engine import make_generation_setup
+from blimpworks.generation.engines import make_generation_setup
 from blimpworks.records.digest import reachable
 from blimpworks.scoring import vllm_setup, vllm_supervisor
 from blimpworks.scoring.engine import Encoded, load_engine

@@ -1,1 +1,1 @@
-"""Accuracies, tests and regressions from judgements and scores; languages' frequencies."""
+"""Accuracies, baselines and tests from judgements; parity of scoring variants."""

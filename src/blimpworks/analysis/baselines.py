@@ -1,4 +1,4 @@
-"""Count items of a benchmark that length, frequency of words, or chance alone gets right."""
+"""Count the items that baselines get right: by length, frequency of words, labels or chance."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -17,15 +17,15 @@ BASELINES = {
     "majority": "commoner label",
     "chance": "chance",
 }
-"""Names in print."""
+"""Names of the baselines in print."""
 COLUMNS = (*GROUP, "baseline", "correct", "n")
 SERBO_CROATIAN = dict.fromkeys(("bos", "cnr", "hbs", "hrv", "srp"), "sh")
-"""wordfreq's code of languages whose macrolanguage langcodes does not know."""
+"""wordfreq's code of languages for which langcodes knows no macrolanguage."""
 
 
 @cache
 def frequency_code(lang: str) -> str | None:
-    """Return wordfreq's code for a language (ISO 639-3) or its macrolanguage, or None."""
+    """Return wordfreq's code for a language (ISO 639-3) or its macrolanguage; None without one."""
     tags = [str(langcodes.standardize_tag(lang, macro=macro)) for macro in (False, True)]
     codes = [SERBO_CROATIAN.get(lang), *tags]
     code = next((code for code in codes if code in wordfreq.available_languages()), None)
@@ -42,21 +42,18 @@ _zipf = cache(wordfreq.zipf_frequency)
 
 
 def frequency(sentence: str, code: str) -> float:
-    """Return the words' mean Zipf frequency: log10 of the count in a billion words."""
+    """Return the mean Zipf frequency of the words: log10 of their count in a billion words."""
     values = [_zipf(word, code) for word in tokenize(sentence, code)]
     return sum(values) / len(values) if values else 0.0
 
 
 def ahead(first: pd.Series, second: pd.Series) -> float:
-    """Count rows whose first value is above the second; equal values count half."""
+    """Count the rows with the first value above the second; equal values count half."""
     return float((first > second).sum() + 0.5 * (first == second).sum())
 
 
 def _group_baselines(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float, int]]:
-    """Yield name, right items and number of items of each baseline in one paradigm.
-
-    Rows with a label have ``majority``, rows with options ``chance``, all others are pairs.
-    """
+    """Yield name, number of right items and number of items of each baseline in a paradigm."""
     labelled = rows["acceptable"].notna()
     chance = rows["chance"].fillna(1 / rows["alternatives"]).dropna().astype(float)
     pairs = rows[~labelled & ~rows.index.isin(chance.index)]
@@ -76,7 +73,7 @@ def _group_baselines(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float
 
 
 def one_row_per_item(items: pd.DataFrame) -> pd.DataFrame:
-    """Keep one row of each item, and none of items whose conditions are not answers to choose."""
+    """Keep one row of each item; drop items with conditions that are no options to choose from."""
     if "item" not in items:
         return items
     if "alternatives" not in items:
@@ -85,12 +82,13 @@ def one_row_per_item(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def baseline_rows(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Count the right items of each baseline in each paradigm; ties count half.
+    """Count the items of each paradigm that each baseline gets right; ties count half.
 
-    ``pairs`` has a row per item: lang, phenomenon, paradigm, good, bad; perhaps acceptable (of
-    single sentences), alternatives (number of options) or chance (probability of a right answer).
-    Pairs have ``longer`` and ``shorter`` (characters) and ``frequent`` (words), single sentences
-    ``majority`` (the paradigm's commoner label), items with options ``chance``.
+    ``pairs`` has a row per item, with lang, phenomenon, paradigm, good and bad. Pairs have the
+    baselines ``longer`` and ``shorter`` (in characters) and ``frequent`` (words). Single sentences
+    have a column ``acceptable`` and the baseline ``majority`` (the paradigm's commoner label).
+    Items with options have a column ``alternatives`` (number of options) or ``chance`` (probability
+    of a right answer), and the baseline ``chance``.
     """
     optional = dict.fromkeys({"acceptable", "alternatives", "chance"} - {*pairs.columns})
     frame = pairs.assign(**optional).reset_index(drop=True)

@@ -1,8 +1,8 @@
-"""Report parity: one model scored in several ways, against a reference.
+"""Compare the scores of one model by several engines, number formats or first tokens.
 
-The commands of the workflow score the same items with each engine, number format or first token.
-Scores are compared by token, by sentence and by decision. The items are a fixed sample: those with
-the lowest digests of their ids.
+The workflow's command scores the same items in each way. Scores are compared with those of a
+reference by token, sentence and decision. The items are a fixed sample: those with the lowest
+digests of their ids.
 """
 
 import hashlib
@@ -21,7 +21,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.analysis.comparisons import mcnemar_p
 from blimpworks.analysis.scoring_variants import (
     Impossible,
     Variant,
@@ -29,6 +28,7 @@ from blimpworks.analysis.scoring_variants import (
     parse_variant,
     score_variant,
 )
+from blimpworks.analysis.statistics import mcnemar_p
 from blimpworks.campaign.engines import choose_engine
 from blimpworks.campaign.methods import Method, find_method
 from blimpworks.campaign.settings.scoring import NearTies
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 SIDES = ("good", "bad")
 EXACT = 2**31
-"""McNemar's test is exact for any number of pairs."""
+"""Number of pairs below which McNemar's test is exact; no sample has more."""
 ABSENT = "–"
 NOTES = """\
 Differences are absolute, in nats. A flip is a pair that one of the two gets right and the other
@@ -56,10 +56,10 @@ Row = Mapping[str, Any]
 
 
 def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
-    """Write the ``count`` items with the lowest digests of ids; return the sample's SHA-256.
+    """Write the ``count`` items with the lowest digests of their ids; return the SHA-256.
 
-    Any larger sample holds a smaller one. Returns the SHA-256 of the sample's ids and sentences.
-    Raises UserError for a missing table, or an id of two pairs.
+    The SHA-256 is of ids and sentences. A larger sample contains a smaller one. Raises UserError
+    for a missing table, and for different pairs with one id.
     """
     tables = [read_table(ITEMS, path, ITEMS.names) for path in items]
     every = pa.concat_tables([t.unify_dictionaries() for t in tables]).combine_chunks()
@@ -83,7 +83,7 @@ def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
 
 @dataclass(frozen=True)
 class Compared:
-    """A variant's scores of the sample, row by row with the items."""
+    """A variant's scores of the sample; items and scores have the same order."""
 
     variant: Variant
     dtype: str
@@ -93,7 +93,7 @@ class Compared:
     engine: str
     seconds: float | None
     start: str = ""
-    """Condition of the first token, in words; empty where the engine has no choice."""
+    """Description of how the first token is conditioned; empty if the engine has no choice."""
 
 
 def _extent(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float | None]:
@@ -105,14 +105,14 @@ def _extent(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float |
 
 
 def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
-    """Compare two variants' log-probabilities, in nats, by token and sentence.
+    """Compare two variants' log-probabilities, in nats, by token and by sentence.
 
-    ``unmatched`` counts tokens of only one variant (such as the first under ``skip``).
+    ``unmatched`` counts tokens that only one variant scores (such as the first under ``skip``).
     """
     by_token, by_sentence, unmatched, tokens = [np.empty(0)], [], 0, 0
     for side in SIDES:
-        ours, theirs = (side_of(each.items, each.scores, side) for each in (variant, reference))
-        alike = np.equal(*(pc.list_value_length(each.ids) for each in (ours, theirs)))
+        ours, theirs = (side_of(v.items, v.scores, side) for v in (variant, reference))
+        alike = np.equal(pc.list_value_length(ours.ids), pc.list_value_length(theirs.ids))
         inside, their_inside = alike[ours.row], alike[theirs.row]
         kept, their_kept = ours.value[inside], theirs.value[their_inside]
         same = ours.id[inside] == theirs.id[their_inside]
@@ -120,11 +120,10 @@ def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
         unmatched += int((~same | (np.isnan(kept) != np.isnan(their_kept))).sum())
         unmatched += int((~inside).sum())
         tokens += int((~np.isnan(ours.value)).sum())
-        sums = (
-            each.scores[f"logprob_{side}"].to_numpy(zero_copy_only=False)
-            for each in (variant, reference)
+        sums, their_sums = (
+            v.scores[f"logprob_{side}"].to_numpy(zero_copy_only=False) for v in (variant, reference)
         )
-        by_sentence.append(np.subtract(*sums))
+        by_sentence.append(sums - their_sums)
     return {
         "tokens": tokens,
         "unmatched": unmatched,
@@ -138,12 +137,12 @@ def decision_differences(
 ) -> dict[str, Any]:
     """Count decisions that differ between two variants, and compute accuracies.
 
-    A tie is wrong here. Near ties are those of either variant, by the threshold of its engine and
-    number format; ``flips_beyond`` counts the flipped decisions that are none.
+    A tie counts as wrong. A near tie of either variant has a margin below the threshold of its
+    engine and number format. ``flips_beyond`` counts flipped decisions without a near tie.
     """
     (ours, divisor), (theirs, other_divisor) = (
-        margins(method, *(side_of(each.items, each.scores, side) for side in SIDES))
-        for each in (variant, reference)
+        margins(method, *(side_of(v.items, v.scores, side) for side in SIDES))
+        for v in (variant, reference)
     )
     both = ~np.isnan(ours) & ~np.isnan(theirs)
     n = int(both.sum())
@@ -183,7 +182,7 @@ def _compared(
     settings: Mapping[str, Any],
     pythons: Mapping[str, str],
 ) -> Compared | str:
-    """Return scores of ``items`` (the table ``sample``) by a variant, or why there are none."""
+    """Return the scores of ``items`` (the table ``sample``) by a variant, or why it has none."""
     log.info("%s: scoring %d pairs", variant.name, len(items))
     try:
         scored = score_variant(variant, sample, checkpoint, sample.parent, settings, pythons)
@@ -194,7 +193,7 @@ def _compared(
     table, engine_key, seconds = scored
     scores = align_scores(items, read_table(SCORES, table), table)
     settled = choose_engine(variant.engine, described.architecture, described, options).settings
-    # The key names the start that was chosen as the likeliest, after other decisions.
+    # After "likeliest", the engine's key names the start that was chosen.
     policy = engine_key.rpartition("|likeliest|")[2].partition("start ")[2]
     policy = policy if settled["first_token"] == "likeliest" else settled["first_token"]
     folder, architecture = checkpoint.parent, described.architecture
@@ -221,15 +220,14 @@ def measure_parity(
     settings: Mapping[str, Any],
     pythons: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Score a sample of ``items`` in several ways, and write how they differ.
+    """Score a sample of ``items`` in several ways, and write how the scores differ.
 
-    Directory ``output`` gets the sample, each variant's scores, and ``parity.parquet``,
-    ``parity.csv`` and ``parity.md``: a row per method and variant, the reference first. A variant
-    that the model cannot have has rows with the reason. All share the ``settings`` of scoring.
-    Returns the sample's size and SHA-256, and the engine keys of the variants.
+    The directory ``output`` gets the sample, each variant's scores, and ``parity.parquet``,
+    ``parity.csv`` and ``parity.md`` with a row per method and variant, the reference first. The row
+    of a variant that is not possible has the reason. All variants share the ``settings`` of
+    scoring. Returns the sample's size and SHA-256, and the engine keys of the variants.
 
-    Raises UserError for unknown variants or methods, an impossible reference, and scoring that
-    breaks off.
+    Raises UserError for unknown variants or methods, an impossible reference, and failed scoring.
     """
     names = dict.fromkeys([reference, *expand_starts(variants, checkpoint)])
     chosen = [parse_variant(name) for name in names]
@@ -258,7 +256,7 @@ def measure_parity(
             decisions = decision_differences(method, result, first, near)
             table.append({**row, **score_differences(result, first), **decisions})
     write_rows(table, PARITY, output / "parity.parquet")
-    # Counts stay integers beside a variant that has none.
+    # Counts stay integers although impossible variants have none.
     counts = [name for name, column_type in PARITY.columns if column_type in (INT, LONG)]
     frame = pd.DataFrame(table, columns=PARITY.names).astype(dict.fromkeys(counts, "Int64"))
     write_text(output / "parity.csv", frame.to_csv(index=False, lineterminator="\n"))
@@ -270,7 +268,9 @@ def measure_parity(
 
 
 def _number(value: float | None, form: str = ".1e") -> str:
-    return ABSENT if value is None else "0" if value == 0 else format(value, form)
+    if value is None:
+        return ABSENT
+    return "0" if value == 0 else format(value, form)
 
 
 def _interval(row: Row, rate: str, low: str, high: str) -> str:
@@ -280,7 +280,7 @@ def _interval(row: Row, rate: str, low: str, high: str) -> str:
 
 
 def _markdown(rows: Sequence[Mapping[str, str]], texts: int) -> str:
-    """Write a Markdown table whose first columns, ``texts`` of them, are texts."""
+    """Return a Markdown table, with the first ``texts`` columns aligned left, others right."""
     frame = pd.DataFrame(rows).fillna(ABSENT)
     align = ["left"] * texts + ["right"] * (frame.shape[1] - texts)
     text: str = frame.to_markdown(index=False, colalign=align, disable_numparse=True)
@@ -290,7 +290,7 @@ def _markdown(rows: Sequence[Mapping[str, str]], texts: int) -> str:
 def markdown_page(
     table: Sequence[Row], checkpoint: Path, digest: str, seconds: Mapping[str, float | None]
 ) -> str:
-    """Write the report as a Markdown page: a table of scores, and one of decisions per method."""
+    """Return a Markdown page with a table of scores, and a table of decisions per method."""
     described = read_checkpoint(checkpoint)
     pairs = table[0]["n"] + table[0]["skipped"]
     methods = {name: [*rows] for name, rows in groupby(table, key=lambda row: row["method"])}

@@ -1,4 +1,4 @@
-"""Score items with one model in several ways."""
+"""Score items with a model by variants: an engine with settings of scoring."""
 
 import json
 import os
@@ -27,16 +27,17 @@ from blimpworks.yaml_files import load_yaml
 SHORT: dict[str, str] = {
     **{name: f"dtype={name}" for name in get_args(Dtype)},
     **{name: f"first_token={name}" for name in POLICIES},
-    **{f"sharing-{how}": f"sharing={how}" for how in ("always", "never")},
+    "sharing-always": "sharing=always",
+    "sharing-never": "sharing=never",
 }
-"""Short forms of any engine's settings in a variant's name."""
+"""Short forms of settings in names of variants, for all engines."""
 
 REFUSAL_STATUS, MESSAGE_PREFIX = 2, "blimpworks: "
-"""Exit status of a command whose last line has the reason for refusing, and that line's start."""
+"""Exit status of a command that refuses, and start of its last line, which has the reason."""
 
 
 class Impossible(Exception):
-    """The model cannot be scored by a variant; the message is the reason."""
+    """A variant cannot score the model; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,12 @@ class Variant:
     name: str
     engine: str
     settings: dict[str, Any]
-    """Changed settings of scoring, as in a campaign."""
+    """Settings of scoring that it changes, as in a campaign."""
 
     def obstacle(self, architecture: str, pythons: Mapping[str, str]) -> str | None:
-        """Return why no model of an architecture can be scored so here, or None.
+        """Return why the variant cannot score models of an architecture here, or None.
 
-        ``pythons`` are interpreters by engine, for engines that this one does not have.
+        ``pythons`` are interpreters by engine, for engines that this interpreter lacks.
         """
         missing = self.engine not in pythons and find_spec(find_engine(self.engine).module) is None
         reason = obstacle(self.engine, architecture, self.settings)
@@ -78,7 +79,7 @@ def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
 
 def parse_variant(name: str) -> Variant:
     """Parse a variant's name: an engine, and settings after colons. UserError if unknown."""
-    # A token may have colons of its own.
+    # A token may contain colons.
     head, _, token = name.partition(f":first_token={TOKEN}")
     engine, *texts = head.split(":")
     try:
@@ -103,11 +104,11 @@ def parse_variant(name: str) -> Variant:
 
 
 def expand_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
-    """Replace ``ENGINE:starts`` among names of variants by one for each start of a model.
+    """Replace ``ENGINE:starts`` among names of variants by a variant for each possible start.
 
-    A start is a value of ``first_token``. All that the engine accepts are taken or, for a causal
-    model, all tokens that its tokenizer could put first. Raises UserError for an engine that cannot
-    run the model.
+    A start is a value of ``first_token``: all that the engine accepts or, for a causal model, all
+    tokens that its tokenizer could put first. Raises UserError for an engine that cannot run the
+    model.
     """
     described, expanded = read_description(checkpoint), list[str]()
     for name in names:
@@ -126,7 +127,7 @@ def expand_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
 
 
 def default_pythons() -> dict[str, str]:
-    """Return interpreters of engines with an environment of their own in this checkout."""
+    """Return the interpreters of engines that have a separate environment in this checkout."""
     pythons = {name: engine.python(REPOSITORY) for name, engine in engines().items()}
     return {name: str(python) for name, python in pythons.items() if python}
 
@@ -139,12 +140,12 @@ def score_variant(
     base: Mapping[str, Any],
     pythons: Mapping[str, str],
 ) -> tuple[Path, str, float | None]:
-    """Score ``items`` by ``variant`` below directory ``output``, as the workflow does.
+    """Score ``items`` by ``variant`` below the directory ``output``, as the workflow does.
 
-    Returns the table, the engine's key, and the seconds of scoring with loading: None if the scores
-    come from several runs. The engine runs in a process of its own, by its interpreter in
-    ``pythons``; sentences scored before are not scored again. Raises Impossible with the reason if
-    the model cannot be scored so, and UserError when scoring breaks off.
+    The engine runs in a separate process, by its interpreter in ``pythons``; sentences scored
+    before are not scored again. Returns the table of scores, the engine's key, and the seconds of
+    loading and scoring (None for scores of several runs). Raises Impossible if the variant cannot
+    score the model, and UserError if scoring fails.
     """
     described = read_description(checkpoint)
     if reason := variant.obstacle(described.architecture, pythons):

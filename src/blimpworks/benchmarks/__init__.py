@@ -1,1 +1,1 @@
-"""Benchmarks that are data alone: a declaration, its files, and how their items are judged."""
+"""Benchmarks that need no code: declarations, their files, and judgements of their items."""

@@ -1,4 +1,4 @@
-"""Make tables of accuracies of people and of released decisions."""
+"""Compute accuracies of people, and of models from decisions that authors released."""
 
 import logging
 from collections import Counter
@@ -22,26 +22,23 @@ from blimpworks.tables import ACCURACIES, ITEMS, read_schema, read_table, write_
 
 log = logging.getLogger(__name__)
 
-# Perplexities of models that authors have released, on test texts of their own. model: named as in
-# their released decisions; corpus: what it was trained on; seed: of that training. Both are null
-# where the release does not say.
+# Perplexities of models on the authors' test texts. model: name in the released decisions; corpus:
+# training corpus; seed: seed of the training. Both are null where the release does not say.
 MODEL_PERPLEXITIES = read_schema(__file__, "schemas/model_perplexities.tsv")
 HUMAN, RELEASED = "human", "released"
-"""Model that means people, and method of released decisions."""
+"""Name of people in the column ``model``, and of released decisions in ``method``."""
 SIDES = ("good", "bad")
 LABELS = ["lang", "phenomenon", "paradigm"]
 COUNTS = {"correct": 0.0, "n": 1, "skipped": 0}
-"""Default counts of a judgement.
-
-n is 0 for an unknown number, and for an empty cell, which ``skipped`` counts."""
+"""Default counts of a judgement; n is 0 for an unknown number and for an empty (skipped) cell."""
 Judgement = dict[str, Any]
-"""A row with ``LABELS`` and ``COUNTS`` of one or several judgements."""
+"""A row with ``LABELS`` and ``COUNTS``, of one or several judgements."""
 
 
 def _rows(declared: Declaration, entry: Files, named: Named) -> list[Row]:
     key = type(entry).__name__.lower()
-    number = getattr(declared, key).index(entry)
-    account = Account(f"{declared.path}: key {key}.{number}")
+    index = getattr(declared, key).index(entry)
+    account = Account(f"{declared.path}: key {key}.{index}")
     rows = rows_in(entry, named, declared.folder, account)
     for counts in filter(None, (account.left_out, account.notes)):
         log.info("%s: %s", account.entry, dict(counts))
@@ -49,7 +46,7 @@ def _rows(declared: Declaration, entry: Files, named: Named) -> list[Row]:
 
 
 def _labels(row: Row, entry: People | Released, declared: Declaration) -> dict[str, str]:
-    """Return language, phenomenon (empty where the row has none) and paradigm of a row."""
+    """Return a row's language, phenomenon (empty without one) and paradigm."""
     texts = {}
     for name in LABELS:
         column = getattr(entry, name, None)
@@ -60,7 +57,7 @@ def _labels(row: Row, entry: People | Released, declared: Declaration) -> dict[s
 
 
 def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
-    """Tell whether each choice is right; an empty cell is none."""
+    """Yield whether each choice is right; an empty cell counts as skipped."""
     answers = {as_text(cell(row, entry.answer)).strip() for row in rows} if entry.answer else set()
     chosen = False
     for row in rows:
@@ -116,8 +113,9 @@ def _accuracies(declared: Declaration, entry: People, rows: list[Row]) -> Iterat
 
 
 def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
-    """Read each person's rating of each sentence, from rows with one rating or with many."""
-    entry = with_new_names(entry, declared.folder)  # for headings, which rows have as they stand
+    """Yield each person's rating of each sentence, from rows with one or several ratings."""
+    # Cells were renamed while they were read, but headings were not.
+    entry = with_new_names(entry, declared.folder)
     for row in rows:
         person = as_text(cell(row, entry.person)) if entry.person else row.place
         cells: list[dict[str, Any]] = []
@@ -134,8 +132,8 @@ def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> It
                     if isinstance(names, Mapping) and column in named:
                         named[column] = names.get(named[column], named[column])
                 cells.append({**named, "rating": value})
-        for more in cells:
-            rating = replace(row, cells={**row.cells, **more})
+        for added in cells:
+            rating = replace(row, cells={**row.cells, **added})
             side = as_text(rating.cells["side"]).strip()
             if side not in SIDES:
                 raise UserError(
@@ -147,38 +145,37 @@ def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> It
 
 
 def _ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
-    """Compute the share of pairs, by person and paradigm, whose good sentence is rated higher."""
+    """Yield, by person and paradigm, the share of pairs with a higher rated good sentence."""
     ratings = pd.DataFrame(_single_ratings(declared, entry, rows))
     if ratings.empty:
         raise UserError(
             f"{declared.path}: no rating is in {', '.join(entry.patterns)}; "
             f"correct 'headings' ({entry.headings!r}) and 'header_row', or 'side' and 'rating'."
         )
-    alone = 0
+    unpaired = 0
     for (_, *labels), group in ratings.groupby(["person", *LABELS], sort=False):
         good, bad = (group["value"][group["side"] == side].to_numpy() for side in SIDES)
         if not len(good) or not len(bad):
-            alone += len(group)
+            unpaired += len(group)
             continue
-        # Lists seldom show both sentences of a pair to one person, so all are compared.
-        ahead = good[:, None] - bad[None, :]
-        share = float((ahead > 0).mean() + 0.5 * (ahead == 0).mean())
+        # Few persons rate both sentences of a pair, so each good one is compared with each bad one.
+        margins = good[:, None] - bad[None, :]
+        share = float((margins > 0).mean() + 0.5 * (margins == 0).mean())
         yield {**dict(zip(LABELS, labels, strict=True)), "correct": share}
     patterns = ", ".join(entry.patterns)
-    if alone == len(ratings):
+    if unpaired == len(ratings):
         raise UserError(
             f"{declared.path}: in {patterns} no person rated good and bad "
             "sentences of a paradigm; name the column that says who it was as 'person'."
         )
-    if alone:
-        log.warning(
-            "%s: ratings without one of the other side: %d of %d", patterns, alone, len(ratings)
-        )
+    if unpaired:
+        message = "%s: ratings without one of the other side: %d of %d"
+        log.warning(message, patterns, unpaired, len(ratings))
 
 
-KINDS = {"choices": _choices, "ratings": _ratings, "accuracies": _accuracies}
+JUDGEMENTS_BY_KIND = {"choices": _choices, "ratings": _ratings, "accuracies": _accuracies}
 Phenomena = Mapping[tuple[str, str], set[str]]
-"""Phenomena of items by language and paradigm; ``all`` has a language's."""
+"""Phenomena of items by language and paradigm; paradigm ``all`` has all of the language."""
 
 
 def _frame(judgements: Iterable[Judgement]) -> pd.DataFrame:
@@ -194,8 +191,8 @@ def _check_any_right(judgements: pd.DataFrame, entry: People | Released, column:
         )
 
 
-def _settled(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> str | None:
-    """Return the items' phenomenon of a judged paradigm; None if the language's items lack it."""
+def _phenomenon(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> str | None:
+    """Return the phenomenon that items give a judged paradigm; None if no item is of it."""
     if (lang, ALL) not in items:
         return phenomenon or paradigm
     phenomena = items.get((lang, paradigm), set())
@@ -212,12 +209,12 @@ def _settled(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> str
     return min(phenomena)
 
 
-def _of_people(
+def _people_judgements(
     declared: Declaration, entry: People, named: Named, items: Phenomena
 ) -> tuple[pd.DataFrame, Counter[str]]:
-    """Read people's judgements, and count those that ``without`` leaves out, by name."""
-    judgements = KINDS[entry.kind](declared, entry, _rows(declared, entry, named))
-    path, rows = declared.path, _frame(judgements)
+    """Read people's judgements, and count by name those that ``without`` leaves out."""
+    path = declared.path
+    rows = _frame(JUDGEMENTS_BY_KIND[entry.kind](declared, entry, _rows(declared, entry, named)))
     if entry.kind == "choices" and not entry.answer:
         _check_any_right(rows, entry, entry.correct or entry.headings or "")
     rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
@@ -230,16 +227,16 @@ def _of_people(
             )
     left_out = Counter({name: int(numbers[name]) for name in entry.without})
     rows = rows[~rows["name"].isin(entry.without)]
-    strange = rows["lang"][~rows["lang"].isin([*declared.languages])]
-    if len(strange):
+    languages = rows["lang"][~rows["lang"].isin([*declared.languages])]
+    if len(languages):
         raise UserError(
-            f"{path}: people judged items of language {strange.iloc[0]!r}, and the benchmark has "
+            f"{path}: people judged items of language {languages.iloc[0]!r}, and the benchmark has "
             f"{', '.join(declared.languages)}; map the values of 'lang' with 'rename', or "
             "add the language."
         )
     labels = zip(*(rows[name] for name in LABELS), strict=True)
-    settled = [_settled(lang, phenomenon, paradigm, items) for lang, phenomenon, paradigm in labels]
-    rows = rows.assign(phenomenon=pd.Series(settled, rows.index, dtype=object))
+    phenomena = [_phenomenon(lang, name, paradigm, items) for lang, name, paradigm in labels]
+    rows = rows.assign(phenomenon=pd.Series(phenomena, rows.index, dtype=object))
     lacking = [*rows["name"][rows["phenomenon"].isna()].unique()]
     if lacking:
         log.error("%s: people judged what no item is of: %s", path, ", ".join(lacking))
@@ -263,7 +260,7 @@ def _summary(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFr
         )
     printed = (judgements["n"] == 0) & (judgements["skipped"] == 0)
     with_printed = judgements.assign(printed=printed, n=judgements["n"] + printed)
-    # Where only phenomena are known, their rows are those of the whole already.
+    # Rows of paradigm "all" are sums over a phenomenon already.
     phenomena = with_printed[with_printed["paradigm"] != ALL].assign(paradigm=ALL)
     rows = (
         pd.concat([with_printed, phenomena, with_printed.assign(paradigm=ALL, phenomenon=ALL)])
@@ -274,10 +271,10 @@ def _summary(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFr
     rows["accuracy"] = rows["correct"] / rows["n"]
     bounds = [wilson(c, n) for c, n in zip(rows["correct"], rows["n"], strict=True)]
     rows["low"], rows["high"] = [b[0] for b in bounds], [b[1] for b in bounds]
-    # Nothing is known of how many judgements are behind a printed accuracy.
+    # The number of judgements of a printed accuracy is unknown.
     rows.loc[rows["printed"], ["low", "high"]] = None
-    more = {"ties": 0, "near_ties": 0, "rounding": None, "origin": None}
-    return rows.assign(benchmark=benchmark, method=method, **more)
+    constants = {"ties": 0, "near_ties": 0, "rounding": None, "origin": None}
+    return rows.assign(benchmark=benchmark, method=method, **constants)
 
 
 def read_people(
@@ -291,8 +288,8 @@ def read_people(
     """Write people's accuracies on a declared benchmark; return facts for the record.
 
     Paradigms and phenomena are those of the ``items`` tables. n counts choices, or persons for
-    ratings; skipped counts cells without a judgement. Raises UserError for malformed files, and for
-    paradigms that the items lack.
+    ratings; skipped counts empty cells. Raises UserError for malformed files, and for paradigms
+    that the items lack.
     """
     declared = Declaration.read(declaration)
     named = named_files(declared, files, sources)
@@ -301,7 +298,7 @@ def read_people(
         for row in read_table(ITEMS, path, LABELS).group_by(LABELS).aggregate([]).to_pylist():
             for paradigm in (row["paradigm"], ALL):
                 phenomena.setdefault((row["lang"], paradigm), set()).add(row["phenomenon"])
-    entries = [_of_people(declared, entry, named, phenomena) for entry in declared.people]
+    entries = [_people_judgements(declared, entry, named, phenomena) for entry in declared.people]
     judgements = pd.concat([rows for rows, _ in entries]).assign(model=HUMAN)
     for lang, paradigms in judgements.groupby("lang", sort=False)["paradigm"]:
         if (paradigms == ALL).nunique() > 1:
@@ -321,7 +318,7 @@ def read_people(
 def read_released(
     declaration: Path, files: Sequence[Path], sources: Path, benchmark: str, output: Path
 ) -> int:
-    """Write accuracies of released decisions; return their number. UserError if malformed."""
+    """Write accuracies of released decisions; count the rows. UserError for malformed files."""
     declared = Declaration.read(declaration)
     named = named_files(declared, files, sources)
     entries = []
@@ -330,11 +327,10 @@ def read_released(
         for row in _rows(declared, entry, named):
             right = _is_right(row, entry.correct, cell(row, entry.correct), entry.right)
             labels = _labels(row, entry, declared)
-            paradigm = labels["paradigm"]
+            paradigm, model = labels["paradigm"], not_empty(row, entry.model)
             labels["phenomenon"] = (
                 labels["phenomenon"] or declared.phenomenon_of(paradigm) or paradigm
             )
-            model = not_empty(row, entry.model)
             judgements.append({"model": model, **labels, "correct": float(right)})
         entries.append(_frame(judgements))
         _check_any_right(entries[-1], entry, entry.correct)
@@ -344,7 +340,7 @@ def read_released(
 
 
 def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, output: Path) -> int:
-    """Write released perplexities; return their number. UserError if malformed."""
+    """Write released perplexities; count the rows. UserError for malformed files."""
     declared = Declaration.read(declaration)
     named = named_files(declared, files, sources)
     rows = [

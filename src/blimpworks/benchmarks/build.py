@@ -1,4 +1,4 @@
-"""Build tables of items from the files of a declared benchmark."""
+"""Read the items of a declared benchmark from its files, and write them as tables."""
 
 import logging
 from collections import Counter
@@ -16,7 +16,7 @@ from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.entries import Labels, Ratings
 from blimpworks.benchmarks.files import Named, local_files, rows_in
-from blimpworks.benchmarks.layouts import Item
+from blimpworks.benchmarks.layouts import Pair
 from blimpworks.benchmarks.readers import Account
 from blimpworks.benchmarks.templates import Row
 from blimpworks.errors import UserError
@@ -36,21 +36,22 @@ LAYOUTS: Mapping[str, Callable[..., Iterator[Any]]] = {
     "alternatives": designs.alternatives,
 }
 GROUPED = ("labelled_rows", "conditions")
-"""Layouts whose items have several rows."""
+"""Layouts with several rows per item."""
 
 
 def named_files(declared: Declaration, files: Sequence[Path], sources: Path) -> Named:
-    """Return files by name: those of the declaration's folder, and sources below a directory."""
+    """Return files by name: those in the declaration's folder, and ``files`` below ``sources``."""
     return local_files(declared.folder) | {p.relative_to(sources).as_posix(): p for p in files}
 
 
-def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> list[Item | Design]:
+def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> list[Pair | Design]:
     """Read all items of a benchmark, in the order of its declaration and files.
 
-    ``accounts`` gets an account of each entry. Raises UserError with the faults of all entries.
+    Appends an account of each entry to ``accounts``. Raises UserError with the faults of all
+    entries.
     """
     folder, faults = declared.folder, []
-    items: list[Item | Design] = []
+    items: list[Pair | Design] = []
     for number, data in enumerate(declared.data):
         account = Account(f"{declared.path}: key data.{number}")
         accounts.append(account)
@@ -62,21 +63,21 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
                     "tables of items; leave it out (an item's name is the key 'id')."
                 )
             rows = rows_in(data, named, folder, account)
-            read: list[Item | Design] = []
+            read: list[Pair | Design] = []
             for batch in [rows] if data.layout in GROUPED else ([row] for row in rows):
                 with account.collecting():
                     read += LAYOUTS[data.layout](batch, data, declared)
             account.check_faults()
             if isinstance(data.rating, Ratings):
                 beside = Account(f"{account.entry}.rating")
-                read = with_ratings(read, data, rows_in(data.rating, named, folder, beside))
+                read = _with_ratings(read, data, rows_in(data.rating, named, folder, beside))
                 account.files |= beside.files
         except UserError as error:
             faults.append(str(error))
             continue
         account.items = len(read)
         for item in read:
-            if isinstance(item, Item):
+            if isinstance(item, Pair):
                 composed = [is_normalized("NFC", side) for side in (item.good, item.bad)]
                 if composed[0] != composed[1]:
                     account.notes["pairs with one sentence in Unicode's NFC and one not"] += 1
@@ -89,12 +90,12 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
     return items
 
 
-def _rows(item: Item | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
-    """Yield a row of an item, or one for each condition, with its sentence on both sides."""
+def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
+    """Yield an item's row, or a row per condition with its sentence as both good and bad."""
     labels = {"lang": item.lang, "phenomenon": item.phenomenon, "paradigm": item.paradigm}
     origin = {"treebank": None, "file": item.file, "sent_id": item.id, "line": item.line}
     columns = {**labels, **origin, **item.more}
-    if isinstance(item, Item):
+    if isinstance(item, Pair):
         sides = {"good": item.good, "bad": item.bad, **item.regions._asdict()}
         same = {"identical": item.good == item.bad} if unit == "pair" else {}
         yield {"item_id": key, **sides, **same, **columns}
@@ -103,7 +104,7 @@ def _rows(item: Item | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
     effects = {"effects": formulas, "effect_names": names} if names else {}
     for condition in item.conditions:
         sentence = condition.sentence
-        starts, ends = zip(*condition.placed(), strict=True)
+        starts, ends = zip(*condition.region_spans(), strict=True)
         yield {
             "item_id": item_id(key, condition.name),
             "good": sentence,
@@ -121,8 +122,8 @@ def _rows(item: Item | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def _content(item: Item | Design) -> tuple[str, ...]:
-    content = (item.good, item.bad) if isinstance(item, Item) else (item.file, item.id)
+def _content(item: Pair | Design) -> tuple[str, ...]:
+    content = (item.good, item.bad) if isinstance(item, Pair) else (item.file, item.id)
     return (item.paradigm, *content)
 
 
@@ -147,27 +148,27 @@ def build_items(
 ) -> dict[str, Any]:
     """Write a declared benchmark's items of a language; return facts for the record.
 
-    ``files`` have their paths below ``sources`` as names; files in the declaration's folder are
-    read too. ``most`` limits each paradigm, evenly. A pair of the same sentence twice is kept.
-    Items are pairs, single sentences (column ``acceptable``), or several conditions, a row each.
+    ``files`` are named by their paths below ``sources``; files in the declaration's folder are read
+    too. ``most`` limits the items of each paradigm, drawn evenly. A pair of equal sentences is
+    kept. Rows are pairs, single sentences (column ``acceptable``), or conditions of an item.
 
-    Raises UserError for a malformed declaration or file, with the line, and for another number of
-    items than declared.
+    Raises UserError for a malformed declaration or file, with the line, and if the number of items
+    is not the declared one.
     """
     declared = Declaration.read(declaration)
     accounts: list[Account] = []
     every = read_items(declared, named_files(declared, files, sources), accounts)
-    items: list[tuple[str, Item | Design]] = []
+    items: list[tuple[str, Pair | Design]] = []
     times: Counter[tuple[str, ...]] = Counter()
     for item in every:
         if item.lang == lang:
             content = _content(item)
             key = item_id(benchmark, *content)
-            # An item that stands there again has an id by how often it did before.
+            # The id of a repeated item depends on the number of its copies before.
             items.append((item_id(key, times[content]) if times[content] else key, item))
             times[content] += 1
     declared.check_number(lang, len(items))
-    groups: dict[tuple[str, str], list[tuple[str, Item | Design]]] = {}
+    groups: dict[tuple[str, str], list[tuple[str, Pair | Design]]] = {}
     for key, item in items:
         groups.setdefault((item.phenomenon, item.paradigm), []).append((key, item))
     chosen = [pair for group in groups.values() for pair in evenly(group, most)]
@@ -195,34 +196,34 @@ def build_items(
     return facts
 
 
-def with_ratings(
-    items: Iterable[Item | Design], data: Labels, rows: Iterable[Row]
-) -> list[Item | Design]:
-    """Add grades of sentences to items, from ``rows`` of files of ratings.
+def _with_ratings(
+    items: Iterable[Pair | Design], data: Labels, rows: Iterable[Row]
+) -> list[Pair | Design]:
+    """Add people's grades of sentences to items, from the ``rows`` of files of ratings.
 
-    Several grades of a sentence are averaged; without any the item's is null. Raises UserError for
-    a design, and where the rows have no sentence of any item.
+    Several grades of a sentence are averaged; an item without grades gets null. Raises UserError
+    for a design, and if no row has a sentence of an item.
     """
-    how = data.rating
-    assert isinstance(how, Ratings)
+    columns = data.rating
+    assert isinstance(columns, Ratings)
     grades: dict[str, list[float]] = {}
     for row in rows:
-        grade = layouts.number(row, how.rating)
-        grades.setdefault(layouts.text(row, how.sentence), []).append(grade)
-    means = {sentence: fmean(each) for sentence, each in grades.items()}
-    rated: list[Item | Design] = []
+        grade = layouts.number(row, columns.rating)
+        grades.setdefault(layouts.text(row, columns.sentence), []).append(grade)
+    means = {sentence: fmean(values) for sentence, values in grades.items()}
+    rated: list[Pair | Design] = []
     for item in items:
         if isinstance(item, Design):
             raise UserError(
-                f"{item.file}:{item.line}: grades of sentences are of pairs and single sentences, "
+                f"{item.place}: grades of sentences are of pairs and single sentences, "
                 "and this is an item of several conditions; name a column as 'rating'."
             )
         good, bad = (means.get(sentence) for sentence in (item.good, item.bad))
-        rating = good if "acceptable" in item.more else layouts.ahead(good, bad)
+        rating = good if "acceptable" in item.more else layouts.rating_difference(good, bad)
         rated.append(replace(item, more={**item.more, "rating": rating}))
     if all(item.more["rating"] is None for item in rated):
         raise UserError(
-            f"{', '.join(how.patterns)}: no sentence of column {how.sentence!r} is one of "
+            f"{', '.join(columns.patterns)}: no sentence of column {columns.sentence!r} is one of "
             f"{', '.join(data.patterns)}, such as {next(iter(means), '')!r}; correct 'sentence' of "
             "'rating'."
         )

@@ -1,8 +1,9 @@
-"""Find faults in a benchmark's items, and write them with the items as one page."""
+"""Preview the items of a benchmark, find faults in them, and write both as one page."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -15,45 +16,108 @@ from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.baselines import GROUP, ahead, baseline_rows, frequency, frequency_code
 from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.designs import SENTENCE, Condition, Design
-from blimpworks.benchmarks.differences import count_words, pattern, plain, same_but_for
 from blimpworks.benchmarks.files import local_files, rows_in
-from blimpworks.benchmarks.layouts import Item, by_paradigm
+from blimpworks.benchmarks.layouts import (
+    Pair,
+    by_paradigm,
+    count_words,
+    pattern,
+    plain,
+    same_but_for,
+)
 from blimpworks.benchmarks.paper import Declared
 from blimpworks.benchmarks.predictions import Prediction, chance_of
-from blimpworks.benchmarks.preview import counted, source_files
 from blimpworks.benchmarks.readers import Account
 from blimpworks.errors import UserError
+from blimpworks.exhibits import shared
 from blimpworks.files import write_text
 from blimpworks.items import evenly
 
 ERROR, WARNING, NOTE = SEVERITIES = ("error", "warning", "note")
-RARE, REGULAR = 0.1, 10
-"""Share below which a pattern is an outlier, and pairs that a paradigm needs for outliers."""
-LENGTHS = (1024, 512)
-"""Limits of common models, in tokens."""
-TOGETHER = 6
-"""Locations of one finding in a line."""
-SENTENCES = ("good", "bad", "first", "second", "sentence")
-"""Keys of declarations that name columns with sentences."""
+OUTLIER_SHARE, OUTLIER_PAIRS = 0.1, 10
+"""Share of a change below which it is an outlier, in a paradigm of so many pairs or more."""
+DECISIVE_SHARE, DECISIVE_PAIRS = 0.75, 20
+"""Share of pairs from which one measure decides a paradigm of so many pairs or more."""
+CONTEXT_LENGTHS = (1024, 512)
+TOKENS_PER_WORD = 1.5
+MOST_LOCATIONS, MOST_FORMATS = 6, 5
+"""Most locations in a line of a finding, and most formats of files in a preview."""
+SENTENCE_KEYS = ("good", "bad", "first", "second", "sentence")
 ASSETS = Path(__file__).parent / "assets"
-TEXTS = ("lang", "paradigm", "mostly")
+TEXT_COLUMNS = ("lang", "paradigm", "mostly")
 LEGEND = (
     "mostly: how the bad sentence comes from the good one in most pairs, and their share. "
     "characters, words, tokens, Zipf (frequency of words): means of good and of bad sentences. "
     "longer, shorter, frequent, majority, chance: what these baselines get right."
 )
 Segments = list[tuple[str, str | None]]
-"""Texts that make up a sentence, each with the name of its region, or None outside of regions."""
-Thing = Item | Design
-DECISIVE, FEWEST = 0.75, 20
-"""Share of pairs from which one measure decides alone, and pairs that this needs."""
-PER_WORD = 1.5
-"""Tokens of a word, without a tokenizer."""
+"""Parts of a sentence, each with the name of its region, or None outside of regions."""
 CountTokens = Callable[[Sequence[str]], list[int]]
+counted = partial(shared.counted, form=",")
+
+
+def _marked(sentence: str, start: int, end: int) -> str:
+    return f"{sentence[:start]}[{sentence[start:end]}]{sentence[end:]}"
+
+
+def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
+    """Yield lines about a benchmark: how its files are read, items by paradigm, and examples."""
+    named = local_files(declared.folder) | declared.source_files(sources)
+    accounts: list[Account] = []
+    items = read_items(declared, named, accounts)
+    unit = declared.unit
+    for lang in declared.languages:
+        declared.check_number(lang, sum(i.lang == lang for i in items))
+    formats: dict[str, str] = {}
+    for account in accounts:
+        formats |= account.files
+    files = counted(len(formats), "file")
+    yield f"{declared.label}: {counted(len(items), unit)} from {files}"
+    for text, n in Counter(formats.values()).most_common(MOST_FORMATS):
+        yield f"  {n} as {text}"
+    for account in accounts:
+        yield from account.lines()
+    rows = declared.rows_of(declared.data)
+    licences = dict.fromkeys([declared.licence, *(row.licence for row in rows)])
+    yield f"  licence: {', '.join(filter(None, licences)) or 'not stated'}"
+    phenomena: dict[tuple[str, str], dict[str, int]] = {}
+    for (lang, phenomenon, paradigm), group in by_paradigm(items).items():
+        phenomena.setdefault((lang, phenomenon), {})[paradigm] = len(group)
+    for (lang, phenomenon), numbers in phenomena.items():
+        more = ", ".join(f"{paradigm} {n:,}" for paradigm, n in numbers.items())
+        total = f"{phenomenon} {sum(numbers.values()):,}"
+        yield f"  {lang}  {total}" + (f": {more}" if more != total else "")
+    same = sum(isinstance(item, Pair) and item.good == item.bad for item in items)
+    if unit == "pair" and same:
+        yield f"  twice the same sentence: {same}, which count as ties"
+    if unit == "sentence":
+        good = sum(isinstance(item, Pair) and item.more["acceptable"] for item in items)
+        yield f"  acceptable: {good:,}, not acceptable: {len(items) - good:,}"
+    yield "such as"
+    # The first item of as many paradigms as possible, then further ones.
+    first_of = {(item.lang, item.paradigm): item for item in reversed(items)}
+    first = [item for item in items if item is first_of[item.lang, item.paradigm]]
+    further = [item for item in items if item is not first_of[item.lang, item.paradigm]]
+    for item in [*evenly(first, show), *evenly(further, max(show - len(first), 0))]:
+        yield f"  {item.place}  id {item.id}  {item.paradigm}"
+        if isinstance(item, Design):
+            for condition in item.conditions:
+                texts = " ".join(f"[{text}]" for text in condition.texts if text)
+                yield f"    {condition.name}: {texts}"
+            yield from (f"    predicted: {formula}" for formula in item.predictions)
+        elif unit == "sentence":
+            yield f"    {'+' if item.more['acceptable'] else '-'} {item.good}"
+        else:
+            regions = item.regions
+            yield f"    + {_marked(item.good, regions.good_start, regions.good_end)}"
+            yield f"    - {_marked(item.bad, regions.bad_start, regions.bad_end)}"
 
 
 def token_counter(path: Path) -> CountTokens:
-    """Read a tokenizer.json (or a model directory's) to count tokens; UserError without one."""
+    """Return a function that counts tokens by a tokenizer.json, or by that of a model's directory.
+
+    Raises UserError for an absent or malformed file.
+    """
     file = path / "tokenizer.json" if path.is_dir() else path
     try:
         from tokenizers import Tokenizer
@@ -74,12 +138,12 @@ def token_counter(path: Path) -> CountTokens:
     return count
 
 
-def _compared(
+def _measures(
     rows: pd.DataFrame, lang: str, count: CountTokens | None
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield name and means of each measure of a paradigm, and its direction if it decides alone.
+    """Yield a paradigm's measures: name, means, and the direction if the measure decides alone.
 
-    It decides by the share of pairs whose good sentence has more; equal ones count half.
+    A measure decides by the share of pairs whose good sentence has more; equal ones count half.
     """
     paired = bool(rows["acceptable"].isna().all())
     sides = rows["good"], rows["bad"]
@@ -105,21 +169,18 @@ def _compared(
             ranks = pd.concat([good, bad]).rank()[: len(good)]
             right = float(ranks.sum() - len(good) * (len(good) + 1) / 2) / max(len(good), len(bad))
         share, (low, high), reason = right / n, wilson(right, n), ""
-        far = share >= DECISIVE or share <= 1 - DECISIVE
-        if far and n >= FEWEST and not low <= 0.5 <= high:
-            more = share >= 0.5
-            if name == "Zipf":
-                direction = "more frequent words" if more else "rarer words"
-            else:
-                direction = f"{'more' if more else 'fewer'} {name}"
-            if not more:
+        decides = share >= DECISIVE_SHARE or share <= 1 - DECISIVE_SHARE
+        if decides and n >= DECISIVE_PAIRS and not low <= 0.5 <= high:
+            direction = "more frequent words" if name == "Zipf" else f"more {name}"
+            if share < 0.5:
                 share, low, high = 1 - share, 1 - high, 1 - low
+                direction = "rarer words" if name == "Zipf" else f"fewer {name}"
             reason = f"{direction} {100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
         yield name, f"{good.mean():.1f} : {bad.mean():.1f}", reason
 
 
 def _chance(item: Design) -> float | None:
-    """Return the probability of a right answer; None for an item of effects alone."""
+    """Return the probability of a right answer; None for an item without predictions."""
     if not item.predictions:
         return None
     if item.right == "mean":
@@ -128,11 +189,11 @@ def _chance(item: Design) -> float | None:
 
 
 def measures(
-    items: Sequence[Thing], patterns: Sequence[str], count: CountTokens | None
+    items: Sequence[Pair | Design], patterns: Sequence[str], count: CountTokens | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Measure each paradigm; return a row of each, and those that one measure decides alone.
+    """Measure each paradigm; return a row each, and a line for those that one measure decides.
 
-    ``patterns`` say how the sentences of each pair differ; they are empty for items without pairs.
+    ``patterns`` name the change between the sentences of each pair; without pairs they are empty.
     """
     frame = pd.DataFrame(
         {
@@ -154,11 +215,11 @@ def measures(
         if patterns:
             change, n = Counter(patterns[i] for i in group.index).most_common(1)[0]
             row |= {"mostly": change, "share": f"{100 * n / len(group):.0f} %"}
-        compared = [*_compared(group, lang, count)]
+        compared = [*_measures(group, lang, count)]
         row |= {name: means for name, means, _ in compared}
         row |= {str(name): f"{100 * s:.1f} %" for name, s in shares.get_group(key).items()}
         rows.append(row)
-        reasons = "; ".join(reason for *_, reason in compared if reason)
+        reasons = "; ".join(reason for _, _, reason in compared if reason)
         if reasons:
             decisive.append(f"{lang} {paradigm}, {len(group):,}: {reasons}")
     return rows, decisive
@@ -166,11 +227,11 @@ def measures(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fault or remark about a benchmark, with its places, a line each."""
+    """A fault or remark about a benchmark, with a line for each of its locations."""
 
     severity: str
     text: str
-    places: Sequence[str] = ()
+    locations: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +240,7 @@ class Check:
 
     label: str
     unit: str
-    items: Sequence[Thing]
+    items: Sequence[Pair | Design]
     findings: Sequence[Finding]
     rows: Sequence[Mapping[str, Any]]
 
@@ -189,67 +250,60 @@ class Check:
         return sum(finding.severity == ERROR for finding in self.findings)
 
 
-def _at(item: Thing) -> str:
-    return f"{item.file}:{item.line}"
+def _line(items: Sequence[Pair | Design]) -> str:
+    """Write the locations of items with the same sentences, and these."""
+    locations = [item.place for item in items[:MOST_LOCATIONS]]
+    if len(items) > MOST_LOCATIONS:
+        locations.append(f"{len(items) - MOST_LOCATIONS} more")
+    return f"{', '.join(locations)}: {' | '.join(items[0].sentences)}"
 
 
-def sentences_of(item: Thing) -> list[str]:
-    """List the distinct sentences of an item."""
-    if isinstance(item, Design):
-        return [*dict.fromkeys(condition.sentence for condition in item.conditions)]
-    return [*dict.fromkeys((item.good, item.bad))]
-
-
-def _shown(items: Sequence[Thing]) -> str:
-    more = len(items) - TOGETHER
-    locations = [*map(_at, items[:TOGETHER]), *([f"{more} more"] if more > 0 else [])]
-    return f"{', '.join(locations)}: {' | '.join(sentences_of(items[0]))}"
-
-
-def _texts(item: Thing) -> tuple[Hashable, ...]:
+def _content(item: Pair | Design) -> tuple[Hashable, ...]:
     if isinstance(item, Design):
         return item.lang, *((condition.name, condition.sentence) for condition in item.conditions)
     return item.lang, item.good, item.bad
 
 
-def _found(severity: str, places: Sequence[str], noun: str, text: str) -> Finding:
-    return Finding(severity, f"{counted(len(places), noun)} {text}", places)
+def _finding(severity: str, locations: Sequence[str], noun: str, text: str) -> Finding:
+    return Finding(severity, f"{counted(len(locations), noun)} {text}", locations)
 
 
-def _alike(items: Sequence[Thing], key: Callable[[Thing], Hashable]) -> Iterator[list[Thing]]:
-    groups: dict[Hashable, list[Thing]] = {}
+def _equal_groups(
+    items: Sequence[Pair | Design], key: Callable[[Pair | Design], Hashable]
+) -> Iterator[list[Pair | Design]]:
+    groups: dict[Hashable, list[Pair | Design]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return (group for group in groups.values() if len(group) > 1)
 
 
-def _duplicates(items: Sequence[Thing], unit: str) -> Iterator[Finding]:
-    groups = [*_alike(items, _texts)]
+def _duplicate_findings(items: Sequence[Pair | Design], unit: str) -> Iterator[Finding]:
+    groups = [*_equal_groups(items, _content)]
     more = sum(len(group) - 1 for group in groups)
     text = f"with copies, {more:,} more than are needed"
-    yield _found(WARNING, [*map(_shown, groups)], unit, text)
+    yield _finding(WARNING, [*map(_line, groups)], unit, text)
     near = []
-    for group in _alike(items, lambda item: (item.lang, *map(plain, sentences_of(item)))):
-        distinct = [*{_texts(item): item for item in reversed(group)}.values()][::-1]
-        near += [_shown(distinct)] if len(distinct) > 1 else []
+    for group in _equal_groups(items, lambda item: (item.lang, *map(plain, item.sentences))):
+        distinct = [*{_content(item): item for item in reversed(group)}.values()][::-1]
+        near += [_line(distinct)] if len(distinct) > 1 else []
     text = "with copies that differ only in spaces or normalisation"
-    yield _found(WARNING, near, unit, text)
+    yield _finding(WARNING, near, unit, text)
 
 
-def _pairs(pairs: Sequence[Item]) -> Iterator[Finding]:
-    same = [f"{_at(item)}: {item.good}" for item in pairs if item.good == item.bad]
-    yield _found(ERROR, same, "pair", "of the same sentence twice: always a tie")
+def _pair_findings(pairs: Sequence[Pair]) -> Iterator[Finding]:
+    same = [f"{item.place}: {item.good}" for item in pairs if item.good == item.bad]
+    yield _finding(ERROR, same, "pair", "of the same sentence twice: always a tie")
     differ: dict[str, list[str]] = {}
     for item in pairs:
         reason = same_but_for(item.good, item.bad) if item.good != item.bad else None
         if reason:
-            differ.setdefault(reason, []).append(f"{_at(item)}: {item.good!r} | {item.bad!r}")
+            differ.setdefault(reason, []).append(f"{item.place}: {item.good!r} | {item.bad!r}")
     for reason, locations in differ.items():
         severity = WARNING if reason == "where words are parted" else ERROR
-        yield _found(severity, locations, "pair", f"whose sentences differ only in {reason}")
+        yield _finding(severity, locations, "pair", f"whose sentences differ only in {reason}")
     real = [item for item in pairs if item.good != item.bad]
     by_good = {(item.lang, item.good): item for item in reversed(real)}
-    by_pair = {_texts(item): item for item in reversed(real)}
+    by_pair = {_content(item): item for item in reversed(real)}
     swapped: dict[Hashable, str] = {}
     both = []
     for item in real:
@@ -257,54 +311,58 @@ def _pairs(pairs: Sequence[Item]) -> Iterator[Finding]:
         conflict = by_good.get((item.lang, item.bad))
         if opposite is not None:
             key = item.lang, frozenset((item.good, item.bad))
-            swapped.setdefault(key, _shown([item, opposite]))
+            swapped.setdefault(key, _line([item, opposite]))
         elif conflict is not None:
-            both.append(f"bad in {_at(item)}, good in {_at(conflict)}: {item.bad}")
+            both.append(f"bad in {item.place}, good in {conflict.place}: {item.bad}")
     text = "swapped elsewhere, so that good is bad there"
-    yield _found(ERROR, [*swapped.values()], "pair", text)
-    yield _found(WARNING, both, "bad sentence", "good in another pair")
+    yield _finding(ERROR, [*swapped.values()], "pair", text)
+    yield _finding(WARNING, both, "bad sentence", "good in another pair")
 
 
-def _outliers(pairs: Sequence[Item], patterns: Sequence[str]) -> Finding:
+def _outlier_finding(pairs: Sequence[Pair], patterns: Sequence[str]) -> Finding:
     counts: dict[tuple[str, str, str], Counter[str]] = {}
     for item, change in zip(pairs, patterns, strict=True):
-        counts.setdefault((item.lang, item.phenomenon, item.paradigm), Counter())[change] += 1
+        counts.setdefault(item.labels, Counter())[change] += 1
     locations = []
     for item, change in zip(pairs, patterns, strict=True):
-        count = counts[item.lang, item.phenomenon, item.paradigm]
+        count = counts[item.labels]
         [(common, most)] = count.most_common(1)
-        regular = count.total() >= REGULAR and most >= count.total() / 2
-        if item.good != item.bad and regular and count[change] < RARE * count.total():
-            locations.append(f"{_shown([item])} ({change}; in {item.paradigm} mostly {common})")
-    return _found(NOTE, locations, "pair", "with a difference that is rare in the paradigm")
+        regular = count.total() >= OUTLIER_PAIRS and most >= count.total() / 2
+        if item.good != item.bad and regular and count[change] < OUTLIER_SHARE * count.total():
+            locations.append(f"{_line([item])} ({change}; in {item.paradigm} mostly {common})")
+    return _finding(NOTE, locations, "pair", "with a difference that is rare in the paradigm")
 
 
-def _too_long(items: Sequence[Thing], count: CountTokens | None) -> Iterator[Finding]:
-    numbered = [(item, sentence) for item in items for sentence in sentences_of(item)]
+def _length_findings(
+    items: Sequence[Pair | Design], count: CountTokens | None
+) -> Iterator[Finding]:
+    numbered = [(item, sentence) for item in items for sentence in item.sentences]
     sentences = [sentence for _, sentence in numbered]
-    estimated = (round(PER_WORD * count_words(sentence)) for sentence in sentences)
+    estimated = (round(TOKENS_PER_WORD * count_words(sentence)) for sentence in sentences)
     sizes = count(sentences) if count else [*estimated]
-    estimate_note = "" if count else f" (estimated, {PER_WORD} a word; --tokenizer counts them)"
+    estimate_note = (
+        "" if count else f" (estimated, {TOKENS_PER_WORD} a word; --tokenizer counts them)"
+    )
     most = float("inf")
-    for limit in LENGTHS:
+    for limit in CONTEXT_LENGTHS:
         locations = [
-            f"{_at(item)}: {size:,} tokens"
+            f"{item.place}: {size:,} tokens"
             for (item, _), size in zip(numbered, sizes, strict=True)
             if limit < size <= most
         ]
-        yield _found(WARNING, locations, "sentence", f"of over {limit:,} tokens{estimate_note}")
+        yield _finding(WARNING, locations, "sentence", f"of over {limit:,} tokens{estimate_note}")
         most = limit
 
 
 def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
-    """Find sentences with white space at their ends, which reading removes."""
+    """Find sentences of the files with white space at their ends, which reading removes."""
     locations = []
     for data in declared.data:
-        keys = [getattr(data, name, None) for name in SENTENCES]
+        keys = [getattr(data, name, None) for name in SENTENCE_KEYS]
         columns = [key for key in keys if isinstance(key, str)]
         columns += getattr(data, "sentences", {}).values()
         for row in rows_in(data, named, declared.folder, Account("")) if columns else ():
-            # White space in what a template makes is not the file's.
+            # White space in the text of a template is not the file's.
             texts = {column: row.cells[column] for column in columns if column in row.cells}
             locations += [
                 f"{row.place}: {column} {text!r}"
@@ -312,51 +370,51 @@ def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
                 if isinstance(text, str) and text != text.strip()
             ]
     text = "with white space at the ends, which is taken away"
-    return _found(WARNING, locations, "sentence", text)
+    return _finding(WARNING, locations, "sentence", text)
 
 
 def check(declared: Declared, sources: Path, count: CountTokens | None = None) -> Check:
-    """Check a benchmark's items (UserError if malformed); without ``count`` estimate tokens."""
-    named = local_files(declared.folder) | source_files(declared, sources)
+    """Check a benchmark's items. Without ``count`` tokens are estimated. UserError if malformed."""
+    named = local_files(declared.folder) | declared.source_files(sources)
     items = read_items(declared, named, [])
     unit = declared.unit
-    pair_items = [item for item in items if isinstance(item, Item)]
-    findings = [_space_at_ends(declared, named), *_duplicates(items, unit)]
+    pair_items = [item for item in items if isinstance(item, Pair)]
+    findings = [_space_at_ends(declared, named), *_duplicate_findings(items, unit)]
     patterns: list[str] = []
     if unit == "pair":
         patterns = [pattern(item.good, item.bad) for item in pair_items]
-        findings += [*_pairs(pair_items), _outliers(pair_items, patterns)]
+        findings += [*_pair_findings(pair_items), _outlier_finding(pair_items, patterns)]
     elif unit == "sentence":
-        alike = _alike(items, _texts)
+        alike = _equal_groups(items, _content)
         both = [group for group in alike if len({item.more["acceptable"] for item in group}) > 1]
         text = "acceptable here and not there"
-        findings.append(_found(ERROR, [*map(_shown, both)], "sentence", text))
+        findings.append(_finding(ERROR, [*map(_line, both)], "sentence", text))
     else:
         designs = (item for item in items if isinstance(item, Design))
-        same = [item for item in designs if len(sentences_of(item)) < len(item.conditions)]
+        same = [item for item in designs if len(item.sentences) < len(item.conditions)]
         text = "with the same sentence in several conditions"
-        findings.append(_found(WARNING, [_shown([item]) for item in same], "item", text))
+        findings.append(_finding(WARNING, [_line([item]) for item in same], "item", text))
     rows, decisive = measures(items, patterns, count)
     number = f"{len(decisive)} of {counted(len(rows), 'paradigm')}"
     text = f"in {number} one measure alone tells good from bad sentences"
-    findings += [Finding(WARNING, text, decisive), *_too_long(items, count)]
+    findings += [Finding(WARNING, text, decisive), *_length_findings(items, count)]
     lacking = [lang for lang in declared.languages if not frequency_code(lang)]
     if unit != "item":
         text = "no frequencies of words, for which wordfreq has no list or no library here"
         findings.append(Finding(NOTE, text, lacking))
-    made = [finding for finding in findings if finding.places]
+    made = [finding for finding in findings if finding.locations]
     made.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return Check(declared.label, unit, items, made, rows)
 
 
 def report(result: Check, show: int) -> Iterator[str]:
-    """Yield lines about a check: findings with at most ``show`` places, and measures."""
+    """Yield lines about a check: findings with at most ``show`` locations, then measures."""
     yield f"{result.label}: {counted(len(result.items), result.unit)}"
     for finding in result.findings:
         yield f"{finding.severity}: {finding.text}"
-        yield from (f"  {line}" for line in finding.places[:show])
-        if len(finding.places) > show:
-            yield f"  and {len(finding.places) - show:,} more (--show)"
+        yield from (f"  {line}" for line in finding.locations[:show])
+        if len(finding.locations) > show:
+            yield f"  and {len(finding.locations) - show:,} more (--show)"
     counts = Counter(finding.severity for finding in result.findings)
     yield ", ".join(counted(counts[severity], severity) for severity in SEVERITIES)
     yield ""
@@ -372,20 +430,24 @@ def _segments(sentence: str, spans: list[tuple[int, int, str]]) -> Segments:
     return [*segments, (sentence[end:], None)]
 
 
-def _condition(condition: Condition, item: Design) -> Segments:
-    """Divide a condition by the regions that predictions name."""
-    formulas = (Prediction.parse(formula).places for formula in item.predictions)
-    named = {region for places in formulas for region, name in places if name == condition.name}
-    regions = zip(condition.regions, condition.placed(), strict=True)
-    shown = named - {SENTENCE}
-    spans = [(*span, region) for region, span in regions if region in shown and span[0] < span[1]]
+def _condition_segments(condition: Condition, item: Design) -> Segments:
+    """Divide a condition's sentence by the regions that predictions name."""
+    named = set()
+    for formula in item.predictions:
+        regions_of = Prediction.parse(formula).regions
+        named |= {region for region, name in regions_of if name == condition.name} - {SENTENCE}
+    spans = [
+        (start, end, region)
+        for region, (start, end) in zip(condition.regions, condition.region_spans(), strict=True)
+        if region in named and start < end
+    ]
     return _segments(condition.sentence, spans)
 
 
-def _sentences(item: Thing) -> Iterator[tuple[str, Segments]]:
+def _signed_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
     if isinstance(item, Design):
         for condition in item.conditions:
-            yield condition.name, _condition(condition, item)
+            yield condition.name, _condition_segments(condition, item)
     elif "acceptable" in item.more:
         yield "+" if item.more["acceptable"] else "−", [(item.good, None)]
     else:
@@ -395,10 +457,10 @@ def _sentences(item: Thing) -> Iterator[tuple[str, Segments]]:
 
 
 def write_page(check: Check, path: Path, show: int, most: int | None = None) -> None:
-    """Write a check as one printable page of HTML that needs no other file.
+    """Write a check as one printable HTML page that needs no other file.
 
-    It has findings, measures, and at most ``most`` items of each paradigm. The first ``show`` lines
-    of a finding are open; a click shows the others.
+    The page has findings, measures, and at most ``most`` items of each paradigm. The first ``show``
+    lines of a finding are visible; a click shows the others.
     """
     groups = by_paradigm(check.items)
     environment = Environment(
@@ -410,11 +472,11 @@ def write_page(check: Check, path: Path, show: int, most: int | None = None) -> 
         show=show,
         number=counted(len(check.items), check.unit),
         columns=[*dict.fromkeys(name for row in check.rows for name in row)],
-        texts=TEXTS,
+        texts=TEXT_COLUMNS,
         note=LEGEND,
         paradigms={key: evenly(items, most) for key, items in groups.items()},
         totals={key: len(items) for key, items in groups.items()},
         counts={key: counted(len(items), check.unit) for key, items in groups.items()},
-        sentences=_sentences,
+        sentences=_signed_sentences,
     )
     write_text(path, page)

@@ -95,7 +95,7 @@ def read_perplexities(
 
 
 def _judging(name: str, text: str, packages: tuple[str, ...]) -> Declared:
-    """Declare a command that judges each items table with its scores, in a job of its own."""
+    """Declare a command that judges items tables with their scores, one job per table."""
 
     def judge(
         items: list[Path] = shared.EACH,
@@ -152,8 +152,8 @@ def show_benchmark(
     show: int = option("Items to show.", default=5, min=1),
 ) -> None:
     """Show what a declaration reads from its files; write nothing."""
+    from blimpworks.benchmarks.check import preview
     from blimpworks.benchmarks.paper import find_declared
-    from blimpworks.benchmarks.preview import preview
 
     for line in preview(find_declared(name), sources, show):
         typer.echo(line)
@@ -198,9 +198,9 @@ def new_benchmark(
     lang: list[str] = option("Language, as ISO 639-3 or CODE=NAME; repeatable.", default=list),
 ) -> None:
     """Write a first declaration, guessed from headings and values of its files."""
+    from blimpworks.benchmarks.check import preview
     from blimpworks.benchmarks.drafts import guess_declaration
     from blimpworks.benchmarks.paper import find_declared
-    from blimpworks.benchmarks.preview import preview
 
     lines = [*guess_declaration(files, folder, authors, lang)]
     for line in lines:
@@ -230,13 +230,12 @@ def judgement_sheets(
     from blimpworks.annotation.sheets import write_lists
     from blimpworks.benchmarks.build import build_items
     from blimpworks.benchmarks.paper import find_declared
-    from blimpworks.benchmarks.preview import source_files
 
     table = Path(items)
     if table.suffix != ".parquet":
         declared = find_declared(items)
         table = folder / f"{lang}.items.parquet"
-        files = [*source_files(declared, sources).values()]
+        files = [*declared.source_files(sources).values()]
         build_items(declared.path, files, sources, declared.name, lang, table)
     sheets = [folder / f"{lang}.{name}.csv" for name in options.names]
     key, pcibex = folder / f"{lang}.key.parquet", folder / f"{lang}.pcibex.csv"
@@ -284,9 +283,9 @@ def pin_dataset(
     folder: Path = option("Folder of the benchmark, config/benchmarks/NAME."),
 ) -> None:
     """Add the files of a data set of the hub to a benchmark's sources, pinned."""
-    from blimpworks.benchmarks import datasets
+    from blimpworks.benchmarks import drafts
 
-    for row in datasets.pin_dataset(dataset, revision, split, folder):
+    for row in drafts.pin_dataset(dataset, revision, split, folder):
         typer.echo(row.name)
     typer.echo(f"{folder / 'sources.tsv'}: write their names, or a pattern, as 'files'.")
 

@@ -1,4 +1,4 @@
-"""Read a benchmark's declaration, ``config/benchmarks/NAME/benchmark.yaml``, with types."""
+"""Define and read the declaration of a benchmark, ``config/benchmarks/NAME/benchmark.yaml``."""
 
 from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
@@ -16,43 +16,44 @@ from blimpworks.strict import DrawnLabel, Label, Strict
 
 
 class People(Files):
-    """Judgements of people: choices between sentences, ratings of each, or accuracies."""
+    """Judgements of people: choices between two sentences, ratings of sentences, or accuracies."""
 
     kind: Literal["choices", "ratings", "accuracies"]
     paradigm: Column | None = None
     phenomenon: Column | None = None
     lang: Column | None = None
     person: Column | None = None
-    """Column with the person; null: each row is another person's."""
+    """Column that identifies the person; null: each row is of another person."""
     correct: Column | None = None
     """Column that says whether the good sentence was chosen."""
     right: Values = (1, True, "good")
-    """Values of ``correct``, or of the columns with choices, that mean yes."""
+    """Values of ``correct``, or of columns with choices, that mean a right choice."""
     side: Column | None = None
     """Column that says whether a rating is of the ``good`` or the ``bad`` sentence."""
     rating: Column | None = None
     headings: str | None = None
-    """Pattern of the headings of ratings (``{phenomenon}_{side}``) or choices (``{person}``)."""
+    """Pattern of the headings of columns with ratings (``{phenomenon}_{side}``) or with choices
+    (``{person}``)."""
     answer: Column | None = None
-    """Column with the right choice, for choices by ``headings``; null: ``right`` has it."""
+    """Column with the right choice, for choices by ``headings``; null: by ``right``."""
     accuracy: Column | None = None
-    """Column from 0 to 1, or in percent where a file has values above 1."""
+    """Column with accuracies from 0 to 1, or in percent if a value is above 1."""
     n: Column | None = None
-    """Number of judgements behind an accuracy."""
+    """Column with the number of judgements of an accuracy."""
     without: tuple[str, ...] = ()
-    """Paradigms, or phenomena, to leave out, since the benchmark lacks them."""
+    """Paradigms or phenomena to leave out, because the benchmark lacks them."""
     note: Label = ""
-    """People and method, for captions."""
+    """Sentence on the people and the method, for captions."""
 
     @model_validator(mode="after")
     def _columns(self) -> "People":
         rated = bool(self.side and self.rating)
-        is_given, expected = {
+        valid, expected = {
             "choices": (bool(self.correct) != bool(self.headings), "correct, or headings,"),
             "accuracies": (bool(self.accuracy), "accuracy"),
             "ratings": (bool(self.headings) != rated, "headings, or side and rating,"),
         }[self.kind]
-        if not is_given:
+        if not valid:
             raise ValueError(f"{expected} must be given for {self.kind}")
         if self.answer and (self.kind != "choices" or not self.headings):
             raise ValueError("answer is of choices with headings")
@@ -60,7 +61,7 @@ class People(Files):
 
 
 class Released(Files):
-    """Decisions that authors have released, a row each."""
+    """Decisions of models that authors have released, one per row."""
 
     model: Column
     paradigm: Column
@@ -74,22 +75,22 @@ class Perplexities(Files):
     """Perplexities of models that authors have released."""
 
     model: Column
-    """Template of the models' names in released decisions."""
+    """Name of the model in released decisions."""
     perplexity: Column
 
 
 class Declaration(Strict):
-    """A benchmark that is data alone."""
+    """Declaration of a benchmark, which needs no code."""
 
     label: DrawnLabel = Field(min_length=1)
     """Name in tables and figures."""
     title: Label = Field(min_length=1)
-    """Title of the paper, or of the data set."""
+    """Title of the paper or of the data set."""
     authors: Label = Field(min_length=1)
     """Authors with the year."""
     address: str = Field("", pattern=r"^(https?://[^\s\"'<>]+)?$")
     licence: Label = ""
-    """Licence of the items: SPDX's name, such as CC-BY-4.0, or words."""
+    """Licence of the items: an SPDX identifier, such as CC-BY-4.0, or other words."""
     bibtex: str = Field("", pattern=r"^(\s*@\w+\s*\{[^\x00-\x08\x7f]*\}\s*)?$")
     """Citation, as an entry of BibTeX."""
     contact: Label = ""
@@ -97,22 +98,22 @@ class Declaration(Strict):
     languages: Annotated[
         tuple[Code, ...] | Mapping[Code, Label], Field(min_length=1), BeforeValidator(as_list)
     ]
-    """ISO 639-3 codes; with names where config/languages.tsv lacks the language."""
+    """ISO 639-3 codes, with names if config/languages.tsv lacks a language."""
     data: Annotated[tuple[Data, ...], Field(min_length=1)]
     items: Positive | Mapping[Code, Positive] | None = None
-    """Expected number of items of each language, which is checked; null: no check."""
+    """Number of items, of each language or by language, which is checked; null: no check."""
     phenomena: Mapping[str, tuple[str, ...]] = Field(default={})
-    """Paradigms of each phenomenon (``*`` for any text), in the order of tables."""
+    """Patterns of paradigms by phenomenon (``*`` is any text), in the order of tables."""
     methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] | None = (
         None
     )
-    """Methods of judgement; the first is shown. null: the unit's default methods."""
+    """Methods of judgement; exhibits show the first. null: the defaults of the unit."""
     ties: TiePolicy = "wrong"
-    """Value of a tie in the variant "published"; it is half in "corrected"."""
+    """Value of a tie in the variant "published"; in "corrected" it is half."""
     unknown_words: Literal["any", "critical", "score"] = "score"
-    """Items to leave out for models with a vocabulary of whole words."""
+    """Items to leave out because of unknown words, for models with a vocabulary of words."""
     tokens: Annotated[float, Field(gt=0)] = 20.0
-    """Expected tokens of a sentence."""
+    """Estimated number of tokens of a sentence, for plans."""
     people: tuple[People, ...] = ()
     released: tuple[Released, ...] = ()
     perplexities: tuple[Perplexities, ...] = ()
@@ -134,24 +135,24 @@ class Declaration(Strict):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read a declaration. Raises UserError with a sentence for each wrong key."""
+        """Read a declaration. Raises UserError for wrong keys, with a sentence on each."""
         declaration = parse_yaml(cls, path, "declaration of a benchmark")
         declaration._folder = path.parent
         return declaration
 
     @property
     def unit(self) -> str:
-        """Unit of judgement: pair, sentence or item."""
+        """Unit of judgement: pair, sentence, or item (of several conditions)."""
         return UNITS.get(self.data[0].layout, "pair")
 
     @property
     def right(self) -> str:
-        """Whether all predictions of an item must hold, or their mean counts."""
+        """``all`` if all predictions of an item must hold, ``mean`` if the share counts."""
         return "mean" if getattr(self.data[0], "right", "all") == "mean" else "all"
 
     @property
     def folder(self) -> Path:
-        """Folder of the declaration, with files and tables that it names."""
+        """Folder of the declaration and of local files."""
         return self._folder
 
     @property
@@ -161,15 +162,15 @@ class Declaration(Strict):
 
     @property
     def only_language(self) -> str | None:
-        """Language, if there are no several."""
+        """Language of the benchmark; None if there are several."""
         return next(iter(self.languages)) if len(self.languages) == 1 else None
 
     def expected(self, lang: str) -> int | None:
-        """Return the declared number of items of a language, if any."""
+        """Return the declared number of items of a language, or None."""
         return self.items.get(lang) if isinstance(self.items, Mapping) else self.items
 
     def check_number(self, lang: str, count: int) -> None:
-        """Raise UserError for a language without items, or with another number than declared."""
+        """Raise UserError if a language has no items, or not the declared number of items."""
         expected = self.expected(lang)
         if count == 0:
             raise UserError(
@@ -183,7 +184,10 @@ class Declaration(Strict):
 
     @cached_property
     def phenomenon_of(self) -> Callable[[str], str | None]:
-        """Function from paradigms to phenomena; it raises UserError for one left out."""
+        """Function from paradigms to phenomena, None without ``phenomena``.
+
+        It raises UserError for a paradigm of no phenomenon.
+        """
 
         @cache
         def phenomenon_of(paradigm: str) -> str | None:
@@ -200,7 +204,7 @@ class Declaration(Strict):
         return phenomenon_of
 
     def check_phenomena(self, paradigms: Collection[str]) -> None:
-        """Raise UserError for a pattern of ``phenomena`` to which no paradigm is left."""
+        """Raise UserError for a pattern of ``phenomena`` that fits no paradigm left by others."""
         free = {*paradigms}
         for phenomenon, patterns in self.phenomena.items():
             for pattern in patterns:
@@ -214,9 +218,9 @@ class Declaration(Strict):
                 free -= fitting
 
 
-# Here too, because its own module takes long to load.
+# analysis.accuracy, which defines it too, takes long to load.
 ALL = "all"
-"""Label of accuracies of whole phenomena, and of the whole benchmark."""
+"""Label of accuracies over all paradigms, or all phenomena."""
 
 
 def declaration_in(folder: Path) -> Path:

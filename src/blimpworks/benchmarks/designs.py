@@ -1,4 +1,4 @@
-"""Make items of several conditions from rows; a sentence is a series of regions.
+"""Turn rows of files into items of several conditions, each with a sentence of several regions.
 
 Source of test suites: Gauthier, Hu, Wilcox, Qian and Levy (2020), "SyntaxGym: An Online Platform
 for Targeted Evaluation of Language Models", section 2, and the format of their files.
@@ -8,26 +8,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import Any
 
 from blimpworks.benchmarks import entries
 from blimpworks.benchmarks.declaration import Declaration
-from blimpworks.benchmarks.layouts import item_key, joiner_in, labels_of, region_in, text
-from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Prediction
+from blimpworks.benchmarks.layouts import Item, item_key, joiner_in, labels_of, region_in, text
+from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Prediction, Region
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import Row, Rows, cell, compared
 from blimpworks.errors import UserError
 from blimpworks.json_files import load_json
 
 OPTION, RIGHT = "option", "right"
-"""Region of an option in its sentence, and condition of the right one."""
+"""Region of an option in its sentence, and condition with the right option."""
 SENTENCE, CRITICAL = "sentence", "critical"
-"""Regions of sentences without declared ones."""
+"""Regions of sentences without declared regions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A sentence of an item: names of its regions, and their texts, some perhaps empty."""
+    """A sentence of an item, with names and texts of its regions; texts may be empty."""
 
     name: str
     regions: tuple[str, ...]
@@ -35,15 +34,15 @@ class Condition:
     joined_by: str
     row: Row
     spans: tuple[tuple[int, int], ...] = ()
-    """Half-open spans of characters, where regions are not simply joined."""
+    """Half-open spans of the regions in characters, unless the sentence joins their texts."""
 
     @property
     def sentence(self) -> str:
-        """The regions that are not empty, joined."""
+        """Text of the sentence."""
         return self.joined_by.join(filter(None, self.texts)) if not self.spans else self.texts[0]
 
-    def placed(self) -> list[tuple[int, int]]:
-        """Return the half-open span of characters of each region; an empty one follows the last."""
+    def region_spans(self) -> list[tuple[int, int]]:
+        """Return each region's half-open span of characters; empty ones follow the one before."""
         if self.spans:
             return [*self.spans]
         spans = []
@@ -55,28 +54,26 @@ class Condition:
         return spans
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
-    """An item of several conditions, with the predictions that must hold."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design(Item):
+    """An item of several conditions, with predictions that must hold."""
 
-    lang: str
-    phenomenon: str
-    paradigm: str
     conditions: tuple[Condition, ...]
     predictions: tuple[str, ...]
-    file: str
-    line: int
-    id: str
     right: str = "all"
-    """Whether all predictions must hold, or their mean counts."""
+    """``all`` if all predictions must hold, ``mean`` if the share that holds counts."""
     effects: Mapping[str, str] = field(default_factory=dict)
-    more: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sentences(self) -> list[str]:
+        """Distinct sentences."""
+        return [*dict.fromkeys(condition.sentence for condition in self.conditions)]
 
 
 def _design(
     conditions: Sequence[Condition], name: str, data: entries.Predictions, declared: Declaration
 ) -> Design:
-    """Make an item of conditions. Raises UserError if these lack a region of its formulas."""
+    """Make an item. Raises UserError if its conditions lack a region of its formulas."""
     first = conditions[0].row
     location = first.place
     labels = {**labels_of(first, data, declared), "id": name}
@@ -95,26 +92,22 @@ def _design(
         effects=data.effects,
         **labels,
     )
-    names = [each.name for each in design.conditions]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
+    names = [condition.name for condition in conditions]
+    if twice := _repeated(names):
         raise UserError(
-            f"{location}: item {design.id!r} has the condition {twice!r} twice; expected distinct "
-            "ones. Correct the file, or 'item' and 'condition'."
+            f"{location}: item {design.id!r} has the condition {twice[0]!r} twice; expected "
+            "distinct ones. Correct the file, or 'item' and 'condition'."
         )
-    for each in design.conditions:
-        region = next((r for r in each.regions if each.regions.count(r) > 1), None)
-        if region is not None:
+    spans: dict[Region, tuple[int, int]] = {}
+    for condition in conditions:
+        if twice := _repeated(condition.regions):
             raise UserError(
-                f"{location}: condition {each.name!r} of item {design.id!r} has the region "
-                f"{region!r} twice; expected distinct ones. Correct the file, or 'item' and "
+                f"{location}: condition {condition.name!r} of item {design.id!r} has the region "
+                f"{twice[0]!r} twice; expected distinct ones. Correct the file, or 'item' and "
                 "'region'."
             )
-    spans = {
-        (region, each.name): span
-        for each in design.conditions
-        for region, span in zip(each.regions, each.placed(), strict=True)
-    }
+        for region, span in zip(condition.regions, condition.region_spans(), strict=True):
+            spans[region, condition.name] = span
     formulas: list[Formula] = []
     try:
         formulas += map(Prediction.parse, design.predictions)
@@ -122,34 +115,37 @@ def _design(
     except UserError as error:
         raise UserError(f"{location}: {error}") from error
     for formula in formulas:
-        lacking = formula.places - spans.keys() - {(WHOLE, name) for name in names}
-        for region, condition in sorted(lacking):
-            regions = dict.fromkeys(name for each in design.conditions for name in each.regions)
+        lacking = formula.regions - spans.keys() - {(WHOLE, name) for name in names}
+        if lacking:
+            region, name = min(lacking)
+            regions = dict.fromkeys(region for region, _ in spans)
             raise UserError(
                 f"{location}: {type(formula).__name__.lower()} {formula.text!r} names region "
-                f"{region!r} of condition {condition!r}, which item {design.id!r} lacks; it has "
-                f"the conditions {', '.join(names)} and the regions {', '.join(regions)}. Correct "
-                "one of them."
+                f"{region!r} of condition {name!r}, which item {design.id!r} lacks; it has the "
+                f"conditions {', '.join(names)} and the regions {', '.join(regions)}. Correct one "
+                "of them."
             )
-    named = frozenset().union(*(formula.places for formula in formulas))
+    named = frozenset().union(*(formula.regions for formula in formulas))
     if any(start == end for key, (start, end) in spans.items() if key in named):
         note = "items with an empty region in a prediction or effect, whose surprisal is 0"
         first.account.notes[note] += 1
     return design
 
 
+def _repeated(names: Sequence[str]) -> list[str]:
+    return [name for name in names if names.count(name) > 1]
+
+
 def conditions(rows: Rows, data: entries.Conditions, declared: Declaration) -> Iterator[Design]:
-    """Make items of rows with a condition each, or with a region of a condition each."""
+    """Yield items from rows that have one condition each, or one region of a condition each."""
     items: dict[tuple[str, ...], dict[str, list[Row]]] = {}
     for row in rows:
         key = item_key(row, data, data.item)
         name = as_text(cell(row, data.condition)).strip()
         items.setdefault(key, {}).setdefault(name, []).append(row)
     for (*_, name), by_condition in items.items():
-        condition_list = [
-            _condition(title, group, data, declared) for title, group in by_condition.items()
-        ]
-        yield _design(condition_list, name, data, declared)
+        group = [_condition(*entry, data, declared) for entry in by_condition.items()]
+        yield _design(group, name, data, declared)
 
 
 def _condition(
@@ -173,7 +169,7 @@ def _condition(
 
 
 def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterator[Design]:
-    """Make an item of each row with a sentence for each condition."""
+    """Yield an item from each row, which has a column for each condition's sentence."""
     for row in rows:
         group = []
         for name, column in data.sentences.items():
@@ -189,20 +185,21 @@ def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterato
 
 
 def suites(rows: Rows, data: entries.Suites, declared: Declaration) -> Iterator[Design]:
-    """Make items of test suites, one in each record. Raises UserError for another record."""
+    """Yield the items of SyntaxGym's test suites, a suite per row. UserError for another record."""
     for row in rows:
-        listed = row.cells.get("predictions")
-        stated = (
-            [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+        stated = row.cells.get("predictions")
+        formulas = data.predictions or tuple(
+            str(prediction["formula"])
+            for prediction in (stated if isinstance(stated, list) else ())
+            if isinstance(prediction, dict) and prediction.get("formula")
         )
-        formulas = data.predictions or tuple(str(p["formula"]) for p in stated if p.get("formula"))
         if not formulas or not isinstance(row.cells.get("items"), list) or not row.cells["items"]:
             raise UserError(
                 f"{row.place} is no test suite; expected 'items' and 'predictions' with formulas. "
                 "Correct the file, or 'layout'."
             )
         entry = data.model_copy(update={"predictions": formulas})
-        # The suite's own name counts, unless the file's name says it.
+        # The paradigm is the suite's name, unless the pattern of files has a column for it.
         name_cell = {"paradigm": row.cells.get("meta.name") or PurePosixPath(row.file).stem}
         for number, item in enumerate(row.cells["items"], start=1):
             record = replace(row, cells={**name_cell, **row.cells}, line=number)
@@ -216,8 +213,9 @@ def suites(rows: Rows, data: entries.Suites, declared: Declaration) -> Iterator[
             for condition in item["conditions"]:
                 try:
                     name = condition["condition_name"]
-                    regions = tuple(str(each["region_number"]) for each in condition["regions"])
-                    texts = tuple(each["content"].strip() for each in condition["regions"])
+                    listed = condition["regions"]
+                    regions = tuple(str(region["region_number"]) for region in listed)
+                    texts = tuple(region["content"].strip() for region in listed)
                 except (KeyError, TypeError, AttributeError) as error:
                     raise UserError(
                         f"{record.place}: a condition of the item has no {error}; expected "
@@ -229,29 +227,30 @@ def suites(rows: Rows, data: entries.Suites, declared: Declaration) -> Iterator[
 
 
 def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) -> Iterator[Design]:
-    """Make an item of each row, in which the right option must be better than each other one.
+    """Yield an item from each row, with a prediction per wrong option: the right one is better.
 
     Raises UserError for a row without a right option, or without a wrong one.
     """
     region = WHOLE if data.compared == "sentence" else OPTION
     for row in rows:
         if isinstance(data.options, str):
-            values = [*_listed(row, data.options, data.split_by)]
+            values = [*_list_in(row, data.options, data.split_by)]
             columns = (data.options,) * len(values)
         else:
             columns = data.options
             values = [cell(row, column) for column in columns]
         for number, (column, value) in enumerate(zip(columns, values, strict=True), start=1):
-            lacks = not as_text(value).strip()
-            is_allowed = column in row.account.allow_empty if lacks else isinstance(value, str)
-            if not is_allowed:
+            valid = isinstance(value, str)
+            if not as_text(value).strip():
+                valid = column in row.account.allow_empty
+            if not valid:
                 raise UserError(
                     f"{row.place}: option {number} (column {column!r}) is {value!r:.60}; expected "
                     f"text. Correct the file, or add 'allow_empty: [{column}]' where options can "
                     "lack."
                 )
         texts = [as_text(value).strip() for value in values]
-        right = _position(row, data.right, texts)
+        right = _right_position(row, data.right, texts)
         labels = labels_of(row, data, declared)
         wrong = [option for n, option in enumerate(texts) if option and n != right]
         if texts[right] in wrong:
@@ -262,10 +261,10 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
                 "the file, or 'options' and 'split_by'."
             )
         start = ""
-        if data.context and not (
-            data.context in row.account.allow_empty and not as_text(cell(row, data.context)).strip()
-        ):
-            start = text(row, data.context) + joiner_in(row, data, declared)
+        if data.context:
+            may_lack = data.context in row.account.allow_empty
+            if not may_lack or as_text(cell(row, data.context)).strip():
+                start = text(row, data.context) + joiner_in(row, data, declared)
         options = {RIGHT: texts[right]} | {f"wrong {n}": o for n, o in enumerate(wrong, start=1)}
         labels["more"] = {**labels["more"], "alternatives": len(options)}
         names, better = (SENTENCE, OPTION), f"({region};%{RIGHT}%) < ({region};"
@@ -278,8 +277,8 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
         yield Design(conditions=tuple(group), predictions=predictions, **labels)
 
 
-def _listed(row: Row, column: str, separator: str | None) -> Sequence[object]:
-    """Return a cell's list, from JSON too, or its parts between separators."""
+def _list_in(row: Row, column: str, separator: str | None) -> Sequence[object]:
+    """Return the list in a cell, a JSON list in its text, or its parts between separators."""
     name, _, field = column.partition(".*.")
     value = cell(row, name)
     if separator and isinstance(value, str):
@@ -293,12 +292,12 @@ def _listed(row: Row, column: str, separator: str | None) -> Sequence[object]:
             f"{row.place}: column {column!r} is {value!r:.60}; expected {expected}. Say what "
             "stands between options with 'split_by', or name a column for each in 'options'."
         )
-    return (
-        [each.get(field) if isinstance(each, dict) else None for each in value] if field else value
-    )
+    if field:
+        return [record.get(field) if isinstance(record, dict) else None for record in value]
+    return value
 
 
-def _position(row: Row, right: entries.Answer | str, options: Sequence[str]) -> int:
+def _right_position(row: Row, right: entries.Answer | str, options: Sequence[str]) -> int:
     """Return the position of the right option, from 0. Raises UserError for none or several."""
     if isinstance(right, str):
         column, names, answer = right, [*options], text(row, right)
@@ -308,7 +307,7 @@ def _position(row: Row, right: entries.Answer | str, options: Sequence[str]) -> 
         names = [str(n) for n in range(right.counts_from, right.counts_from + len(options))]
         if right.labels is not None:
             labels = right.labels
-            listed = _listed(row, labels, None) if isinstance(labels, str) else labels
+            listed = _list_in(row, labels, None) if isinstance(labels, str) else labels
             names = [as_text(label).strip() for label in listed][: len(options)]
     positions = [n for n, name in enumerate(names) if name == answer and options[n]]
     if len(positions) != 1:

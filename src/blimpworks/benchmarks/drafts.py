@@ -1,4 +1,4 @@
-"""Write declarations: a first one, guessed from files, and one of any benchmark's pairs."""
+"""Write declarations, guessed from files or of any benchmark's pairs; pin data sets of the hub."""
 
 import json
 import re
@@ -7,38 +7,39 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from filecmp import cmp
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
 
 import langcodes
 import yaml
 
 from blimpworks.benchmarks.declaration import declaration_in
-from blimpworks.benchmarks.differences import units
 from blimpworks.benchmarks.entries import Files
-from blimpworks.benchmarks.files import local_files, rows_in
+from blimpworks.benchmarks.files import ARCHIVES, local_files, plain_name, rows_in
+from blimpworks.benchmarks.layouts import units
 from blimpworks.benchmarks.paper import NAME
-from blimpworks.benchmarks.readers import Account, as_text
+from blimpworks.benchmarks.readers import SUFFIXES, Account, as_text
 from blimpworks.benchmarks.templates import compared
-from blimpworks.campaign.catalogue import LanguageRow
+from blimpworks.campaign.catalogue import LanguageRow, SourceRow
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.registry import benchmarks, paper_of
 from blimpworks.campaign.settings.campaign import CatalogueFiles
+from blimpworks.campaign.settings.parsing import validated
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.items import Regions
+from blimpworks.retrieval.pinning import pin_row
 from blimpworks.tables import ITEMS, read_table
 
-SAMPLE = 2000
-"""Rows of a file for a guess."""
+SAMPLE_ROWS = 2000
 GOOD = {"good", "grammatical", "correct", "acceptable", "right", "positive", "true"}
 BAD = {"bad", "ungrammatical", "incorrect", "unacceptable", "wrong", "negative", "false", "foil"}
 BAD |= {"corrupted", "inacceptable", "incorrecte"}
 RIGHT = {"1", "true", "yes", "good", "grammatical", "correct", "acceptable", "right", "ok"}
 WRONG = {"0", "false", "no", "bad", "ungrammatical", "incorrect", "unacceptable", "wrong", "*"}
 NO_HEADINGS = {"0", "1", "true", "false", "*"}
-NAMES: Mapping[str, set[str]] = {
+USUAL_HEADINGS: Mapping[str, set[str]] = {
     "paradigm": {"paradigm", "uid", "type", "construction", "category", "template", "suite"},
     "phenomenon": {"phenomenon", "phenomena", "linguistics_term", "term", "field"},
     "lang": {"lang", "language", "iso", "iso_code", "language_code"},
@@ -46,22 +47,24 @@ NAMES: Mapping[str, set[str]] = {
     "item": {"item", "item_id", "pair", "pair_id", "item_number", "group", "set"},
     "condition": {"condition", "cond", "condition_name"},
 }
-"""Usual headings, by the key of an entry."""
-SIDES = (["1", "2"], ["a", "b"], ["first", "second"], ["sentence1", "sentence2"])
-"""Values that name the right one of two sentences."""
-LONG = 2
-"""Mean number of words, marks or unspaced characters that sentences exceed."""
+"""Usual headings of columns, by key of an entry of ``data``."""
+SIDE_VALUES = (["1", "2"], ["a", "b"], ["first", "second"], ["sentence1", "sentence2"])
+"""Pairs of values that name the right one of two sentences."""
+SENTENCE_UNITS = 2
+"""Number of words (or characters without spaces) that sentences exceed in the mean."""
 EXPORTED = ("lang", "phenomenon", "paradigm", "good", "bad", *Regions._fields)
 PAIRS_FILE = "pairs.jsonl"
 
 
 @dataclass(slots=True)
 class Guess:
-    """An entry of ``data``, choices for keys that are not clear, and languages of a column."""
+    """A guessed entry of ``data``."""
 
     entry: dict[str, Any]
     open: dict[str, str] = field(default_factory=dict)
+    """Choices for the keys that are not clear."""
     languages: tuple[str, ...] = ()
+    """Languages in the entry's column ``lang``."""
 
 
 def _name(column: str) -> str:
@@ -70,24 +73,27 @@ def _name(column: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Values of some rows by column, without lists and their contents."""
+    """Texts of some rows by column, without columns of lists and objects."""
 
     values: Mapping[str, list[str]]
 
     @classmethod
     def of(cls, rows: Sequence[Mapping[str, Any]]) -> "Columns":
         """Take the columns that all rows have."""
-        plain = [{k: v for k, v in row.items() if not isinstance(v, list | dict)} for row in rows]
-        names = [name for name in plain[0] if all(name in row for row in plain)] if plain else []
-        return cls({name: [as_text(row[name]).strip() for row in rows] for name in names})
+        values = {}
+        for name in rows[0] if rows else ():
+            cells = [row.get(name, []) for row in rows]
+            if not any(isinstance(value, list | dict) for value in cells):
+                values[name] = [as_text(value).strip() for value in cells]
+        return cls(values)
 
     def called(self, key: str) -> str | None:
-        """Return the first column with a usual heading of a key."""
-        return next((name for name in self.values if _name(name) in NAMES[key]), None)
+        """Return the first column with a usual heading of a key, or None."""
+        return next((name for name in self.values if _name(name) in USUAL_HEADINGS[key]), None)
 
     @property
     def sentences(self) -> list[str]:
-        """Columns with sentences: by their heading, else all texts of several words."""
+        """Columns with the heading sentence or text, else all with texts of several words."""
         return [name for name in self.texts if _name(name) in ("sentence", "text")] or self.texts
 
     @property
@@ -95,24 +101,20 @@ class Columns:
         """Columns with texts of several words."""
         names = []
         for name, texts in self.values.items():
-            # In scripts without spaces the length is of characters, else of words.
+            # Units are words, or characters in scripts without spaces.
             lengths = (len(text.split() if text.isascii() else units(text)) for text in texts)
-            if sum(lengths) / len(texts) > LONG:
+            if sum(lengths) / len(texts) > SENTENCE_UNITS:
                 names.append(name)
         return names
 
-    def side(self, words: set[str], not_words: set[str]) -> list[str]:
-        """List columns of sentences whose heading has one of ``words``, none of ``not_words``."""
+    def side(self, expected: set[str], excluded: set[str]) -> list[str]:
+        """List text columns with an ``expected`` and no ``excluded`` word in their heading."""
         headings = {name: {*_name(name).split("_")} for name in self.texts}
-        return [
-            name
-            for name, heading in headings.items()
-            if heading & words and not heading & not_words
-        ]
+        return [name for name, has in headings.items() if has & expected and not has & excluded]
 
     @property
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:
-        """Columns whose values say right or wrong, with these values."""
+        """Values that mean right and wrong, by column that has only such values."""
         labels = {}
         for name, texts in self.values.items():
             distinct = sorted({*texts})
@@ -124,23 +126,23 @@ class Columns:
 
     @property
     def two_valued(self) -> dict[str, list[str]]:
-        """Columns with two values, and these."""
+        """Values of the columns that have two values."""
         texts = {*self.texts}
         few = {name: sorted({*v}) for name, v in self.values.items() if name not in texts}
         return {name: values for name, values in few.items() if len(values) == 2}
 
 
-def _choice(names: Sequence[str]) -> str:
+def _either_of(names: Sequence[str]) -> str:
     return f"one of {', '.join(names)}" if names else "a column; none looks like it"
 
 
-def _sample(how: Files, folder: Path) -> list[Mapping[str, Any]]:
-    rows = rows_in(how, local_files(folder), folder, Account(str(folder)))
-    return [row.cells for row in rows[:SAMPLE]]
+def _sample(files: Files, folder: Path) -> list[Mapping[str, Any]]:
+    rows = rows_in(files, local_files(folder), folder, Account(str(folder)))
+    return [row.cells for row in rows[:SAMPLE_ROWS]]
 
 
 def _is_data(headings: Sequence[str]) -> bool:
-    """Tell whether the first row has no headings: one cell is a label, a number or a sentence."""
+    """Tell whether the first row is data: one cell is a label, a number or a sentence."""
     numbered = [heading for heading in headings if heading]
     if numbered in ([*map(str, range(len(numbered)))], [*map(str, range(1, len(numbered) + 1))]):
         return False
@@ -152,7 +154,8 @@ def _is_data(headings: Sequence[str]) -> bool:
     )
 
 
-def _reading(name: str, folder: Path) -> tuple[dict[str, Any], list[Mapping[str, Any]]]:
+def _guess_format(name: str, folder: Path) -> tuple[dict[str, Any], list[Mapping[str, Any]]]:
+    """Guess the keys that say how to read a file; return them with rows of the file."""
     keys: dict[str, Any] = {"files": name}
     rows = _sample(Files(**keys), folder)
     suffix = Path(name).suffix.lower()
@@ -165,15 +168,15 @@ def _reading(name: str, folder: Path) -> tuple[dict[str, Any], list[Mapping[str,
         names = [f"column{number}" for number in range(1, len(headings) + 1)]
         rows = _sample(Files(**keys, columns=names), folder)
         columns = Columns.of(rows)
-        sentence, label = columns.sentences[:1], [*columns.labels][:1]
-        roles = dict([*((c, "sentence") for c in sentence), *((c, "label") for c in label)])
+        roles = dict.fromkeys(columns.sentences[:1], "sentence")
+        roles |= dict.fromkeys([*columns.labels][:1], "label")
         keys["columns"] = [roles.get(column, column) for column in names]
         rows = _sample(Files(**keys), folder)
     return keys, rows
 
 
-def _in_turn(columns: Columns, label: str, right: Sequence[str]) -> bool:
-    """Tell whether every two rows are a good and a bad sentence with mostly the same words."""
+def _alternates(columns: Columns, label: str, right: Sequence[str]) -> bool:
+    """Tell whether each two rows are a good and a bad sentence that share most words."""
     labels = [value in right for value in columns.values[label]]
     if len(labels) % 2 or any(a == b for a, b in zip(labels[::2], labels[1::2], strict=True)):
         return False
@@ -185,10 +188,10 @@ def _in_turn(columns: Columns, label: str, right: Sequence[str]) -> bool:
     return shared >= 0.9 * len(texts) / 2
 
 
-def _labelled(columns: Columns) -> Guess:
-    """Guess from a sentence and a label a row: pairs if rows belong together, else sentences."""
+def _labelled_sentences(columns: Columns) -> Guess:
+    """Guess from rows of a sentence and a label: pairs if rows belong together, else sentences."""
     if len(columns.labels) != 1:
-        keys = {"label": _choice([*(columns.labels or columns.two_valued)])}
+        keys = {"label": _either_of([*(columns.labels or columns.two_valued)])}
         keys |= {"acceptable": "its values that say so", "unacceptable": "its values that do not"}
         return Guess({"layout": "sentences", "sentence": columns.sentences[0]}, keys)
     [(label, (right, wrong))] = columns.labels.items()
@@ -200,18 +203,18 @@ def _labelled(columns: Columns) -> Guess:
             sides.setdefault(key, set()).add(value in right)
         if any(len(both) < 2 for both in sides.values()):
             item = None
-    if item or _in_turn(columns, label, right):
+    if item or _alternates(columns, label, right):
         named = {"item": item} if item else {}
         return Guess({"layout": "labelled_rows", **entry, "good": right, "bad": wrong, **named})
     return Guess({"layout": "sentences", **entry, "acceptable": right, "unacceptable": wrong})
 
 
-def _choices(columns: Columns) -> Guess:
-    """Guess from two sentences a row, one of which is right by another column, or always."""
+def _two_sentences(columns: Columns) -> Guess:
+    """Guess from rows of two sentences, one of which is right by another column, or always."""
     first, second = columns.sentences
     few = columns.two_valued
     for name, values in few.items():
-        if [value.casefold() for value in values] in SIDES:
+        if [value.casefold() for value in values] in SIDE_VALUES:
             sides = {"column": name, "first": values[:1], "second": values[1:]}
             return Guess({"layout": "choices", "first": first, "second": second, "right": sides})
     if not few:
@@ -222,7 +225,7 @@ def _choices(columns: Columns) -> Guess:
     return Guess({"layout": "choices", "first": first, "second": second}, {"right": right})
 
 
-def _layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
+def _guess_layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
     if "items" in rows[0] and "predictions" in rows[0]:
         return Guess({"layout": "suites"})
     condition, item = columns.called("condition"), columns.called("item")
@@ -237,18 +240,18 @@ def _layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
     if len(good) == len(bad) == 1:
         return Guess({"layout": "pairs", "good": good[0], "bad": bad[0]})
     if len(columns.sentences) == 1 and columns.labels | columns.two_valued:
-        return _labelled(columns)
+        return _labelled_sentences(columns)
     if len(columns.sentences) == 2 and not good and not bad:
-        return _choices(columns)
+        return _two_sentences(columns)
     guess = Guess({"layout": "pairs"})
-    for key, found in (("good", good), ("bad", bad)):
-        if len(found) == 1:
-            guess.entry[key] = found[0]
+    for key, names in (("good", good), ("bad", bad)):
+        if len(names) == 1:
+            guess.entry[key] = names[0]
         else:
-            guess.open[key] = _choice(found or columns.sentences)
+            guess.open[key] = _either_of(names or columns.sentences)
     if columns.labels:
-        others = "choices, labelled_rows, sentences (docs/benchmarks.md)"
-        guess.open["layout"] = f"or {others}, by the labels in {', '.join(columns.labels)}"
+        layouts = "choices, labelled_rows, sentences (docs/benchmarks.md)"
+        guess.open["layout"] = f"or {layouts}, by the labels in {', '.join(columns.labels)}"
     return guess
 
 
@@ -265,17 +268,17 @@ def _languages(values: Sequence[str]) -> dict[str, str] | None:
     return codes
 
 
-def _entry(name: str, folder: Path) -> Guess:
-    keys, rows = _reading(name, folder)
+def _guess_entry(name: str, folder: Path) -> Guess:
+    keys, rows = _guess_format(name, folder)
     columns = Columns.of(rows)
-    guess = _layout(columns, rows)
+    guess = _guess_layout(columns, rows)
     guess.entry = {"layout": guess.entry.pop("layout"), **keys, **guess.entry}
     taken = {value for value in guess.entry.values() if isinstance(value, str)}
     for key in ("paradigm", "phenomenon", "id"):
         column = columns.called(key)
         if column is None or column in taken or (column == key != "id"):
             continue
-        # An id is of one row, and a paradigm of several.
+        # Each row has another id, but several rows share a paradigm.
         values = columns.values[column]
         if (len({*values}) == len(values)) == (key == "id"):
             guess.entry[key] = column
@@ -290,27 +293,24 @@ def _entry(name: str, folder: Path) -> Guess:
 
 
 def _merged(guesses: Sequence[Guess]) -> list[Guess]:
-    merged: list[Guess] = []
+    """Make one guess of those that differ only in files, languages and renamed values."""
+    merged: dict[str, Guess] = {}
     for guess in guesses:
-        plain = {key: value for key, value in guess.entry.items() if key not in ("files", "rename")}
-        for before in merged:
-            same = {k: v for k, v in before.entry.items() if k not in ("files", "rename")}
-            if same == plain and before.open == guess.open:
-                before.entry["files"] = [*_listed(before.entry["files"]), guess.entry["files"]]
-                before.languages = tuple(sorted({*before.languages, *guess.languages}))
-                for column, names in guess.entry.get("rename", {}).items():
-                    before.entry.setdefault("rename", {}).setdefault(column, {}).update(names)
-                break
-        else:
-            merged.append(guess)
-    return merged
+        same = {key: value for key, value in guess.entry.items() if key not in ("files", "rename")}
+        first = merged.setdefault(repr((sorted(same.items()), guess.open)), guess)
+        if first is not guess:
+            first.entry["files"] = [*_listed(first.entry["files"]), guess.entry["files"]]
+            first.languages = tuple(sorted({*first.languages, *guess.languages}))
+            for column, names in guess.entry.get("rename", {}).items():
+                first.entry.setdefault("rename", {}).setdefault(column, {}).update(names)
+    return [*merged.values()]
 
 
 def _listed(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 
-def _flow(value: Any) -> str:
+def _inline_yaml(value: Any) -> str:
     text = yaml.safe_dump([value], allow_unicode=True, default_flow_style=True, width=10**6)
     return text.strip()[1:-1]
 
@@ -318,10 +318,10 @@ def _flow(value: Any) -> str:
 def guess_declaration(
     files: Sequence[Path], folder: Path, authors: str, languages: Sequence[str]
 ) -> Iterator[str]:
-    """Write a first declaration of some files; yield lines about clear and unclear guesses.
+    """Write a first declaration of some files; yield lines about the guesses.
 
-    ``languages`` are codes, or CODE=NAME. Files outside the folder are copied to it. Raises
-    UserError for a folder with a declaration, a name that is taken there, and unreadable files.
+    ``languages`` are codes, or CODE=NAME. Files outside the folder are copied into it. Raises
+    UserError for a folder with a declaration, a name that the folder has, and unreadable files.
     """
     path = declaration_in(folder)
     if path.exists():
@@ -344,7 +344,7 @@ def guess_declaration(
             raise UserError(f"{copy} is another file; rename one of the two.")
         shutil.copyfile(file, copy)
         names.append(file.name)
-    guesses = _merged([_entry(name, folder) for name in names])
+    guesses = _merged([_guess_entry(name, folder) for name in names])
     titles = {code: title for code, _, title in (lang.partition("=") for lang in languages)}
     named = sorted({lang for guess in guesses for lang in guess.languages}) or [*titles]
     rows = read_rows(LanguageRow, placed(CatalogueFiles()).languages)
@@ -354,12 +354,12 @@ def guess_declaration(
     if named:
         names_of = {lang: table.get(lang, lang) for lang in named}
         head["languages"] = names_of if unnamed or any(titles.values()) else named
-    lines = [f"{key}: {_flow(value)}" for key, value in head.items()]
+    lines = [f"{key}: {_inline_yaml(value)}" for key, value in head.items()]
     if not named:
         lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")
     lines.append("data:")
     for guess in guesses:
-        entry = [f"    {key}: {_flow(value)}" for key, value in guess.entry.items()]
+        entry = [f"    {key}: {_inline_yaml(value)}" for key, value in guess.entry.items()]
         lines += [f"  - {entry[0].strip()}", *entry[1:]]
         lines += [f"    # {key}: {choices}" for key, choices in guess.open.items()]
     write_text(path, "".join(f"{line}\n" for line in lines))
@@ -377,11 +377,11 @@ def guess_declaration(
 
 
 def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: str) -> int:
-    """Write a declaration and its pairs from items tables; return the number of pairs.
+    """Write a declaration and its pairs from items tables of languages; count the pairs.
 
-    Each table is of a language. Licence, BibTeX and contact are the benchmark's. Phenomena,
-    paradigms and critical regions stay, so that all methods give the same judgements. Raises
-    UserError for items that are no pairs, and a folder with a declaration.
+    Licence, BibTeX and contact are those of the tables' benchmark. Phenomena, paradigms and
+    critical regions stay, so that all methods give the same judgements. Raises UserError for items
+    that are no pairs, and a folder with a declaration.
     """
     path = declaration_in(folder)
     if path.exists():
@@ -397,24 +397,12 @@ def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: s
         for item in arrow.select([*EXPORTED, "sent_id", "item_id"]).to_pylist():
             kept = {name: item[name] for name in EXPORTED if item[name] is not None}
             records.append({"id": item["sent_id"] or item["item_id"], **kept})
-    regions = all(field in record for record in records for field in Regions._fields)
-    entry: dict[str, Any] = {
-        "layout": "pairs",
-        "files": PAIRS_FILE,
-        "good": "good",
-        "bad": "bad",
-        "id": "id",
-    }
-    if regions:
+    entry: dict[str, Any] = {"layout": "pairs", "files": PAIRS_FILE}
+    entry |= {name: name for name in ("good", "bad", "id")}
+    if all(name in record for record in records for name in Regions._fields):
         entry["critical"] = {name: name for name in Regions._fields}
-    languages = sorted({record["lang"] for record in records})
-    declaration: dict[str, Any] = {
-        "label": label,
-        "title": label,
-        "authors": authors,
-        "languages": languages,
-        "data": [entry],
-    }
+    declaration: dict[str, Any] = {"label": label, "title": label, "authors": authors}
+    declaration |= {"languages": sorted({record["lang"] for record in records}), "data": [entry]}
     names = {table.resolve().parent.name for table in items} & benchmarks().keys()
     if len(names) == 1:
         citation = paper_of(*names).citation
@@ -424,3 +412,88 @@ def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: s
     write_text(folder / PAIRS_FILE, "".join(f"{line}\n" for line in lines))
     write_text(path, yaml.safe_dump(declaration, allow_unicode=True, sort_keys=False))
     return len(records)
+
+
+def _hub_rows(dataset: str, revision: str, split: str, benchmark: str) -> list[SourceRow]:
+    """List the files of a data set as rows of sources, with the hub's checksums, if it has any."""
+    from huggingface_hub import HfApi, hf_hub_url  # not in every environment
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    # The hub library's HTTP client, and so the class of its network errors, differs by version.
+    errors = cast(
+        tuple[type[Exception], ...], (HFValidationError, OSError, *HfHubHTTPError.__bases__)
+    )
+    try:
+        info = HfApi().dataset_info(dataset, revision=revision, files_metadata=True)
+    except errors as error:
+        code = error.response.status_code if isinstance(error, HfHubHTTPError) else None
+        if isinstance(error, HFValidationError) or code in (401, 403, 404):
+            raise UserError(
+                f"{dataset} at {revision} is no data set of the hub that can be read; expected "
+                "OWNER/NAME and a revision. Correct them, or set HF_TOKEN to a token with access "
+                "to it."
+            ) from error
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(
+            f"the hub does not answer about {dataset} ({reason}); try again, or where there is a "
+            "network."
+        ) from error
+    files = []
+    for file in info.siblings or ():
+        name = file.rfilename
+        if split and split not in re.split(r"[/_.\-]", name):
+            continue
+        if PurePosixPath(plain_name(name)).suffix in SUFFIXES or name.endswith(ARCHIVES):
+            files.append(file)
+    if not files:
+        names = ", ".join(file.rfilename for file in info.siblings or ())
+        raise UserError(
+            f"{dataset} at {info.sha} has no file of split {split!r} in a format that can be read; "
+            f"it has: {names:.300}. Correct --split, or leave it out."
+        )
+    licence = getattr(info.card_data, "license", None) or ""
+    return [
+        validated(
+            SourceRow,
+            {
+                "name": f"{benchmark}/{file.rfilename}",
+                "kind": benchmark,
+                "lang": "",
+                "version": info.sha,
+                "sha256": file.lfs.sha256 if file.lfs else "",
+                "bytes": file.size,
+                "licence": licence if isinstance(licence, str) else ", ".join(licence),
+                "url": hf_hub_url(dataset, file.rfilename, repo_type="dataset", revision=info.sha),
+                "mirror": f"{benchmark}/{file.rfilename}",
+            },
+            dataset,
+        )
+        for file in files
+    ]
+
+
+SOURCE_COLUMNS = ("name", "kind", "lang", "version", "sha256", "bytes", "licence", "url", "mirror")
+
+
+def pin_dataset(dataset: str, revision: str, split: str, folder: Path) -> list[SourceRow]:
+    """Add the files of a data set of the hub to a benchmark's table of sources; return the rows.
+
+    Rows name the commit of the revision. A ``split`` selects the files with its name. A file
+    without a checksum on the hub is downloaded once to compute it. Raises UserError for an unknown
+    data set or split, a hub that does not answer, and files that the table has already.
+    """
+    path = folder / "sources.tsv"
+    before = read_rows(SourceRow, path) if path.exists() else []
+    rows = _hub_rows(dataset, revision, split, folder.name)
+    twice = {row.name for row in before} & {row.name for row in rows}
+    if twice:
+        raise UserError(f"{path} has a row {min(twice)!r} already; take it out to pin it anew.")
+    lines: list[tuple[str, ...]] = [SOURCE_COLUMNS]
+    for row in (*before, *rows):
+        cells = (getattr(row, name) for name in SOURCE_COLUMNS)
+        lines.append(tuple("" if cell is None else str(cell) for cell in cells))
+    write_text(path, "".join("\t".join(line) + "\n" for line in lines))
+    for row in rows:
+        if not row.sha256:
+            pin_row(path, row.name)
+    return rows

@@ -1,8 +1,8 @@
-"""Define entries of a declaration's ``data``: files, reading, and contents of rows.
+"""Define the entries of a declaration: which files to read, and what their columns contain.
 
-A key names a cell by its column, a name in braces of the pattern of files, or a dotted path into
-JSON (``meta.id``). It can be a template of these in braces too (``{context} {ending}``; see
-templates.py).
+A ``Column`` is the name of a column, a name in braces of the pattern of files, or a dotted path
+into JSON (``meta.id``). It can also be a template with such names in braces, as in ``{context}
+{ending}`` (see templates.py).
 """
 
 import re
@@ -17,7 +17,7 @@ from blimpworks.strict import Strict
 
 Format = Literal["csv", "tsv", "jsonl", "json", "parquet", "xlsx", "txt"]
 Column = Annotated[str, Field(min_length=1)]
-"""A column, or a template with columns in braces."""
+"""A column, or a template with names of columns in braces."""
 Value = str | int | float | bool
 
 
@@ -42,8 +42,8 @@ def _inside_folder(pattern: str) -> str:
 
 
 Pattern = Annotated[str, Field(min_length=1), AfterValidator(_inside_folder)]
-"""Names of files: ``*`` is any text without a slash, ``{paradigm}`` too and a column of that
-name."""
+"""Pattern of file names: ``*`` is text without a slash; ``{paradigm}`` is too, and makes it a
+column."""
 
 
 def _with_reason(lines: Mapping[str, tuple[int, ...] | str]) -> Mapping[str, tuple[int, ...] | str]:
@@ -59,33 +59,33 @@ class Lookup(Strict):
     table: Pattern
     """Name of a tab-separated table with headings, in the benchmark's folder."""
     by: Annotated[tuple[Column, ...], Field(min_length=1), BeforeValidator(as_list)]
-    """Columns that rows and the table share; the table's others are added."""
+    """Columns that rows and the table share; the table's other columns are added to rows."""
 
 
 class PlainFiles(Strict):
-    """Files, and their format."""
+    """Files, and how to read them."""
 
     files: Pattern | tuple[Pattern, ...]
-    """Names of sources, or of files in the benchmark's folder; the first pattern that fits a name
-    counts."""
+    """Names of sources, or of files in the benchmark's folder. If several patterns fit a name, the
+    first counts."""
     format: Format | None = None
-    """null: by the file's suffix, without .xz, .gz, .bz2, .zip or .tar."""
+    """Format of the files; null: by the suffix, without .xz, .gz, .bz2, .zip or .tar."""
     members: Pattern | None = None
-    """Files to read inside a zip or tar archive, as a pattern that may have columns; null: all."""
+    """Pattern of the files to read in a zip or tar archive, perhaps with columns; null: all."""
     encoding: str | None = None
-    """null: UTF-8, or the byte order mark's."""
+    """Encoding of the files; null: by the byte order mark, else UTF-8."""
     separator: Annotated[str, Field(min_length=1, max_length=1)] | None = None
-    """Separator of cells in a csv file; null: the most frequent of comma, semicolon, tab and bar in
-    the headings."""
+    """Separator of cells in a csv file; null: the most frequent one of comma, semicolon, tab and
+    bar in the headings."""
     quotes: Literal["csv", "none"] | None = None
-    """Quotation marks of csv and tsv files.
+    """Meaning of quotation marks in csv and tsv files.
 
-    ``csv``: they enclose cells, which may hold line breaks. ``none``: they are text. null: they
-    enclose cells of one line in csv, and are text in tsv."""
+    ``csv``: they enclose cells, which may contain line breaks. ``none``: they are text. null: they
+    enclose cells without line breaks in csv, and are text in tsv."""
     columns: tuple[Column, ...] | None = None
     """Names of the columns of a table without headings."""
     header_row: Positive = 1
-    """Row with the headings; rows above it are ignored."""
+    """Number of the row with the headings; rows above it are ignored."""
     sheet: str | None = None
     """Sheet of an xlsx file; null: the first."""
     records: str | None = None
@@ -95,16 +95,16 @@ class PlainFiles(Strict):
     rename: Mapping[str, Mapping[str, str] | Pattern] = Field(default={})
     """New values by column and old value; other values stay.
 
-    A mapping, or the name of a tab-separated table without headings in the benchmark's folder: old
-    and new value in each row."""
+    Instead of a mapping from old to new values, a column can name a tab-separated table in the
+    benchmark's folder. Each row has an old and a new value; there are no headings."""
     allow_empty: tuple[Column, ...] = ()
-    """Columns that may be empty where a template names them."""
+    """Columns that may be empty although a template names them."""
 
     skip_lines: Annotated[
         Mapping[str, tuple[Positive, ...] | str], AfterValidator(_with_reason)
     ] = Field(default={})
-    """Lines (or records) that are broken upstream, by file, and the ``reason`` to leave them
-    out."""
+    """Numbers of lines (or records) to leave out, by file, because the release has them broken; and
+    the ``reason``."""
 
     def skipped(self, name: str) -> Sequence[int]:
         """Return the lines of a file to leave out."""
@@ -113,7 +113,7 @@ class PlainFiles(Strict):
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """Patterns of names."""
+        """Patterns of file names."""
         return (self.files,) if isinstance(self.files, str) else self.files
 
 
@@ -121,54 +121,55 @@ class Files(PlainFiles):
     """Files, the rows to read, and rows to join with them."""
 
     where: Mapping[str, Value | Values] = Field(default={})
-    """Rows to read: by column a value, or one of several."""
+    """Rows to read: those with a value, or one of several values, in a column."""
     words_from: Literal[0, 1] = 0
     """Index of the first word of a sentence."""
     aligned: tuple[PlainFiles, ...] = ()
-    """Files to join row by row, in the same order."""
+    """Files with further columns, and with rows in the same order."""
     lookup: Annotated[
         tuple[Lookup, ...],
         BeforeValidator(lambda value: [value] if isinstance(value, Mapping) else value),
     ] = ()
-    """Tables that add columns, after all else."""
+    """Tables that add columns to rows, after everything else."""
 
     @property
     def every_pattern(self) -> tuple[str, ...]:
-        """Patterns of names, with those of aligned files."""
+        """Patterns of file names, with those of aligned files."""
         return (*self.patterns, *(name for files in self.aligned for name in files.patterns))
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Names of further tables in the benchmark's folder."""
-        every = [column for entry in (self, *self.aligned) for column in entry.rename.values()]
-        names = [column for column in every if isinstance(column, str)]
-        return (*names, *(column.table for column in self.lookup))
+        """Names of the tables of new values and of lookup, in the benchmark's folder."""
+        renamed = [values for entry in (self, *self.aligned) for values in entry.rename.values()]
+        names = [values for values in renamed if isinstance(values, str)]
+        return (*names, *(lookup.table for lookup in self.lookup))
 
 
 class Ratings(Files):
-    """Rows with a sentence and a person's grade of it; a sentence may have several rows."""
+    """Rows with a sentence and a person's grade; a sentence may have several rows."""
 
     sentence: Column
     rating: Column
 
 
 class Labels(Files):
-    """Files of items, and the columns of their rows besides sentences."""
+    """Files of items, with the columns of their rows that are not sentences."""
 
     paradigm: Column | None = None
-    """null: ``paradigm`` if rows have it, else the file's name."""
+    """Paradigm; null: the column ``paradigm`` if rows have it, else the file's name."""
     phenomenon: Column | None = None
-    """null: by ``phenomena``, else ``phenomenon`` if rows have it, else the paradigm."""
+    """Phenomenon; null: by ``phenomena``, else the column ``phenomenon`` if rows have it, else the
+    paradigm."""
     lang: Column | None = None
-    """ISO 639-3 code of a row; null: ``lang`` if rows have it, else the only language."""
+    """ISO 639-3 code; null: the column ``lang`` if rows have it, else the only language."""
     id: Column | None = None
-    """Name of an item for people; null: the number of its line."""
+    """Name of an item; null: the number of its line."""
     keep: tuple[Column, ...] = ()
-    """Further columns that tables of items keep."""
+    """Further columns for tables of items."""
     rating: Column | Ratings | None = None
-    """Column with people's grade of the item, a number or empty; or files with grades of sentences.
+    """Column with people's grade of the item (or empty), or files with grades of sentences.
 
-    A pair of graded sentences has the good one's grade less the bad one's."""
+    The grade of a pair is the good sentence's grade minus the bad one's."""
 
     @model_validator(mode="after")
     def _grade(self) -> "Labels":
@@ -180,11 +181,11 @@ class Labels(Files):
 
 
 Joiner = str | Mapping[Code, str]
-"""Text between parts of a sentence, or such a text by language; empty in scripts without spaces."""
+"""Text between parts of a sentence, or texts by language; empty in scripts without spaces."""
 
 
 class CriticalIndex(Strict):
-    """Critical region as words of a sentence between white space."""
+    """Critical region as words, which white space separates."""
 
     word: Column | int
     """Index of the first word."""
@@ -193,14 +194,14 @@ class CriticalIndex(Strict):
 
 
 class CriticalWords(Strict):
-    """Critical region as text of each sentence, or by the index of a word."""
+    """Critical region of each sentence, as its text or by the index of a word."""
 
     good: Column | CriticalIndex
     bad: Column | CriticalIndex
 
 
 class CriticalOffsets(Strict):
-    """Critical region as half-open spans of characters."""
+    """Critical region of each sentence as a half-open span of characters."""
 
     good_start: Column
     good_end: Column
@@ -209,7 +210,7 @@ class CriticalOffsets(Strict):
 
 
 Critical = Column | CriticalIndex | CriticalWords | CriticalOffsets
-"""Text or words of both sentences, or of each, or spans of characters."""
+"""Critical region: of both sentences alike, of each sentence, or as spans of characters."""
 
 
 class Pairs(Labels):
@@ -217,10 +218,10 @@ class Pairs(Labels):
 
     layout: Literal["pairs"]
     good: Column
-    """May be a template, such as ``{context} {ending}`` for a context with two endings."""
+    """Good sentence; a template such as ``{context} {ending}`` for a context with two endings."""
     bad: Column
     critical: Critical | None = None
-    """null: the characters that differ."""
+    """Critical region; null: the words that differ."""
 
     @model_validator(mode="after")
     def _two_sentences(self) -> "Pairs":
@@ -230,13 +231,13 @@ class Pairs(Labels):
 
 
 class Right(Strict):
-    """Column that tells which of two sentences is the good one."""
+    """Column that says which of two sentences is the good one."""
 
     column: Column
     first: Values
-    """Values that mean the first."""
+    """Values that mean the first sentence."""
     second: Values
-    """Values that mean the second."""
+    """Values that mean the second sentence."""
 
 
 class Choices(Labels):
@@ -247,7 +248,7 @@ class Choices(Labels):
     second: Column
     right: Right
     critical: CriticalWords | CriticalIndex | Column | None = None
-    """Like that of pairs; here ``good`` means the first and ``bad`` the second sentence."""
+    """Critical region as for pairs, but ``good`` is the first and ``bad`` the second sentence."""
 
     @model_validator(mode="after")
     def _two_sentences(self) -> "Choices":
@@ -259,7 +260,7 @@ class Choices(Labels):
 class LabelledRows(Labels):
     """Rows with one sentence each, good or bad.
 
-    Each good one makes a pair with each bad one of the same item.
+    Each good sentence makes a pair with each bad sentence of the same item.
     """
 
     layout: Literal["labelled_rows"]
@@ -270,11 +271,11 @@ class LabelledRows(Labels):
     bad: Values = (0,)
     """Labels of bad sentences."""
     order: Literal["good first", "bad first"] | None = None
-    """Order of each two rows without a label."""
+    """Order of the two rows of an item, if there is no label."""
     item: Column | None = None
     """Column that the rows of an item share; null: each two rows are an item."""
     critical: Column | CriticalIndex | None = None
-    """Critical text or words of each row; null: the characters that differ."""
+    """Critical region of each row; null: the words that differ."""
 
     @model_validator(mode="after")
     def _one_way(self) -> "LabelledRows":
@@ -284,7 +285,7 @@ class LabelledRows(Labels):
 
 
 class Sentences(Labels):
-    """Rows with one sentence each, acceptable or not, judged by a threshold."""
+    """Rows with one sentence each, acceptable or not, which a threshold judges."""
 
     layout: Literal["sentences"]
     sentence: Column
@@ -297,16 +298,16 @@ class Predictions(Labels):
     """Items of several conditions."""
 
     predictions: Mapping[str, tuple[str, ...]] | tuple[str, ...] = ()
-    """Formulas that must hold of each item, such as ``(verb;%match%) < (verb;%mismatch%)``, or
+    """Formulas that must hold of each item, such as ``(verb;%match%) < (verb;%mismatch%)``; or such
     formulas by paradigm."""
     right: Literal["all", "mean"] = "all"
-    """An item is right if all its predictions hold, or by the share that holds."""
+    """``all``: an item is right if all predictions hold. ``mean``: the share that holds counts."""
     effects: Mapping[str, str] = Field(default={})
     """Sums of surprisals by name, such as ``(verb;%odd%) - (verb;%plain%)``."""
 
 
 class Conditions(Predictions):
-    """Rows with a condition of an item each, its regions in columns.
+    """Rows with one condition of an item each, and its regions in columns.
 
     With ``region`` and ``content``, rows have one region of a condition each.
     """
@@ -334,16 +335,16 @@ class Conditions(Predictions):
 
 
 class Designs(Predictions):
-    """Rows with a column for each condition's sentence.
+    """Rows with an item each, and a column for each condition's sentence.
 
-    The region ``sentence`` is the whole sentence.
+    Formulas name the region ``sentence``, which is all of it, and the region ``critical``.
     """
 
     layout: Literal["designs"]
     sentences: Annotated[Mapping[str, Column], Field(min_length=2)]
     """Column of each condition."""
     critical: Mapping[str, Column | CriticalIndex] = Field(default={})
-    """Text or words of the region ``critical`` in each condition."""
+    """Region ``critical`` of each condition, as its text or words."""
 
     @model_validator(mode="after")
     def _conditions(self) -> "Designs":
@@ -355,42 +356,43 @@ class Designs(Predictions):
 
 
 class Suites(Predictions):
-    """Test suites of SyntaxGym: json with region_meta, predictions and items."""
+    """Test suites of SyntaxGym: JSON with region_meta, predictions and items."""
 
     layout: Literal["suites"]
     joined_by: Joiner = " "
 
 
 class Answer(Strict):
-    """Right option, by its position or its label."""
+    """Column with the position or the label of the right option."""
 
     column: Column
     counts_from: Literal[0, 1] = 0
     """Position of the first option."""
     labels: tuple[Value, ...] | Column | None = None
-    """Labels of the options, or a column with a list of them; null: positions."""
+    """Labels of the options, or a column with a list of labels; null: the column has positions."""
 
 
 class Alternatives(Labels):
-    """Rows with several options, one of which is right: it must be better than each other one.
+    """Rows with several options; the right one must be better than each wrong one.
 
-    The conditions are ``right``, ``wrong 1`` and so on; the column ``alternatives`` has their
-    number.
+    Items have the conditions ``right``, ``wrong 1`` and so on, and their number in a column
+    ``alternatives``.
     """
 
     layout: Literal["alternatives"]
     options: Annotated[tuple[Column, ...], Field(min_length=2)] | Column
-    """A column for each, or one with a list; ``choices.*.text`` is a field of listed records."""
+    """A column per option, or one column with a list. ``choices.*.text`` is a field of the records
+    in the list ``choices``."""
     split_by: Annotated[str, Field(min_length=1)] | None = None
-    """Separator of the options of a column with text."""
+    """Separator of options, if the column is a text."""
     context: Column | None = None
-    """Text before each option; null: options are sentences."""
+    """Text before each option; null: options are full sentences."""
     joined_by: Joiner = " "
     """Text between context and option."""
     right: Answer | Column
-    """Position or label of the right option, or a column with its text."""
+    """Right option by position or label, or a column with its text."""
     compared: Literal["sentence", "option"] = "sentence"
-    """Texts whose surprisals are compared; an option's follows its context."""
+    """Text to compare by its surprisal: the whole sentence, or the option after its context."""
 
     @model_validator(mode="after")
     def _one_column(self) -> "Alternatives":
@@ -403,6 +405,6 @@ Data = Annotated[
     Pairs | Choices | LabelledRows | Sentences | Conditions | Designs | Suites | Alternatives,
     Field(discriminator="layout"),
 ]
-UNITS = {"sentences": "sentence", "conditions": "item", "designs": "item", "suites": "item"}
-UNITS |= {"alternatives": "item"}
-"""Unit of judgement by layout; pair for all others."""
+UNITS = {"sentences": "sentence"}
+UNITS |= dict.fromkeys(("conditions", "designs", "suites", "alternatives"), "item")
+"""Unit of judgement by layout; a pair for all other layouts."""

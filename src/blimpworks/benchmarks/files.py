@@ -1,4 +1,4 @@
-"""Find the files of a benchmark by patterns, and read and join their rows."""
+"""Find a benchmark's files by patterns of their names; read, change and join their rows."""
 
 import bz2
 import csv
@@ -12,7 +12,6 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -31,12 +30,12 @@ COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = {
 }
 ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
 Named = Mapping[str, Path]
-"""Files by name: of sources, and of the benchmark's folder."""
+"""Sources and files of the benchmark's folder, by name."""
 Captures = Mapping[str, str]
-"""Columns that a file's name gives."""
+"""Values of columns that the name of a file has."""
 Tabled = tuple[Captures, Sequence[Row]]
 """Captures and rows of a file."""
-Read = TypeVar("Read", bound=PlainFiles)
+AnyFiles = TypeVar("AnyFiles", bound=PlainFiles)
 LONGEST_PATTERN = 500
 BROKEN = (
     *(OSError, ValueError, RuntimeError, struct.error, tarfile.TarError, zipfile.BadZipFile),
@@ -45,7 +44,7 @@ BROKEN = (
 
 
 def local_files(folder: Path) -> dict[str, Path]:
-    """Return files in a folder by relative name, no hidden ones. UserError for links out of it."""
+    """Return a folder's visible files by relative name. UserError for a link out of it."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     named = {path.relative_to(folder).as_posix(): path for path in files}
     visible = {name: path for name, path in named.items() if not _is_hidden(name)}
@@ -55,12 +54,12 @@ def local_files(folder: Path) -> dict[str, Path]:
 
 
 def new_names_table(folder: Path, name: str) -> Path:
-    """Return the path of a table of new names. Raises UserError for one outside the folder."""
+    """Return the path of a table of new values. Raises UserError for one outside the folder."""
     return below(folder, name, f"{declaration_in(folder)}: a table of 'rename'")
 
 
 def plain_name(name: str) -> str:
-    """Return a file's name without the suffix of its compression."""
+    """Return a file's name without a suffix of compression."""
     path = PurePosixPath(name)
     return str(path.with_suffix("")) if path.suffix in COMPRESSED else name
 
@@ -73,7 +72,7 @@ def _members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
                     yield entry, archive.read(entry)
         return
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        for member in sorted(archive.getmembers(), key=lambda each: each.name):
+        for member in sorted(archive.getmembers(), key=lambda member: member.name):
             file = archive.extractfile(member) if member.isfile() else None
             if file is not None:
                 yield member.name, file.read()
@@ -90,35 +89,37 @@ def _uncompressed(name: str, content: bytes) -> bytes:
     return unpack(content) if unpack else content
 
 
-def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
-    """Yield the file, or the members of an archive, each with the columns of its name.
+def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
+    """Yield the file, or each member of an archive, with the columns of its name.
 
-    Raises UserError for an absent or broken file, for absent members, and for a member's name that
-    leads out of the archive.
+    Raises UserError for an absent or broken file, absent members, and a member whose name leads out
+    of the archive.
     """
-    columns = columns_in(how.patterns, name) or {}
+    columns = columns_in(entry.patterns, name) or {}
     try:
         content = path.read_bytes()
         if not name.endswith(ARCHIVES):
-            yield Table(plain_name(name), _uncompressed(name, content), how), columns
+            yield Table(plain_name(name), _uncompressed(name, content), entry), columns
             return
-        members = [each for each in _members(name, content) if not _is_hidden(each[0])]
-        names = [member for member, _ in members]
-        for member in names:
+        members = [member for member in _members(name, content) if not _is_hidden(member[0])]
+        fitting = []
+        for member, data in members:
             try:
                 relative(member)
             except ValueError as error:
                 raise UserError(f"{name}: member {member!r:.80}: {error}; pack it anew.") from error
-        inside = [columns_in([how.members], member) if how.members else {} for member in names]
-        if all(captures is None for captures in inside):
+            captures = columns_in([entry.members], member) if entry.members else {}
+            if captures is not None:
+                fitting.append((member, data, captures))
+        if not fitting:
+            names = [member for member, _ in members]
             raise UserError(
-                f"{name} has no member that 'members' ({how.members!r}) fits; it has "
+                f"{name} has no member that 'members' ({entry.members!r}) fits; it has "
                 f"{', '.join(names[:4]) or 'none'}{', …' if len(names) > 4 else ''}. Correct it."
             )
-        for (member, data), captures in zip(members, inside, strict=True):
-            if captures is not None:
-                member_path = plain_name(f"{name}/{member}")
-                yield Table(member_path, _uncompressed(member, data), how), {**columns, **captures}
+        for member, data, captures in fitting:
+            content = _uncompressed(member, data)
+            yield Table(plain_name(f"{name}/{member}"), content, entry), {**columns, **captures}
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; retrieve it, or correct 'files'.") from error
     except BROKEN as error:
@@ -130,32 +131,35 @@ def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, d
 
 @cache
 def _compiled(names: str) -> tuple[list[str], list[Any]]:
-    """Return columns and expressions of a pattern; RE2 matches in time linear in the name."""
+    """Return a pattern's columns, and its greedy and lazy expressions (RE2, in linear time)."""
     if len(names) > LONGEST_PATTERN:
         raise UserError(
             f"the pattern of names {names[:40]!r}… has {len(names)} characters; expected at most "
             f"{LONGEST_PATTERN}. Make it shorter."
         )
-    # Not every environment has it that reads which benchmarks there are.
+    # Some environments that list the benchmarks lack it.
     import re2
 
-    parts = re.split(r"(\*|\{\w+\})", names)
-    columns = [part[1:-1] for part in parts[1::2] if part != "*"]
+    pieces = re.split(r"(\*|\{\w+\})", names)
+    columns = [piece[1:-1] for piece in pieces[1::2] if piece != "*"]
     expressions = []
-    for much in ("", "?"):
-        signs = {"*": f"[^/]*{much}"}
-        each = (signs.get(part, f"([^/]+{much})") for part in parts[1::2])
-        literal = map(re2.escape, parts[::2])
-        expressions.append(re2.compile("".join(chain(*zip_longest(literal, each, fillvalue="")))))
+    for lazy in ("", "?"):
+        expression = ""
+        for number, piece in enumerate(pieces):
+            if number % 2 == 0:
+                expression += re2.escape(piece)
+            else:
+                expression += f"[^/]*{lazy}" if piece == "*" else f"([^/]+{lazy})"
+        expressions.append(re2.compile(expression))
     return columns, expressions
 
 
 def columns_in(patterns: Sequence[str], name: str) -> dict[str, str] | None:
-    """Return a name's text by column of the first pattern that fits it; None if none fits.
+    """Match a name with patterns; return the text of each column, or None if no pattern fits.
 
-    ``*`` and ``{column}`` are text without a slash. Columns take as much text as they can. If a
-    repeated column does not get the same text that way, all take as little as they can. Raises
-    UserError for a pattern that is too long.
+    ``*`` and ``{column}`` stand for text without a slash. The first pattern that fits counts.
+    Columns take as much text as they can, or as little if only then a repeated column has the same
+    text each time. Raises UserError for a pattern that is too long.
     """
     for pattern in patterns:
         columns, expressions = _compiled(pattern)
@@ -169,10 +173,10 @@ def columns_in(patterns: Sequence[str], name: str) -> dict[str, str] | None:
     return None
 
 
-def with_new_names(how: Read, folder: Path) -> Read:
-    """Replace names of tables of new values by these. UserError for absent or malformed ones."""
-    tables = dict(how.rename)
-    for column, table in how.rename.items():
+def with_new_names(entry: AnyFiles, folder: Path) -> AnyFiles:
+    """Read the tables of new values that ``rename`` names. UserError for a malformed table."""
+    tables = dict(entry.rename)
+    for column, table in entry.rename.items():
         if not isinstance(table, str):
             continue
         path = new_names_table(folder, table)
@@ -189,34 +193,34 @@ def with_new_names(how: Read, folder: Path) -> Read:
                 )
             names[cells[0]] = cells[1]
         tables[column] = names
-    return how.model_copy(update={"rename": tables})
+    return entry.model_copy(update={"rename": tables})
 
 
-def files_of(how: PlainFiles, named: Named, account: Account) -> list[tuple[str, Path]]:
-    """List names and paths of files that patterns fit. UserError for a pattern without any."""
-    for pattern in how.patterns:
+def _matching_files(entry: PlainFiles, named: Named, account: Account) -> list[tuple[str, Path]]:
+    """List names and paths of files that patterns fit. UserError for a pattern without files."""
+    for pattern in entry.patterns:
         if not any(columns_in([pattern], name) is not None for name in named):
             raise UserError(
                 f"{account.entry}: 'files' {pattern!r} fits no file "
                 f"({', '.join([*named][:4]) or 'there is none'}{', …' if len(named) > 4 else ''}); "
                 "correct the pattern, or add the files to sources.tsv or to the folder."
             )
-    return sorted((n, path) for n, path in named.items() if columns_in(how.patterns, n) is not None)
+    return sorted(item for item in named.items() if columns_in(entry.patterns, item[0]) is not None)
 
 
-def rows_in(how: Files, named: Named, folder: Path, account: Account) -> list[Row]:
+def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[Row]:
     """Read the rows of an entry's files, and count them in its account.
 
-    In order: add columns of names and constants, rename values, join aligned files, apply
-    ``where``, look columns up. Raises UserError for malformed rows, an unused column or value of
-    ``where`` and ``rename``, and if no row is left.
+    The steps are: add columns of file names and constants, rename values, join aligned files, apply
+    ``where``, add columns of lookup tables. Raises UserError for malformed rows, an unused column
+    or value of ``where`` and ``rename``, and if no row is left.
     """
-    account.words_from, account.allow_empty = how.words_from, how.allow_empty
-    tables = _tables(how, named, folder, account)
+    account.words_from, account.allow_empty = entry.words_from, entry.allow_empty
+    tables = _read_tables(entry, named, folder, account)
     aligned = []
-    for number, entry in enumerate(how.aligned):
+    for number, files in enumerate(entry.aligned):
         beside = Account(f"{account.entry}.aligned.{number}")
-        aligned.append((entry, _tables(entry, named, folder, beside)))
+        aligned.append((files, _read_tables(files, named, folder, beside)))
         account.files |= beside.files
         account.notes.update({f"aligned.{number}: {note}": n for note, n in beside.notes.items()})
         if account.notes[BLANK] or beside.notes[BLANK]:
@@ -225,40 +229,40 @@ def rows_in(how: Files, named: Named, folder: Path, account: Account) -> list[Ro
                 "same; take the lines out, or name them in 'skip_lines'."
             )
     rows: list[Row] = []
-    values: dict[str, set[str]] = {column: set() for column in how.where}
-    for row in side_by_side(tables, aligned):
+    values: dict[str, set[str]] = {column: set() for column in entry.where}
+    for row in _join_aligned(tables, aligned):
         for column in values.keys() & row.cells.keys():
             values[column].add(as_text(row.cells[column]).strip())
-        keys = [k for k, among in how.where.items() if not is_one_of(row.cells.get(k), among)]
-        if keys:
-            account.left_out[f"where.{keys[0]}"] += 1
+        unmet = [c for c, among in entry.where.items() if not is_one_of(row.cells.get(c), among)]
+        if unmet:
+            account.left_out[f"where.{unmet[0]}"] += 1
         else:
             rows.append(row)
-    for column, among in how.where.items():
-        several = among if isinstance(among, tuple) else (among,)
-        _check_values(account, f"where.{column}", [*map(as_text, several)], values[column])
+    for column, among in entry.where.items():
+        expected = among if isinstance(among, tuple) else (among,)
+        _check_values(account, f"where.{column}", [*map(as_text, expected)], values[column])
     if not rows:
         raise UserError(
             f"{account.entry}: no row of {len(account.files)} files is left; correct 'where' and "
             "'skip_lines'."
         )
-    return [*looked_up(rows, how, folder)]
+    return [*_with_lookups(rows, entry, folder)]
 
 
-def _tables(how: PlainFiles, named: Named, folder: Path, account: Account) -> list[Tabled]:
-    names = with_new_names(how, folder).rename
+def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account) -> list[Tabled]:
+    names = with_new_names(entry, folder).rename
     values: dict[str, set[str]] = {column: set() for column in names}
     tables: list[Tabled] = []
-    for name, path in files_of(how, named, account):
-        for table, in_name in tables_in(path, name, how):
+    for name, path in _matching_files(entry, named, account):
+        for table, in_name in tables_in(path, name, entry):
             if table.name in account.files:
                 raise UserError(
                     f"{account.entry}: {table.name} is read twice, from {name} the second time; "
                     "take one of the two away, or name one in 'files'."
                 )
             account.files[table.name] = table.reading
-            added = {**in_name, **how.constants}
-            both = in_name.keys() & how.constants.keys()
+            added = {**in_name, **entry.constants}
+            both = in_name.keys() & entry.constants.keys()
             rows = []
             for line, content in table.rows(account):
                 account.rows += 1
@@ -276,17 +280,15 @@ def _tables(how: PlainFiles, named: Named, folder: Path, account: Account) -> li
                 rows.append(Row(cells, table.name, line, account))
             tables.append((in_name, rows))
     account.check_faults()
-    # Headings of ratings are renamed where they are read.
-    for column, new in () if is_wide(how) else names.items():
-        unused = {*new} - values[column]
-        if isinstance(how.rename[column], str) and unused < {*new}:
+    # The headings of ratings are renamed later, with the ratings.
+    for column, new in () if is_wide(entry) else names.items():
+        unused = len({*new} - values[column])
+        if isinstance(entry.rename[column], str) and unused < len(new):
             if unused:  # One table serves several entries.
-                account.notes[f"values in the table of rename.{column} that no row has"] += len(
-                    unused
-                )
+                account.notes[f"values in the table of rename.{column} that no row has"] += unused
             continue
         _check_values(account, f"rename.{column}", [*new], values[column], fold=False)
-    absent = {*how.skip_lines} - {"reason", *account.files}
+    absent = {*entry.skip_lines} - {"reason", *account.files}
     if absent:
         raise UserError(
             f"{account.entry}: 'skip_lines' names {min(absent)!r}, which is none of the files that "
@@ -298,7 +300,7 @@ def _tables(how: PlainFiles, named: Named, folder: Path, account: Account) -> li
 def _check_values(
     account: Account, key: str, expected: Sequence[str], values: set[str], *, fold: bool = True
 ) -> None:
-    """Raise UserError for an expected value, or column, that no row has."""
+    """Raise UserError for an expected value that no row has; ``fold`` ignores case."""
     seen = {*map(compared, values)} if fold else values
     for value in expected:
         if (compared(value) if fold else value) not in seen:
@@ -310,33 +312,34 @@ def _check_values(
             )
 
 
-def side_by_side(
+def _join_aligned(
     tables: Iterable[Tabled], aligned: Sequence[tuple[PlainFiles, Sequence[Tabled]]]
 ) -> Iterator[Row]:
-    """Join rows of files with rows of their aligned files. UserError if these do not match."""
+    """Join rows of files with the rows of their aligned files. UserError if these do not match."""
     used: set[str] = set()
     for captures, rows in tables:
         joined = rows
         for entry, files in aligned:
-            fitting = []
-            for captured, more in files:
-                both = captured.keys() & captures.keys()
-                if all(captured[name] == captures[name] for name in both):
-                    fitting.append(more)
+            fitting = [
+                aligned_rows
+                for captured, aligned_rows in files
+                if all(captured.get(name, value) == value for name, value in captures.items())
+            ]
             if len(fitting) != 1:
                 raise UserError(
                     f"{joined[0].file}: 'aligned' {', '.join(map(repr, entry.patterns))} has "
                     f"{len(fitting)} files beside it; expected one. The columns in braces that "
                     "both patterns have must say the same."
                 )
-            more = fitting[0]
-            used.add(more[0].file)
-            if len(joined) != len(more):
+            (partners,) = fitting
+            used.add(partners[0].file)
+            if len(joined) != len(partners):
                 raise UserError(
-                    f"{joined[0].file} has {len(joined):,} rows, and {more[0].file} beside it "
-                    f"{len(more):,}; expected as many. Retrieve both again, or correct 'aligned'."
+                    f"{joined[0].file} has {len(joined):,} rows, and {partners[0].file} beside it "
+                    f"{len(partners):,}; expected as many. Retrieve both again, or correct "
+                    "'aligned'."
                 )
-            pairs = zip(joined, more, strict=True)
+            pairs = zip(joined, partners, strict=True)
             joined = []
             for row, beside in pairs:
                 twice = (row.cells.keys() & beside.cells.keys()) - captures.keys()
@@ -355,12 +358,12 @@ def side_by_side(
             )
 
 
-def looked_up(rows: Iterable[Row], how: Files, folder: Path) -> Iterator[Row]:
-    """Add columns of tables of lookup. UserError for rows, or rows of tables, without partner."""
-    if not how.lookup:
+def _with_lookups(rows: Iterable[Row], entry: Files, folder: Path) -> Iterator[Row]:
+    """Add the columns of lookup tables. UserError for a row of either without partner."""
+    if not entry.lookup:
         yield from rows
         return
-    tables = [(lookup, *_read(lookup, folder)) for lookup in how.lookup]
+    tables = [(lookup, *_read_lookup(lookup, folder)) for lookup in entry.lookup]
     used: list[set[tuple[str, ...]]] = [set() for _ in tables]
     for row in rows:
         cells = dict(row.cells)
@@ -368,40 +371,41 @@ def looked_up(rows: Iterable[Row], how: Files, folder: Path) -> Iterator[Row]:
             key = tuple(as_text(cell(row, name)).strip() for name in lookup.by)
             if key not in table:
                 raise UserError(
-                    f"{row.place}: {path} has no row for {_named(lookup, key)}; add it, or "
+                    f"{row.place}: {path} has no row for {_key_text(lookup, key)}; add it, or "
                     "leave such rows out with 'where'."
                 )
             keys.add(key)
-            more = table[key][1]
-            twice = more.keys() & cells.keys()
-            if twice:
+            _, added = table[key]
+            if twice := added.keys() & cells.keys():
                 raise UserError(
                     f"{path}: column {min(twice)!r} stands in {row.file} too; rename it."
                 )
-            cells |= more
+            cells |= added
         yield replace(row, cells=cells)
     for (lookup, path, table), keys in zip(tables, used, strict=True):
         for key in table.keys() - keys:
             raise UserError(
-                f"{path}:{table[key][0]}: no row of {', '.join(how.patterns)} has "
-                f"{_named(lookup, key)}; correct the line, or take it out."
+                f"{path}:{table[key][0]}: no row of {', '.join(entry.patterns)} has "
+                f"{_key_text(lookup, key)}; correct the line, or take it out."
             )
 
 
-def _named(lookup: Lookup, key: Sequence[str]) -> str:
+def _key_text(lookup: Lookup, key: Sequence[str]) -> str:
     return ", ".join(f"{name} {value!r}" for name, value in zip(lookup.by, key, strict=True))
 
 
-def _read(
+def _read_lookup(
     lookup: Lookup, folder: Path
 ) -> tuple[Path, dict[tuple[str, ...], tuple[int, Mapping[str, str]]]]:
-    """Read a table of lookup: its path, and line and further cells by the values of its keys."""
+    """Read a lookup table; return its path, and by key the line and the further cells."""
     path = below(folder, lookup.table, f"{declaration_in(folder)}: a table of 'lookup'")
     rows: dict[tuple[str, ...], tuple[int, Mapping[str, str]]] = {}
     with reading(path, "a tab-separated table with headings", "Add it, or correct 'lookup'."):
         for line, cells in table_rows(path, lookup.by, delimiter="\t", quoting=csv.QUOTE_NONE):
             key = tuple(cells.pop(name).strip() for name in lookup.by)
             if key in rows:
-                raise BadLine(line, f"{_named(lookup, key)} stands in line {rows[key][0]} already")
+                raise BadLine(
+                    line, f"{_key_text(lookup, key)} stands in line {rows[key][0]} already"
+                )
             rows[key] = line, cells
     return path, rows

@@ -1,41 +1,78 @@
-"""Make items of rows: pairs of sentences, or single sentences with a label."""
+"""Turn rows of files into pairs and single sentences, and find differences within pairs."""
 
 import math
+import unicodedata
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import cache
 from itertools import product
+from os.path import commonprefix
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from blimpworks.benchmarks import entries
 from blimpworks.benchmarks.declaration import Declaration
-from blimpworks.benchmarks.differences import Span, difference, span_of
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.templates import Row, Rows, cell, has_column, is_one_of, word_span
+from blimpworks.benchmarks.templates import (
+    Row,
+    Rows,
+    Span,
+    cell,
+    has_column,
+    is_one_of,
+    occurrences,
+    word_span,
+)
 from blimpworks.errors import UserError
 from blimpworks.items import Regions
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A pair, or a sentence on both sides; ``more`` has further columns."""
+    """An item of a benchmark; ``more`` has further columns."""
 
     lang: str
     phenomenon: str
     paradigm: str
-    good: str
-    bad: str
-    regions: Regions
     file: str
     line: int
     id: str
     more: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def place(self) -> str:
+        """File and line of the item."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def labels(self) -> tuple[str, str, str]:
+        """Language, phenomenon and paradigm."""
+        return self.lang, self.phenomenon, self.paradigm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair(Item):
+    """A pair of sentences, or a single sentence as both good and bad."""
+
+    good: str
+    bad: str
+    regions: Regions
+
+    @property
+    def sentences(self) -> list[str]:
+        """Distinct sentences."""
+        return [*dict.fromkeys((self.good, self.bad))]
+
+
+AnyItem = TypeVar("AnyItem", bound=Item)
+
 
 def text(row: Row, column: str) -> str:
-    """Return a cell with text, stripped. Raises UserError for an empty one, or no text."""
+    """Return a cell's text, stripped. Raises UserError for an empty cell, or one without text."""
     value = cell(row, column)
     if not isinstance(value, str) or not value.strip():
         raise UserError(
@@ -49,7 +86,7 @@ def text(row: Row, column: str) -> str:
 
 
 def number(row: Row, column: str) -> float:
-    """Return a cell as a number. Raises UserError for no number."""
+    """Return a cell's number. Raises UserError for a cell without a finite number."""
     value = as_text(cell(row, column)).strip()
     with suppress(ValueError):
         if math.isfinite(parsed := float(value)):
@@ -60,37 +97,37 @@ def number(row: Row, column: str) -> float:
     )
 
 
-def rating_in(row: Row, data: entries.Labels) -> dict[str, float | None]:
-    """Return the grade of a row, null for an empty cell; nothing without such a column."""
+def _rating_in(row: Row, data: entries.Labels) -> dict[str, float | None]:
+    """Return a row's grade as ``rating``, None for an empty cell; nothing if not declared."""
     if not isinstance(data.rating, str):
         return {}
     empty = not as_text(cell(row, data.rating)).strip()
     return {"rating": None if empty else number(row, data.rating)}
 
 
-def ahead(good: float | None, bad: float | None) -> float | None:
-    """Return the good sentence's grade less the bad one's; None where either has none."""
+def rating_difference(good: float | None, bad: float | None) -> float | None:
+    """Return the good sentence's grade minus the bad one's; None if either is None."""
     return None if good is None or bad is None else good - bad
 
 
-def by_paradigm(items: Iterable[Any]) -> dict[tuple[str, str, str], list[Any]]:
+def by_paradigm(items: Iterable[AnyItem]) -> dict[tuple[str, str, str], list[AnyItem]]:
     """Group items by language, phenomenon and paradigm."""
-    groups: dict[tuple[str, str, str], list[Any]] = {}
+    groups: dict[tuple[str, str, str], list[AnyItem]] = {}
     for item in items:
-        groups.setdefault((item.lang, item.phenomenon, item.paradigm), []).append(item)
+        groups.setdefault(item.labels, []).append(item)
     return groups
 
 
 def labels_of(row: Row, data: entries.Labels, declared: Declaration) -> dict[str, Any]:
-    """Return the fields of a row's item that are not sentences."""
-    paradigm = labelled(row, data.paradigm, "paradigm") or PurePosixPath(row.file).stem
+    """Return the fields of a row's item, except its sentences."""
+    paradigm = label_in(row, data.paradigm, "paradigm") or PurePosixPath(row.file).stem
     phenomenon = not_empty(row, data.phenomenon) if data.phenomenon else ""
     try:
         phenomenon = phenomenon or declared.phenomenon_of(paradigm) or ""
     except UserError as error:
         raise UserError(f"{row.place}: {error}") from error
-    phenomenon = phenomenon or labelled(row, None, "phenomenon")
-    lang = labelled(row, data.lang, "lang") or declared.only_language
+    phenomenon = phenomenon or label_in(row, None, "phenomenon")
+    lang = label_in(row, data.lang, "lang") or declared.only_language
     if lang not in declared.languages:
         raise UserError(
             f"{row.place}: the language is {lang!r}; expected one of "
@@ -99,7 +136,7 @@ def labels_of(row: Row, data: entries.Labels, declared: Declaration) -> dict[str
         )
     labels = {"lang": lang, "paradigm": paradigm, "phenomenon": phenomenon or paradigm}
     name = as_text(cell(row, data.id)) if data.id else str(row.line)
-    more = {column: as_text(cell(row, column)) for column in data.keep} | rating_in(row, data)
+    more = {column: as_text(cell(row, column)) for column in data.keep} | _rating_in(row, data)
     return {**labels, "file": row.file, "line": row.line, "id": name, "more": more}
 
 
@@ -107,7 +144,7 @@ Joined = entries.Conditions | entries.Suites | entries.Alternatives
 
 
 def joiner_in(row: Row, data: Joined, declared: Declaration) -> str:
-    """Return the text between parts in a row's language. Raises UserError where none is given."""
+    """Return the text between parts of a sentence in a row's language. UserError without one."""
     lang, joined_by = labels_of(row, data, declared)["lang"], data.joined_by
     if isinstance(joined_by, str):
         return joined_by
@@ -119,8 +156,8 @@ def joiner_in(row: Row, data: Joined, declared: Declaration) -> str:
     return str(joined_by[lang])
 
 
-def labelled(row: Row, column: str | None, default: str) -> str:
-    """Return a label by its column or the usual one, or "". UserError for an empty cell."""
+def label_in(row: Row, column: str | None, default: str) -> str:
+    """Return a row's label in a column or else the ``default`` one, or "". UserError if empty."""
     if column is not None:
         return not_empty(row, column)
     advice = f"name a column as {default!r}"
@@ -129,7 +166,7 @@ def labelled(row: Row, column: str | None, default: str) -> str:
 
 
 def not_empty(row: Row, column: str) -> str:
-    """Return a cell as text. Raises UserError for an empty one."""
+    """Return a cell's text. Raises UserError for an empty cell."""
     value = as_text(cell(row, column)).strip()
     if not value:
         raise UserError(
@@ -140,19 +177,19 @@ def not_empty(row: Row, column: str) -> str:
 
 
 def item_key(row: Row, data: entries.Labels, item: str | None) -> tuple[str, ...]:
-    """Return the file, paradigm, language and name that the rows of an item share."""
-    among = (labelled(row, data.paradigm, "paradigm"), labelled(row, data.lang, "lang"))
-    return (row.file, *among, *((not_empty(row, item),) if item else ()))
+    """Return the file, paradigm, language and perhaps name that the rows of an item share."""
+    key = (row.file, label_in(row, data.paradigm, "paradigm"), label_in(row, data.lang, "lang"))
+    return (*key, not_empty(row, item)) if item else key
 
 
 def region_in(
     row: Row, sentence: str, critical: entries.Column | entries.CriticalIndex, near: Span
 ) -> Span:
-    """Return the span of a critical region; of several places the one next to ``near`` counts."""
+    """Return the span of a critical region; of several, the one next to the span ``near``."""
     if isinstance(critical, entries.CriticalIndex):
         return word_span(row, sentence, critical.word, critical.words)
     region_text = text(row, critical)
-    span = span_of(sentence, region_text, near)
+    span = _span_of(sentence, region_text, near)
     if span is None:
         raise UserError(
             f"{row.place}: the critical region {region_text!r} (column {critical!r}) is no part of "
@@ -165,7 +202,7 @@ def region_in(
 def regions_of(
     rows: tuple[Row, Row], good: str, bad: str, critical: entries.Critical | None
 ) -> Regions:
-    """Return critical regions as declared in both rows, by default where the sentences differ."""
+    """Return a pair's critical regions, by default where its sentences differ."""
     if critical is None:
         return difference(good, bad)
     if isinstance(critical, entries.CriticalOffsets):
@@ -178,15 +215,14 @@ def regions_of(
                     f"{row.place}: column {column!r} is {value!r}; expected a number of characters."
                 )
             offsets.append(int(value))
-        regions = Regions(*offsets)
-        inside = regions.good_start < regions.good_end <= len(good)
-        if not inside or not regions.bad_start < regions.bad_end <= len(bad):
+        good_start, good_end, bad_start, bad_end = offsets
+        if not (good_start < good_end <= len(good) and bad_start < bad_end <= len(bad)):
             raise UserError(
                 f"{row.place}: the critical regions {offsets} are not inside sentences of "
                 f"{len(good)} and {len(bad)} characters; expected half-open spans in characters. "
                 f"Correct the columns {', '.join(columns)}."
             )
-        return regions
+        return Regions(*offsets)
     if not isinstance(critical, entries.CriticalWords):
         critical = entries.CriticalWords(good=critical, bad=critical)
     near = difference(good, bad)
@@ -194,8 +230,8 @@ def regions_of(
     return Regions(*first, *region_in(rows[1], bad, critical.bad, near[2:]))
 
 
-def pairs(rows: Rows, data: entries.Pairs, declared: Declaration) -> Iterator[Item]:
-    """Make a pair of each row with a good and a bad sentence."""
+def pairs(rows: Rows, data: entries.Pairs, declared: Declaration) -> Iterator[Pair]:
+    """Yield a pair from each row, which has a good and a bad sentence."""
     for row in rows:
         good, bad = text(row, data.good), text(row, data.bad)
         if isinstance(data.critical, entries.CriticalOffsets):
@@ -207,23 +243,23 @@ def pairs(rows: Rows, data: entries.Pairs, declared: Declaration) -> Iterator[It
                         "'critical'."
                     )
         regions = regions_of((row, row), good, bad, data.critical)
-        yield Item(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
+        yield Pair(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
 
 
-def choices(rows: Rows, data: entries.Choices, declared: Declaration) -> Iterator[Item]:
-    """Make a pair of each row with two sentences and a column that names the good one."""
+def choices(rows: Rows, data: entries.Choices, declared: Declaration) -> Iterator[Pair]:
+    """Yield a pair from each row, which has two sentences and says which is good."""
     for row in rows:
-        right = _side(row, data.right.column, data.right.first, data.right.second)
+        right = _is_first(row, data.right.column, data.right.first, data.right.second)
         sides = (data.first, data.second) if right else (data.second, data.first)
         critical = data.critical
         if isinstance(critical, entries.CriticalWords) and not right:
             critical = entries.CriticalWords(good=critical.bad, bad=critical.good)
         good, bad = (text(row, side) for side in sides)
         regions = regions_of((row, row), good, bad, critical)
-        yield Item(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
+        yield Pair(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
 
 
-def _side(row: Row, column: str, first: entries.Values, second: entries.Values) -> bool:
+def _is_first(row: Row, column: str, first: entries.Values, second: entries.Values) -> bool:
     value = cell(row, column)
     is_first = is_one_of(value, first)
     if is_first == is_one_of(value, second):
@@ -235,8 +271,8 @@ def _side(row: Row, column: str, first: entries.Values, second: entries.Values) 
     return is_first
 
 
-def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration) -> Iterator[Item]:
-    """Make a pair of each good and each bad sentence of an item. UserError if it lacks one."""
+def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration) -> Iterator[Pair]:
+    """Yield a pair for each good and each bad row of an item. UserError if it lacks either."""
     groups: dict[object, list[Row]] = {}
     numbers: Counter[object] = Counter()
     for row in rows:
@@ -250,7 +286,7 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
             for number, row in enumerate(group):
                 is_good = (number == 0) == (data.order == "good first")
                 if data.label:
-                    is_good = _side(row, data.label, data.good, data.bad)
+                    is_good = _is_first(row, data.label, data.good, data.bad)
                 sides[is_good].append(row)
             if not data.item and len(group) == 1:
                 raise UserError(
@@ -273,17 +309,154 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
                 first, second = (text(row, data.sentence) for row in (good, bad))
                 regions = regions_of((good, bad), first, second, data.critical)
                 labels = labels_of(good, data, declared)
-                if rating := rating_in(bad, data):
-                    labels["more"] |= {"rating": ahead(labels["more"]["rating"], rating["rating"])}
-                yield Item(good=first, bad=second, regions=regions, **labels)
+                if rating := _rating_in(bad, data):
+                    labels["more"] |= {
+                        "rating": rating_difference(labels["more"]["rating"], rating["rating"])
+                    }
+                yield Pair(good=first, bad=second, regions=regions, **labels)
 
 
-def sentences(rows: Rows, data: entries.Sentences, declared: Declaration) -> Iterator[Item]:
-    """Make an item of each row with a sentence and its label."""
+def sentences(rows: Rows, data: entries.Sentences, declared: Declaration) -> Iterator[Pair]:
+    """Yield an item from each row, which has a sentence and its label."""
     for row in rows:
         sentence = text(row, data.sentence)
-        acceptable = _side(row, data.label, data.acceptable, data.unacceptable)
+        acceptable = _is_first(row, data.label, data.acceptable, data.unacceptable)
         labels = labels_of(row, data, declared)
         labels["more"] = {**labels["more"], "acceptable": acceptable}
         regions = difference(sentence, sentence)
-        yield Item(good=sentence, bad=sentence, regions=regions, **labels)
+        yield Pair(good=sentence, bad=sentence, regions=regions, **labels)
+
+
+UNSPACED = (
+    *(0x0E00, 0x1100),  # Thai, Lao, Tibetan, Burmese
+    *(0x1780, 0x1800),  # Khmer
+    *(0x2E80, 0xA4D0),  # Chinese and Japanese
+    *(0xF900, 0xFB00),  # Chinese, for compatibility
+    *(0x20000, 0x40000),  # rare Chinese characters
+)
+"""Starts and ends, alternating, of code points of scripts without spaces between words."""
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() and bisect(UNSPACED, ord(character)) % 2 == 0
+
+
+def _joins(sentence: str, index: int) -> bool:
+    """Tell whether no region may end before a character: it continues a word or is combining."""
+    if not 0 < index < len(sentence):
+        return False
+    before, after = sentence[index - 1], sentence[index]
+    if unicodedata.category(after).startswith("M"):
+        return True
+    marked = unicodedata.category(before).startswith("M")
+    return _in_word(after) and (_in_word(before) or (marked and _joins(sentence, index - 1)))
+
+
+def difference(good: str, bad: str) -> Regions:
+    """Return the spans of words (or characters without spaces) that differ in two sentences.
+
+    The spans lie between the common start and the common end; in equal sentences they are the whole
+    sentences. If one sentence only adds words, both spans include the next word, or else the one
+    before, so that neither is empty.
+    """
+    if good == bad:
+        return Regions(0, len(good), 0, len(bad))
+    # Despite its name it works on any strings.
+    start = len(commonprefix([good, bad]))  # noqa: RUF071
+    after = len(commonprefix([good[start:][::-1], bad[start:][::-1]]))  # noqa: RUF071
+    while _joins(good, start) or _joins(bad, start):
+        start -= 1
+    while _joins(good, len(good) - after) or _joins(bad, len(bad) - after):
+        after -= 1
+    shorter = min(good, bad, key=len)
+    end = len(shorter) - after
+    if start == end:
+        while end < len(shorter) and shorter[end].isspace():
+            end += 1
+        end = min(end + 1, len(shorter))
+        while _joins(shorter, end):
+            end += 1
+        after = len(shorter) - end
+    if start == end:
+        while start and shorter[start - 1].isspace():
+            start -= 1
+        start = max(start - 1, 0)
+        while _joins(shorter, start):
+            start -= 1
+    return Regions(start, len(good) - after, start, len(bad) - after)
+
+
+def _span_of(sentence: str, text: str, near: Span) -> Span | None:
+    """Return the span of a text in a sentence, or None.
+
+    Of several spans, it is the one with fewest ends inside words, then the one nearest to ``near``.
+    """
+    spans = [(start, start + len(text)) for start in occurrences(sentence, text)]
+
+    def rank(span: Span) -> tuple[int, int]:
+        gap = max(span[0] - near[1], near[0] - span[1], 0)
+        return sum(_joins(sentence, end) for end in span), gap
+
+    return min(spans, key=rank) if text and spans else None
+
+
+CHANGES = {"insert": "inserted", "delete": "deleted", "replace": "exchanged"}
+FORMS: tuple[Literal["NFC", "NFKC"], ...] = ("NFC", "NFKC")
+"""Normal forms of Unicode that models' tokenizers use."""
+
+
+@cache
+def _units(text: str) -> tuple[str, ...]:
+    if text.isalnum() and max(text) < chr(UNSPACED[0]):
+        return (text,)
+    ends = [end for end in range(1, len(text) + 1) if not _joins(text, end)]
+    return tuple(text[start:end] for start, end in zip([0, *ends], ends, strict=False))
+
+
+def units(sentence: str) -> list[str]:
+    """Split a sentence into words and marks, and into characters in scripts without spaces."""
+    return [unit for text in sentence.split() for unit in _units(text)]
+
+
+def count_words(sentence: str) -> int:
+    """Count the units of a sentence that have a letter or a digit."""
+    return sum(any(map(str.isalnum, unit)) for unit in units(sentence))
+
+
+def plain(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
+    """Normalise a text's characters, and its white space to single spaces."""
+    return " ".join(unicodedata.normalize(form, text).split())
+
+
+def same_but_for(first: str, second: str) -> str | None:
+    """Name the difference of two sentences if it is only white space or normalisation."""
+    if first.split() == second.split():
+        return "white space"
+    for form in FORMS:
+        if plain(first, form) == plain(second, form):
+            return f"Unicode normalisation ({form})"
+    return "where words are parted" if "".join(first.split()) == "".join(second.split()) else None
+
+
+def pattern(good: str, bad: str) -> str:
+    """Name the change from the good to the bad sentence, such as "exchanged 1, inserted 2".
+
+    Numbers count words and marks; "exchanged 1 for 2" means that two replace one. The same words in
+    another order are "reordered". Upper and lower case count only if nothing else differs.
+    """
+    sides = units(good), units(bad)
+    folded = [[unit.casefold() for unit in side] for side in sides]
+    if folded[0] == folded[1]:
+        if sides[0] != sides[1]:
+            return "letter case"
+        return "none" if good == bad else "spaces"
+    if Counter(folded[0]) == Counter(folded[1]):
+        return "reordered"
+    changes = []
+    for change, *spans in SequenceMatcher(a=folded[0], b=folded[1], autojunk=False).get_opcodes():
+        before, after = spans[1] - spans[0], spans[3] - spans[2]
+        if change != "equal":
+            unlike = change == "replace" and before != after
+            number = f"{before} for {after}" if unlike else str(max(before, after))
+            changes.append(f"{CHANGES[change]} {number}")
+    return ", ".join(sorted(changes))

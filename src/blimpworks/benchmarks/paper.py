@@ -1,14 +1,16 @@
-"""Present declared benchmarks to the core as papers."""
+"""Find declared benchmarks, and present them to the core as papers."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from pydantic import PrivateAttr
@@ -34,8 +36,8 @@ if TYPE_CHECKING:
     from blimpworks.reproduction.printed import PrintedAccuracy
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-PLACES = ("config/benchmarks", "config/demo/benchmarks")
-"""Folders of benchmarks, below the current directory, else the repository."""
+FOLDERS_BELOW = ("config/benchmarks", "config/demo/benchmarks")
+"""Folders of benchmarks, below the current directory and the repository."""
 NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 PACKAGE = "blimpworks.benchmarks"
 JUDGES = {"pair": "judge", "sentence": "judge_sentences", "item": "judge_designs"}
@@ -46,16 +48,16 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 }
 LAYOUTS = {"pair": "pairs", "sentence": "sentences", "item": "conditions"}
 PRINTED = ("phenomena", "paradigms")
-"""Exhibits whose printed numbers are accuracies."""
-EMPTY = dict.fromkeys(("ud_name", "family", "excluded_treebanks", "note"), "")
-UNKNOWN = {**EMPTY, "script": "Zzzz", "unimorph": (), "untested": (), "special": ()}
-"""Facts of a language that no table has."""
-ITEMS = 1000
-"""Items of a file, for plans, where neither declaration nor file has their number."""
+"""Exhibits with printed accuracies."""
+EMPTY_FACTS = dict.fromkeys(("ud_name", "family", "excluded_treebanks", "note"), "")
+UNKNOWN_LANGUAGE = {**EMPTY_FACTS, "script": "Zzzz", "unimorph": (), "untested": (), "special": ()}
+"""Facts of a language that the table of languages lacks."""
+ASSUMED_ITEMS = 1000
+"""Assumed items of a file, for plans without declared number and file."""
 
 
 class Declared(Declaration):
-    """A declared benchmark, as campaigns ask about it."""
+    """A declared benchmark, with what rules, campaigns and the core ask about it."""
 
     _counts: dict[tuple[str, Path | None, int | None], Mapping[str, int] | None] = PrivateAttr(
         default_factory=dict
@@ -63,12 +65,12 @@ class Declared(Declaration):
 
     @property
     def name(self) -> str:
-        """Name, that of the folder."""
+        """Name of its folder."""
         return self.folder.name
 
     @cached_property
     def source_table(self) -> Path | None:
-        """Table of its sources, if it has one."""
+        """Table of its sources; None without one."""
         path = self.folder / "sources.tsv"
         return path if path.is_file() else None
 
@@ -78,12 +80,24 @@ class Declared(Declaration):
         return [*read_rows(NeededRow, self.source_table)] if self.source_table else []
 
     def rows_of(self, entries: Sequence[Files]) -> list[SourceRow]:
-        """List sources that some entries name, and those of their ratings."""
+        """List the sources that entries and their ratings name."""
         patterns = [pattern for entry in files_of(entries) for pattern in entry.every_pattern]
         return [row for row in self.sources if columns_in(patterns, row.name) is not None]
 
+    def source_files(self, sources: Path) -> dict[str, Path]:
+        """Return the retrieved sources of the items by name. UserError for an absent one."""
+        named = {row.name: sources / row.name for row in self.rows_of(self.data)}
+        absent = [name for name, path in named.items() if not path.is_file()]
+        if absent:
+            raise UserError(
+                f"{sources / absent[0]} does not exist ({len(absent)} of {len(named)} sources); "
+                f"retrieve them with a campaign that has {self.name!r} (snakemake --until "
+                "retrieve), and name their directory with --sources."
+            )
+        return named
+
     def local_of(self, entries: Sequence[Files]) -> list[str]:
-        """List files of the folder that some entries name, and tables that they need."""
+        """List the files of the folder that entries name, and the tables that they need."""
         entries = [*files_of(entries)]
         patterns = [pattern for entry in entries for pattern in entry.every_pattern]
         files = local_files(self.folder).items()
@@ -91,35 +105,35 @@ class Declared(Declaration):
         tables = [new_names_table(self.folder, name) for entry in entries for name in entry.tables]
         return [*map(str, chosen + tables)]
 
-    # What its rules ask for
+    # Asked by its rules
 
     def inputs(self, entries: str, layout: Layout) -> list[str]:
-        """List the inputs of data, people, released or perplexities, the declaration first."""
+        """List the declaration, and the files of its data, people, released or perplexities."""
         chosen = getattr(self, entries)
         return [str(self.path), *self.local_of(chosen), *layout.usable(self.rows_of(chosen))]
 
     def item_tables(self, entries: str, layout: Layout) -> list[str]:
-        """List items tables of the campaign's languages for people's judgements, else none."""
+        """List the items tables of the campaign's languages; none unless for people."""
         if entries != "people":
             return []
         languages = layout.item_languages(self.name)
         return [str(whole_items_table(layout.campaign, self.name, lang)) for lang in languages]
 
     def most(self, campaign: Campaign) -> list[str]:
-        """Return the campaign's limit of items per paradigm as an option of the command."""
+        """Return the campaign's limit of items per paradigm as a command's option."""
         most = self.options(campaign).per_paradigm
         return [f"--most={most}"] if most else []
 
-    # What the core asks for
+    # Asked by the core
 
     def options(self, campaign: Campaign) -> DeclaredOptions:
-        """Return the campaign's settings, with the declaration's where they are silent."""
+        """Return the campaign's settings, with unset ones from the declaration."""
         stated: DeclaredOptions = getattr(campaign, self.name, None) or DeclaredOptions()
         unknown = stated.unknown_words or self.unknown_words
         return stated.model_copy(update={"unknown_words": unknown})
 
     def methods_in(self, campaign: Campaign, _architecture: str) -> Sequence[str]:
-        """Return the methods of the campaign, else the declaration's, else the unit's."""
+        """Return the campaign's methods, else the declaration's, else the unit's defaults."""
         stated = self.options(campaign).methods
         return stated or self.methods or METHODS[self.unit]
 
@@ -128,7 +142,7 @@ class Declared(Declaration):
         return tuple(lang for lang in catalogue.languages if lang in self.languages)
 
     def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:
-        """Return the declared or counted items of a language; None without the files."""
+        """Return the declared or counted number of items of a language; None without the files."""
         most = self.options(campaign).per_paradigm
         number = self.expected(lang)
         if number and not most:
@@ -136,24 +150,55 @@ class Declared(Declaration):
         resources, mirror = campaign.pathvars.resources, campaign.mirror
         key = (resources, mirror, most)
         if key not in self._counts:
-            from blimpworks.benchmarks.preview import count_items  # no parse of the Snakefile's
-
-            self._counts[key] = count_items(self, Path(resources), mirror, most)
+            self._counts[key] = self._count_items(Path(resources), mirror, most)
         counts = self._counts[key]
         return None if counts is None else counts.get(lang, 0)
 
+    def _count_items(
+        self, resources: Path, mirror: Path | None, most: int | None
+    ) -> Mapping[str, int] | None:
+        """Count items by language, at most ``most`` of each paradigm; None without all files.
+
+        Copies in a mirror count. Raises UserError for a malformed file, or a copy unlike its pin.
+        """
+        # Reading the Snakefile counts no items, and these imports take long.
+        from blimpworks.benchmarks.build import read_items
+        from blimpworks.benchmarks.layouts import by_paradigm
+        from blimpworks.items import evenly
+        from blimpworks.retrieval.sources import Pin, in_mirror, retrieve
+
+        with TemporaryDirectory() as folder:
+            named = local_files(self.folder)
+            for row in self.rows_of(self.data):
+                path = resources / "sources" / row.name
+                if not path.is_file():
+                    # Nothing is to be recorded beside the catalogue.
+                    pin = replace(Pin.of(row, Path()), catalogue="")
+                    if not (row.sha256 or row.git_blob) or in_mirror(pin, mirror) is None:
+                        return None
+                    path = Path(folder) / row.name
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    retrieve(pin, path, mirror)
+                named[row.name] = path
+            groups = by_paradigm(read_items(self, named, []))
+        counts: Counter[str] = Counter()
+        for (lang, _, _), items in groups.items():
+            counts[lang] += len(evenly(items, most))
+        return counts
+
     def expected_units(self, campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-        """Estimate the items of a language for plans, without its files by their number."""
+        """Estimate the number of items of a language for plans, without files by their number."""
         most = self.options(campaign).per_paradigm
         files = max(len(self.rows_of(self.data)), 1)
         number = self.expected(lang)
         if number is None:
-            with suppress(UserError):  # whose sentence the job that builds the items has
+            with suppress(UserError):  # the job that builds the items raises it too
                 number = self.counted_units(campaign, catalogue, lang)
-        return min(number or ITEMS * files, most * files) if most else number or ITEMS * files
+        number = number or ASSUMED_ITEMS * files
+        return min(number, most * files) if most else number
 
     def check(self, campaign: Campaign, catalogue: Catalogue) -> None:
-        """Raise UserError for a campaign without its languages, or an entry without files."""
+        """Raise UserError for a campaign with none of the languages, and an entry without files."""
         if not self.languages_in(campaign, catalogue):
             raise UserError(
                 f"benchmark {self.name!r} has items in {', '.join(self.languages)} "
@@ -169,7 +214,7 @@ class Declared(Declaration):
                 )
 
     def check_languages(self, table: Path) -> None:
-        """Raise UserError for a language that neither the declaration nor a table names."""
+        """Raise UserError for a language that neither the declaration nor the table names."""
         languages = self.languages
         if isinstance(languages, Mapping):
             return
@@ -183,12 +228,12 @@ class Declared(Declaration):
             )
 
     def check_settings(self, campaign: Campaign) -> None:
-        """Check the languages of a benchmark of the campaign like ``check_languages``."""
+        """Check the languages with the campaign's table, if the campaign has the benchmark."""
         if self.name in campaign.benchmarks:
             self.check_languages(campaign.catalogue.languages)
 
     def tables(self) -> dict[str, TableKind]:
-        """Return the kinds of tables from the files of the declaration."""
+        """Return the kinds of tables that exhibits read."""
         accuracies = "{results}/accuracies/{paper}.parquet"
         return {
             "several_models": TableKind(
@@ -222,7 +267,7 @@ class Declared(Declaration):
                 f"language, and {self.name!r} has {', '.join(self.languages)}; take the "
                 "tables out, or declare a benchmark for each language."
             )
-        # The Snakefile reads declarations each time, and needs no table of results for it.
+        # Each start of Snakemake reads declarations, but no printed numbers.
         from blimpworks.reproduction.printed import PrintedAccuracy
 
         for row in printed:
@@ -243,7 +288,7 @@ class Declared(Declaration):
             )
 
     def paper(self) -> Paper:
-        """Return the benchmark as a paper, with rows of languages that a catalogue may lack."""
+        """Return the benchmark as a paper, with rows for languages that it names."""
         names = self.languages if isinstance(self.languages, Mapping) else {}
         printed = self.folder / "printed"
         facts = {name: getattr(self, name) for name in ("name", "label", "unit", "right")}
@@ -259,9 +304,7 @@ class Declared(Declaration):
         }
         return Paper(
             name=self.name,
-            citation=Citation(
-                **{each.name: getattr(self, each.name).strip() for each in fields(Citation)}
-            ),
+            citation=Citation(**{f.name: getattr(self, f.name).strip() for f in fields(Citation)}),
             settings=DeclaredOptions,
             benchmarks=(
                 Benchmark(
@@ -285,16 +328,20 @@ class Declared(Declaration):
             source_tables=(self.source_table,) if self.source_table else (),
             languages=tuple(
                 LanguageRow.model_validate(
-                    {**UNKNOWN, "lang": lang, "name": name, "papers": (self.name,), "paper_n": None}
+                    {
+                        **UNKNOWN_LANGUAGE,
+                        "lang": lang,
+                        "name": name,
+                        "papers": (self.name,),
+                        "paper_n": None,
+                    }
                 )
                 for lang, name in names.items()
             ),
-            exhibits=specs_of(
-                self.name, {kind for kind, given in data.items() if given}, released=released
-            ),
+            exhibits=specs_of(self.name, {k for k in data if data[k]}, released=released),
             facts={"benchmark": lambda _campaign, _catalogue: facts, "sizes": sizes},
             tables=self.tables(),
-            formulas=(f"{PACKAGE}.exhibits.formulas",),
+            formulas=(f"{PACKAGE}.exhibits.view",),
             commands=(f"{PACKAGE}.commands",),
             rules="benchmarks.smk",
             folder=self.folder,
@@ -305,7 +352,7 @@ class Declared(Declaration):
 
 
 def files_of(entries: Sequence[Files]) -> Iterator[Files]:
-    """Yield entries, and the ratings of their items in files of their own."""
+    """Yield entries, and their entries of ratings."""
     for entry in entries:
         yield entry
         if isinstance(entry, Labels) and isinstance(entry.rating, Ratings):
@@ -313,13 +360,13 @@ def files_of(entries: Sequence[Files]) -> Iterator[Files]:
 
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:
-    """Return known numbers of parameters of models [billions]."""
+    """Return the known numbers of parameters of models [billions] by name."""
     rows = catalogue.models.items()
     return {name: size for name, row in rows if (size := row.billions(campaign))}
 
 
 def named_sizes(campaign: Campaign) -> list[float]:
-    """List known numbers of parameters of the models that a campaign names [billions]."""
+    """List the known numbers of parameters of a campaign's models [billions]."""
     rows = read_rows(ModelRow, campaign.catalogue.models)
     named = (row for row in rows if campaign.models == "all" or row.name in campaign.models)
     return [size for row in named if (size := row.billions(campaign))]
@@ -333,7 +380,7 @@ def _folders() -> Iterable[Path]:
         inside = path.is_relative_to(working_directory)
         folders[path.name] = path.relative_to(working_directory) if inside else path
     for root in [Path()] if working_directory == REPOSITORY else (Path(), REPOSITORY):
-        for folder in PLACES:
+        for folder in FOLDERS_BELOW:
             for path in sorted((root / folder).glob("*/benchmark.yaml")):
                 folders.setdefault(path.parent.name, path.parent)
     return folders.values()
@@ -356,6 +403,7 @@ def read_declared(folder: Path) -> Declared:
 
 
 def _read_all() -> tuple[dict[str, Declared], dict[str, str]]:
+    """Read all benchmarks; return the usable ones by name, and the faults of the others."""
     usable, faults = {}, {}
     for folder in _folders():
         try:
@@ -366,14 +414,14 @@ def _read_all() -> tuple[dict[str, Declared], dict[str, str]]:
 
 
 def declared_benchmarks() -> dict[str, Declared]:
-    """Return all usable declared benchmarks, by name."""
+    """Return all usable benchmarks by name."""
     return _read_all()[0]
 
 
 def find_declared(text: str) -> Declared:
     """Find a benchmark by name, or by the path of its folder or declaration.
 
-    Raises UserError for none, a malformed one, and one with a language that has no name.
+    Raises UserError if it is absent or malformed, or has a language without a name.
     """
     folder = named_folder(text)
     if folder is None:
@@ -389,6 +437,6 @@ def find_declared(text: str) -> Declared:
 
 
 def declared_papers() -> tuple[dict[Path, Paper], dict[str, str]]:
-    """Return declared benchmarks as papers by folder, and faults of the others by name."""
+    """Return the usable benchmarks as papers by folder, and the faults of the others by name."""
     usable, faults = _read_all()
     return {declared.folder: declared.paper() for declared in usable.values()}, faults

@@ -1,10 +1,10 @@
-"""Evaluate predictions: formulas over the surprisals of an item's regions in its conditions.
+"""Evaluate formulas over the surprisals of an item's regions: predictions and effects.
 
-``(6;%match%)`` is the surprisal of region 6 (or a named one; ``*`` is the whole sentence) in the
-condition ``match``. Surprisals and numbers are added and subtracted, and sums compared with ``<``,
-``>`` and ``=``. Comparisons are combined with ``&`` (binds tighter), ``|`` and ``!``; brackets,
-round or square, group. Effects are sums alone. Source: SyntaxGym (Gauthier et al. 2020, section 2),
-whose formulas all are valid here.
+``(6;%match%)`` is the surprisal of region 6 in the condition ``match``. Regions have numbers or
+names; ``*`` is the whole sentence. A prediction compares sums of surprisals and numbers with ``<``,
+``>`` and ``=``. It combines comparisons with ``&`` (binds tighter), ``|`` and ``!``. Brackets, both
+round and square, group them. An effect is a sum. All formulas of SyntaxGym (Gauthier et al. 2020,
+section 2) are valid.
 """
 
 from collections.abc import Mapping
@@ -21,16 +21,15 @@ from blimpworks.scoring.resolution import Floats
 
 WHOLE = "*"
 """Region that is the whole sentence."""
-Place = tuple[str, str]
-"""Name or number of a region, or WHOLE, and a condition."""
-Values = Mapping[Place, Floats]
-"""A number for each item [n], by place."""
+Region = tuple[str, str]
+"""Name or number of a region, or WHOLE, and the name of a condition."""
+Values = Mapping[Region, Floats]
+"""A number for each item [n], by region."""
 
 ABSOLUTE, RELATIVE = 1e-3, 1e-5
 """Tolerances of ``=`` in syntaxgym-core, ``atol`` and ``rtol`` of ``numpy.isclose``."""
-LONGEST, DEEPEST = 5000, 200
-"""Characters and levels of the largest formula."""
-LEAST = np.finfo(np.float64).tiny
+MOST_CHARACTERS, MOST_LEVELS = 5000, 200
+LEAST_NORMAL = np.finfo(np.float64).tiny
 TERMINALS = {
     "REGION": "a region before ';'",
     "CONDITION": "a condition between two '%'",
@@ -43,7 +42,7 @@ _EXAMPLES = {"start": "(6;%match%) < (6;%mismatch%)", "effect": "(6;%mismatch%) 
 
 
 class _Sum(NamedTuple):
-    """A sum of surprisals [n], and its bound of rounding [n]."""
+    """A sum of surprisals [n], and the bound of its rounding error [n]."""
 
     value: Floats | float
     bound: Floats | float
@@ -51,7 +50,7 @@ class _Sum(NamedTuple):
 
 @v_args(inline=True)
 class _Margins(Transformer[Token, Floats]):
-    """Margins of a formula, from the surprisals of its places and their bounds of rounding."""
+    """Compute a formula's margins from the surprisals of its regions and their rounding bounds."""
 
     either = np.maximum
     both = np.minimum
@@ -62,8 +61,8 @@ class _Margins(Transformer[Token, Floats]):
         self.bounds = bounds
 
     def place(self, region: Token, condition: Token) -> _Sum:
-        region_key = _place(region, condition)
-        return _Sum(self.values[region_key], self.bounds.get(region_key, 0.0))
+        key = _region(region, condition)
+        return _Sum(self.values[key], self.bounds.get(key, 0.0))
 
     def constant(self, number: Token) -> _Sum:
         return _Sum(float(number), 0.0)
@@ -71,22 +70,22 @@ class _Margins(Transformer[Token, Floats]):
     def negative(self, term: _Sum) -> _Sum:
         return _Sum(-term.value, term.bound)
 
-    def plus(self, left: _Sum, right: _Sum) -> _Sum:
-        return _Sum(left.value + right.value, left.bound + right.bound)
+    def plus(self, first: _Sum, second: _Sum) -> _Sum:
+        return _Sum(first.value + second.value, first.bound + second.bound)
 
-    def minus(self, left: _Sum, right: _Sum) -> _Sum:
-        return _Sum(left.value - right.value, left.bound + right.bound)
+    def minus(self, first: _Sum, second: _Sum) -> _Sum:
+        return _Sum(first.value - second.value, first.bound + second.bound)
 
-    def comparison(self, left: _Sum, sign: Token, right: _Sum) -> Floats:
-        """Return how far the right sum is above or below the left one, or inside the tolerance."""
-        ahead = np.asarray(self.minus(right, left).value)
+    def comparison(self, first: _Sum, sign: Token, second: _Sum) -> Floats:
+        """Return how far the comparison is from not holding [n]; 0 for a tie."""
+        ahead = np.asarray(self.minus(second, first).value)
         if sign == "=":
-            inside: Floats = ABSOLUTE + RELATIVE * np.abs(right.value) - np.abs(ahead)
+            inside: Floats = ABSOLUTE + RELATIVE * np.abs(second.value) - np.abs(ahead)
             # Like numpy.isclose, the tolerance includes its end. There the margin is the least
             # normal number instead of 0, so that it counts as holding within "&", "|" and "!" too.
-            # Rounding makes no ties of "=": how equal is equal, its tolerance says.
-            return np.where(inside == 0, LEAST, inside)
-        ahead = np.where(np.abs(ahead) <= left.bound + right.bound, 0.0, ahead)
+            # Rounding makes no ties of "=", which has a tolerance.
+            return np.where(inside == 0, LEAST_NORMAL, inside)
+        ahead = np.where(np.abs(ahead) <= first.bound + second.bound, 0.0, ahead)
         return ahead if sign == "<" else 0.0 - ahead
 
     def opposite(self, margin: Floats) -> Floats:
@@ -96,22 +95,22 @@ class _Margins(Transformer[Token, Floats]):
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula over surprisals of regions, of which it names at least one."""
+    """A formula over surprisals of at least one region."""
 
     text: str
-    places: frozenset[Place]
+    regions: frozenset[Region]
     tree: Tree[Token] = field(repr=False, compare=False)
     start: ClassVar[str]
-    """Its symbol in the grammar."""
+    """Symbol of the grammar that the text must match."""
 
     @classmethod
     @cache
     def parse(cls, text: str) -> Self:
-        """Parse a formula. UserError with column and expectation if malformed or without region."""
-        if len(text) > LONGEST:
+        """Parse a formula. Raises UserError for a malformed one, and for one without a region."""
+        if len(text) > MOST_CHARACTERS:
             raise UserError(
                 f"formula {text[:40]!r}… has {len(text):,} characters; expected at most "
-                f"{LONGEST:,}. Make several predictions of it."
+                f"{MOST_CHARACTERS:,}. Make several predictions of it."
             )
         try:
             tree = _parser().parse(text, cls.start)
@@ -122,14 +121,12 @@ class Formula:
                 f"formula {text!r} is malformed at column {column + 1}"
                 f"{'' if ends else f', {text[column]!r}'}; expected {_expected(error)}."
             ) from None
-        if _depth(tree) > DEEPEST:
+        if _depth(tree) > MOST_LEVELS:
             raise UserError(
-                f"formula {text[:40]!r}… has more than {DEEPEST} levels; expected fewer. Make "
+                f"formula {text[:40]!r}… has more than {MOST_LEVELS} levels; expected fewer. Make "
                 "several predictions of it."
             )
-        regions = frozenset(
-            _place(*region_node.children) for region_node in tree.find_data("place")
-        )
+        regions = frozenset(_region(*node.children) for node in tree.find_data("place"))
         if not regions:
             raise UserError(
                 f"formula {text!r} names no region; expected one such as {_EXAMPLES[cls.start]}."
@@ -143,33 +140,33 @@ class Effect(Formula):
     start = "effect"
 
     def values(self, values: Values) -> Floats:
-        """Compute the effect in each item [n] from surprisals [n]; NaN where one is missing."""
+        """Compute the effect in each item [n]; NaN where a surprisal is missing."""
         total: Any = _Margins(values, {}).transform(self.tree)
         return np.asarray(total.value)
 
 
 class Prediction(Formula):
-    """A formula that is to hold of each item."""
+    """A formula that must hold of an item."""
 
     start = "start"
 
     def margins(self, values: Values, bounds: Values | None = None) -> Floats:
-        """Return how far the prediction is from not holding [n], in the unit of ``values``.
+        """Return the prediction's margin in each item [n], in the unit of ``values``.
 
-        ``values`` are surprisals [n] of each of ``places``; a missing one is NaN, and so is its
-        margin. The margin of ``a < b`` is b - a, of ``a > b`` a - b. That of ``a = b`` is the
-        tolerance 1e-3 + 1e-5 |b| minus |a - b|. ``&`` takes the smaller, ``|`` the larger, ``!``
-        the negative. The prediction holds above 0. A difference of exactly the tolerance holds too,
-        with the least normal number as margin. 0 is a tie, in which neither it nor its negation
-        holds.
+        The prediction holds if its margin is above 0. At 0 neither it nor its negation holds: a
+        tie. The margin of ``a < b`` is b - a, and that of ``a > b`` a - b. That of ``a = b`` is the
+        tolerance 1e-3 + 1e-5 |b| minus |a - b|. A difference of exactly the tolerance holds, with
+        the least normal number as margin. ``&`` takes the smaller margin, ``|`` the larger, ``!``
+        the negative.
 
-        Sums that differ by no more than ``bounds`` of rounding [n] are tied. KeyError for a place
-        without values.
+        ``values`` are surprisals [n] of each region; a missing one is NaN, and so is the margin.
+        Sums that differ by no more than ``bounds``, of rounding errors [n], are tied. Raises
+        KeyError for a region without values.
         """
         return _Margins(values, bounds or {}).transform(self.tree)
 
 
-def _place(region: Any, condition: Any) -> Place:
+def _region(region: Any, condition: Any) -> Region:
     return str(region), str(condition).strip("%")
 
 
@@ -196,22 +193,22 @@ def _depth(tree: Tree[Token]) -> int:
     return deepest
 
 
-POINTS = 1 << 14
-"""Sampled surprisals that estimate the chance of predictions."""
+CHANCE_POINTS = 1 << 14
 
 
 @cache
 def chance_of(formulas: tuple[str, ...]) -> float:
-    """Compute the probability of all predictions under independent, equal normal surprisals.
+    """Estimate the probability that all predictions hold for independent normal surprisals.
 
-    It takes ``POINTS`` of Sobol's sequence and their opposites: exact for a single comparison, else
-    with an error below 0.001. "=" never holds. Raises UserError for a malformed formula.
+    Evaluates them at ``CHANCE_POINTS`` of Sobol's sequence and their opposites. The result is exact
+    for a single comparison, else off by less than 0.001. "=" never holds. Raises UserError for a
+    malformed formula.
     """
     from scipy.stats import norm, qmc
 
     predictions = [*map(Prediction.parse, formulas)]
-    regions = sorted(frozenset().union(*(prediction.places for prediction in predictions)))
-    points = norm.ppf(qmc.Sobol(len(regions), seed=0).random(POINTS)).T
+    regions = sorted(frozenset().union(*(prediction.regions for prediction in predictions)))
+    points = norm.ppf(qmc.Sobol(len(regions), seed=0).random(CHANCE_POINTS)).T
     values = dict(zip(regions, np.hstack([points, -points]), strict=True))
     hold = [prediction.margins(values) > 0 for prediction in predictions]
     return float(np.all(hold, axis=0).mean())

@@ -1,8 +1,8 @@
-"""Read rows of tables in the formats of released benchmarks, with the line of each.
+"""Read rows of files in the formats of released benchmarks, with the line of each row.
 
-Lines end at a line feed alone, since sentences may hold any other separator of Unicode. The csv
-module reads strictly. Pandas silently fills short rows, and pyarrow silently takes text after a
-closing quotation mark.
+Only line feeds end lines, since sentences may hold Unicode's other separators. The csv module reads
+strictly, whereas pandas fills short rows without a word, and pyarrow takes text after a closing
+quotation mark.
 """
 
 import codecs
@@ -29,66 +29,64 @@ SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".
 SUFFIXES |= {".parquet": "parquet", ".xlsx": "xlsx", ".txt": "txt"}
 BLANK = "blank lines, which are passed over"
 SEPARATORS = ",;\t|"
-MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
-"""A cell in the quotes of csv that holds a quotation mark."""
+"""A quoted cell of csv that holds a quotation mark."""
 Cells = Iterator[tuple[int, dict[str, Any]]]
-"""Lines, rows or records from 1, each with its cells by column."""
+"""Numbers of lines, rows or records, from 1, each with its cells by column."""
 LeavesOut = Callable[..., bool]
 """Function that tells whether to leave a line out, by its number and whether it is blank."""
-SHOWN = 20
-"""Faults of an entry that a message lists."""
+MOST_FAULTS = 20
 PLACE = re.compile(r"^([^:]+:\d+):? ")
 """File and line at the start of a fault."""
 
 
 @dataclass
 class Account:
-    """Files, rows and items of an entry, counted while they are read, and rules of templates."""
+    """Counts of an entry's files, rows and items, its faults, and its rules for templates."""
 
     entry: str
     """File of the declaration and key of the entry, for messages."""
     files: dict[str, str] = field(default_factory=dict)
-    """Way of reading, by name of file."""
+    """Format, encoding and separator, by name of file."""
     rows: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    """Rows that are no items, by the key that excludes them."""
+    """Number of rows that are no items, by the key that leaves them out."""
     items: int = 0
     notes: Counter[str] = field(default_factory=Counter)
-    """Remarks on rows that are used, counted."""
+    """Number of rows, by remark on them."""
     faults: list[str] = field(default_factory=list)
     """Sentences about rows that cannot be read."""
     words_from: int = 0
-    """Index of the first word, for templates."""
+    """Index of a sentence's first word, for templates."""
     allow_empty: tuple[str, ...] = ()
     """Columns that may be empty in a template."""
     columns: dict[str, bool] = field(default_factory=dict)
-    """Whether a name without quotes was a column in the rows before."""
+    """Whether rows so far have a column, by its name."""
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        """Keep an error about a row among the faults, so that one message tells all."""
+        """Add an error about a row to the faults, so that one message lists them all."""
         try:
             yield
         except UserError as error:
             self.faults.append(str(error))
 
     def check_faults(self) -> None:
-        """Raise UserError with the first faults, if any; equal ones of several rows once."""
+        """Raise UserError with the first faults, if any; equal faults of several rows are one."""
         alike: dict[str, list[str]] = {}
         for fault in self.faults:
             alike.setdefault(PLACE.sub("", fault), []).append(fault)
         messages = []
         for faults in alike.values():
             locations = [match[1] for fault in faults[1:] if (match := PLACE.match(fault))]
-            listed_locations = ", ".join(locations[: SHOWN - 1]) or "other rows"
-            more = f", and {len(faults) - SHOWN:,} more" if len(faults) > SHOWN else ""
-            messages.append(
-                faults[0] + (f" The same at {listed_locations}{more}." if len(faults) > 1 else "")
-            )
+            listed_locations = ", ".join(locations[: MOST_FAULTS - 1]) or "other rows"
+            more = f", and {len(faults) - MOST_FAULTS:,} more" if len(faults) > MOST_FAULTS else ""
+            repeats = f" The same at {listed_locations}{more}." if len(faults) > 1 else ""
+            messages.append(faults[0] + repeats)
         if len(messages) > 1:
-            more = f"; the first {SHOWN} of them" if len(messages) > SHOWN else ""
-            lines = "\n".join(f"  {fault}" for fault in messages[:SHOWN])
+            more = f"; the first {MOST_FAULTS} of them" if len(messages) > MOST_FAULTS else ""
+            lines = "\n".join(f"  {fault}" for fault in messages[:MOST_FAULTS])
             raise UserError(f"{self.entry}: {len(messages):,} faults{more}:\n{lines}")
         if messages:
             raise UserError(messages[0])
@@ -100,29 +98,30 @@ class Account:
         return counts | {"left_out": dict(self.left_out), "notes": dict(self.notes)}
 
     def lines(self) -> Iterator[str]:
-        """Yield the account in lines for people."""
+        """Yield the account as lines of text."""
         used = self.rows - self.left_out.total()
-        read = f"{len(self.files):,} file{'s' * (len(self.files) != 1)}, {self.rows:,} rows"
+        files = "1 file" if len(self.files) == 1 else f"{len(self.files):,} files"
+        read = f"{files}, {self.rows:,} rows"
         yield f"{self.entry.rpartition(' ')[2]}: {read}, {used:,} used, {self.items:,} items"
-        yield from (
-            f"  left out by {key}: {n:,} row{'s' * (n != 1)}" for key, n in self.left_out.items()
-        )
-        yield from (f"  {note}: {n:,}" for note, n in self.notes.items())
+        for key, n in self.left_out.items():
+            yield f"  left out by {key}: {n:,} {'row' if n == 1 else 'rows'}"
+        for note, n in self.notes.items():
+            yield f"  {note}: {n:,}"
 
 
 @dataclass(frozen=True)
 class Table:
-    """A file in memory, and the declaration of its reading."""
+    """A file in memory, and the entry of the declaration that says how to read it."""
 
     name: str
     content: bytes
-    how: PlainFiles
+    entry: PlainFiles
 
     @cached_property
     def format(self) -> str:
-        """Format, by declaration or suffix. Raises UserError where neither has it."""
+        """Format, as declared or by the suffix. Raises UserError for an unknown suffix."""
         suffix = PurePosixPath(self.name).suffix.lower()
-        name = self.how.format or SUFFIXES.get(suffix)
+        name = self.entry.format or SUFFIXES.get(suffix)
         if name is None:
             raise UserError(
                 f"{self.name}: the suffix {suffix!r} is of no known format "
@@ -132,13 +131,13 @@ class Table:
 
     @cached_property
     def encoding(self) -> str:
-        """Encoding, by declaration or byte order mark, else UTF-8."""
-        marked = (name for mark, name in MARKS.items() if self.content.startswith(mark))
-        return self.how.encoding or next(marked, "utf-8")
+        """Encoding, as declared or by a byte order mark, else UTF-8."""
+        marked = (name for mark, name in BYTE_ORDER_MARKS.items() if self.content.startswith(mark))
+        return self.entry.encoding or next(marked, "utf-8")
 
     @cached_property
     def text(self) -> str:
-        """Decoded text without byte order mark. Raises UserError for another encoding."""
+        """Text without byte order mark. Raises UserError for another encoding."""
         try:
             text = self.content.decode(self.encoding)
             if "\0" in text:
@@ -151,8 +150,8 @@ class Table:
                 f"{self.name}{line} is not in {self.encoding} ({error}); state the file's "
                 "encoding with 'encoding', such as cp1251 or latin-1."
             ) from error
-        if self.how.encoding:
-            # Refuse an encoding that the file evidently does not have.
+        if self.entry.encoding:
+            # The file may decode, and still show that it has another encoding.
             fault = ""
             if re.search(r"[\x80-\x84\x86-\x9f]", text):
                 fault = "also has control characters; in cp1252 they are letters or marks"
@@ -168,7 +167,7 @@ class Table:
 
     @cached_property
     def lines(self) -> list[str]:
-        """Lines of the text without their ends. Raises UserError for ends by CR alone."""
+        """Lines without their ends. Raises UserError if all end at carriage returns."""
         if "\n" not in self.text and "\r" in self.text.rstrip("\r"):
             raise UserError(
                 f"{self.name}: its lines end at carriage returns alone; expected line feeds. Save "
@@ -178,13 +177,13 @@ class Table:
 
     @cached_property
     def separator(self) -> str:
-        """Separator of a csv or tsv file, by declaration or headings."""
-        if self.how.separator or self.format == "tsv":
-            return self.how.separator or "\t"
-        first = "".join(self.lines[self.how.header_row - 1 :][:1])
-        if not self.how.columns or len(self.how.columns) == 1:
+        """Separator of a csv or tsv file, as declared or guessed from the first row."""
+        if self.entry.separator or self.format == "tsv":
+            return self.entry.separator or "\t"
+        first = "".join(self.lines[self.entry.header_row - 1 :][:1])
+        if not self.entry.columns or len(self.entry.columns) == 1:
             return max(SEPARATORS, key=first.count)
-        gaps = len(self.how.columns) - 1
+        gaps = len(self.entry.columns) - 1
         fitting = [separator for separator in SEPARATORS if first.count(separator) == gaps]
         if len(fitting) > 1:
             raise UserError(
@@ -195,12 +194,12 @@ class Table:
 
     @property
     def quotes(self) -> str:
-        """Meaning of quotation marks: of ``csv``, or text (``none``, the default of tsv)."""
-        return self.how.quotes or ("none" if self.format == "tsv" else "csv")
+        """Meaning of quotation marks: ``csv``, or text (``none``, the default of tsv)."""
+        return self.entry.quotes or ("none" if self.format == "tsv" else "csv")
 
     @property
     def reading(self) -> str:
-        """Way of reading, for records."""
+        """Format, encoding, separator and quotes, for records."""
         details = [self.format]
         if self.format not in ("parquet", "xlsx"):
             details.append(self.encoding)
@@ -210,11 +209,10 @@ class Table:
         return ", ".join(details)
 
     def rows(self, account: Account) -> Cells:
-        """Yield rows, without ``skip_lines``; malformed ones become faults of the ``account``."""
-        skipped = {*self.how.skipped(self.name)}
+        """Yield rows except ``skip_lines``; malformed rows become faults of the ``account``."""
+        skipped = {*self.entry.skipped(self.name)}
 
         def leaves_out(line: int, blank: bool = False) -> bool:
-            """Tell whether to leave a line out; count it, and stop expecting it."""
             if line in skipped:
                 skipped.discard(line)
                 account.rows += 1
@@ -240,13 +238,13 @@ class Table:
 
 
 def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
-    """Yield cells of each line, or of each row where ``quotes: csv`` allows line breaks."""
+    """Yield the cells of each line, or of each row if ``quotes: csv`` allows line breaks."""
     rows: list[tuple[int, Sequence[str]]] = []
-    # After a separator and a space a quotation mark still opens a cell.
+    # A quotation mark opens a cell after a separator and a space too.
     options: Any = {"delimiter": table.separator, "strict": True, "skipinitialspace": True}
 
     with cells_of_any_size():
-        if table.how.quotes == "csv":
+        if table.entry.quotes == "csv":
             reader, line = csv.reader((f"{text}\n" for text in table.lines), **options), 1
             try:
                 for cells in reader:
@@ -264,7 +262,7 @@ def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
                     continue
                 if table.quotes == "none":
                     rows.append((line, text.split(table.separator)))
-                    if table.how.quotes is None:
+                    if table.entry.quotes is None:
                         _check_quotes(table, *rows[-1])
                     continue
                 try:
@@ -279,11 +277,11 @@ def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
 
 
 def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
-    """Refuse a table with evident quotes of csv, if the declaration is silent on quotes."""
+    """Raise UserError for a cell that csv evidently quotes; the entry does not say ``quotes``."""
     quoted = next((cell for cell in cells if QUOTED.fullmatch(cell)), None)
     marked = [cell for cell in cells if len(cell) > 1 and cell[0] == cell[-1] == '"']
     texts = [cell for cell in cells if cell and not cell.replace(".", "").isdecimal()]
-    is_heading = line == table.how.header_row and not table.how.columns
+    is_heading = line == table.entry.header_row and not table.entry.columns
     if quoted is None and marked and (is_heading or marked == texts):
         quoted = marked[0]
     if quoted is not None:
@@ -297,14 +295,14 @@ def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
 def _with_headings(
     table: Table, rows: Iterable[tuple[int, Sequence[object]]], account: Account
 ) -> Cells:
-    names: Sequence[str] | None = table.how.columns
+    names: Sequence[str] | None = table.entry.columns
     for line, cells in rows:
         if names is None:
-            if line < table.how.header_row:
+            if line < table.entry.header_row:
                 continue
             names = [as_text(cell).strip() for cell in cells]
             twice = next((name for name in names if name and names.count(name) > 1), None)
-            if twice is not None and not is_wide(table.how):
+            if twice is not None and not is_wide(table.entry):
                 raise UserError(
                     f"{table.name}:{line}: the heading {twice!r} stands in several columns; "
                     "expected distinct ones. State them with 'columns'."
@@ -316,7 +314,7 @@ def _with_headings(
             )
         else:
             pairs: list[tuple[str, Any]] = [*zip(names, cells, strict=True)]
-            if is_wide(table.how):
+            if is_wide(table.entry):
                 once = [pair for pair in pairs if names.count(pair[0]) == 1]
                 pairs = [*once, ("", pairs)]
             yield line, dict(pairs)
@@ -324,9 +322,9 @@ def _with_headings(
         raise UserError(f"{table.name} is empty; expected a row of headings. Retrieve it again.")
 
 
-def is_wide(how: PlainFiles) -> bool:
-    """Tell whether each column has the ratings of a sentence, so that headings repeat."""
-    return isinstance(how, People) and how.kind == "ratings" and how.headings is not None
+def is_wide(entry: PlainFiles) -> bool:
+    """Tell whether columns are sentences with people's ratings, so that headings repeat."""
+    return isinstance(entry, People) and entry.kind == "ratings" and entry.headings is not None
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -385,11 +383,11 @@ def _parsed(text: str, table: Table, line: int) -> Any:
 
 def _json_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     content = _parsed(table.text, table, 1)
-    for key in (table.how.records or "").split(".") if table.how.records else ():
+    for key in (table.entry.records or "").split(".") if table.entry.records else ():
         if not isinstance(content, dict) or key not in content:
             keys = ", ".join(content) if isinstance(content, dict) else type(content).__name__
             raise UserError(
-                f"{table.name} has no {table.how.records!r} (it has: {keys}); correct 'records'."
+                f"{table.name} has no {table.entry.records!r} (it has: {keys}); correct 'records'."
             )
         content = content[key]
     if isinstance(content, dict):
@@ -415,18 +413,19 @@ def _sheet_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
 
     with reading(Path(table.name), "an xlsx file", "Save it as one."):
         try:
-            # Not read_only, which believes what the file says of its size.
+            # With read_only, openpyxl trusts the sheet's size as the file states it.
             book = openpyxl.load_workbook(io.BytesIO(table.content), data_only=True)
         except (KeyError, zipfile.BadZipFile) as error:
             raise ValueError(f"it is no xlsx file ({error})") from error
-    sheets = {each.title: each for each in book.worksheets}
-    sheet = sheets.get(table.how.sheet) if table.how.sheet else next(iter(sheets.values()), None)
+    sheets = {sheet.title: sheet for sheet in book.worksheets}
+    first = next(iter(sheets.values()), None)
+    sheet = sheets.get(table.entry.sheet) if table.entry.sheet else first
     if sheet is None:
         raise UserError(
-            f"{table.name} has no sheet {table.how.sheet or 'of cells'!r} (it has: "
+            f"{table.name} has no sheet {table.entry.sheet or 'of cells'!r} (it has: "
             f"{', '.join(sheets)}); correct 'sheet'."
         )
-    # A cell with the error of a formula, such as #NAME?, has no value.
+    # A cell with an error of a formula, such as #NAME?, has no value.
     values = ([None if c.data_type == "e" else c.value for c in row] for row in sheet.iter_rows())
     rows = (
         (line, cells)
@@ -437,14 +436,14 @@ def _sheet_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
 
 
 def _text_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
-    column, *more = table.how.columns or ("text",)
+    column, *more = table.entry.columns or ("text",)
     if more:
         raise UserError(f"{table.name} is plain text, and has one column; correct 'columns'.")
     lines = table.lines[:-1] if not table.lines[-1] else table.lines
     for line, text in enumerate(lines, start=1):
         if leaves_out(line):
             continue
-        if not text.strip() and column not in table.how.allow_empty:
+        if not text.strip() and column not in table.entry.allow_empty:
             account.faults.append(
                 f"{table.name}:{line} is empty; expected a sentence. Correct the file, or add "
                 f"'allow_empty: [{column}]'."
@@ -464,7 +463,7 @@ READERS: Mapping[str, Callable[[Table, Account, LeavesOut], Cells]] = {
 
 
 def as_text(value: object) -> str:
-    """Return a cell as text: whole numbers without a point, truth values in lower case."""
+    """Return a cell as text: integral numbers without a point, truth values in lower case."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():

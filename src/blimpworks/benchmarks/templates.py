@@ -1,24 +1,23 @@
-"""Fill cells by name or by template: text with columns in braces, changed or not.
+"""Read cells by column name, or fill templates: texts with column names in braces.
 
-``{sentence[3]=were}`` exchanges the word at an index, ``{sentence['___']=answer}`` a text that
+``{sentence[3]=were}`` exchanges the word at index 3, ``{sentence['___']=answer}`` a text that
 occurs once, and ``{premise|unpunctuated}`` applies a filter.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any
 
-from blimpworks.benchmarks.differences import Span, occurrences
 from blimpworks.benchmarks.readers import Account, as_text
 from blimpworks.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a file: its cells by column, and its place."""
+    """A row of a file."""
 
     cells: Mapping[str, Any]
     file: str
@@ -34,10 +33,12 @@ class Row:
 
 
 Rows = Iterable[Row]
+Span = tuple[int, int]
+"""Half-open span of characters."""
 
 
 def has_column(row: Row, name: str, key: str, advice: str) -> bool:
-    """Tell whether a row has a column. UserError where rows before, by ``key``, are unlike it."""
+    """Tell whether a row has a column. UserError if earlier rows with the ``key`` disagree."""
     is_there = name in row.cells
     if row.account.columns.setdefault(key, is_there) != is_there:
         raise UserError(
@@ -48,17 +49,17 @@ def has_column(row: Row, name: str, key: str, advice: str) -> bool:
 
 
 def is_one_of(value: object, among: object) -> bool:
-    """Tell whether a cell equals one of some values, or a single one, as text without case."""
+    """Tell whether a cell equals a value or one of several, as text without case."""
     values = among if isinstance(among, tuple | list) else (among,)
     return compared(value) in map(compared, values)
 
 
 def compared(value: object) -> str:
-    """Return a cell's text for comparison: without case, and 1.0 like 1."""
+    """Return a cell's text for comparison: without case, and 1 for 1.0."""
     return re.sub(r"^(-?\d+)\.0+$", r"\1", as_text(value).strip().casefold())
 
 
-# A quotation holds braces only where one can begin, so that {don't} is a column.
+# Quotations that may contain braces begin after "[" or "=", so that {don't} names a column.
 _BRACES = re.compile(r"""\{((?>(?<=[\[=])(?:'[^']*'|"[^"]*")|[^{}])++)\}""")
 _VALUE = r"""'[^']*'|"[^"]*"|[^][|='"]+"""
 _EXCHANGE = re.compile(rf"\[({_VALUE})\]=({_VALUE})")
@@ -68,13 +69,13 @@ _FINAL = ".!?…。．！？｡۔؟।॥།။։"
 _CLOSING = "\"'’”»)]」』"
 """Quotes and brackets that can follow them."""
 _BEFORE, _AFTER = '"“«([「『¿¡', f'{_FINAL},;:،؛、，；："”»)]」』'
-"""Marks around a word that are no part of it."""
+"""Marks before and after a word that are no part of it."""
 _DOTLESS = ("tur", "aze", "azj", "crh")
-"""Languages in which i and ı are two letters, with capitals of their own."""
+"""Languages in which i and ı are two letters, with the capitals İ and I."""
 
 FILTERS: Mapping[str, Callable[[str, str], str]] = {
     "unpunctuated": lambda text, _lang: _unpunctuated(text.rstrip()),
-    # İ becomes i without the dot that combines.
+    # Lower case of İ is i and a combining dot, which is left out.
     "uncapitalised": lambda text, lang: _with_case(text, lang, {"I": "ı"}, lambda c: c.lower()[:1]),
     "capitalised": lambda text, lang: _with_case(text, lang, {"i": "İ", "ı": "I"}, str.upper),
 }
@@ -86,8 +87,8 @@ def _split(template: str) -> tuple[str, ...]:
 
 
 @cache
-def _parsed(inside: str) -> tuple[str, list[tuple[str, str]], list[str]] | None:
-    """Return the column of an expression, its exchanges (old, new) as written, and filters."""
+def _parse(inside: str) -> tuple[str, list[tuple[str, str]], list[str]] | None:
+    """Return an expression's column, exchanges (old, new) and filters; None if malformed."""
     match = _EXPRESSION.fullmatch(inside)
     if match is None:
         return None
@@ -102,7 +103,7 @@ def _parsed(inside: str) -> tuple[str, list[tuple[str, str]], list[str]] | None:
 
 
 def cell(row: Row, column: str) -> Any:
-    """Return a cell by its column, or the text of a template. UserError if the row lacks it."""
+    """Return the cell of a column, or the text of a template. UserError if the row lacks it."""
     if column in row.cells:
         return row.cells[column]
     pieces = _split(column)
@@ -112,7 +113,7 @@ def cell(row: Row, column: str) -> Any:
                 f"{row.place}: the template {column!r} has a brace too many; expected columns in "
                 "braces, each with one at both ends. Correct the declaration."
             )
-        filled = (_filled(row, text) if n % 2 else text for n, text in enumerate(pieces))
+        filled = (_fill(row, text) if n % 2 else text for n, text in enumerate(pieces))
         return "".join(filled)
     names = ", ".join(repr(n) for n, v in row.cells.items() if not isinstance(v, dict | list))
     raise UserError(
@@ -121,11 +122,11 @@ def cell(row: Row, column: str) -> Any:
     )
 
 
-def _filled(row: Row, inside: str) -> str:
-    """Fill braces: with a column, whatever its name, or an expression."""
+def _fill(row: Row, inside: str) -> str:
+    """Return the text for braces around a column's name, or around an expression."""
     if inside in row.cells or not re.search(r"[][|=]", inside):
         return _column_text(row, inside)
-    expression = _parsed(inside)
+    expression = _parse(inside)
     if expression is None:
         raise UserError(
             f"{row.place}: {{{inside}}} is no column and no template; expected one such as "
@@ -150,7 +151,7 @@ def _filled(row: Row, inside: str) -> str:
             start, end = word_span(row, text, old)
             value = _with_marks(text[start:end], value)
         if not value and (not text[:start].strip() or text[:start][-1:].isspace()):
-            # Of the spaces on both sides of what is taken out, one stays.
+            # One of the spaces on both sides of the removed text stays.
             end += len(text[end:]) - len(text[end:].lstrip())
         text = text[:start] + value + text[end:]
     for name in filters:
@@ -159,7 +160,7 @@ def _filled(row: Row, inside: str) -> str:
 
 
 def _column_text(row: Row, column: str) -> str:
-    """Return a template's column as text. Raises UserError for an empty one, unless allowed."""
+    """Return a column's text for a template. Raises UserError if it is empty and must not be."""
     value = cell(row, column)
     if isinstance(value, dict | list):
         raise UserError(
@@ -181,34 +182,48 @@ def _unpunctuated(text: str) -> str:
 
 
 def _with_case(text: str, lang: str, dotless: Mapping[str, str], case: Callable[[str], str]) -> str:
-    """Change the case of the first letter; I is İ or ı in Turkish and the like."""
+    """Change the case of the first letter, with Turkish and similar letters by ``dotless``."""
     letter = text[:1]
     changed = dotless[letter] if letter in dotless and lang in _DOTLESS else case(letter)
     return changed + text[1:]
 
 
 def _with_marks(word: str, value: str) -> str:
-    """Give a new word the marks around the old one, unless it has some, or is empty."""
+    """Give a new word the marks around the old one, unless it has marks or is empty."""
     body = word.strip(_BEFORE + _AFTER)
     if not body or not value:
         return value
     before, after = word.split(body, 1)
-    return before * (value[0] not in _BEFORE) + value + after * (value[-1] not in _AFTER)
+    if value[0] not in _BEFORE:
+        value = before + value
+    return value if value[-1] in _AFTER else value + after
 
 
-def word_span(row: Row, text: str, first: str | int, words: str | int = 1) -> Span:
-    """Return the span of words by index of the first and number. UserError if they are absent."""
-    index, count = (_number(row, name) for name in (first, words))
+def occurrences(sentence: str, text: str) -> Iterator[int]:
+    """Yield the starts of a text in a sentence; occurrences may overlap."""
+    start = sentence.find(text)
+    while start >= 0:
+        yield start
+        start = sentence.find(text, start + 1)
+
+
+def word_span(row: Row, text: str, first: str | int, count: str | int = 1) -> Span:
+    """Return the span of ``count`` words of a text from index ``first``. UserError if absent.
+
+    Index and count are numbers, or columns of the row with numbers.
+    """
+    index, length = (_number(row, name) for name in (first, count))
     start = index - row.account.words_from
     spans = [match.span() for match in re.finditer(r"\S+", text)]
-    if start < 0 or count < 1 or start + count > len(spans):
+    if start < 0 or length < 1 or start + length > len(spans):
         last = len(spans) - 1 + row.account.words_from
+        number = "" if length == 1 else f" with {length} words"
         raise UserError(
-            f"{row.place}: the word at index {index}{f' with {count} words' * (count != 1)} is "
-            f"not in {text!r}, whose {len(spans)} words count from {row.account.words_from} to "
-            f"{last}; correct {first!r}, or say 'words_from'."
+            f"{row.place}: the word at index {index}{number} is not in {text!r}, whose "
+            f"{len(spans)} words count from {row.account.words_from} to {last}; correct {first!r}, "
+            "or say 'words_from'."
         )
-    return spans[start][0], spans[start + count - 1][1]
+    return spans[start][0], spans[start + length - 1][1]
 
 
 def _number(row: Row, name: str | int) -> int:
@@ -223,18 +238,19 @@ def _number(row: Row, name: str | int) -> int:
 
 
 def _named_or_literal(row: Row, name: str) -> str:
-    """Return a column's text, or the name itself if there is no such column."""
+    """Return a column's text, or the name if there is no such column."""
     if has_column(row, name, name, f"quote text: '{name}'"):
         return _column_text(row, name)
-    alike = _resembled(name, tuple(row.cells))
-    if alike is not None:
+    similar = _similar(name, tuple(row.cells))
+    if similar or "_" in name:
+        but = f", but {similar[0]!r}" if similar else ""
         raise UserError(
-            f"{row.place} has no column {name!r}{f', but {alike!r}' * bool(alike)}; correct the "
-            f"template, or quote what is text: ='{name}'."
+            f"{row.place} has no column {name!r}{but}; correct the template, or quote what is "
+            f"text: ='{name}'."
         )
     return name
 
 
 @lru_cache(maxsize=1000)
-def _resembled(name: str, columns: tuple[str, ...]) -> str | None:
-    return next(iter(get_close_matches(name, columns, 1)), "" if "_" in name else None)
+def _similar(name: str, columns: tuple[str, ...]) -> list[str]:
+    return get_close_matches(name, columns, 1)

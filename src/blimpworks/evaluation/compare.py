@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from rich.console import Console
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.analysis.comparisons import EXACT_BELOW, KEY, mcnemar_p
+from blimpworks.analysis.statistics import EXACT_BELOW, KEY, mcnemar_p
 from blimpworks.audit.evidence import read_arrow
 from blimpworks.campaign.registry import benchmarks
 from blimpworks.errors import UserError

@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.analysis.comparisons import EXACT_BELOW, KEY, compare
+from blimpworks.analysis.statistics import EXACT_BELOW, KEY, compare
 from blimpworks.campaign.registry import load
 from blimpworks.evaluation.card import (
     ALL,

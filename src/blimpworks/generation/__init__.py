@@ -1,1 +1,1 @@
-"""Let models answer prompts: engines, a store of answers, and their reasoning."""
+"""Answers of models to prompts: engines, the store of answers, and removal of reasoning."""

@@ -1,4 +1,4 @@
-"""Turn prompts into a model's input: chat templates, system prompts, dates, and stops."""
+"""Turn prompts into a model's input, by chat templates with system prompts, dates and stops."""
 
 import json
 import logging
@@ -19,25 +19,26 @@ log = logging.getLogger(__name__)
 
 Mode = Literal["template", "raw"]
 SystemPlace = Literal["role", "user", "nowhere"]
-"""Place of a system prompt: a role of its own, before the user's text, or nowhere."""
+"""Place of a system prompt: its role, before the user's text, or nowhere."""
 Message = tuple[str, str]
 """Role and text."""
 Unfit = Literal["altered", "empty", "refused", "too_long"]
 """Why a prompt is not asked.
 
-The template changes its text, it has no token or an unknown id, or no room for an answer.
+The template changes its text, it has no tokens, an id is not in the vocabulary, or the context has
+no room for an answer.
 """
 REFUSALS = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""Errors of templates."""
+"""Errors that templates raise."""
 CLOCK = "strftime_now"
-"""Function that tells chat templates the date."""
+"""Function by which chat templates get the date."""
 TODAY = {"d": "26", "m": "07", "y": "24", "Y": "2024", "b": "Jul", "B": "July"}
-"""Date of all answers: the default of Llama 3.1's template.
+"""Date in all prompts: the default of Llama 3.1's template.
 
-A template that asks for a weekday or an hour gets the letters of its format.
+For a weekday or an hour, templates get the letters of their format.
 """
 PROBE = "7f3A9c\nd5E1b8"
-"""A text that no template has, and that changes if letters or lines are changed."""
+"""A text that no template contains, and that shows changes of letters or lines."""
 
 
 class PromptRequest(NamedTuple):
@@ -49,25 +50,25 @@ class PromptRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A prompt in a model's form."""
+    """A prompt as a model's input."""
 
     request: PromptRequest
     ids: tuple[int, ...]
-    """Its tokens, with those of the template."""
+    """Tokens of the input, with those of the template."""
     room: int
-    """Most tokens of the answer."""
+    """Largest number of tokens of the answer."""
     opened: bool = False
-    """Whether the template has begun reasoning, which the answer's text then continues."""
+    """Whether the template begins a reasoning, which the answer then continues."""
     unfit: Unfit | None = None
-    """Why it is not asked; None if it is."""
+    """Why the prompt is not asked; None if it is asked."""
 
 
 def pin_date(template: str) -> str:
-    """Stop the clock of ``template`` at ``TODAY``; other templates stay unchanged.
+    """Return a template that takes ``TODAY`` for the date.
 
-    Some templates (Llama 3.2's, SmolLM3's) write today's date into each prompt, and answers would
-    change daily. A macro of the clock's name hides the function from the template. Llama's variable
-    ``date_string`` is set from it.
+    Some templates (Llama 3.2's, SmolLM3's) write today's date into each prompt, so that answers
+    would change daily. A macro with the name of the clock replaces it in the template. Llama's
+    variable ``date_string`` comes from the clock too.
     """
     if CLOCK not in template:
         return template
@@ -76,17 +77,17 @@ def pin_date(template: str) -> str:
 
 
 def stop_ids(directory: Path, own: int | None) -> tuple[int, ...]:
-    """Return the tokens that end an answer: the tokenizer's (``own``), and those in files."""
+    """Return the tokens that end an answer: its ``own``, and those of the model."""
     values: list[Any] = [own]
     for path in (directory / "config.json", directory / "generation_config.json"):
         if path.is_file():
             values.append(json.loads(path.read_text(encoding="utf-8")).get("eos_token_id"))
-    stops = (each for value in values for each in (value if isinstance(value, list) else [value]))
+    stops = (stop for value in values for stop in (value if isinstance(value, list) else [value]))
     return tuple(sorted({int(token_id) for token_id in stops if token_id is not None}))
 
 
 def before_and_text(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]:
-    """Return ids of a text (of ``full``) and of what the tokenizer puts before it, not after."""
+    """Return the ids of ``full`` without those that the tokenizer adds after the ids of a text."""
     size = len(text)
     ends = range(size, len(full) + 1)
     end = next((end for end in ends if [*full[end - size : end]] == [*text]), 0)
@@ -103,24 +104,28 @@ class Conversation:
         context: int | None = None,
         vocabulary: int | None = None,
     ) -> None:
-        """Load the tokenizer; ``context`` and ``vocabulary`` limit ids, None without a limit."""
+        """Load the tokenizer.
+
+        ``context`` is the largest number of tokens, ``vocabulary`` the number of ids; None if
+        unknown.
+        """
         self.directory, self.context, self.vocabulary = directory, context, vocabulary
         loaded = load_tokenizer(directory)
         self.tokenizer: Any = loaded.tokenizer
         self._variant = loaded.variant
         template = self.tokenizer.chat_template if mode == "template" else None
-        if isinstance(template, dict):  # several, by what they are for
+        if isinstance(template, dict):  # templates for several purposes
             template = template.get("default")
         self.template: str | None = pin_date(template) if template else None
         self.stops = stop_ids(directory, self.tokenizer.eos_token_id)
 
     @property
     def chat(self) -> bool:
-        """Whether prompts go into a chat template; else they are sent unchanged."""
+        """Whether prompts go into a chat template; otherwise they stay unchanged."""
         return self.template is not None
 
     def _render(self, messages: Sequence[Message], *, parts: bool) -> str:
-        """Render messages, their contents as text or as lists of one text."""
+        """Render messages, with contents as texts or as lists of one text."""
         rendered: str = self.tokenizer.apply_chat_template(
             [
                 {"role": role, "content": [{"type": "text", "text": text}] if parts else text}
@@ -134,12 +139,12 @@ class Conversation:
 
     @cached_property
     def parts(self) -> bool:
-        """Whether content is a list of parts. Raises UserError for a template without user text."""
+        """Whether contents are lists of texts. UserError for a template that drops user texts."""
         reason = ""
-        for as_parts in (False, True):
+        for as_lists in (False, True):
             try:
-                if PROBE in self._render([("user", PROBE)], parts=as_parts):
-                    return as_parts
+                if PROBE in self._render([("user", PROBE)], parts=as_lists):
+                    return as_lists
                 reason = reason or "drops or changes a user's text"
             except REFUSALS as error:
                 reason = reason or f"refuses a user's message ({error})"
@@ -153,9 +158,9 @@ class Conversation:
         """Place of system prompts. Raises UserError as ``parts`` does."""
         if not self.chat:
             return "nowhere"
-        as_parts = self.parts
+        as_lists = self.parts
         try:
-            if PROBE in self._render([("system", PROBE), ("user", "x")], parts=as_parts):
+            if PROBE in self._render([("system", PROBE), ("user", "x")], parts=as_lists):
                 return "role"
             reason = "leaves system prompts out or changes them"
         except REFUSALS as error:
@@ -164,7 +169,7 @@ class Conversation:
         return "user"
 
     def text(self, request: PromptRequest) -> str | None:
-        """Return the model's input text; None where the template alters the prompt."""
+        """Return the input text of a prompt; None if the template alters the prompt."""
         prompt, system = request
         if not self.chat:
             return prompt
@@ -182,19 +187,19 @@ class Conversation:
         return None
 
     def ready(self, requests: Iterable[PromptRequest], most: int) -> list[Ready]:
-        """Prepare each prompt, with room for ``most`` tokens or what the context leaves.
+        """Prepare each prompt, for answers of at most ``most`` tokens that fit the context.
 
-        Raw prompts keep what the tokenizer puts before a text, but not what it appends.
+        Raw prompts keep the tokens that the tokenizer puts before a text, but not those after it.
         """
         requests = list(requests)
         texts = [self.text(request) for request in requests]
         if not texts:
             return []
-        whole_texts = [text or "" for text in texts]
+        inputs = [text or "" for text in texts]
         # A template writes the special tokens itself.
-        rows = self.tokenizer(whole_texts, add_special_tokens=False)["input_ids"]
+        rows = self.tokenizer(inputs, add_special_tokens=False)["input_ids"]
         if not self.chat:
-            full = self.tokenizer(whole_texts)["input_ids"]
+            full = self.tokenizer(inputs)["input_ids"]
             rows = [before_and_text(*pair) for pair in zip(full, rows, strict=True)]
         ready = []
         for request, text, ids in zip(requests, texts, rows, strict=True):
@@ -208,14 +213,14 @@ class Conversation:
                 unfit = "refused"
             elif room < 1:
                 unfit = "too_long"
-            # What a prompt itself says of reasoning opens none.
+            # Marks of reasoning in the prompt begin none.
             behind = (text or "").rpartition(request.prompt.strip() or PROBE)[2]
             opened = self.chat and opens_reasoning(behind)
             ready.append(Ready(request, tuple(ids), room, opened, unfit))
         return ready
 
     def name(self) -> str:
-        """Return all that decides a model's input and stops, for an engine's key."""
+        """Return a text that identifies a model's input and stops, for an engine's key."""
         template = (self.template or "").encode()
         mode = f"chat {sha256(template).hexdigest()[:16]}" if self.chat else "raw"
         stops = ",".join(map(str, self.stops))

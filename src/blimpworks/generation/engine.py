@@ -1,27 +1,34 @@
-"""Define engines that answer, and the store of answers: one row per distinct prompt.
+"""Answer prompts with an engine, and store the answers, one row per distinct prompt.
 
-A row's key digests the engine's key, the prompt and its system prompt. Shared prompts are thus
-asked once, and nothing of another checkpoint, limit or template is reused. A killed run that
-continues ends with the same files, if the engine's answers do not depend on other requests.
+A row's key digests the engine's key, the prompt and its system prompt. Prompts that tables share
+are thus asked once, and no answer of another checkpoint, limit or template is reused. A killed run
+that continues ends with the same files, if an engine's answers do not depend on other requests.
 """
 
 import json
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from blimpworks.campaign.engines import choose_generation_engine
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
+from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import Conversation, PromptRequest, Ready
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.records.equal_code import number_digest
+from blimpworks.scoring.collect import Shards, broken
 from blimpworks.scoring.engine import Failure, build_engine
+from blimpworks.scoring.run import Manifest, Rows, fill
 from blimpworks.scoring.shards import OK, ShardStore
+from blimpworks.scoring.watch import UNWATCHED, Watch
+from blimpworks.tables import ANSWERS, PROMPTS, read_table, write_table
 
 log = logging.getLogger(__name__)
 
@@ -29,34 +36,33 @@ ROWS = (
     "blimpworks.generation.conversation:Conversation",
     "blimpworks.generation.engine:response_shard",
 )
-"""The code behind every answer, with any engine."""
+"""Entry points of the code that decides answers of all engines."""
 
 
 class Response(NamedTuple):
     """A model's answer."""
 
     text: str
-    """Answer in full, with reasoning, without special tokens."""
+    """Answer with its reasoning, without special tokens."""
     finish: Literal["stop", "length"]
-    """Whether the model ended it, or the limit of tokens did."""
+    """Whether the model ended the answer, or the limit of tokens."""
     tokens: int
-    """Number of its tokens, with the one that ended it."""
+    """Number of tokens, the one that ended the answer included."""
 
 
 class GenerationEngine(ABC):
-    """One checkpoint, loaded with the first batch."""
+    """An engine with a checkpoint, which it loads for the first batch."""
 
     key: str
-    """Key of everything that decides an answer, apart from the prompts."""
+    """Text that identifies all that decides answers, except the prompts."""
     conversation: Conversation
-    """Turns prompts into the model's input."""
 
     @abstractmethod
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
         """Return the greedy answer to each prompt, or its failure; no prompt is unfit."""
 
     def close(self) -> None:  # noqa: B027
-        """Release all resources, such as a server; the engine is not used after that."""
+        """Release all resources, such as a server; afterwards the engine is not used."""
 
 
 def generation_key(
@@ -67,10 +73,10 @@ def generation_key(
     options: GenerationJobOptions,
     entries: Sequence[str],
 ) -> str:
-    """Return the identity of an engine with a checkpoint, which its answers' keys start with.
+    """Return the key of an engine with a checkpoint, with which the keys of its answers start.
 
-    ``software`` names versions, device and all else that moves numbers; ``entries``
-    (``module:name``) are the code that decides answers.
+    ``software`` names versions, device and all else that moves numbers. ``entries``
+    (``module:name``) are entry points of the code that decides answers.
     """
     code = number_digest(*entries, *ROWS)
     settings = f"max_tokens {options.max_tokens} {conversation.name()}"
@@ -81,17 +87,19 @@ def load_generation_engine(
     checkpoint: Path, name: str, options: GenerationJobOptions
 ) -> GenerationEngine:
     """Load the engine ``name`` with a checkpoint. Raises UserError for one that cannot answer."""
-    asked = ScoringOptions(dtype=options.dtype)
+    scoring = ScoringOptions(dtype=options.dtype)
     engine: GenerationEngine = build_engine(
         checkpoint,
-        lambda own: choose_generation_engine(name, own.architecture, own, asked),
+        lambda described: choose_generation_engine(
+            name, described.architecture, described, scoring
+        ),
         options,
     )
     return engine
 
 
 FAILED: frozenset[str] = frozenset(get_args(Failure))
-"""Statuses that another machine or day can change."""
+"""Statuses that another attempt can change."""
 SCHEMA = pa.schema(
     [
         ("key", pa.string()),
@@ -107,12 +115,12 @@ SCHEMA = pa.schema(
 
 
 def in_order(requests: Iterable[PromptRequest]) -> list[PromptRequest]:
-    """Sort requests by length, so that rows of a batch are alike."""
-    return sorted(requests, key=lambda each: (len(each.prompt), each.prompt, each.system or ""))
+    """Sort requests by length, so that prompts of a batch have similar lengths."""
+    return sorted(requests, key=lambda asked: (len(asked.prompt), asked.prompt, asked.system or ""))
 
 
 class ResponseStore(ShardStore[PromptRequest]):
-    """The shards of one model's answers, in one directory."""
+    """The shards of one model's answers, in a directory."""
 
     schema, failed = SCHEMA, FAILED
     unit, task, retry_setting = "prompt", "answering", "answers.retry_failed"
@@ -125,7 +133,7 @@ class ResponseStore(ShardStore[PromptRequest]):
 def response_shard(
     engine: GenerationEngine, keys: Mapping[PromptRequest, str], most: int
 ) -> pa.Table:
-    """Answer requests, in one row each; ``status`` is ``ok``, an ``Unfit`` or a ``Failure``."""
+    """Answer requests; return a row each, with ``status`` ok, an ``Unfit`` or a ``Failure``."""
     ready = engine.conversation.ready(keys, most)
     to_ask = [prompt for prompt in ready if prompt.unfit is None]
     answers = iter(engine.generate(to_ask) if to_ask else [])
@@ -150,3 +158,94 @@ def response_shard(
         pa.array([OK if isinstance(e, Response) else e for e in outcomes], pa.string()),
     ]
     return pa.table(columns, schema=SCHEMA)
+
+
+Systems = Mapping[str, str]
+"""System prompt of each language that has one."""
+
+
+def requests_of(items: Path, systems: Systems, *, system: bool) -> list[PromptRequest]:
+    """Return the request of each row of a language's table, which is named after the language.
+
+    Only if ``system``, requests have the language's system prompt. Raises UserError for a missing
+    table and for empty cells.
+    """
+    column = read_table(PROMPTS, items, ["prompt"])["prompt"]
+    if column.null_count:
+        raise UserError(
+            f"{items}: column 'prompt' has {column.null_count} empty cells; expected a text in "
+            "each. Rebuild the items."
+        )
+    of_language = systems.get(items.stem) if system else None
+    return [PromptRequest(prompt, of_language) for prompt in column.to_pylist()]
+
+
+def answer_items(
+    items: Sequence[Path],
+    systems: Systems,
+    checkpoint: Path,
+    store: Path,
+    manifest: Path,
+    engine: str,
+    options: GenerationJobOptions,
+    *,
+    watch: Watch = UNWATCHED,
+) -> Manifest:
+    """Ask a checkpoint every distinct prompt of ``items`` with ``engine``.
+
+    Answers go into shards below ``store``; prompts with answers there are not asked again.
+    ``manifest`` is written last. A killed run continues where it stopped, and so does a run that
+    ``watch`` ends by raising; ``watch`` is called before each step.
+
+    Raises UserError if items or checkpoint are missing or malformed, or the checkpoint cannot
+    answer.
+    """
+    with closing(load_generation_engine(checkpoint, engine, options)) as opened:
+        system = opened.conversation.chat and options.system
+        requests = {path.stem: {*requests_of(path, systems, system=system)} for path in items}
+
+        def answer(
+            shards: Sequence[Sequence[PromptRequest]], keys: Mapping[PromptRequest, str]
+        ) -> Rows[PromptRequest]:
+            for shard in shards:
+                watch.before()
+                chosen = {request: keys[request] for request in shard}
+                yield shard, response_shard(opened, chosen, options.max_tokens)
+
+        return fill(
+            ResponseStore(store),
+            requests,
+            opened.key,
+            checkpoint,
+            manifest,
+            options,
+            in_order,
+            answer,
+            watch,
+            system=system,
+        )
+
+
+def collect_answers(items: Path, systems: Systems, shards: Shards, output: Path) -> pa.Table:
+    """Write the table of answers of ``items`` from shards, one row per item in the same order.
+
+    Text, finish and tokens are null without an answer. Raises UserError if a table, shard or answer
+    is missing, or a shard was altered.
+    """
+    ids = read_table(PROMPTS, items, ["item_id"])
+    if not len(ids):
+        table = ANSWERS.arrow().empty_table()
+        write_table(table, ANSWERS, output)
+        return table
+    requests = requests_of(items, systems, system=bool(shards.described.system))
+    positions = shards.positions(ResponseStore, requests)
+    if positions.null_count:
+        prompt = requests[pc.is_null(positions).to_pylist().index(True)].prompt
+        raise broken(f"prompt {prompt!r} of {items} has no answer in the store", shards.manifest)
+    taken = shards.rows.take(positions)
+    columns = {name: taken[name] for name in ("status", "text", "finish", "tokens", "opened")}
+    table = pa.table({"item_id": ids["item_id"]} | columns)
+    write_table(table, ANSWERS, output)
+    answered = pc.sum(pc.equal(table["status"], OK)).as_py()
+    log.info("%s: %d items, %d answered", output, len(table), answered)
+    return table

@@ -4,24 +4,23 @@ from typing import Literal
 
 START, END = "<think>", "</think>"
 Cut = Literal["first", "last"]
-"""Which ``</think>`` the answer starts after, when there are several."""
+"""Which of several ``</think>`` precedes the answer."""
 
 
 def opens_reasoning(text: str) -> bool:
-    """Tell whether ``text`` ends inside reasoning that it begins, as some chat templates do."""
+    """Tell whether ``text`` ends inside a reasoning, which some chat templates begin."""
     return START in text.rpartition(END)[2]
 
 
 def strip_reasoning(text: str, cut: Cut = "last", *, opened: bool = False) -> str:
-    """Return the answer in ``text``: the part after the reasoning, or all without any.
+    """Return the answer in ``text``, without reasoning.
 
-    Reasoning ends with ``</think>``; it may begin in the prompt, so ``<think>`` can be absent. The
-    authors' script takes all after the ``first`` end, which leaves a further round of reasoning in
-    the answer; ours takes the part after the ``last``.
+    Reasoning ends with ``</think>``. It may begin in the prompt (``opened``), so that the text
+    lacks ``<think>``. ``first`` takes all after the first end, as the authors' script does, with a
+    second reasoning if there is one. ``last`` takes all after the last end.
 
-    ``opened``: whether the prompt began the reasoning. Without an end, most likely because of the
-    limit of tokens, ``last`` takes the part before ``<think>``, or nothing if ``opened``. Then
-    ``first`` takes all, as the script does.
+    Without an end, most likely by the limit of tokens, ``first`` takes all. ``last`` takes the part
+    before ``<think>``, or nothing if ``opened``.
     """
     if cut == "first":
         return text.split(END, 1)[-1]

@@ -1,1 +1,1 @@
-"""Resources that several papers read: treebanks, and what is made of them."""
+"""Treebanks, spelling and regular expressions, which several papers use."""

@@ -1,4 +1,4 @@
-"""Spell words alike: code points, joiners and spaces of a language, by its pack."""
+"""Unify the spelling and spacing of a language's words by the rules of its language pack."""
 
 import re
 import unicodedata
@@ -13,28 +13,28 @@ from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.linguistics import regular
 from blimpworks.strict import Strict
 
-# Marks of direction say nothing that the letters don't, and tatweel only stretches them.
+# Marks of direction are implied by the letters, and tatweel only stretches them.
 INVISIBLE = dict.fromkeys(
     [0x0640, 0x061C, 0x200D, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF]
 )
 ZWNJ = "\u200c"
 UNDERSCORE = "_"
-ROUNDS = 9
-"""Largest number of times that a word is respelled; rules may undo each other."""
+MOST_ROUNDS = 9
+"""Most times that rules are applied to a word, since they may undo each other."""
 
 
 class Orthography(Strict):
-    """Spelling of a language's words, whatever keyboard or treebank they come from."""
+    """Rules of a language's spelling, for words of any keyboard or treebank."""
 
     characters: dict[str, str] = Field(default={})
-    """Code points and their replacements, for those of other languages that look the same."""
+    """Code points of other languages that look the same, and their replacements."""
     spellings: tuple[tuple[str, str], ...] = ()
     """Regular expressions within a word and their replacements, applied in order.
 
     A space in the replacement cuts the word in two.
     """
     apart: Annotated[str, AfterValidator(regular.check)] = regular.NOTHING
-    """Words that are words of their own where one token of a treebank has several."""
+    """Expression of separate words, where one token of a treebank has several words."""
     closing: str = ".,:;!?)]"
     """Characters without a space before them."""
     opening: str = "(["
@@ -70,19 +70,19 @@ class Orthography(Strict):
 
     @cached_property
     def _pieces(self) -> re.Pattern[str]:
-        """Punctuation, and text between; a comma between digits is a number's."""
+        """Expression of a punctuation mark, or text between; commas within numbers are text."""
         mark = rf"''|[{re.escape(self.closing + self.opening + self.quotes)}]|,(?!\d)"
         return re.compile(rf"{mark}|(?:(?!{mark}).)+")
 
     def word(self, form: str) -> str:
-        """Write a word in the language's own letters, in Unicode's form NFC.
+        """Spell a word by the rules, in Unicode's form NFC.
 
-        Zero-width non-joiners and the underscores of treebanks become spaces: both keep apart
-        parts of a word that readers see apart.
+        Zero-width non-joiners and the underscores of treebanks become spaces, because they separate
+        what readers see as words.
         """
         text = form
-        # What is cut off a word is a word, and a new letter may compose with a mark.
-        for _ in range(ROUNDS):
+        # Rules also apply to words that they cut off, and to letters that they compose.
+        for _ in range(MOST_ROUNDS):
             before = text
             text = unicodedata.normalize("NFC", text.translate(self._table))
             text = text.replace(ZWNJ, " ").replace(UNDERSCORE, " ")
@@ -95,54 +95,56 @@ class Orthography(Strict):
         return " ".join(self.word(word) for word in text.split())
 
     def stands_apart(self, form: str) -> bool:
-        """Tell whether a form is a word of its own where a token has several."""
+        """Tell whether a form is a separate word where a token has several."""
         return regular.expression(self.apart).fullmatch(form)
 
     def tokens(self, text: str) -> list[tuple[str, bool]]:
-        """List words and punctuation in the language's own letters, and if a space follows."""
+        """Split a text into spelled words and punctuation, each with whether a space follows."""
         tokens: list[tuple[str, bool]] = []
         for chunk in text.translate(self._table).split():
-            # Cut first: what is mended at a word's ends is not at those of "(word)".
+            # Rules for the ends of a word do not fit "(word)", so that brackets are cut off first.
             pieces = self._pieces.findall(chunk)
             for number, piece in enumerate(pieces, start=1):
-                *parts, last = self.word(piece).split()
-                tokens += [*((part, True) for part in parts), (last, number == len(pieces))]
+                *spelled, last = self.word(piece).split()
+                tokens += [(word, True) for word in spelled]
+                tokens.append((last, number == len(pieces)))
         if tokens and len(tokens[-1][0]) > 1 and tokens[-1][0][-1] in self.final:
             (last, space) = tokens.pop()
             tokens += [(last[:-1], False), (last[-1], space)]
         return tokens
 
     def text(self, sentence: str) -> str:
-        """Spell and space a sentence as pairs are."""
+        """Spell and space a sentence by the rules."""
         return self.joined(self.tokens(sentence))
 
-    def joined(self, words: Iterable[tuple[str, bool]]) -> str:
+    def joined(self, tokens: Iterable[tuple[str, bool]]) -> str:
         """Join words, each with whether the treebank has a space after it.
 
-        No space stands before closing and after opening marks.
+        There are no spaces before closing and after opening marks.
         """
         text, space, quoted = "", False, False
-        shown = list(words)
-        if shown:
-            last, after = shown[-1]
-            shown[-1] = self.final.get(last, last), after
-        for form, after in shown:
+        forms = list(tokens)
+        if forms:
+            last, after = forms[-1]
+            forms[-1] = self.final.get(last, last), after
+        for form, after in forms:
             mark = form in self.quotes
             closes = form[:1] in self.closing or (mark and quoted)
             opened = text[-1:] in self.opening or (text[-1:] in self.quotes and quoted)
             apart = (space or (mark and not quoted)) and not closes and not (text and opened)
             text += f" {form}" if apart and text else form
             space = after or (mark and quoted)
-            quoted ^= mark
+            if mark:
+                quoted = not quoted
         return text
 
 
 class _Spelled(BaseModel):
-    """Spelling in a language's pack."""
+    """Part of a language pack with its spelling."""
 
     orthography: Orthography = Orthography()
 
 
 def read_orthography(path: Path) -> Orthography:
-    """Read a language pack's orthography. Raises UserError with the key of a malformed one."""
+    """Read the orthography of a language pack. Raises UserError for a malformed one."""
     return parse_yaml(_Spelled, path, "language pack").orthography

@@ -1,8 +1,7 @@
-r"""Apply users' regular expressions by RE2, in time linear in the text.
+r"""Apply users' regular expressions with RE2, in time linear in the text.
 
-Of Python's ``re`` beyond RE2 there is the context of a replacement: ``(?<=before)`` at the
-beginning and ``(?=after)`` at the end. Letters of any script are ``\\pL``: ``\\w`` and ``\\d`` are
-ASCII alone.
+Beyond RE2, expressions may have a context as in Python's ``re``: ``(?<=before)`` at the beginning
+and ``(?=after)`` at the end. ``\\w`` and ``\\d`` match ASCII only, ``\\pL`` letters of any script.
 """
 
 import re
@@ -14,8 +13,7 @@ import re2
 
 NOTHING = r"[^\x00-\x{10FFFF}]"
 """Expression that no text matches."""
-LONGEST = 2000
-"""Characters of the longest expression."""
+MOST_CHARACTERS = 2000
 _REFERENCE = re.compile(r"\\(?:([1-9]\d?)|(.?))", re.DOTALL)
 
 
@@ -23,23 +21,25 @@ _OPTIONS: Any = re2.Options()
 _OPTIONS.log_errors = False
 
 
-def _compile(expression: str, whole: str) -> Any:
-    """Compile an expression. Raises ValueError for a malformed one; ``whole`` is all of it."""
-    if len(expression) > LONGEST:
-        raise ValueError(f"an expression of {len(expression)} characters, expected {LONGEST}")
+def _compile(expression: str, text: str) -> Any:
+    """Compile a part of the expression ``text``. Raises ValueError for a malformed one."""
+    if len(expression) > MOST_CHARACTERS:
+        raise ValueError(
+            f"an expression of {len(expression)} characters, expected {MOST_CHARACTERS}"
+        )
     try:
         return re2.compile(expression, _OPTIONS)
     except re2.error as error:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
-        raise ValueError(f"{whole!r:.80} is no regular expression of RE2 ({reason})") from None
+        raise ValueError(f"{text!r:.80} is no regular expression of RE2 ({reason})") from None
 
 
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
-"""Piece of an expression: an escaped sign, a class of characters, or a sign."""
+"""Piece of an expression: an escape, a class of characters, or a character."""
 
 
 def _groups(expression: str) -> Iterator[tuple[int, int]]:
-    """Yield beginning and end of each outermost group, and of each bar outside of groups."""
+    """Yield start and end of each outermost group, and the position of each bar outside groups."""
     level = start = 0
     for piece in _PIECE.finditer(expression):
         if piece[0] == "(":
@@ -54,9 +54,9 @@ def _groups(expression: str) -> Iterator[tuple[int, int]]:
 
 
 def _with_context(expression: str) -> tuple[str, str, str]:
-    """Return expressions of text before, of what is replaced, and of text after.
+    """Split an expression into the context before, what is replaced, and the context after.
 
-    Raises ValueError for alternatives beside such a context.
+    Raises ValueError for alternatives beside a context.
     """
     groups = [*_groups(expression)]
     before, start = "", 0
@@ -75,7 +75,7 @@ def _with_context(expression: str) -> tuple[str, str, str]:
 
 
 def _filled(new: str, groups: Sequence[str | None]) -> str:
-    # The first group is all that is replaced.
+    # The first group is the replaced text.
     return _REFERENCE.sub(lambda ref: (groups[int(ref[1])] or "") if ref[1] else ref[2], new)
 
 
@@ -85,21 +85,21 @@ class Expression:
     def __init__(self, text: str) -> None:
         before, core, after = _with_context(text)
         self.searched_text = f"({core})" + (f"(?:{after})" if after else "")
-        """Expression of what is replaced, as a group, and of what follows."""
+        """Expression of the replaced text, as a group, and of the context after."""
         self._searched = _compile(self.searched_text, text)
         self._before = _compile(f"(?:{before})$", text) if before else None
         if self._searched.groups < 1 or (self._before and self._before.groups):
             raise ValueError(f"{text!r:.80} has a group in what stands before; leave it out")
         self.groups = int(self._searched.groups) - 1
         """Number of groups that a replacement can name."""
-        # A whole text has nothing before it nor after it.
-        context = (_compile(f"(?:{each})", text) for each in (before, after) if each)
-        alone = all(each.match("") for each in context)
-        self._whole = _compile(core if alone else NOTHING, text)
+        # There is no text around a full match, so that contexts must match the empty text.
+        contexts = (_compile(f"(?:{context})", text) for context in (before, after) if context)
+        possible = all(context.match("") for context in contexts)
+        self._full = _compile(core if possible else NOTHING, text)
 
     def fullmatch(self, text: str) -> bool:
-        """Tell whether a whole text is one of its language."""
-        return self._whole.fullmatch(text) is not None
+        """Tell whether the expression matches all of a text."""
+        return self._full.fullmatch(text) is not None
 
     def sub(self, new: str, text: str, count: int = 0) -> str:
         r"""Replace all matches, or the first ``count``, by ``new``; ``\\1`` is a group."""
@@ -116,28 +116,28 @@ class Expression:
                 continue
             replaced += text[done:start] + _filled(new, match.groups())
             done, number = end, number + 1
-            # What stands after a match may be in the next.
+            # The context after a match may be part of the next match.
             at, empty_at = end + (start == end), end if start == end else -1
         return replaced + text[done:]
 
 
 @cache
 def expression(text: str) -> Expression:
-    """Read an expression, once. Raises ValueError for one that RE2 does not know."""
+    """Return the compiled expression. Raises ValueError for one that RE2 does not know."""
     return Expression(text)
 
 
 def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
-    """Return what replaces all matches of expressions in a text, one expression after the other.
+    """Return a function that replaces the matches of expressions in a text, one after the other.
 
     Raises ValueError for an expression that RE2 does not know.
     """
-    # Most words have nothing to replace, and one search tells for all expressions.
+    # Most words have no match, and one search finds that out for all expressions.
     rules = [(expression(text), new) for text, new in pairs]
-    found = re2.compile("|".join(rule.searched_text for rule, _ in rules) or NOTHING, _OPTIONS)
+    any_rule = re2.compile("|".join(rule.searched_text for rule, _ in rules) or NOTHING, _OPTIONS)
 
     def replaced(text: str) -> str:
-        if found.search(text) is not None:
+        if any_rule.search(text) is not None:
             for rule, new in rules:
                 text = rule.sub(new, text)
         return text

@@ -1,8 +1,8 @@
-"""Read treebanks of one language with the conllu package, as tables of tokens and sentences.
+"""Read CoNLL-U treebanks of a language with the conllu package, as tables of tokens and sentences.
 
-The package parses ids, heads and comments alone. The format's other rules
-(https://universaldependencies.org/format.html) are checked here. Three liberties are tolerated:
-a byte order mark, CRLF line ends and surplus blank lines.
+The package parses only ids, heads and comments. This module checks the format's other rules
+(https://universaldependencies.org/format.html), but accepts a byte order mark, CRLF line ends and
+surplus blank lines.
 """
 
 import csv
@@ -25,16 +25,15 @@ from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 
 FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 SPACE = "\ufdd0"
-"""Noncharacter, for spaces while the package splits a line."""
+"""Noncharacter that replaces spaces while the package splits a line."""
 NO_HEAD = -1
-LONGEST_NUMBER = 999_999_999
+LARGEST_NUMBER = 999_999_999
 """Tables hold numbers of 32 bits."""
-BATCH = 50_000
-"""Rows held as Python objects at once."""
+BATCH_ROWS = 50_000
 
 
 class Malformed(NamedTuple):
-    """Place and text of the first problem of a sentence that was left out."""
+    """Location and reason of the first problem of a sentence that was left out."""
 
     treebank: str
     file: str
@@ -44,7 +43,7 @@ class Malformed(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Tokens and sentences of a file, and the sentences that were left out."""
+    """Tokens and sentences of a file, and the problems of left out sentences."""
 
     tokens: pa.Table
     sentences: pa.Table
@@ -52,7 +51,7 @@ class Reading(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Lines of a sentence in the file, without line ends."""
+    """Lines of a sentence, without line ends."""
 
     line: int
     """Number of the first line, from 1."""
@@ -60,13 +59,13 @@ class Block(NamedTuple):
     broken: Collection[int] = ()
     """Numbers of lines that are not UTF-8."""
     cut: bool = False
-    """The last line is the file's last and has no line end."""
+    """Whether the file ends with the block, without a line end."""
     unfinished: bool = False
-    """The file ends without a blank line after the block."""
+    """Whether the file ends with the block, without a blank line."""
 
 
 class MalformedSentence(Exception):
-    """First problem of a sentence, with the number of its line."""
+    """First problem of a sentence, with the number of the line."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(line, reason)
@@ -115,10 +114,10 @@ PARSERS: dict[str, Callable[[list[str], int], Any]] = {
 
 
 def parse_sentence(block: Block) -> TokenList:
-    """Parse the tokens of a sentence and, as ``metadata``, the values of its comments.
+    """Parse the tokens of a sentence, and the values of its comments as ``metadata``.
 
-    ``id`` and ``head`` are the package's values, other fields text. Raises MalformedSentence at the
-    first problem.
+    ``id`` and ``head`` are the package's values, other fields are texts. Raises MalformedSentence
+    for the first problem.
     """
     for at, line in enumerate(block.lines):
         number, fields = block.line + at, line.count("\t") + 1
@@ -136,7 +135,7 @@ def parse_sentence(block: Block) -> TokenList:
     rows = block.lines[len(comments) :]
     if not any(_is_word(row.partition("\t")[0]) for row in rows):
         raise MalformedSentence(block.line, "a sentence without words, expected at least one")
-    # Framed, because the package strips lines, and takes two spaces for a tab.
+    # The package strips lines, and takes two spaces for a tab: add outer fields, replace spaces.
     framed = [f"_\t{row.replace(' ', SPACE)}\t_" for row in rows]
     tokens = parse_token_and_metadata("\n".join([*comments, *framed]), COLUMNS, PARSERS)
     _check_tokens(block.line + len(comments), [row.split("\t") for row in rows], tokens)
@@ -151,22 +150,22 @@ def _is_word(cell: str) -> bool:
 
 
 def _check_tokens(first: int, rows: Sequence[list[str]], tokens: TokenList) -> None:
-    words = [at for at, row in enumerate(rows) if _is_word(row[0])]
+    positions = [at for at, row in enumerate(rows) if _is_word(row[0])]
     before = 0
     for at, (row, token) in enumerate(zip(rows, tokens, strict=True)):
-        reason = _token_problem(row, token["id"], token["head"], before, len(words))
+        reason = _token_problem(row, token["id"], token["head"], before, len(positions))
         if reason:
             raise MalformedSentence(first + at, reason)
         before += _is_word(row[0])
-    heads = [tokens[at]["head"] for at in words]
+    heads = [tokens[at]["head"] for at in positions]
     roots = [word for word, head in enumerate(heads, start=1) if head == 0]
     if not roots:
         reason = "no word of the sentence has HEAD 0, expected one root"
-        raise MalformedSentence(first + words[0], reason)
+        raise MalformedSentence(first + positions[0], reason)
     if len(roots) > 1:
         reason = f"words {roots[0]} and {roots[1]} have HEAD 0, expected one root"
-        raise MalformedSentence(first + words[roots[1] - 1], reason)
-    for start, at in enumerate(words, start=1):
+        raise MalformedSentence(first + positions[roots[1] - 1], reason)
+    for start, at in enumerate(positions, start=1):
         word, steps = start, 0
         while word and steps <= len(heads):
             word, steps = heads[word - 1], steps + 1
@@ -176,7 +175,7 @@ def _check_tokens(first: int, rows: Sequence[list[str]], tokens: TokenList) -> N
 
 
 def _token_problem(row: Sequence[str], ident: Any, head: int | None, before: int, size: int) -> str:
-    """Return the problem of a token after ``before`` of ``size`` words, or ""."""
+    """Return the problem of a token that follows ``before`` of ``size`` words, or ""."""
     for name, cell in zip(FIELDS, row, strict=True):
         if not cell or cell.isspace():
             return f"{name} is blank, expected a value"
@@ -187,7 +186,7 @@ def _token_problem(row: Sequence[str], ident: Any, head: int | None, before: int
         case (first, "-", last):
             in_order = first == before + 1 and last <= size
         case (first, ".", number):
-            in_order = first == before and number <= LONGEST_NUMBER
+            in_order = first == before and number <= LARGEST_NUMBER
         case _:
             in_order = False
     if written != row[0] or not in_order:
@@ -202,7 +201,7 @@ def _token_problem(row: Sequence[str], ident: Any, head: int | None, before: int
         return f"HEAD {row[6]!r}, expected an integer from 0 to {size}"
     elif ident == head:
         return f"HEAD {head} of word {ident} is the word itself, expected another word"
-    # The package parses FEATS whatever they look like.
+    # The package accepts any text as FEATS.
     pairs = (pair.split("=") for pair in row[5].split("|"))
     if row[5] != "_" and not all(len(pair) == 2 and all(pair) for pair in pairs):
         return f"FEATS {row[5]!r}, expected '_' or name=value pairs joined by '|'"
@@ -210,10 +209,10 @@ def _token_problem(row: Sequence[str], ident: Any, head: int | None, before: int
 
 
 def _table(rows: Iterator[tuple[Any, ...]], schema: TableSchema) -> pa.Table:
-    """Return rows with values in the order of the schema's columns, as a table."""
+    """Return a table of rows that have the order of the schema's columns."""
     arrow = schema.arrow()
     batches = [arrow.empty_table()]
-    while batch := [*islice(rows, BATCH)]:
+    while batch := [*islice(rows, BATCH_ROWS)]:
         columns = zip(*batch, strict=True)
         arrays = [pa.array(c, f.type) for c, f in zip(columns, arrow, strict=True)]
         batches.append(pa.Table.from_arrays(arrays, schema=arrow))
@@ -221,7 +220,7 @@ def _table(rows: Iterator[tuple[Any, ...]], schema: TableSchema) -> pa.Table:
 
 
 def _joined(tables: Iterable[pa.Table]) -> pa.Table:
-    # Labels of all tables share one dictionary a column.
+    # Each column of labels gets one dictionary.
     return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
 
 
@@ -232,10 +231,10 @@ def _value(cell: str) -> str | None:
 def read_treebank(
     path: Path, treebank: str, options: TreebankOptions, first_sentence: int = 0
 ) -> Reading:
-    """Read a CoNLL-U file; its sentences are numbered from ``first_sentence``.
+    """Read a CoNLL-U file; number its sentences from ``first_sentence``.
 
-    ``space_after`` is taken from MISC of the same line. Raises UserError when the file is missing,
-    holds no sentence or has a malformed one that the options don't set aside.
+    ``space_after`` comes from MISC of the same line. Raises UserError if the file is missing, has
+    no sentence, or has a malformed one that the options do not set aside.
     """
     sentences: list[tuple[Any, ...]] = []
     malformed: list[Malformed] = []
@@ -298,11 +297,11 @@ def build_tokens(
     malformed_report: Path,
     options: TreebankOptions,
 ) -> dict[str, int]:
-    """Read ``files`` (treebank, path) in order; write the two tables and the report.
+    """Write tables of the tokens and sentences of ``files`` (treebank, path), and the report.
 
-    Sentences are numbered from 0 through all files. Returns the number of files, sentences, words,
-    tokens (ranges and empty nodes included) and sentences set aside. Raises UserError as
-    ``read_treebank``; then no product is written.
+    Sentences are numbered from 0 through all files. Returns the numbers of files, sentences, words,
+    tokens (with ranges and empty nodes) and sentences set aside. Raises UserError as
+    ``read_treebank``, before it writes anything.
     """
     readings: list[Reading] = []
     number = 0

@@ -8,8 +8,13 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom, chi2
 
-from blimpworks.analysis.comparisons import EXACT_BELOW, compare_models, mcnemar_p
-from blimpworks.analysis.linear import ordinary_least_squares, standardise
+from blimpworks.analysis.statistics import (
+    EXACT_BELOW,
+    compare_models,
+    mcnemar_p,
+    ordinary_least_squares,
+    standardise,
+)
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, whole_catalogue
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.reference import PublishedRow, language_groups

@@ -10,7 +10,7 @@ from importlib import import_module
 
 import pytest
 
-from blimpworks.analysis.comparisons import compare_models
+from blimpworks.analysis.statistics import compare_models
 from blimpworks.papers.multiblimp.items.agreement import label_of
 from blimpworks.papers.multiblimp.paper import STAGES
 from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions, variant_of

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from blimpworks.analysis.accuracy import compute_accuracies
-from blimpworks.analysis.comparisons import compare_models
+from blimpworks.analysis.statistics import compare_models
 from blimpworks.campaign.catalogue import whole_catalogue
 from blimpworks.campaign.exhibits import find_exhibit
 from blimpworks.campaign.settings.campaign import Campaign

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
-from blimpworks.analysis.shares import implied_denominator
+from blimpworks.analysis.statistics import implied_denominator
 from blimpworks.papers.urblimp.analysis import statistics
 from blimpworks.papers.urblimp.analysis.statistics import compare_scores, kappa, signed_rank_p
 from support.paths import REPOSITORY
@@ -45,7 +45,7 @@ def test_the_denominator_that_shares_imply_fits_them_and_is_no_larger_than_their
 
 
 def test_shares_of_nothing_imply_nothing():
-    assert implied_denominator([0.33333, 0.1234], [0, 0], largest=50) is None
+    assert implied_denominator([0.33333, 0.1234], [0, 0]) is None
 
 
 def bounded(*counts):

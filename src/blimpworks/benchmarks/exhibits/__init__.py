@@ -1,4 +1,4 @@
-"""Choose the tables and figures that every declared benchmark gets."""
+"""Choose the tables and figures of a declared benchmark."""
 
 from collections.abc import Mapping, Set
 from pathlib import Path
@@ -17,13 +17,13 @@ REQUIREMENTS: Mapping[str, str] = {
     "perplexity": "perplexities",
     "ratings": "ratings",
 }
-"""Data that an exhibit needs; the exhibits that are not here need none."""
+"""Data that an exhibit needs; other exhibits need none."""
 
 
 def specs_of(name: str, present: Set[str], *, released: bool) -> tuple[ExhibitSpec, ...]:
-    """List the exhibits of a benchmark, by which data of ``REQUIREMENTS`` are ``present``.
+    """List the exhibits of a benchmark for which the needed data are ``present``.
 
-    Without released decisions no exhibit has a published form.
+    Without released decisions they have no published form.
     """
     possible = {None, *present}
     every = read_specs(SPECS_FILE, name, __name__)

@@ -1,4 +1,4 @@
-"""Make tables of accuracies of declared benchmarks, with baselines and people."""
+"""Make the tables of accuracies of declared benchmarks, with baselines and people."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,20 +9,18 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
-from blimpworks.benchmarks.exhibits.formulas import (
+from blimpworks.benchmarks.accuracies import HUMAN
+from blimpworks.benchmarks.exhibits.view import (
     PARADIGM,
     PEARSON,
+    PEOPLE,
     PHENOMENON,
     SPEARMAN,
+    View,
     accuracies_by,
     baseline,
     correlate,
     correlation,
-)
-from blimpworks.benchmarks.exhibits.view import (
-    HUMAN,
-    PEOPLE,
-    View,
     number_text,
     read_view,
     with_interval,
@@ -41,24 +39,24 @@ COLUMNS = ["lang", "phenomenon", "paradigm", "good", "bad", "item", "acceptable"
 
 @dataclass(frozen=True)
 class Baselines:
-    """Numbers of items of each paradigm that each baseline gets right."""
+    """Accuracies of baselines on the items that models were run on."""
 
     view: View
     rows: pd.DataFrame
 
     @classmethod
     def read(cls, tables: Tables, view: View) -> "Baselines":
-        """Read the items that models were run on; none where only print is shown."""
+        """Count the items of each paradigm that each baseline gets right."""
         items = one_row_per_item(read_plain(ITEMS, tables.get("items"), COLUMNS))
         return cls(view, baseline_rows(items[items["lang"].isin(view.languages)]))
 
     @property
     def columns(self) -> list[str]:
-        """Headings of the baselines."""
+        """Names of the baselines in print."""
         return [name for key, name in NAMES.items() if key in {*self.rows["baseline"]}]
 
     def cells(self, lang: str, phenomenon: str, row: str, paradigm: str = ALL) -> Iterator[Cell]:
-        """Yield the accuracies of baselines that know all items of a phenomenon or paradigm."""
+        """Yield the accuracies of baselines that decide all items of a phenomenon or paradigm."""
         where: dict[str, Any] = {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
         where = {key: value for key, value in where.items() if value != ALL}
         sums = select_rows(self.rows, where).groupby("baseline")[["correct", "n"]].sum()
@@ -70,12 +68,12 @@ class Baselines:
 
     @property
     def note(self) -> str:
-        """Caption's sentences on the baselines; empty without any."""
+        """Caption's sentences on the baselines; "" without baselines."""
         if self.rows.empty:
             return ""
-        listed = {*self.rows["lang"][self.rows["baseline"] == "frequent"]}
-        pairs = {*self.rows["lang"][self.rows["baseline"] == "longer"]}
-        unknown = [name for lang, name in self.view.languages.items() if lang in pairs - listed]
+        with_pairs = {*self.rows["lang"][self.rows["baseline"] == "longer"]}
+        lacking = with_pairs - {*self.rows["lang"][self.rows["baseline"] == "frequent"]}
+        unknown = [name for lang, name in self.view.languages.items() if lang in lacking]
         without = f" wordfreq gives no frequencies of {', '.join(unknown)} here." if unknown else ""
         notes = ", ".join(NOTES[key] for key, name in NAMES.items() if name in self.columns)
         return f" Last, baselines by the items alone, equal ones half: {notes}.{without}"
@@ -90,33 +88,36 @@ NOTES = {
 }
 
 T = TypeVar("T")
-BLOCK, FEW = 4, 2
-"""Models in a block of columns, and in one with baselines."""
+BLOCK_MODELS, LAST_BLOCK_MODELS = 4, 2
+"""Most models in a block of columns, and in one with baselines."""
 FEWEST = 3
-"""Paradigms or phenomena that a correlation needs."""
-COUNT, FIRST = "n", "Phenomenon"
-UNITS = {PARADIGM: "paradigms", PHENOMENON: "phenomena"}
+"""Fewest paradigms or phenomena of a correlation."""
+COUNT, STUB_HEADING = "n", "Phenomenon"
+UNIT_NAMES = {PARADIGM: "paradigms", PHENOMENON: "phenomena"}
 
 
-def blocks(each: Sequence[T], size: int = BLOCK) -> Iterator[list[T]]:
-    """Split a sequence into lists of at most ``size``."""
-    return ([*each[at : at + size]] for at in range(0, len(each), size))
+def blocks(values: Sequence[T], size: int = BLOCK_MODELS) -> Iterator[list[T]]:
+    """Split a sequence into lists of at most ``size`` values."""
+    return ([*values[start : start + size]] for start in range(0, len(values), size))
 
 
 def phenomenon_cells(view: View) -> Iterator[Cell]:
-    """Yield accuracies with intervals by language, phenomenon (last of all) and column."""
+    """Yield accuracies with intervals by language, phenomenon (``all`` last) and column."""
     for lang, phenomenon, row in view.lines():
         for column, models in view.columns.items():
-            if cell := view.cell(view.behind(lang, phenomenon, models), (row, column)):
+            if cell := view.cell(view.rows_on(lang, phenomenon, models), (row, column)):
                 yield with_interval(cell)
 
 
-def _counts(view: View) -> dict[str, dict[str, str]]:
-    """Return the number of items that models judged, or its range, by row."""
+def _item_counts(view: View) -> dict[str, dict[str, str]]:
+    """Return by row the number of items that models judged, or its range."""
     counts = {}
     models = [model for column in view.columns.values() for model in column if model != HUMAN]
     for lang, phenomenon, row in view.lines():
-        rows, total = view.behind(lang, phenomenon, models), view.of(lang, phenomenon, ALL, models)
+        rows, total = (
+            view.rows_on(lang, phenomenon, models),
+            view.rows_at(lang, phenomenon, ALL, models),
+        )
         n = rows.groupby("model")["n"].sum() if lang in view.partial else total["n"]
         ends = dict.fromkeys((str(n.min()), str(n.max()))) if len(n) else {}
         counts[row] = {COUNT: " to ".join(ends)}
@@ -124,23 +125,27 @@ def _counts(view: View) -> dict[str, dict[str, str]]:
 
 
 def _sections(
-    view: View, rows: Sequence[str], always: Sequence[str] = (), more: Sequence[str] = ()
+    view: View, rows: Sequence[str], first: Sequence[str] = (), last: Sequence[str] = ()
 ) -> Iterator[Section]:
-    """Repeat the rows of each language for each block of models, after the columns ``always``."""
-    names = [name for name in view.columns if name not in always]
-    row_blocks = [*blocks(names)]
-    if more and len(row_blocks[-1]) > FEW:
-        row_blocks.append([])
-    row_blocks[-1] += more
-    for block in row_blocks:
-        columns = [COUNT, *always, *block]
+    """Yield the rows of each language for each block of models.
+
+    Each block begins with the columns ``first``, and the last block ends with the columns ``last``.
+    """
+    model_blocks = [*blocks([name for name in view.columns if name not in first])]
+    if last and len(model_blocks[-1]) > LAST_BLOCK_MODELS:
+        model_blocks.append([])
+    model_blocks[-1] += last
+    for block in model_blocks:
+        columns = [COUNT, *first, *block]
         for lang, language in view.languages.items():
             prefix = view.prefix(lang)
             names_of = {row: row.removeprefix(prefix) for row in rows if row.startswith(prefix)}
-            yield Section(FIRST, {language: language, **names_of} if prefix else names_of, columns)
+            yield Section(
+                STUB_HEADING, {language: language, **names_of} if prefix else names_of, columns
+            )
 
 
-def _best(cells: Sequence[Cell], view: View) -> set[tuple[str, str]]:
+def _bold_cells(cells: Sequence[Cell], view: View) -> set[tuple[str, str]]:
     models = {*view.columns} - {PEOPLE}
     return best_of_each(cells, models) if len(models) > 1 else set()
 
@@ -149,7 +154,7 @@ def phenomena(tables: Tables, labels: Labels) -> Exhibit:
     """Show accuracy by phenomenon and model, or by family of released models."""
     view = read_view(tables, labels)
     cells = [*phenomenon_cells(view)]
-    rows, best = list(dict.fromkeys(cell.row for cell in cells)), _best(cells, view)
+    rows, best = list(dict.fromkeys(cell.row for cell in cells)), _bold_cells(cells, view)
     baselines = Baselines.read(tables, view)
     for line in view.lines():
         cells += baselines.cells(*line)
@@ -157,66 +162,76 @@ def phenomena(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         **view.described("phenomena", unit=unit, means=means, baselines=baselines.note),
         cells=cells,
-        stub=_counts(view),
-        sections=[*_sections(view, rows, more=baselines.columns)],
+        stub=_item_counts(view),
+        sections=[*_sections(view, rows, last=baselines.columns)],
         bold=best,
     )
 
 
 def means_of_seeds(view: View) -> str:
-    """Write a caption's sentence on columns that are means of several models; empty without any."""
-    has_seeds = any(len(models) > 1 for models in view.columns.values())
-    return " Of a model with several seeds the mean of these, without an interval." * has_seeds
+    """Return the caption's sentence on columns that are means of several seeds, or ""."""
+    if any(len(models) > 1 for models in view.columns.values()):
+        return " Of a model with several seeds the mean of these, without an interval."
+    return ""
 
 
-def likeness(view: View, lang: str) -> dict[str, list[Cell]]:
-    """Correlate each model with people in a language, by unit: Pearson's and Spearman's.
+def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
+    """Correlate models' with people's accuracies in a language; return the cells by unit.
 
-    The units are paradigms, and phenomena if these differ in number; each needs FEWEST.
+    Each model has Pearson's and Spearman's correlation over paradigms. If there are not as many
+    phenomena, it has those over phenomena too. Units of which there are fewer than ``FEWEST`` have
+    none.
     """
     rows_of = {
         name: select_rows(view.rows, {"lang": lang, "model": [models[0], HUMAN]})
         for name, models in view.columns.items()
         if name != PEOPLE
     }
-    both, numbers = {}, {}
-    for unit in UNITS:
-        both[unit] = {name: accuracies_by(rows, unit).dropna() for name, rows in rows_of.items()}
-        numbers[unit] = max(map(len, both[unit].values()))
+    common, numbers = {}, {}
+    for unit in UNIT_NAMES:
+        common[unit] = {name: accuracies_by(rows, unit).dropna() for name, rows in rows_of.items()}
+        numbers[unit] = max(map(len, common[unit].values()))
+    units = [PARADIGM, PHENOMENON] if numbers[PARADIGM] != numbers[PHENOMENON] else [PARADIGM]
     cells: dict[str, list[Cell]] = {}
-    for unit in UNITS if numbers[PARADIGM] != numbers[PHENOMENON] else [PARADIGM]:
-        for coefficient in (PEARSON, SPEARMAN) if numbers[unit] >= FEWEST else ():
-            row, formula = f"{coefficient} over {UNITS[unit]}", correlation(coefficient, unit)
+    for unit in units:
+        if numbers[unit] < FEWEST:
+            continue
+        for coefficient in (PEARSON, SPEARMAN):
+            row, formula = f"{coefficient} over {UNIT_NAMES[unit]}", correlation(coefficient, unit)
             for name, rows in rows_of.items():
                 cell_key, within = (f"{view.prefix(lang)}{row}", name), lang in view.partial
-                if cell := correlation_cell(both[unit][name], rows, cell_key, formula, within):
+                if cell := correlation_cell(common[unit][name], rows, cell_key, formula, within):
                     cells.setdefault(unit, []).append(cell)
     return cells
 
 
 def correlation_cell(
-    both: pd.DataFrame, rows: pd.DataFrame, place: Place, formula: Formula, within: bool = False
+    accuracies: pd.DataFrame, rows: pd.DataFrame, key: Place, formula: Formula, within: bool = False
 ) -> Cell | None:
     """Make the cell of a correlation of two models; Pearson's has Fisher's interval.
 
-    ``both`` are their accuracies [paradigm or phenomenon, 2], made from ``rows``. The cell names
-    these paradigms if ``within``. None for too few accuracies, or equal ones.
+    ``accuracies`` are [paradigm or phenomenon, 2], from ``rows``; if ``within``, the cell selects
+    these paradigms. Returns None for fewer than ``FEWEST`` accuracies, and for equal ones.
     """
-    coefficient, n = formula.arguments["coefficient"], len(both.dropna())
-    value = correlate(both, coefficient) if n >= FEWEST else float("nan")
+    coefficient, n = formula.arguments["coefficient"], len(accuracies.dropna())
+    value = correlate(accuracies, coefficient) if n >= FEWEST else float("nan")
     if pd.isna(value):
         return None
     low, high = correlation_interval(value, n) if coefficient == PEARSON else (None, None)
-    where = {key: values for key, values in where_of(rows).items() if within or key not in UNITS}
+    where = {
+        key: values for key, values in where_of(rows).items() if within or key not in UNIT_NAMES
+    }
     text = number_text(value, ".2f")
-    return Cell(*place, value, text, formula, SOURCE, where, n=n, low=low, high=high)
+    return Cell(*key, value, text, formula, SOURCE, where, n=n, low=low, high=high)
 
 
 def people(tables: Tables, labels: Labels) -> Exhibit:
     """Show accuracy of people and models by phenomenon, and correlations of models with people."""
     view = with_people(read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]
-    by_unit = chain.from_iterable(likeness(view, lang).values() for lang in view.languages)
+    by_unit = chain.from_iterable(
+        correlations_with_people(view, lang).values() for lang in view.languages
+    )
     alike = [*chain.from_iterable(by_unit)]
     rows = list(dict.fromkeys(cell.row for cell in (*cells, *alike)))
     few = "" if alike else f" There are fewer than {FEWEST} paradigms to correlate."
@@ -224,7 +239,7 @@ def people(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         **view.described("people", people=who, few=few, shared=view.shared),
         cells=[*cells, *alike],
-        stub=_counts(view) | {cell.row: {COUNT: str(cell.n)} for cell in alike},
+        stub=_item_counts(view) | {cell.row: {COUNT: str(cell.n)} for cell in alike},
         sections=[*_sections(view, rows, [PEOPLE])],
-        bold=_best(cells, view),
+        bold=_bold_cells(cells, view),
     )

@@ -1,4 +1,4 @@
-"""Draw figures of declared benchmarks: models by accuracy, size, perplexity, and with people."""
+"""Draw the figures of declared benchmarks: accuracies by model, size, perplexity and people."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,51 +8,38 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.transforms import Bbox
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.benchmarks.accuracies import MODEL_PERPLEXITIES
 from blimpworks.benchmarks.exhibits.accuracies import (
     FEWEST,
-    UNITS,
-    likeness,
+    UNIT_NAMES,
+    correlations_with_people,
     phenomenon_cells,
 )
-from blimpworks.benchmarks.exhibits.drawing import (
-    PERCENT,
-    SMALL,
-    Names,
-    draw_interval,
-    lay_out,
-    mark,
-    name_points,
-    no_figure,
-    set_row_names,
-)
-from blimpworks.benchmarks.exhibits.formulas import OF_PARADIGMS, PEARSON, SPEARMAN
+from blimpworks.benchmarks.exhibits.heat_maps import PERCENT, SMALL, Names, no_figure
 from blimpworks.benchmarks.exhibits.view import (
+    OF_PARADIGMS,
+    PEARSON,
     PEOPLE,
+    SPEARMAN,
     View,
     family_of,
-    present,
+    printed_name,
     read_view,
-    spoken,
     with_people,
 )
 from blimpworks.errors import UserError
+from blimpworks.exhibits import style
 from blimpworks.exhibits.accuracies import SOURCE, where_of
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.render import PNG_DPI
 from blimpworks.exhibits.shared import Tables, read_plain, row_cell
-from blimpworks.exhibits.style import (
-    BLUE,
-    COLUMN_INCHES,
-    GREY,
-    PAGE_INCHES,
-    PALETTE,
-    SKY,
-    colours,
-    new_figure,
-)
+from blimpworks.exhibits.texts import take_literally
 
 CHANCE = 50
 ACCURACY = "Accuracy"
@@ -60,10 +47,78 @@ FAINT = "#BFDDF2"
 """Colour of intervals that names overlap."""
 
 
+MANY_ROWS = 25
+"""Number of rows from which row names are small."""
+Point = tuple[float, float]
+
+
+def _set_row_names(axes: Axes, rows: Sequence[str], names: Names) -> None:
+    """Write names beside rows at 0, 1, 2 …; many names are small."""
+    size = 7 if len(rows) < MANY_ROWS else SMALL
+    axes.set_yticks(range(len(rows)), [names.texts[row] for row in rows])
+    for label in axes.get_yticklabels():
+        label.set(fontfamily=[*names.families], fontsize=size)
+    axes.tick_params(axis="y", length=0)
+
+
+def _draw_interval(axes: Axes, cell: Cell, y: float, colour: Any, **look: Any) -> None:
+    if cell.low is not None and cell.high is not None:
+        axes.hlines(y, cell.low, cell.high, color=colour, **look)
+
+
+def _mark(shape: str, colour: Any, label: str = "", **look: Any) -> Line2D:
+    return Line2D(
+        [], [], marker=shape, color=colour, label=label, linestyle="none", markersize=4, **look
+    )
+
+
+OFFSETS = (
+    ((4, 0), "left", "center"),
+    ((-4, 0), "right", "center"),
+    ((0, 4), "center", "bottom"),
+    ((0, -4), "center", "top"),
+    ((3, 3), "left", "bottom"),
+    ((3, -3), "left", "top"),
+    ((-3, 3), "right", "bottom"),
+    ((-3, -3), "right", "top"),
+)
+"""Positions of a point's name, the best first: offset in points, and alignment."""
+
+
+def _lay_out(figure: Figure) -> None:
+    """Lay out axes and texts as in print, to measure the space around them."""
+    figure.set_dpi(PNG_DPI)
+    take_literally(figure)
+    figure.draw_without_rendering()
+
+
+def _name_points(axes: Axes, points: Mapping[str, Point], unnamed: Sequence[Point] = ()) -> None:
+    """Write names beside points where points, other names and axes leave room.
+
+    ``unnamed`` are points without a name. The figure must have been laid out.
+    """
+    pixels = axes.transData.transform([*points.values(), *unnamed])
+    taken = [Bbox.from_bounds(x, y, 0, 0).padded(2.5 * PNG_DPI / 72) for x, y in pixels]
+    inside = axes.get_window_extent().padded(-2 * PNG_DPI / 72)
+    for name, point in points.items():
+        for offset, horizontal, vertical in OFFSETS:
+            text = axes.annotate(
+                name, point, offset, textcoords="offset points", ha=horizontal, va=vertical,
+                fontsize=SMALL, in_layout=False,
+                path_effects=[withStroke(linewidth=1.5, foreground="white")],
+            )  # fmt: skip
+            box = text.get_window_extent()
+            fits = all(inside.contains(*corner) for corner in box.corners())
+            if fits and not any(box.overlaps(taken_box) for taken_box in taken):
+                taken.append(box)
+                break
+            text.remove()
+
+
 def _panels(count: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
     columns = min(columns, count)
     rows = math.ceil(count / columns)
-    figure = new_figure(width, height * rows)
+    figure = style.new_figure(width, height * rows)
     grid = [*figure.subplots(rows, columns, squeeze=False).flat]
     for axes in grid[count:]:
         axes.remove()
@@ -71,20 +126,22 @@ def _panels(count: int, columns: int, width: float, height: float) -> tuple[Figu
 
 
 def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
-    """Yield accuracy over all phenomena by column, the highest first, and those of its seeds."""
+    """Yield each column's accuracy over all phenomena, the highest first, and its seeds'."""
     title = view.languages[lang] if view.prefix(lang) else ACCURACY
     pairs = []
     for column, models in view.columns.items():
-        cell = view.cell(view.behind(lang, ALL, models), (column, title))
-        several = models if len(models) > 1 else ()
-        seeds = present(view.cell(view.behind(lang, ALL, [m]), (m, title)) for m in several)
+        cell = view.cell(view.rows_on(lang, ALL, models), (column, title))
+        seeds = []
+        for model in models if len(models) > 1 else ():
+            if seed := view.cell(view.rows_on(lang, ALL, [model]), (model, title)):
+                seeds.append(replace(seed, printed=False))
         if cell:
-            pairs.append((cell, [replace(seed, printed=False) for seed in seeds]))
+            pairs.append((cell, seeds))
     return iter(sorted(pairs, key=lambda pair: -pair[0].value))
 
 
 def _limits(cells: Sequence[Cell], chance: str) -> tuple[float, float]:
-    """Return the ends of an axis of percentages; it has the line of ``chance``, unless empty."""
+    """Return the limits of an axis of percentages; if ``chance`` is not "", they include 50 %."""
     ends = [end for c in cells for end in (c.value, c.low, c.high) if end is not None]
     low = min([*ends, CHANCE] if chance else ends)
     return max(-2.0, 5 * math.floor(low / 5) - 2), min(102.0, 5 * math.ceil(max(ends) / 5) + 2)
@@ -97,24 +154,24 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
     cells = [c for rows in ranked.values() for cell, seeds in rows for c in (cell, *seeds)]
     names = Names.of([*view.columns, *view.languages.values()])
     most = max(map(len, ranked.values()))
-    columns, wide = (1, COLUMN_INCHES * 1.3) if len(ranked) == 1 else (2, PAGE_INCHES)
+    columns, wide = (1, style.COLUMN_INCHES * 1.3) if len(ranked) == 1 else (2, style.PAGE_INCHES)
     figure, panels = _panels(len(ranked), columns, wide, 0.65 + 0.15 * max(most, 2))
     for axes, (lang, rows) in zip(panels, ranked.items(), strict=True):
         for y, (cell, seeds) in enumerate(rows):
-            draw_interval(axes, cell, y, BLUE, linewidth=1)
-            axes.scatter([seed.value for seed in seeds], [y] * len(seeds), s=9, color=SKY,
+            _draw_interval(axes, cell, y, style.BLUE, linewidth=1)
+            axes.scatter([seed.value for seed in seeds], [y] * len(seeds), s=9, color=style.SKY,
                          alpha=0.5, linewidths=0)  # fmt: skip
             shape, size, edge = ("|", 9, 1.5) if seeds else ("o", 4, 0)
-            axes.plot(cell.value, y, shape, color=BLUE, markersize=size, markeredgewidth=edge)
+            axes.plot(cell.value, y, shape, color=style.BLUE, markersize=size, markeredgewidth=edge)
             axes.text(1.01, y, cell.text, transform=axes.get_yaxis_transform(), va="center",
                       fontsize=SMALL)  # fmt: skip
         if view.chance:
-            axes.axvline(CHANCE, color=GREY, linewidth=0.8, linestyle="--")
+            axes.axvline(CHANCE, color=style.GREY, linewidth=0.8, linestyle="--")
         axes.set(ylim=(len(rows) - 0.4, -0.6), xlabel=PERCENT, xlim=_limits(cells, view.chance))
         axes.grid(axis="y", visible=False)
-        set_row_names(axes, [cell.row for cell, _ in rows], names)
+        _set_row_names(axes, [cell.row for cell, _ in rows], names)
         if len(ranked) > 1:
-            axes.set_title(names.shown[view.languages[lang]], fontfamily=[*names.families])
+            axes.set_title(names.texts[view.languages[lang]], fontfamily=[*names.families])
     has_seeds = any(seeds for rows in ranked.values() for _, seeds in rows)
     key = "models_seeds" if has_seeds else "models"
     description = view.described(key, chance=view.chance, listed=names.listed)
@@ -128,20 +185,19 @@ def _scale(axes: Axes, values: Sequence[float]) -> None:
         middle = math.sqrt(max(values) * min(values))
         axes.set_xlim(middle / 2.5, middle * 2.5)
         decades = 0.8
-    steps = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 2.5 else (1,)
+    steps = [1] if decades >= 2.5 else [1, 3]
+    if decades < 1.5:
+        steps = [1, 2, 5]
     axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=8))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.15g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def sizes(tables: Tables, labels: Labels) -> Exhibit:
-    """Show accuracy by number of parameters, of models whose number is known."""
+    """Show accuracy by number of parameters, for models with a known number."""
     view = read_view(tables, labels)
-    billions = {
-        column: float(size)
-        for column, (model, *_) in view.columns.items()
-        if (size := view.labels.facts["sizes"].get(model))
-    }
+    sizes_of = {name: labels.facts["sizes"].get(models[0]) for name, models in view.columns.items()}
+    billions = {name: float(size) for name, size in sizes_of.items() if size}
     by_lang: dict[str, list[Cell]] = {}
     for lang in view.languages:
         if group := [cell for cell, _ in _overall(view, lang) if cell.row in billions]:
@@ -149,7 +205,7 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
     cells = [cell for group in by_lang.values() for cell in group]
     if cells:
         alone = len(by_lang) == 1
-        width = 0.7 * PAGE_INCHES if alone else PAGE_INCHES
+        width = 0.7 * style.PAGE_INCHES if alone else style.PAGE_INCHES
         figure, panels = _panels(len(by_lang), 2, width, 2.9 if alone else 2.4)
         names = Names.of(view.languages.values())
         for axes, (lang, group) in zip(panels, by_lang.items(), strict=True):
@@ -157,19 +213,19 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
                 if cell.low is not None and cell.high is not None:
                     axes.vlines(billions[cell.row], cell.low, cell.high, color=FAINT, linewidth=1.5)
             x_values = [billions[cell.row] for cell in group]
-            axes.plot(x_values, [cell.value for cell in group], "o", color=BLUE, markersize=4)
+            axes.plot(x_values, [cell.value for cell in group], "o", color=style.BLUE, markersize=4)
             if view.chance:
-                axes.axhline(CHANCE, color=GREY, linewidth=0.8, linestyle="--")
+                axes.axhline(CHANCE, color=style.GREY, linewidth=0.8, linestyle="--")
             _scale(axes, [billions[cell.row] for cell in cells])
             axes.margins(x=0.15)
             axes.set_ylim(_limits(cells, view.chance))
             axes.set(xlabel="parameters (billions)", ylabel=PERCENT)
             if not alone:
-                title = names.shown[view.languages[lang]]
+                title = names.texts[view.languages[lang]]
                 axes.set_title(title, fontfamily=[*names.families])
-        lay_out(figure)
+        _lay_out(figure)
         for axes, group in zip(panels, by_lang.values(), strict=True):
-            name_points(axes, {cell.row: (billions[cell.row], cell.value) for cell in group})
+            _name_points(axes, {cell.row: (billions[cell.row], cell.value) for cell in group})
     else:
         figure = no_figure("the number of parameters of no model is known")
     unknown = [column for column in view.columns if column not in billions]
@@ -185,17 +241,17 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
 MARKERS = "osD^vPX<>ph*"
 TEST = "Test perplexity"
 NAMED = ["model", "corpus", "seed"]
-"""Columns that name a model with a perplexity."""
+"""Columns that identify a model with a perplexity."""
 TABLE_KIND = "model_perplexities"
 
 
 def perplexity(tables: Tables, labels: Labels) -> Exhibit:
-    """Show accuracy of released models by test perplexity. UserError for several of a model."""
+    """Show accuracy of released models by test perplexity. UserError if a model has several."""
     view = read_view(tables, labels)
     models = {*view.rows["model"]}
     rows = read_plain(MODEL_PERPLEXITIES, tables[TABLE_KIND])
     rows = rows[rows["perplexity"].notna()]
-    # By the name that models have among the accuracies.
+    # Row names are the models' names in the table of accuracies.
     names = [
         row["model"] if row["model"] in models else "_".join(row[NAMED].dropna().map(str))
         for _, row in rows.iterrows()
@@ -209,7 +265,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
         )
 
     cells: list[Cell] = []
-    points = pd.DataFrame(columns=["kind", "corpus", TEST, ACCURACY])
+    points = pd.DataFrame(columns=["family", "corpus", TEST, ACCURACY])
     for model, row in rows.iterrows():
         of_model = view.rows[view.rows["model"] == model]
         where, value = where_of(of_model, ("benchmark", "method", "model")), OF_PARADIGMS(of_model)
@@ -218,7 +274,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
         keys, text = [key for key in NAMED if pd.notna(row[key])], f"{row['perplexity']:.1f}"
         cell_key = (str(model), TEST)
         cells.append(row_cell("perplexities", row, keys, "perplexity", cell_key, text))
-        # The corpus, where none is named, is what the model's name has after the first "_".
+        # Without a stated corpus, the model's name has it after the first "_".
         family, _, corpus = family_of(row["model"]).partition("_")
         if pd.notna(row["corpus"]):
             corpus = str(row["corpus"])
@@ -227,7 +283,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
 
     figure = no_figure("no perplexity of these models is released")
     if cells:
-        figure = new_figure(PAGE_INCHES * 0.85, 3.2)
+        figure = style.new_figure(style.PAGE_INCHES * 0.85, 3.2)
         _draw_perplexities(figure, points.astype({TEST: float, ACCURACY: float}))
     without = [column for column, of in view.columns.items() if not {*of} & {*rows.index}]
     listed = f" Without a released perplexity: {', '.join(without)}." if without else ""
@@ -235,54 +291,54 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _hues(names: Sequence[str], otherwise: str) -> tuple[bool, dict[str, str]]:
-    """Tell whether names are few enough for a colour each, and return the colours."""
-    few = len(names) <= len(PALETTE)
-    hues = colours(len(names)) if few else [otherwise] * len(names)
+    """Return whether names are few enough for a colour each, and the colour of each name."""
+    few = len(names) <= len(style.PALETTE)
+    hues = style.colours(len(names)) if few else [otherwise] * len(names)
     return few, dict(zip(names, hues, strict=True))
 
 
 def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
-    """Draw points [model], coloured by kind and marked by corpus."""
+    """Draw a point per model, coloured by family and shaped by corpus."""
     axes = figure.subplots()
-    families = list(dict.fromkeys(points["kind"]))
+    families = list(dict.fromkeys(points["family"]))
     corpora = sorted({*points["corpus"]} - {""})
-    few, hues = _hues(families, BLUE)
+    few, hues = _hues(families, style.BLUE)
     marks = dict(zip(corpora, MARKERS, strict=False)) if len(corpora) <= len(MARKERS) else {}
-    for (family, corpus), rows in points.groupby(["kind", "corpus"], sort=False):
+    for (family, corpus), rows in points.groupby(["family", "corpus"], sort=False):
         hue, shape = hues[str(family)], marks.get(corpus, "o")
         axes.scatter(rows[TEST], rows[ACCURACY], color=hue, marker=shape, s=20, alpha=0.8,
                      linewidths=0)  # fmt: skip
     _scale(axes, [*points[TEST]])
     axes.margins(0.08)
     axes.set(xlabel="test perplexity", ylabel=f"mean {PERCENT}")
-    handles = [mark("o", hues[family], family) for family in families] if few else []
-    handles += [mark(shape, GREY, corpus) for corpus, shape in marks.items()]
+    handles = [_mark("o", hues[family], family) for family in families] if few else []
+    handles += [_mark(shape, style.GREY, corpus) for corpus, shape in marks.items()]
     if handles:
         figure.legend(handles=handles, loc="outside right upper")
     if not few:
-        lay_out(figure)
-        means = points.groupby("kind", sort=False)[[TEST, ACCURACY]].mean()
+        _lay_out(figure)
+        means = points.groupby("family", sort=False)[[TEST, ACCURACY]].mean()
         names = {str(family): (x, y) for family, x, y in means.itertuples()}
-        name_points(axes, names, [*zip(points[TEST], points[ACCURACY], strict=True)])
+        _name_points(axes, names, [*zip(points[TEST], points[ACCURACY], strict=True)])
 
 
 def _draw_phenomena(
     axes: Axes, cells: Sequence[Cell], rows: Sequence[str], hues: Mapping[str, Any]
 ) -> None:
-    """Draw accuracies by phenomenon, people's larger; intervals only where models are few."""
-    few = len(hues) - 1 <= len(PALETTE)
+    """Draw accuracies by phenomenon; points of people are larger, many models have no intervals."""
+    few = len(hues) - 1 <= len(style.PALETTE)
     for number, (column, hue) in enumerate(hues.items()):
         shift = 0.7 * ((number + 0.5) / len(hues) - 0.5) if few else 0.0
         human = column == PEOPLE
         above = 3 if human else 2
-        shown = [cell for cell in cells if cell.column == column and cell.row in rows]
-        y_values = [rows.index(cell.row) + shift for cell in shown]
-        for cell, y in zip(shown, y_values, strict=True):
+        of_model = [cell for cell in cells if cell.column == column and cell.row in rows]
+        y_values = [rows.index(cell.row) + shift for cell in of_model]
+        for cell, y in zip(of_model, y_values, strict=True):
             if few or human:
-                draw_interval(axes, cell, y, hue, linewidth=0.8, zorder=above)
-        values = [cell.value for cell in shown]
-        size, opacity = 18 if human else 11, 1 if few or human else 0.5
-        marker = "D" if human else "o"
+                _draw_interval(axes, cell, y, hue, linewidth=0.8, zorder=above)
+        values = [cell.value for cell in of_model]
+        size, marker = (18, "D") if human else (11, "o")
+        opacity = 1 if few or human else 0.5
         axes.scatter(values, y_values, s=size, marker=marker, color=hue, alpha=opacity,
                      linewidths=0, zorder=above)  # fmt: skip
     axes.set(ylim=(len(rows) - 0.5, -0.5), xlabel=PERCENT)
@@ -293,18 +349,18 @@ def _draw_phenomena(
 
 
 def _draw_likeness(axes: Axes, cells: Sequence[Cell], hues: Mapping[str, Any], unit: str) -> None:
-    """Draw correlations with people by model: Pearson's with intervals, Spearman's hollow."""
+    """Draw models' correlations with people: Pearson's with interval, Spearman's hollow."""
     columns = [column for column in hues if any(cell.column == column for cell in cells)]
     for cell in cells:
         hue = hues[cell.column]
         shape, face, shift = ("o", hue, -0.12) if PEARSON in cell.row else ("s", "white", 0.12)
         y = columns.index(cell.column) + shift
-        draw_interval(axes, cell, y, hue, linewidth=0.8)
+        _draw_interval(axes, cell, y, hue, linewidth=0.8)
         axes.plot(cell.value, y, shape, color=hue, markersize=4, markerfacecolor=face)
-    axes.axvline(0, color=GREY, linewidth=0.8)
-    set_row_names(axes, columns, Names.of(columns))
+    axes.axvline(0, color=style.GREY, linewidth=0.8)
+    _set_row_names(axes, columns, Names.of(columns))
     axes.set(xlim=(-1.05, 1.05), ylim=(len(columns) - 0.5, -0.5))
-    axes.set_xlabel(f"correlation over {UNITS[unit]}")
+    axes.set_xlabel(f"correlation over {UNIT_NAMES[unit]}")
     axes.grid(axis="y", visible=False)
 
 
@@ -312,20 +368,20 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     """Show accuracy of people and models by phenomenon, and correlations of models with people."""
     view = with_people(read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]
-    # Correlations over one unit only: the first that has enough.
+    # Only the correlations over the first unit with enough accuracies.
     correlations_by_unit = {
-        lang: dict([*likeness(view, lang).items()][:1]) for lang in view.languages
+        lang: dict([*correlations_with_people(view, lang).items()][:1]) for lang in view.languages
     }
     correlated = any(correlations_by_unit.values())
     model_columns = [column for column in view.columns if column != PEOPLE]
-    few, hues = _hues(model_columns, SKY)
+    few, hues = _hues(model_columns, style.SKY)
     hues = {PEOPLE: "black", **hues}
 
     phenomena = [*view.phenomena, ALL] if len(view.phenomena) > 1 else view.phenomena
-    names = Names.of([*map(spoken, (*view.phenomena, ALL)), *view.languages.values()])
+    names = Names.of([*map(printed_name, (*view.phenomena, ALL)), *view.languages.values()])
     columns = 2 if correlated else 1
     rows = max(len(phenomena) * (0.08 + 0.06 * (len(hues) if few else 2)), 0.14 * len(hues))
-    figure = new_figure(PAGE_INCHES, (0.6 + rows) * len(view.languages) + 0.3)
+    figure = style.new_figure(style.PAGE_INCHES, (0.6 + rows) * len(view.languages) + 0.3)
     ratios = {"width_ratios": [3, 2][:columns]}
     grid = figure.subplots(
         len(view.languages), columns, sharex="col", squeeze=False, gridspec_kw=ratios
@@ -333,9 +389,9 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     for (lang, language), panels in zip(view.languages.items(), grid, strict=True):
         keys = [view.row(lang, phenomenon) for phenomenon in phenomena]
         _draw_phenomena(panels[0], cells, keys, hues)
-        set_row_names(panels[0], [spoken(phenomenon) for phenomenon in phenomena], names)
+        _set_row_names(panels[0], [printed_name(phenomenon) for phenomenon in phenomena], names)
         if view.prefix(lang):
-            panels[0].set_title(names.shown[language], fontfamily=[*names.families])
+            panels[0].set_title(names.texts[language], fontfamily=[*names.families])
         for unit, of_unit in correlations_by_unit[lang].items():
             _draw_likeness(panels[1], of_unit, hues, unit)
         if correlated and not correlations_by_unit[lang]:
@@ -343,14 +399,17 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
         for axes in panels:
             axes.tick_params(labelbottom=True)
 
-    # Of models their colours, where no axis has their names.
-    handles = [mark("D", hues[PEOPLE], PEOPLE)]
+    # The legend has the models' colours if no axis has their names.
+    handles = [_mark("D", hues[PEOPLE], PEOPLE)]
     if not few:
-        handles.append(mark("o", SKY, "Model"))
+        handles.append(_mark("o", style.SKY, "Model"))
     elif not correlated:
-        handles += [mark("o", hues[model], model) for model in model_columns]
+        handles += [_mark("o", hues[model], model) for model in model_columns]
     if correlated:
-        handles += [mark("o", GREY, PEARSON), mark("s", GREY, SPEARMAN, markerfacecolor="white")]
+        handles += [
+            _mark("o", style.GREY, PEARSON),
+            _mark("s", style.GREY, SPEARMAN, markerfacecolor="white"),
+        ]
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
     for units in correlations_by_unit.values():
         for of_unit in units.values():

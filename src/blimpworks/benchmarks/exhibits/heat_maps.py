@@ -1,14 +1,15 @@
-"""Draw heat maps of declared benchmarks: accuracy by paradigm, and correlations of models."""
+"""Draw the heat maps of declared benchmarks: accuracies by paradigm, and correlations of models."""
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, combinations, product
+from typing import Any
 
 import numpy as np
-from matplotlib import colormaps
+from matplotlib import colormaps, font_manager
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
@@ -22,74 +23,132 @@ from blimpworks.benchmarks.exhibits.accuracies import (
     correlation_cell,
     means_of_seeds,
 )
-from blimpworks.benchmarks.exhibits.drawing import MARGIN, PERCENT, SMALL, Names, no_figure
-from blimpworks.benchmarks.exhibits.formulas import PARADIGM, PEARSON, accuracies_by, correlation
-from blimpworks.benchmarks.exhibits.view import View, number_text, present, read_view, spoken
+from blimpworks.benchmarks.exhibits.view import (
+    PARADIGM,
+    PEARSON,
+    View,
+    accuracies_by,
+    correlation,
+    number_text,
+    printed_name,
+    read_view,
+)
+from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.fonts import families_for, has_bold, letters_of
 from blimpworks.exhibits.pen import HOUSE, text_size
 from blimpworks.exhibits.shared import Tables
-from blimpworks.exhibits.style import BLUE, GREY, PAGE_INCHES, VERMILION
+
+no_figure = partial(style.empty_figure, width=style.COLUMN_INCHES, height=1.2, framed=False)
+"""Function that makes the figure of an exhibit without data from the reason."""
+SMALL = 6.0
+"""Size of the smallest letters, in points."""
+PERCENT = "accuracy (%)"
+MARGIN = 0.06
+"""Space around texts, in inches."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """Fonts and texts of names in a figure; numbers replace names with letters that no font has."""
+
+    families: tuple[str, ...]
+    texts: Mapping[str, str]
+    """Text that the figure shows, by name."""
+    weight: str = "bold"
+    """Weight of headings; normal if a font has no bold letters."""
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> "Names":
+        """Choose fonts for names: the house font, and others for letters that it lacks."""
+        texts = list(dict.fromkeys(names))
+        (house,) = HOUSE
+        letters = font_manager.get_font(font_manager.findfont(house)).get_charmap().keys()
+        lacking = letters_of(texts) - letters
+        families, absent = families_for(lacking)
+        weight = "bold" if all(map(has_bold, families)) else "normal"
+        unwritable = [text for text in texts if letters_of([text]) & absent]
+        numbers = {text: str(number) for number, text in enumerate(unwritable, start=1)}
+        return cls((*HOUSE, *families), {text: text for text in texts} | numbers, weight)
+
+    @property
+    def listed(self) -> str:
+        """Caption's sentence on numbers that replace names, or ""."""
+        numbered = [f"{number} {name}" for name, number in self.texts.items() if number != name]
+        return f" Numbers stand for names: {', '.join(numbered)}." if numbered else ""
+
+    def width(self, names: Iterable[str], heading: bool = False) -> float:
+        """Return the width of the widest name, in inches."""
+        bold = heading and self.weight == "bold"
+        sizes = (text_size(self.texts[name], SMALL, bold, self.families)[0] for name in names)
+        return max(sizes, default=0.0) / 72
+
+    def look(self, **more: Any) -> dict[str, Any]:
+        """Return the settings for drawing a name."""
+        return {"fontfamily": [*self.families], "fontsize": SMALL, **more}
+
 
 NEUTRAL = "#F4F4F4"
-DIVERGING = LinearSegmentedColormap.from_list("diverging", [VERMILION, NEUTRAL, BLUE])
-"""Colours with a neutral middle, whose ends differ with any common colour blindness."""
+DIVERGING = LinearSegmentedColormap.from_list("diverging", [style.VERMILION, NEUTRAL, style.BLUE])
+"""Colours with a neutral middle; the common kinds of colour blindness tell the ends apart."""
 ONE_HUE = colormaps["Blues"]
 ROW_INCHES = 0.13
-NUMBERED = 14
-"""Most columns of a heat map whose cells have room for numbers."""
-WEIGHTS, EQUAL_CONTRAST = (0.2126, 0.7152, 0.0722), 0.18
-"""Shares of red, green and blue in luminance, and luminance on which black and white are equal."""
+MOST_NUMBERED = 14
+"""Most columns of a heat map with numbers in its cells."""
+LUMINANCE_WEIGHTS, EQUAL_CONTRAST = (0.2126, 0.7152, 0.0722), 0.18
+"""Shares of red, green and blue in luminance; luminance on which black and white contrast alike."""
 Groups = Sequence[tuple[str, Sequence["Line"]]]
 """Rows of a heat map by heading."""
-LENGTHS = (40, 90)
-"""Rows of a part of a heat map: few if the page has room for all parts, else many."""
+PANEL_ROWS = (40, 90)
+"""Rows of a panel: the smaller number if all panels then fit the page, else the larger."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a heat map; one without a key is a heading."""
+    """A row of a heat map; a row without a key is a heading."""
 
     text: str
     key: str = ""
     paradigm: tuple[str, str, str] = ("", "", "")
-    """Language, phenomenon and paradigm, where it is of one."""
+    """Language, phenomenon and paradigm of the row, if it has them."""
 
 
 @dataclass(frozen=True)
 class HeatMap:
-    """Numbers in rows and columns, and their drawing; many lines part into several columns."""
+    """Numbers in rows and columns, drawn as panels side by side."""
 
     columns: Sequence[str]
     values: Mapping[tuple[str, str], float | None]
-    """Numbers by keys of rows and columns, None for a missing one; other places stay empty."""
+    """Numbers by keys of row and column; None is a missing number, and other cells are empty."""
     form: str
     colours: Colormap
     norm: Normalize
     label: str
     ticks: Sequence[float]
     names: Names
-    parts: Sequence[Sequence[Line]]
+    panels: Sequence[Sequence[Line]]
+    """Rows of each panel."""
 
     @property
     def numbered(self) -> bool:
-        """Whether the cells have room for their numbers."""
-        return len(self.columns) <= NUMBERED
+        """Whether cells show their numbers."""
+        return len(self.columns) <= MOST_NUMBERED
 
     @cached_property
     def cell(self) -> float:
-        """Width of a cell, in inches; legible cells may exceed the page."""
+        """Width of a cell, in inches; the map may become wider than the page."""
         texts = (number_text(v, self.form) for v in self.values.values() if v is not None)
         widest = max((text_size(text, SMALL, False, HOUSE)[0] for text in texts), default=0) / 72
         least = widest + MARGIN if self.numbered else 0.105
-        rows = [line.text for part in self.parts for line in part if line.key]
-        left = self.names.width(rows) + 2 * MARGIN
-        room = (PAGE_INCHES / len(self.parts) - left) / max(len(self.columns), 1)
+        rows = [line.text for panel in self.panels for line in panel if line.key]
+        names = self.names.width(rows) + 2 * MARGIN
+        room = (style.PAGE_INCHES / len(self.panels) - names) / max(len(self.columns), 1)
         return min(max(room, least), 0.4 if self.numbered else 0.2)
 
     @cached_property
-    def left(self) -> float:
+    def names_width(self) -> float:
         """Width of the names of rows, in inches."""
-        lines = [line for part in self.parts for line in part]
+        lines = [line for panel in self.panels for line in panel]
         rows = self.names.width(line.text for line in lines if line.key)
         headings = self.names.width((line.text for line in lines if not line.key), heading=True)
         # Headings may reach over the cells.
@@ -97,27 +156,27 @@ class HeatMap:
 
     @property
     def width(self) -> float:
-        """Width of a part with the names of its rows, in inches."""
-        return self.left + self.cell * len(self.columns)
+        """Width of a panel with the names of its rows, in inches."""
+        return self.names_width + self.cell * len(self.columns)
 
     def draw(self) -> Figure:
         """Draw the map with its scale below."""
-        height = ROW_INCHES * max(len(part) for part in self.parts)
+        height = ROW_INCHES * max(len(panel) for panel in self.panels)
         longest = self.names.width(self.columns)
         slanted = longest * (math.sin(math.radians(45)) if self.numbered else 1)
         above, below = 2 * MARGIN + slanted + 0.08, 0.55
         # The scale needs some room even below a single column.
-        wide, high = max(self.width * len(self.parts), 1.7), above + height + below
+        wide, high = max(self.width * len(self.panels), 1.7), above + height + below
         figure = Figure(figsize=(wide, high))
-        for number, part in enumerate(self.parts):
-            inches = ROW_INCHES * len(part)
+        for number, panel in enumerate(self.panels):
+            inches = ROW_INCHES * len(panel)
             box = (
-                (number * self.width + self.left) / wide,
+                (number * self.width + self.names_width) / wide,
                 (below + height - inches) / high,
                 self.cell * len(self.columns) / wide,
                 inches / high,
             )
-            self._draw_part(figure.add_axes(box), part)
+            self._draw_panel(figure.add_axes(box), panel)
         length = min(2.0, wide - 0.5)
         box = ((wide - length) / 2 / wide, 0.32 / high, length / wide, 0.09 / high)
         scale, axes = ScalarMappable(self.norm, self.colours), figure.add_axes(box)
@@ -127,50 +186,52 @@ class HeatMap:
         bar.set_label(self.label, fontsize=7, labelpad=1)
         return figure
 
-    def _draw_part(self, axes: Axes, part: Sequence[Line]) -> None:
-        axes.set(xlim=(0, len(self.columns)), ylim=(len(part), 0), xticks=[], yticks=[])
+    def _draw_panel(self, axes: Axes, panel: Sequence[Line]) -> None:
+        axes.set(xlim=(0, len(self.columns)), ylim=(len(panel), 0), xticks=[], yticks=[])
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
-        for y, line in enumerate(part):
-            if line.key:
-                x, look = -MARGIN, self.names.look(ha="right", va="center")
-            else:
-                x, look = MARGIN - self.left, self.names.look(weight=self.names.weight, va="center")
-            axes.text(x / self.cell, y + 0.5, self.names.shown[line.text], **look)
+        for y, line in enumerate(panel):
+            x, look = -MARGIN, self.names.look(ha="right", va="center")
+            if not line.key:
+                x = MARGIN - self.names_width
+                look = self.names.look(weight=self.names.weight, va="center")
+            axes.text(x / self.cell, y + 0.5, self.names.texts[line.text], **look)
         slant = {"rotation": 45 if self.numbered else 90, "rotation_mode": "anchor"}
         for x, column in enumerate(self.columns):
             look = self.names.look(ha="left", va="center", **slant)
-            axes.text(x + 0.5, -0.4, self.names.shown[column], **look)
-        values = [[self.values.get((line.key, c)) for c in self.columns] for line in part]
+            axes.text(x + 0.5, -0.4, self.names.texts[column], **look)
+        values = [[self.values.get((line.key, c)) for c in self.columns] for line in panel]
         axes.pcolormesh(
             np.array(values, dtype=float), cmap=self.colours, norm=self.norm, edgecolors="white",
             linewidth=0.4,
         )  # fmt: skip
         look = {"ha": "center", "va": "center", "fontsize": SMALL}
-        for y, (line, numbers) in enumerate(zip(part, values, strict=True)):
+        for y, (line, numbers) in enumerate(zip(panel, values, strict=True)):
             for x, (column, value) in enumerate(zip(self.columns, numbers, strict=True)):
                 if value is None and (line.key, column) in self.values:
-                    axes.text(x + 0.5, y + 0.5, "·", color=GREY, **look)
+                    axes.text(x + 0.5, y + 0.5, "·", color=style.GREY, **look)
                 elif value is not None and self.numbered:
                     text = number_text(value, self.form)
-                    # Relative luminance of an sRGB colour, from 0 (black) to 1 (white): WCAG 2.1.
+                    # Relative luminance of an sRGB colour by WCAG 2.1: 0 is black, 1 white.
                     luminance = sum(
                         weight * (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4)
-                        for weight, c in zip(WEIGHTS, self.colours(self.norm(value)), strict=False)
+                        for weight, c in zip(
+                            LUMINANCE_WEIGHTS, self.colours(self.norm(value)), strict=False
+                        )
                     )
                     ink = "black" if luminance > EQUAL_CONTRAST else "white"
                     axes.text(x + 0.5, y + 0.5, text, color=ink, **look)
 
 
 def _groups(view: View) -> list[tuple[str, list[Line]]]:
-    """Return rows by language and phenomenon, with headings where they tell groups apart."""
+    """Group rows by language and phenomenon; one paradigm per phenomenon needs no headings."""
     groups: list[tuple[str, list[Line]]] = []
     for lang in view.languages:
-        prefix, pairs = view.prefix(lang), view.single(lang)
+        prefix, pairs = view.prefix(lang), view.paradigms(lang)
         times = Counter(paradigm for _, paradigm in pairs)
         rows: dict[str, list[Line]] = {}
         for phenomenon, paradigm in pairs:
-            inside = f" ({spoken(phenomenon)})" if times[paradigm] > 1 else ""
+            inside = f" ({printed_name(phenomenon)})" if times[paradigm] > 1 else ""
             line = Line(paradigm, f"{prefix}{paradigm}{inside}", (lang, phenomenon, paradigm))
             rows.setdefault(phenomenon, []).append(line)
         if all(len(lines) == 1 for lines in rows.values()):
@@ -180,21 +241,22 @@ def _groups(view: View) -> list[tuple[str, list[Line]]]:
     return groups
 
 
-def _parts(groups: Groups, count: int) -> list[list[Line]]:
-    """Divide rows under their headings into ``count`` parts of about equal length."""
+def _panels(groups: Groups, count: int) -> list[list[Line]]:
+    """Divide rows and their headings into ``count`` panels of about equal length."""
     lists = [[*([Line(heading)] if heading else []), *lines] for heading, lines in groups]
     length = math.ceil(sum(map(len, lists)) / count)
-    blocks_of_columns: list[list[Line]] = [[]]
-    for lines in (block for line_list in lists for block in blocks(line_list, length)):
-        ends_nearer = len(blocks_of_columns[-1]) + len(lines) / 2 > length
-        if blocks_of_columns[-1] and ends_nearer and len(blocks_of_columns) < count:
-            blocks_of_columns.append([])
-        blocks_of_columns[-1] += lines
-    return blocks_of_columns
+    panels: list[list[Line]] = [[]]
+    for lines in lists:
+        for block in blocks(lines, length):
+            is_full = len(panels[-1]) + len(block) / 2 > length
+            if panels[-1] and is_full and len(panels) < count:
+                panels.append([])
+            panels[-1] += block
+    return panels
 
 
 def paradigms(tables: Tables, labels: Labels) -> Exhibit:
-    """Show accuracy by paradigm and model, or by family of released models, then baselines."""
+    """Show accuracies by paradigm and model (or family of released models), then baselines."""
     view = read_view(tables, labels)
     baselines = Baselines.read(tables, view)
     cells: list[Cell] = []
@@ -202,34 +264,35 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
     groups = _groups(view)
     for line in chain.from_iterable(lines for _, lines in groups):
         lang, phenomenon, paradigm = line.paradigm
-        stub[line.key] = {"Phenomenon": spoken(phenomenon)}
+        stub[line.key] = {"Phenomenon": printed_name(phenomenon)}
         for column, models in view.columns.items():
-            rows = view.of(lang, phenomenon, paradigm, models)
-            cells += present([view.cell(rows, (line.key, column))])
+            rows = view.rows_at(lang, phenomenon, paradigm, models)
+            if cell := view.cell(rows, (line.key, column)):
+                cells.append(cell)
         cells += baselines.cells(lang, phenomenon, line.key, paradigm)
     figure, listed = no_figure("no paradigms"), ""
     if cells:
         columns = [*view.columns, *baselines.columns]
         lines = [line for heading, lines in groups for line in (Line(heading), *lines)]
         lines = [line for line in lines if line.text]
-        # Headings are numbered first, where no font has their letters.
+        # Where numbers replace names, those of headings come first.
         texts = [line.text for line in sorted(lines, key=lambda line: line.key != "")]
         names = Names.of([*texts, *columns])
         keys = [line.key for line in lines if line.key]
         values = {(cell.row, cell.column): cell.value for cell in cells}
-        for length in LENGTHS:
+        for length in PANEL_ROWS:
             heat_map = HeatMap(
-                columns,
-                dict.fromkeys(product(keys, columns)) | values,
-                ".0f",
-                DIVERGING,
-                Normalize(0, 100),
-                PERCENT,
-                (0, 25, 50, 75, 100),
-                names,
-                _parts(groups, math.ceil(len(lines) / length)),
+                columns=columns,
+                values=dict.fromkeys(product(keys, columns)) | values,
+                form=".0f",
+                colours=DIVERGING,
+                norm=Normalize(0, 100),
+                label=PERCENT,
+                ticks=(0, 25, 50, 75, 100),
+                names=names,
+                panels=_panels(groups, math.ceil(len(lines) / length)),
             )
-            if heat_map.width * len(heat_map.parts) <= PAGE_INCHES:
+            if heat_map.width * len(heat_map.panels) <= style.PAGE_INCHES:
                 break
         figure, listed = heat_map.draw(), names.listed
     description = view.described(
@@ -249,22 +312,23 @@ def correlations(tables: Tables, labels: Labels) -> Exhibit:
         for column in columns[:number]:
             models = [*view.columns[column], *view.columns[row]]
             rows = view.rows[view.rows["model"].isin(models)]
-            cells += present([correlation_cell(wide[models], rows, (row, column), formula)])
+            if cell := correlation_cell(wide[models], rows, (row, column), formula):
+                cells.append(cell)
     names, lack = Names.of(columns), ""
     if cells:
         values = {(cell.row, cell.column): cell.value for cell in cells}
         below = dict.fromkeys((row, column) for column, row in combinations(columns, 2))
         negative = min(values.values()) < 0
         heat_map = HeatMap(
-            columns[:-1],
-            below | values,
-            ".2f",
-            DIVERGING if negative else ONE_HUE,
-            Normalize(-1 if negative else 0, 1),
-            PEARSON,
-            (-1, 0, 1) if negative else (0, 0.5, 1),
-            names,
-            [[Line(name, name) for name in columns[1:]]],
+            columns=columns[:-1],
+            values=below | values,
+            form=".2f",
+            colours=DIVERGING if negative else ONE_HUE,
+            norm=Normalize(-1 if negative else 0, 1),
+            label=PEARSON,
+            ticks=(-1, 0, 1) if negative else (0, 0.5, 1),
+            names=names,
+            panels=[[Line(name, name) for name in columns[1:]]],
         )
         figure = heat_map.draw()
     else:

@@ -1,4 +1,4 @@
-"""Make tables of single judgements: hardest items, correlations with labels or ratings, effects."""
+"""Make the tables of judgements: hardest items, correlations with labels and ratings, effects."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,54 +12,37 @@ import pyarrow.compute as pc
 from scipy.stats import t as student
 
 from blimpworks.analysis.accuracy import ALL, wilson
-from blimpworks.benchmarks.exhibits import describe, formulas
-from blimpworks.benchmarks.exhibits.formulas import JUDGED, MATTHEWS, PEARSON, SPEARMAN, WRONG
-from blimpworks.benchmarks.exhibits.view import (
-    distinct,
-    languages_in,
-    number_text,
-    ordered,
-    spoken,
-    with_interval,
-)
+from blimpworks.benchmarks.exhibits import describe, view
 from blimpworks.benchmarks.verdicts import correlation_interval
 from blimpworks.errors import UserError
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import ACCURACY, TEXT, mean_of, select_rows
-from blimpworks.exhibits.shared import (
-    Tables,
-    best_of_each,
-    counted,
-    formula_cell,
-    marked,
-    read_plain,
-)
 from blimpworks.exhibits.texts import language_tag
 from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 
-MOST = 20
-"""Items of each language in the table."""
+MOST_ITEMS = 20
 SOURCE = "judgements"
 PHENOMENON, PARADIGM, COUNT = "Phenomenon", "Paradigm", "n"
 MISTAKES, MARGIN = "Judged wrong", "Mean margin"
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
-PLACE = ["lang", "phenomenon", "paradigm", "item_id"]
+ITEM_KEY = ["lang", "phenomenon", "paradigm", "item_id"]
 Item = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Presentation of the items of one layout."""
+    """Columns with which tables show the items of a layout."""
 
     description: str
     widths: Mapping[str, float]
-    """Share of the line of each column with running text, the items' text last."""
+    """Shares of the line of columns with running text; the items' text comes last."""
     id: str
-    """Column of items with the id of judgements."""
+    """Column of items with the ids of judgements."""
     more: Sequence[str]
     """Further columns of items."""
     rated: str = "margin"
-    """Column of judgements that is compared with people's ratings."""
+    """Column of judgements that is correlated with people's ratings."""
 
 
 _WIDTHS = {PHENOMENON: 0.12, PARADIGM: 0.14}
@@ -73,19 +56,16 @@ LAYOUTS = {
         "value_good",
     ),
     "conditions": Layout(
-        "worst_conditions",
-        {**_WIDTHS, "Condition": 0.12, "Sentence": 0.28},
-        "item",
-        ("condition",),
+        "worst_conditions", {**_WIDTHS, "Condition": 0.12, "Sentence": 0.28}, "item", ("condition",)
     ),
 }
 
 
-def _read(tables: Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
+def _read_judgements(tables: shared.Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
     frames = []
     for path in tables[SOURCE]:
         if path.parent.name in labels.models:
-            rows = read_plain(JUDGEMENTS, path, [*columns, "method"])
+            rows = shared.read_plain(JUDGEMENTS, path, [*columns, "method"])
             rows = rows[rows["method"] == labels.method]
             frames.append(rows.assign(model=path.parent.name, lang=path.stem))
     judgements = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
@@ -98,27 +78,29 @@ def _read(tables: Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFram
     return judgements
 
 
-def _named(labels: Labels) -> dict[str, str]:
+def _caption_names(labels: Labels) -> dict[str, str]:
     label = labels.facts["benchmark"]["label"]
     return {"name": label, "method": labels.method.replace("_", " ")}
 
 
 def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
-    """Choose the items of a language that most models get wrong, then by the lowest mean margin.
+    """Choose the items of a language that most models get wrong, then those of the lowest margin.
 
-    Shares of judgements count, since each model judges a pair twice that a file has twice.
+    Shares of judgements decide, because models judge a pair twice that a file has twice.
     """
     judged = judgements[judgements["correct"].notna()]
-    items = judged.assign(wrong=judged["correct"] == 0).groupby(PLACE, sort=False)
+    items = judged.assign(wrong=judged["correct"] == 0).groupby(ITEM_KEY, sort=False)
     numbers = items.agg(wrong=("wrong", "sum"), judged=("wrong", "size"), margin=("margin", "mean"))
     mistaken = numbers[numbers["wrong"] > 0].reset_index()
     mistaken["share"] = mistaken["wrong"] / mistaken["judged"]
     order = ["share", "margin", "item_id"]
-    return mistaken.sort_values(order, ascending=[False, True, True]).head(MOST)
+    return mistaken.sort_values(order, ascending=[False, True, True]).head(MOST_ITEMS)
 
 
-def _items(tables: Tables, layout: Layout, ids: pd.Series) -> dict[tuple[str, ...], list[Item]]:
-    """Read items by language, paradigm and id; an item with conditions has several rows."""
+def _read_items(
+    tables: shared.Tables, layout: Layout, ids: pd.Series
+) -> dict[tuple[str, ...], list[Item]]:
+    """Read items by language, paradigm and id; an item of several conditions has several rows."""
     key, columns = layout.id, (layout.id, "lang", "paradigm", "good", *layout.more)
     rows: dict[tuple[str, ...], list[Item]] = {}
     for path in tables["items"]:
@@ -133,22 +115,24 @@ def _items(tables: Tables, layout: Layout, ids: pd.Series) -> dict[tuple[str, ..
     return rows
 
 
-def pair_text(item: Item) -> str:
-    """Write a pair as one sentence with its difference in brackets, else as two."""
+def _pair_text(item: Item) -> str:
+    """Write a pair as a sentence with the difference in brackets, or else as two sentences."""
     good, bad = item["good"], item["bad"]
     if None not in [item[name] for name in SPANS] and good != bad:
         changed = bad[item["bad_start"] : item["bad_end"]]
         if good[: item["good_start"]] + changed + good[item["good_end"] :] == bad:
-            return marked(item)
+            return shared.marked(item)
     return f"{good} / *{bad}"
 
 
-def worst(tables: Tables, labels: Labels) -> Exhibit:
+def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Show the items of each language that most models get wrong by the largest margin."""
     layout = LAYOUTS[labels.facts["benchmark"]["layout"]]
     *_, heading = layout.widths
-    judgements = _read(tables, labels, ["item_id", "phenomenon", "paradigm", "margin", "correct"])
-    languages = languages_in(judgements, labels)
+    judgements = _read_judgements(
+        tables, labels, ["item_id", "phenomenon", "paradigm", "margin", "correct"]
+    )
+    languages = view.languages_in(judgements, labels)
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
     written: dict[tuple[str, str], str] = {}
@@ -157,7 +141,7 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
         of_language = judgements[judgements["lang"] == lang]
         chosen = hardest(of_language)
         of_chosen = of_language[of_language["item_id"].isin(chosen["item_id"])]
-        items = _items(tables, layout, chosen["item_id"])
+        items = _read_items(tables, layout, chosen["item_id"])
         rows = {language: language} if len(languages) > 1 else {}
         for number, (_, numbers) in enumerate(chosen.iterrows(), start=1):
             key = (numbers["lang"], numbers["paradigm"], numbers["item_id"])
@@ -167,23 +151,26 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
                     f"paradigm {numbers['paradigm']!r}, which was judged; build the items again, "
                     "or judge them again."
                 )
-            judged = {**numbers[PLACE], "method": labels.method}
+            judged = {**numbers[ITEM_KEY], "method": labels.method}
             of_item = select_rows(of_chosen, judged)
-            n, margin = int(JUDGED(of_item)), mean_of("margin")
-            shown_items = {
-                MISTAKES: (WRONG, f"{WRONG(of_item):.0f} of {n}"),
-                MARGIN: (margin, number_text(margin(of_item), ".2f")),
+            n, margin = int(view.JUDGED(of_item)), mean_of("margin")
+            numbers_of = {
+                MISTAKES: (view.WRONG, f"{view.WRONG(of_item):.0f} of {n}"),
+                MARGIN: (margin, view.number_text(margin(of_item), ".2f")),
             }
-            beside = {PHENOMENON: spoken(numbers["phenomenon"]), PARADIGM: numbers["paradigm"]}
+            beside = {
+                PHENOMENON: view.printed_name(numbers["phenomenon"]),
+                PARADIGM: numbers["paradigm"],
+            }
             for item in items[key]:
                 row = " ".join([*key, str(item.get("condition", ""))]).strip()
-                text = pair_text(item) if "bad" in item else str(item["good"])
+                text = _pair_text(item) if "bad" in item else str(item["good"])
                 keys = ["lang", "paradigm", layout.id, "condition"]
                 where = {key: item[key] for key in keys if key in item}
                 cells.append(Cell(row, heading, 1, text, TEXT, "items", where, n=1))
-                # Further conditions of an item have its numbers in the files of values alone.
+                # The page shows an item's numbers beside its first condition.
                 first = item is items[key][0]
-                for column, (formula, printed) in shown_items.items():
+                for column, (formula, printed) in numbers_of.items():
                     text, value = printed if first else "", formula(of_item)
                     cells.append(Cell(row, column, value, text, formula, SOURCE, judged, n=n))
                 stub[row] = {**beside} if first else dict.fromkeys(beside, "")
@@ -194,9 +181,9 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
                 written[row, heading] = language_tag(lang)
                 rows[row] = str(number) if first else ""
         sections.append(Section("No.", rows, [*layout.widths, MISTAKES, MARGIN]))
-    models = counted(judgements["model"].nunique(), "model")
+    models = shared.counted(judgements["model"].nunique(), "model")
     return Exhibit(
-        **describe(layout.description, most=MOST, models=models, **_named(labels)),
+        **describe(layout.description, most=MOST_ITEMS, models=models, **_caption_names(labels)),
         cells=cells,
         stub=stub,
         sections=sections,
@@ -208,22 +195,22 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
 
 
 RowCells = Callable[[pd.DataFrame, str, Mapping[str, Any]], Iterator[Cell]]
-"""Function from judgements, a row's key, and the selection of its judgements to its cells."""
+"""Function that makes a row's cells from judgements, the row's key and their selection."""
 Group = tuple[str, Mapping[str, Any], RowCells]
-"""Rows of models: heading, selection of judgements, and maker of a row."""
+"""Heading, selection of judgements, and maker of rows of a group of models."""
 
 
-def _by_model(
+def _table_by_model(
     judgements: pd.DataFrame, labels: Labels, groups: Iterable[Group], best: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Make a row for each model in each group; columns of ``best`` have their maximum in bold."""
+    """Make a row per group and model; columns of ``best`` show their maximum in bold."""
     cells: list[Cell] = []
     bold: set[tuple[str, str]] = set()
     rows: dict[str, str] = {}
     for head, where, row_cells in groups:
         names: dict[str, str] = {}
         of_group: list[Cell] = []
-        for model, name in distinct(labels.models).items():
+        for model, name in view.distinct_names(labels.models).items():
             row = f"{head}: {name}" if head else name
             of_model = {**where, "model": model, "method": labels.method}
             of_row = [*row_cells(select_rows(judgements, of_model), row, of_model)]
@@ -232,105 +219,106 @@ def _by_model(
         rows |= ({head: head} if head and names else {}) | names
         for column in best if len(names) > 1 else ():
             scores = [cell for cell in of_group if cell.column == column]
-            bold |= best_of_each(scores, {*names}, "column", digits=2)
+            bold |= shared.best_of_each(scores, {*names}, "column", digits=2)
         cells += of_group
     columns = list(dict.fromkeys(cell.column for cell in cells))
     return {"cells": cells, "bold": bold, "sections": [Section("Model", rows, columns)]}
 
 
-def _by_phenomenon(
+def _table_by_phenomenon(
     judgements: pd.DataFrame, labels: Labels, row_cells: RowCells, best: Sequence[str]
 ) -> dict[str, Any]:
-    languages = languages_in(judgements, labels)
-    phenomena = ordered({*judgements["phenomenon"]}, labels.facts["benchmark"]["phenomena"])
+    languages = view.languages_in(judgements, labels)
+    phenomena = view.ordered({*judgements["phenomenon"]}, labels.facts["benchmark"]["phenomena"])
     groups: list[Group] = []
     for lang, language in languages.items():
         for phenomenon in [*phenomena, ALL] if len(phenomena) > 1 else [ALL]:
             heads = [language] if len(languages) > 1 else []
-            heads += [spoken(phenomenon)] if len(phenomena) > 1 else []
+            heads += [view.printed_name(phenomenon)] if len(phenomena) > 1 else []
             where = {"lang": lang, **({} if phenomenon == ALL else {"phenomenon": phenomenon})}
             groups.append((": ".join(heads), where, row_cells))
-    return _by_model(judgements, labels, groups, best)
+    return _table_by_model(judgements, labels, groups, best)
 
 
 CORRELATION, ACCURACY_HEAD = "Matthews' correlation", "Accuracy"
 
 
 def _matthews_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    n = int(JUDGED(rows))
+    n = int(view.JUDGED(rows))
     if n:
-        value, share = MATTHEWS(rows), ACCURACY(rows)
+        value, share = view.MATTHEWS(rows), ACCURACY(rows)
         low, high = correlation_interval(value, n)
-        cell = Cell(row, CORRELATION, value, "", MATTHEWS, SOURCE, where, n, low, high)
-        yield with_interval(cell, ".2f")
+        cell = Cell(row, CORRELATION, value, "", view.MATTHEWS, SOURCE, where, n, low, high)
+        yield view.with_interval(cell, ".2f")
         low, high = (100 * end for end in wilson(float(rows["correct"].sum()), n))
         cell = Cell(row, ACCURACY_HEAD, share, "", ACCURACY, SOURCE, where, n, low, high)
-        yield with_interval(cell)
-        yield formula_cell(rows, (row, COUNT), JUDGED, SOURCE, where, "d", n=n)
+        yield view.with_interval(cell)
+        yield shared.formula_cell(rows, (row, COUNT), view.JUDGED, SOURCE, where, "d", n=n)
 
 
-def acceptability(tables: Tables, labels: Labels) -> Exhibit:
-    """Show Matthews' correlation, accuracy (Wilson's interval) and number of sentences by model."""
-    judgements = _read(tables, labels, ["phenomenon", "correct", "acceptable", "accepted"])
-    table = _by_phenomenon(judgements, labels, _matthews_row, [CORRELATION])
-    return Exhibit(**describe("acceptability", **_named(labels)), **table)
+def acceptability(tables: shared.Tables, labels: Labels) -> Exhibit:
+    """Show Matthews' correlation and accuracy, with intervals, and number of sentences by model."""
+    judgements = _read_judgements(
+        tables, labels, ["phenomenon", "correct", "acceptable", "accepted"]
+    )
+    table = _table_by_phenomenon(judgements, labels, _matthews_row, [CORRELATION])
+    return Exhibit(**describe("acceptability", **_caption_names(labels)), **table)
 
 
-LEAST = 4
-"""Items that a correlation with an interval needs."""
-SPREAD = {PEARSON: 0.0, SPEARMAN: 0.5}
-"""Excess of a coefficient's variance over Fisher's, in r² (see ``correlation_interval``)."""
+FEWEST_RATED = 4
+SPREAD = {view.PEARSON: 0.0, view.SPEARMAN: 0.5}
+"""Factor of r² in the spread of a coefficient (see ``correlation_interval``)."""
 
 
 def _ratings_row(
     rows: pd.DataFrame, row: str, where: Mapping[str, Any], column: str
 ) -> Iterator[Cell]:
-    if not int(JUDGED(rows)):
+    if not int(view.JUDGED(rows)):
         return
-    count = formulas.rated_count(column)
+    count = view.rated_count(column)
     n = int(count(rows))
     for coefficient, spread in SPREAD.items():
-        formula = formulas.with_rating(coefficient, column)
+        formula = view.with_rating(coefficient, column)
         value = formula(rows)
-        if n >= LEAST and not pd.isna(value):
+        if n >= FEWEST_RATED and not pd.isna(value):
             low, high = correlation_interval(value, n, 1 + spread * value**2)
             cell = Cell(row, coefficient, value, "", formula, SOURCE, where, n, low, high)
-            yield with_interval(cell, ".2f")
-    yield formula_cell(rows, (row, COUNT), count, SOURCE, where, "d", n=n)
-    yield formula_cell(rows, (row, "Without rating"), formulas.UNRATED, SOURCE, where, "d", n=n)
+            yield view.with_interval(cell, ".2f")
+    yield shared.formula_cell(rows, (row, COUNT), count, SOURCE, where, "d", n=n)
+    yield shared.formula_cell(rows, (row, "Without rating"), view.UNRATED, SOURCE, where, "d", n=n)
 
 
-def ratings(tables: Tables, labels: Labels) -> Exhibit:
-    """Correlate models' values with people's ratings of items, by phenomenon and model."""
+def ratings(tables: shared.Tables, labels: Labels) -> Exhibit:
+    """Show correlations of models' values with people's ratings, by phenomenon and model."""
     column = LAYOUTS[labels.facts["benchmark"]["layout"]].rated
-    judgements = _read(tables, labels, ["phenomenon", "correct", column, "rating"])
+    judgements = _read_judgements(tables, labels, ["phenomenon", "correct", column, "rating"])
     values = "margins" if column == "margin" else "values of sentences"
     row_cells = partial(_ratings_row, column=column)
     return Exhibit(
-        **describe("ratings", values=values, few=LEAST, **_named(labels)),
-        **_by_phenomenon(judgements, labels, row_cells, [*SPREAD]),
+        **describe("ratings", values=values, few=FEWEST_RATED, **_caption_names(labels)),
+        **_table_by_phenomenon(judgements, labels, row_cells, [*SPREAD]),
     )
 
 
 def _effect_row(
     rows: pd.DataFrame, row: str, where: Mapping[str, Any], effect: str
 ) -> Iterator[Cell]:
-    values = formulas.effects_in(rows, effect)
+    values = view.effects_in(rows, effect)
     n = len(values)
     if n:
-        mean, formula = float(values.mean()), formulas.mean_effect(effect)
+        mean, formula = float(values.mean()), view.mean_effect(effect)
         reach = float(student.ppf(0.975, n - 1) * values.std() / n**0.5) if n > 1 else None
         low, high = (None, None) if reach is None else (mean - reach, mean + reach)
         cell = Cell(row, "Effect", mean, "", formula, SOURCE, where, n, low, high)
-        yield with_interval(cell, ".2f")
-        yield Cell(row, COUNT, n, str(n), formulas.effect_count(effect), SOURCE, where, n)
+        yield view.with_interval(cell, ".2f")
+        yield Cell(row, COUNT, n, str(n), view.effect_count(effect), SOURCE, where, n)
 
 
-def effects(tables: Tables, labels: Labels) -> Exhibit:
-    """Show the mean of each effect by paradigm and model, with its interval and n."""
-    judgements = _read(tables, labels, ["paradigm", "effects", "effect_names"])
+def effects(tables: shared.Tables, labels: Labels) -> Exhibit:
+    """Show the mean of each effect by paradigm and model, with interval and number of items."""
+    judgements = _read_judgements(tables, labels, ["paradigm", "effects", "effect_names"])
     judgements = judgements[judgements["effect_names"].notna()]
-    languages = languages_in(judgements, labels)
+    languages = view.languages_in(judgements, labels)
     groups: list[Group] = []
     for (lang, paradigm), rows in judgements.groupby(["lang", "paradigm"], sort=False):
         for effect in dict.fromkeys(chain.from_iterable(rows["effect_names"])):
@@ -338,5 +326,5 @@ def effects(tables: Tables, labels: Labels) -> Exhibit:
             head = ": ".join([*heads, str(paradigm), effect])
             where = {"lang": lang, "paradigm": paradigm}
             groups.append((head, where, partial(_effect_row, effect=effect)))
-    table = _by_model(judgements, labels, groups)
-    return Exhibit(**describe("effects", **_named(labels)), **table)
+    table = _table_by_model(judgements, labels, groups)
+    return Exhibit(**describe("effects", **_caption_names(labels)), **table)

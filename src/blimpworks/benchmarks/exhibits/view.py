@@ -1,4 +1,4 @@
-"""Select the accuracies that exhibits of declared benchmarks show, with names and cells."""
+"""Select and compute the numbers that exhibits of declared benchmarks show."""
 
 import re
 from collections import Counter
@@ -7,22 +7,133 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
+from blimpworks.benchmarks.accuracies import HUMAN, RELEASED
 from blimpworks.benchmarks.exhibits import describe
-from blimpworks.benchmarks.exhibits.formulas import POOLED
 from blimpworks.errors import UserError
 from blimpworks.exhibits.accuracies import SOURCE, Place, accuracy_cell, read_accuracies
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Labels
-from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.reproduction.printed import PRINTED
 from blimpworks.tables import ACCURACIES
 
-RELEASED, HUMAN = "released", "human"
-"""Method of released decisions, and model that means people."""
+PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
+PARADIGM, PHENOMENON = "paradigm", "phenomenon"
+COEFFICIENTS = choice({name: name for name in (PEARSON, SPEARMAN)})
+UNIT_COLUMNS = {PARADIGM: ["lang", PHENOMENON, PARADIGM], PHENOMENON: ["lang", PHENOMENON]}
+"""Columns that identify a paradigm, or a phenomenon."""
+
+
+def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
+    """Return accuracies [paradigm or phenomenon, model], NaN where a model has none.
+
+    If every model has rows of phenomena, their accuracies are those of phenomena, else means of
+    paradigms.
+    """
+    chosen = rows[rows[PARADIGM] != ALL]
+    if unit == PHENOMENON:
+        phenomena = rows[(rows[PARADIGM] == ALL) & (rows[PHENOMENON] != ALL)]
+        if {*phenomena["model"]} == {*rows["model"]}:
+            chosen = phenomena
+    wide = chosen.pivot_table(
+        index=UNIT_COLUMNS[unit], columns="model", values="accuracy", aggfunc="mean"
+    )
+    return wide.reindex(columns=sorted({*rows["model"]}))
+
+
+def correlate(accuracies: pd.DataFrame, coefficient: str) -> float:
+    """Correlate two columns over common rows; NaN for fewer than two rows, or constant columns."""
+    both = accuracies.dropna()
+    values = (both.rank() if coefficient == SPEARMAN else both).to_numpy(float)
+    # By rounding, equal values can have a tiny range.
+    if len(values) < 2 or (np.ptp(values, axis=0) < 1e-12).any():
+        return float("nan")
+    return float(np.corrcoef(values, rowvar=False)[0, 1])
+
+
+@formula("{coefficient} of two models' accuracies, {unit} by {unit}", coefficient=COEFFICIENTS)
+def correlation(rows: pd.DataFrame, coefficient: str, unit: str) -> float:
+    """Correlate the accuracies of two models over their common paradigms or phenomena."""
+    return correlate(accuracies_by(rows, unit), coefficient)
+
+
+@formula("100 × share of items that the baseline {name} gets right")
+def baseline(rows: pd.DataFrame, name: str) -> float:
+    """Compute a baseline's accuracy in percent; equal sentences count half."""
+    from blimpworks.analysis.baselines import baseline_rows, one_row_per_item
+
+    counts = baseline_rows(one_row_per_item(rows))
+    chosen = counts[counts["baseline"] == name]
+    return float(100 * chosen["correct"].sum() / chosen["n"].sum())
+
+
+def rated(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return a column's values and people's ratings [judged and rated items, 2]."""
+    if "rating" not in rows:
+        return pd.DataFrame(columns=[column, "rating"], dtype=float)
+    return rows.loc[rows["correct"].notna(), [column, "rating"]].dropna()
+
+
+@formula("{coefficient} of {column} and rating", coefficient=COEFFICIENTS)
+def with_rating(rows: pd.DataFrame, coefficient: str, column: str) -> float:
+    """Correlate a column of judgements with people's ratings, over items that have both."""
+    return correlate(rated(rows, column), coefficient)
+
+
+@formula("number of rows with {column} and rating")
+def rated_count(rows: pd.DataFrame, column: str) -> float:
+    """Count the items of a correlation with ratings."""
+    return float(len(rated(rows, column)))
+
+
+def _matthews(rows: pd.DataFrame) -> float:
+    from blimpworks.benchmarks.verdicts import matthews
+
+    judged = rows[rows["correct"].notna()]
+    masks = (judged[name].to_numpy(bool) for name in ("acceptable", "accepted"))
+    return matthews(*masks)
+
+
+def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:
+    """Return the values of an effect [nats], in the rows that have it."""
+    chosen = rows[rows["effect_names"].notna() & rows["effects"].notna()]
+    pairs = zip(chosen["effect_names"], chosen["effects"], strict=True)
+    values = [dict(zip(*pair, strict=True)).get(name) for pair in pairs]
+    return pd.Series(values, dtype=float).dropna()
+
+
+@formula("mean of the effect {name}", name=PHRASE)
+def mean_effect(rows: pd.DataFrame, name: str) -> float:
+    """Average an effect over the rows that have it."""
+    return float(effects_in(rows, name).mean())
+
+
+@formula("number of rows with the effect {name}", name=PHRASE)
+def effect_count(rows: pd.DataFrame, name: str) -> int:
+    """Count the rows that have an effect."""
+    return len(effects_in(rows, name))
+
+
+OF_PARADIGMS = Formula(
+    "100 × mean of the accuracies of single paradigms",
+    lambda rows: float(100 * rows["accuracy"][rows[PARADIGM] != ALL].mean()),
+)
+POOLED = Formula(
+    "100 × sum(correct) ÷ sum(n)", lambda rows: 100 * rows["correct"].sum() / rows["n"].sum()
+)
+MATTHEWS = Formula("Matthews' correlation of acceptable and accepted", _matthews)
+JUDGED = Formula("number of rows with a verdict", lambda rows: rows["correct"].notna().sum())
+UNRATED = Formula(
+    "number of rows with a verdict and without rating",
+    lambda rows: rows["correct"].notna().sum() - len(rated(rows, "correct")),
+)
+WRONG = Formula("number of rows where correct is 0", lambda rows: (rows["correct"] == 0).sum())
+
 PEOPLE, OVERALL = "People", "All"
 SEED = re.compile(r"_\d+$")
 MEASURES = {
@@ -31,7 +142,7 @@ MEASURES = {
     "conditions": "items of which a model meets all predictions",
     "mean": "predictions of an item that a model meets, on average over items",
 }
-"""Things that an accuracy counts in percent, by layout."""
+"""Units that accuracies count, in percent, by layout."""
 
 
 def ordered(present: Iterable[str], preferred: Iterable[str]) -> list[str]:
@@ -40,8 +151,8 @@ def ordered(present: Iterable[str], preferred: Iterable[str]) -> list[str]:
     return [name for name in dict.fromkeys([*preferred, *sorted(names)]) if name in names]
 
 
-def spoken(name: str) -> str:
-    """Write a phenomenon's name as in print: with spaces for underscores."""
+def printed_name(name: str) -> str:
+    """Return a phenomenon's name in print, with spaces for underscores."""
     return OVERALL if name == ALL else name.replace("_", " ")
 
 
@@ -50,25 +161,25 @@ def family_of(model: str) -> str:
     return SEED.sub("", model).rstrip("_") or model
 
 
-def distinct(names: Mapping[str, str]) -> dict[str, str]:
-    """Add the key to printed names that several keys have."""
+def distinct_names(names: Mapping[str, str]) -> dict[str, str]:
+    """Add the key to names that several keys share."""
     times = Counter(names.values())
     return {key: name if times[name] == 1 else f"{name} ({key})" for key, name in names.items()}
 
 
 def languages_in(rows: pd.DataFrame, labels: Labels) -> dict[str, str]:
-    """Return printed names of the languages of some rows, in the order of the labels."""
-    names = distinct(dict(labels.languages))
+    """Return the printed names of rows' languages by code, in the order of the labels."""
+    names = distinct_names(dict(labels.languages))
     return {lang: names.get(lang, lang) for lang in ordered(rows["lang"].unique(), names)}
 
 
 def number_text(value: float, form: str) -> str:
-    """Format a number with a minus sign; zero has none."""
+    """Format a number with a true minus sign; negative zero has none."""
     return f"{value:z{form}}".replace("-", "−")
 
 
 def with_interval(cell: Cell, form: str = ".1f") -> Cell:
-    """Write a cell's value and its interval, if it has one, into its text."""
+    """Set a cell's text to its value, with the interval if it has one."""
     text = number_text(cell.value, form)
     if cell.low is not None and cell.high is not None:
         text += f" [{number_text(cell.low, form)}, {number_text(cell.high, form)}]"
@@ -77,20 +188,20 @@ def with_interval(cell: Cell, form: str = ".1f") -> Cell:
 
 @dataclass(frozen=True)
 class View:
-    """Accuracies of a benchmark by the method shown, and the models of each column."""
+    """Accuracies of a benchmark by one method, and the models of each column."""
 
     labels: Labels
     rows: pd.DataFrame
     columns: Mapping[str, Sequence[str]]
-    """Models by the name of their column; a family, whose models differ in their seed, is one."""
+    """Models by name of their column; a family, with models of several seeds, has one column."""
     partial: frozenset[str] = frozenset()
-    """Languages with only the paradigms that people judged, and without sums of more."""
+    """Languages with rows of only those paradigms (or phenomena) that people judged too."""
     shared: str = ""
-    """Caption's sentence on paradigms that people and models share."""
+    """Caption's sentences on paradigms that both people and models judged."""
 
     @property
     def name(self) -> str:
-        """The benchmark's name in print."""
+        """Name of the benchmark in print."""
         return str(self.labels.facts["benchmark"]["label"])
 
     @property
@@ -100,21 +211,21 @@ class View:
 
     def described(self, key: str, **more: object) -> Description:
         """Return the title and caption of an exhibit, with its measure and method."""
-        how = f"method {self.labels.method.replace('_', ' ')}"
+        method = f"method {self.labels.method.replace('_', ' ')}"
         if self.labels.source == "published":
-            how = "released decisions"
+            method = "released decisions"
         by_mean = self.labels.facts["benchmark"].get("right") == "mean"
-        measure = f"{MEASURES['mean' if by_mean else self.layout]} ({how})"
+        measure = f"{MEASURES['mean' if by_mean else self.layout]} ({method})"
         return describe(key, name=self.name, measure=measure, **more)
 
     @property
     def chance(self) -> str:
-        """Caption's sentence on the line at chance, which figures of pairs have."""
+        """Caption's sentence on the line at chance; "" for layouts without that line."""
         return " Broken line: chance." if self.layout == "pairs" else ""
 
     @cached_property
     def languages(self) -> dict[str, str]:
-        """Printed names of the languages with accuracies."""
+        """Printed names of the languages with accuracies, by code."""
         return languages_in(self.rows, self.labels)
 
     @cached_property
@@ -124,47 +235,48 @@ class View:
         return ordered(present, self.labels.facts["benchmark"]["phenomena"])
 
     @cached_property
-    def _places(self) -> Mapping[Any, Any]:
+    def _indices(self) -> Mapping[Any, Any]:
         return dict(self.rows.groupby(["lang", "phenomenon", "paradigm", "model"]).indices)
 
-    def single(self, lang: str) -> list[tuple[str, str]]:
-        """List phenomenon and paradigm of each single paradigm of a language, "2" before "10"."""
+    def paradigms(self, lang: str) -> list[tuple[str, str]]:
+        """List phenomenon and name of a language's paradigms, with "2" before "10"."""
         rows = self.rows[(self.rows["lang"] == lang) & (self.rows["paradigm"] != ALL)]
         pairs = rows[["phenomenon", "paradigm"]].drop_duplicates().itertuples(index=False)
         rank = {phenomenon: number for number, phenomenon in enumerate(self.phenomena)}
 
         def by_number(pair: tuple[str, str]) -> tuple[int, list[tuple[int, str]]]:
-            # As people sort names with numbers: 2 before 10.
-            parts = re.split(r"(\d+)", pair[1])
-            return rank[pair[0]], [(int(n), "") if n.isdecimal() else (-1, n) for n in parts]
+            pieces = re.split(r"(\d+)", pair[1])
+            return rank[pair[0]], [(int(p), "") if p.isdecimal() else (-1, p) for p in pieces]
 
         return sorted(((str(p), str(paradigm)) for p, paradigm in pairs), key=by_number)
 
     def prefix(self, lang: str) -> str:
-        """Return the start of a language's rows: its name, if there are several."""
+        """Return the prefix of a language's rows: its name, or "" if there is only one."""
         return f"{self.languages[lang]}: " if len(self.languages) > 1 else ""
 
     def row(self, lang: str, phenomenon: str) -> str:
         """Return the key of the row of a phenomenon in a language."""
-        return f"{self.prefix(lang)}{spoken(phenomenon)}"
+        return f"{self.prefix(lang)}{printed_name(phenomenon)}"
 
     def lines(self) -> Iterator[tuple[str, str, str]]:
-        """Yield languages and phenomena, ``all`` last, with the keys of their rows."""
+        """Yield language, phenomenon (``all`` last) and key of each row."""
         for lang in self.languages:
             for phenomenon in (*self.phenomena, ALL):
                 yield lang, phenomenon, self.row(lang, phenomenon)
 
-    def of(self, lang: str, phenomenon: str, paradigm: str, models: Sequence[str]) -> pd.DataFrame:
-        """Return the rows of some models in one place."""
+    def rows_at(
+        self, lang: str, phenomenon: str, paradigm: str, models: Sequence[str]
+    ) -> pd.DataFrame:
+        """Return the rows of models on a paradigm, or ``all`` paradigms, of a phenomenon."""
         keys = [(lang, phenomenon, paradigm, model) for model in models]
-        indices = [index for key in keys for index in self._places.get(key, ())]
+        indices = [index for key in keys for index in self._indices.get(key, ())]
         return self.rows.iloc[indices]
 
-    def behind(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
-        """Return the rows of models on a phenomenon or ``all``, else those of its paradigms."""
-        whole = self.of(lang, phenomenon, ALL, models)
-        if not whole.empty:
-            return whole
+    def rows_on(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
+        """Return the rows of models on a phenomenon or ``all``, else on its paradigms."""
+        summed = self.rows_at(lang, phenomenon, ALL, models)
+        if not summed.empty:
+            return summed
         chosen = (self.rows["lang"] == lang) & self.rows["model"].isin(models)
         if phenomenon != ALL:
             chosen &= self.rows["phenomenon"] == phenomenon
@@ -172,11 +284,11 @@ class View:
             chosen &= self.rows["paradigm"] != ALL
         return self.rows[chosen]
 
-    def cell(self, rows: pd.DataFrame, place: Place) -> Cell | None:
-        """Average ``rows`` in percent without weights; None without any.
+    def cell(self, rows: pd.DataFrame, key: Place) -> Cell | None:
+        """Make the cell of the unweighted mean of ``rows`` in percent; None without rows.
 
-        One model's row brings its 95 % interval; judged pairs bring ties. Where a language is
-        partial, one model's rows are pooled, so that each judgement counts once.
+        A single row gives its 95 % interval too, and of measured pairs its ties. In a partial
+        language one model's rows are pooled, so that each judgement counts once.
         """
         if rows.empty:
             return None
@@ -185,12 +297,12 @@ class View:
         ties = alone and judged_pairs and HUMAN not in {*rows["model"]}
         one_model = rows["model"].nunique() == 1 and bool(rows["low"].notna().all())
         if one_model and not alone and {*rows["lang"]} <= self.partial:
-            return accuracy_cell(rows, place, POOLED, interval="pooled")
-        return accuracy_cell(rows, place, ties=ties)
+            return accuracy_cell(rows, key, POOLED, interval="pooled")
+        return accuracy_cell(rows, key, ties=ties)
 
 
 def read_view(tables: Tables, labels: Labels) -> View:
-    """Read the campaign's accuracies by the method shown, or released or printed ones."""
+    """Read the measured accuracies by the labels' method, or the released or printed ones."""
     where: dict[str, Any] = {"benchmark": labels.facts["benchmark"]["name"]}
     published, method = labels.source == "published", labels.method
     if published:
@@ -206,7 +318,7 @@ def read_view(tables: Tables, labels: Labels) -> View:
     if published:
         return View(labels, rows, _families(rows, labels))
     judged = {*rows["model"]}
-    names = distinct(labels.models).items()
+    names = distinct_names(labels.models).items()
     return View(labels, rows, {name: [key] for key, name in names if key in judged})
 
 
@@ -216,12 +328,12 @@ def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
     for model in sorted({*rows["model"]}):
         families.setdefault(family_of(model), []).append(model)
     ranked = sorted(families, key=lambda family: -means.reindex(families[family]).mean())
-    names = distinct({family: labels.models.get(family, family) for family in ranked})
+    names = distinct_names({family: labels.models.get(family, family) for family in ranked})
     return {name: families[family] for family, name in names.items()}
 
 
 def with_people(view: View, tables: Tables) -> View:
-    """Add people as first column. Raises UserError if they have not exactly one method."""
+    """Add people as the first column. Raises UserError unless they have exactly one method."""
     people = read_plain(ACCURACIES, tables["people"])
     benchmark = view.labels.facts["benchmark"]["name"]
     people = people[(people["benchmark"] == benchmark) & (people["model"] == HUMAN)]
@@ -244,7 +356,7 @@ def _units(rows: pd.DataFrame) -> set[tuple[str, str]]:
 
 
 def _over_common(view: View) -> View:
-    """Keep what people and models both judged, with a sentence on it."""
+    """Keep the paradigms (or phenomena) that people and models both judged."""
     kept, partial, without = [], set(), []
     numbers = Counter[str]()
     for lang, name in view.languages.items():
@@ -263,7 +375,7 @@ def _over_common(view: View) -> View:
         if common < models:
             partial.add(lang)
             units = zip(rows["phenomenon"], rows["paradigm"], strict=True)
-            rows = rows[[each in common for each in units]]
+            rows = rows[[unit_key in common for unit_key in units]]
         kept.append(rows)
     if not kept:
         return view
@@ -273,11 +385,7 @@ def _over_common(view: View) -> View:
         for unit in ("paradigms", "phenomena")
         if numbers[unit]
     ]
-    shared += [f" People judged nothing of {', '.join(without)}."] * bool(without)
+    if without:
+        shared.append(f" People judged nothing of {', '.join(without)}.")
     rows = pd.concat(kept, ignore_index=True)
     return replace(view, rows=rows, partial=frozenset(partial), shared="".join(shared))
-
-
-def present(cells: Iterable[Cell | None]) -> Iterator[Cell]:
-    """Skip absent cells."""
-    return (cell for cell in cells if cell is not None)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from blimpworks import tables
 from blimpworks.analysis.accuracy import ALL, wilson
-from blimpworks.analysis.linear import INTERCEPT, ordinary_least_squares
+from blimpworks.analysis.statistics import INTERCEPT, ordinary_least_squares
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import align_scores
 from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENON_OF

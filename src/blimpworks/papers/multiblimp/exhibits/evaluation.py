@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.analysis.comparisons import EXACT_BELOW
+from blimpworks.analysis.statistics import EXACT_BELOW
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, QUOTIENT, Formula, of_row, select_rows
 from blimpworks.exhibits.shared import (

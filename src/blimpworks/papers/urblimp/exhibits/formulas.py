@@ -102,7 +102,7 @@ def percent_of(rows: pd.DataFrame, column: str) -> float:
 
 
 def _implied(rows: pd.DataFrame) -> float:
-    from blimpworks.analysis.shares import implied_denominator
+    from blimpworks.analysis.statistics import implied_denominator
 
     return float(implied_denominator(rows["accuracy"], rows["rounding"]) or "nan")
 

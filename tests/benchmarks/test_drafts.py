@@ -1,12 +1,17 @@
-"""First declarations that new-benchmark guesses from files, and what it leaves open."""
+"""First declarations guessed from files, and data sets of a hub that become pinned sources."""
 
+import hashlib
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
 
 from blimpworks.cli import app
-from support.declared_kit import jsonl, suite
+from support.declared_kit import CSV, PAIRS, declare, jsonl, suite
+from support.loopback import COMMIT, serving
 
 GOOD, BAD = "He runs far.", "He run far."
 GRAMMAR = "True\tthe dog barks\nFalse\tthe dog bark\nTrue\tthe cat is old\nFalse\tthe cat are old\n"
@@ -28,31 +33,18 @@ def made(tmp_path, files, *options):
 @pytest.mark.parametrize(
     ("name", "content", "entry", "read"),
     [
-        (
-            "p.csv",
-            f"id,type,good_sentence,bad\n1,a,{GOOD},{BAD}\n2,a,I see it.,I sees it.\n",
+        ("p.csv", f"id,type,good_sentence,bad\n1,a,{GOOD},{BAD}\n2,a,I see it.,I sees it.\n",
             "layout: pairs; files: p.csv; good: good_sentence; bad: bad; paradigm: type; id: id",
-            "2 pairs",
-        ),
-        (
-            "p.json",
-            json.dumps([{"meta": {"correctSentence": GOOD, "ungrammatical": BAD}}]),
+            "2 pairs"),
+        ("p.json", json.dumps([{"meta": {"correctSentence": GOOD, "ungrammatical": BAD}}]),
             "layout: pairs; files: p.json; good: meta.correctSentence; bad: meta.ungrammatical",
-            "1 pair",
-        ),
-        (
-            "p.jsonl",
-            jsonl({"correct": "一本书在桌上。", "wrong": "一只书在桌上。", "lang": "zh"}),
+            "1 pair"),
+        ("p.jsonl", jsonl({"correct": "一本书在桌上。", "wrong": "一只书在桌上。", "lang": "zh"}),
             "layout: pairs; files: p.jsonl; good: correct; bad: wrong; rename: {lang: {zh: zho}}",
-            "1 pair",
-        ),
-        (
-            "g.txt",
-            GRAMMAR,
+            "1 pair"),
+        ("g.txt", GRAMMAR,
             "layout: labelled_rows; files: g.txt; format: tsv; columns: [label, sentence]; "
-            "sentence: sentence; label: label; good: ['True']; bad: ['False']",
-            "2 pairs",
-        ),
+            "sentence: sentence; label: label; good: ['True']; bad: ['False']", "2 pairs"),
         (
             "l.tsv",
             f"pair_id\ttext\tgrammatical\n1\t{GOOD}\t1\n2\tI see.\t1\n1\t{BAD}\t0\n2\tI sees.\t0\n",
@@ -67,13 +59,9 @@ def made(tmp_path, files, *options):
             "unacceptable: ['0']",
             "3 sentences",
         ),
-        (
-            "c.csv",
-            f"a,b,answer\n{GOOD},{BAD},1\n{BAD},{GOOD},2\n",
+        ("c.csv", f"a,b,answer\n{GOOD},{BAD},1\n{BAD},{GOOD},2\n",
             "layout: choices; files: c.csv; first: a; second: b; "
-            "right: {column: answer, first: ['1'], second: ['2']}",
-            "2 pairs",
-        ),
+            "right: {column: answer, first: ['1'], second: ['2']}", "2 pairs"),
         ("u.json", json.dumps(suite()), "layout: suites; files: u.json", "1 item"),
     ],
 )  # fmt: skip
@@ -133,3 +121,63 @@ def test_nothing_is_overwritten(tmp_path, files, folder, error):
     words = [tmp_path / "p.csv", "--folder", tmp_path / folder, "--authors", "Me"]
     done = CliRunner().invoke(app, ["new-benchmark", *map(str, words)])
     assert error in str(done.exception)
+
+
+LARGE = "ab" * 32
+LFS = {"sha256": LARGE, "size": 9, "pointerSize": 1}
+FILES = [
+    {"rfilename": "README.md", "size": 3},
+    {"rfilename": "data/test-00000-of-00001.parquet", "size": 9, "lfs": LFS},
+    {"rfilename": "data/train-00000-of-00001.parquet", "size": 9, "lfs": LFS},
+    {"rfilename": "pairs/test.csv", "size": len(CSV)},
+]
+
+
+@pytest.fixture
+def hub():
+    facts = {"id": "owner/set", "sha": COMMIT, "siblings": FILES}
+    facts |= {"cardData": {"license": "cc-by-4.0"}}
+    with serving() as server:
+        server.pages[f"/datasets/owner/set/resolve/{COMMIT}/pairs/test.csv"] = CSV.encode()
+        for blobs in ("true", "True"):  # by the hub library's HTTP client
+            address = f"/api/datasets/owner/set/revision/main?blobs={blobs}"
+            server.pages[address] = json.dumps(facts).encode()
+        server.statuses = [404] * 9
+        yield server
+
+
+def pin(hub, folder, *options):
+    env = os.environ | {"HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}"}
+    command = [sys.executable, "-m", "blimpworks", "pin-dataset", *options, f"--folder={folder}"]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+
+def test_the_split_of_a_data_set_is_pinned_at_its_commit(hub, tmp_path):
+    path = declare(tmp_path / "toy", {"a.csv": CSV}, data=[PAIRS])
+    done = pin(hub, path.parent, "owner/set", "--revision=main", "--split=test")
+    assert done.returncode == 0, done.stderr
+    head, *lines = (path.parent / "sources.tsv").read_text().splitlines()
+    rows = [dict(zip(head.split("\t"), line.split("\t"), strict=True)) for line in lines]
+    assert [(row["name"], row["sha256"]) for row in rows] == [
+        ("toy/data/test-00000-of-00001.parquet", LARGE),
+        ("toy/pairs/test.csv", hashlib.sha256(CSV.encode()).hexdigest()),
+    ]
+    assert {(row["version"], row["licence"]) for row in rows} == {(COMMIT, "cc-by-4.0")}
+    assert all(f"/{COMMIT}/" in row["url"] for row in rows)
+    again = pin(hub, path.parent, "owner/set", "--split=test")
+    assert again.returncode == 2
+    assert "has a row 'toy/data/test-00000-of-00001.parquet' already" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["owner/set", "--split=dev"], "has no file of split 'dev'"),
+        (["owner/none"], "owner/none at main is no data set of the hub"),
+    ],
+)
+def test_what_the_hub_lacks_is_one_sentence(hub, tmp_path, options, says):
+    done = pin(hub, tmp_path, *options)
+    assert done.returncode != 0
+    assert says in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr

@@ -1,8 +1,13 @@
-"""Answer greedily by transformers, without penalties of ``generation_config.json``."""
+"""Engines that answer prompts greedily: transformers, and vLLM in a server or in the process.
 
+Both ignore the penalties of ``generation_config.json``.
+"""
+
+import json
 import logging
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -18,6 +23,7 @@ from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.threads import Workers, device_name, single_thread
 from blimpworks.scoring.engine import Failure, loading
 from blimpworks.scoring.hub_loading import (
+    check_names,
     fits_in_float32,
     in_float32,
     load_model,
@@ -27,15 +33,18 @@ from blimpworks.scoring.hub_loading import (
 )
 from blimpworks.scoring.hub_model import halving
 from blimpworks.scoring.logits import find_dtype, versions
+from blimpworks.scoring.vllm_client import Loaded, Served
+from blimpworks.scoring.vllm_server import MODEL
+from blimpworks.scoring.vllm_setup import Setup, make_setup
 
 log = logging.getLogger(__name__)
 
 FORCED = 3
-"""Tokens of an answer that a test of other rows' influence covers."""
+"""Tokens of an answer in the test whether rows of a batch influence each other."""
 SAME, SAME_IN_HALF = 1e-3, 0.1
-"""Largest gaps between a row's logits alone and in a batch, in standard deviations.
+"""Largest differences of a row's logits alone and in a batch, in standard deviations.
 
-Rounding makes a millionth in float32, a fortieth in half precision, and none for other padding.
+Rounding causes a millionth in float32 and a fortieth in half precision; other padding causes none.
 """
 Company = Literal["any", "length", "none"]
 COMPANY = {
@@ -45,7 +54,7 @@ COMPANY = {
 
 
 def read_row(tokenizer: Any, row: Sequence[int], stops: Sequence[int]) -> Response:
-    """Read the answer in generated ids, up to the first that ends it."""
+    """Decode the answer in generated ids, up to the first id that ends it."""
     end = next((position for position, token in enumerate(row) if token in stops), None)
     kept = list(row if end is None else row[: end + 1])
     text: str = tokenizer.decode(kept, skip_special_tokens=True, clean_up_tokenization_spaces=False)
@@ -53,7 +62,10 @@ def read_row(tokenizer: Any, row: Sequence[int], stops: Sequence[int]) -> Respon
 
 
 class TransformersGenerator(GenerationEngine):
-    """A causal model on the first GPU, or else the CPU; runs no code from the checkpoint."""
+    """A causal model in transformers, on the first GPU or else the CPU.
+
+    No code from the checkpoint is run.
+    """
 
     def __init__(
         self, checkpoint: Path, described: Checkpoint, options: GenerationJobOptions
@@ -73,11 +85,11 @@ class TransformersGenerator(GenerationEngine):
         self._pad: int = next(
             pad_id for pad_id in pads if pad_id is not None and pad_id < self._vocabulary
         )
-        # How prompts share batches decides padded widths, and so the last digits.
+        # The sizes of batches decide padding, and so the last digits of logits.
         software = (
             f"{versions()} {device_name(self._device)} batch {options.batch} shard {options.shard}"
         )
-        entries = ("blimpworks.generation.transformers_engine:TransformersGenerator",)
+        entries = ("blimpworks.generation.engines:TransformersGenerator",)
         self.key = generation_key(
             software, checkpoint, described, self.conversation, options, entries
         )
@@ -89,7 +101,7 @@ class TransformersGenerator(GenerationEngine):
         return model
 
     def _run(self, rows: Sequence[Sequence[int]], pads: torch.Tensor, most: int, **how: Any) -> Any:
-        """Call ``generate`` for rows of ids, padded by ``pads``, for ``most`` new tokens."""
+        """Call ``generate`` for rows of ids, padded left by ``pads``, for ``most`` new tokens."""
         ids = pads.repeat(len(rows), 1)
         mask = torch.zeros_like(ids)
         for i, row in enumerate(rows):
@@ -113,11 +125,11 @@ class TransformersGenerator(GenerationEngine):
 
     @cached_property
     def _company(self) -> Company:
-        """Which prompts may share a batch without any effect on each other's logits.
+        """Prompts that may share a batch, because their logits do not affect each other.
 
-        Recurrent layers of some architectures read padding (RecurrentGemma, xLSTM), or lose count
-        of it in later tokens (MiniMax); RWKV's mix up the rows of a batch. Raises UserError for a
-        model that looks ahead.
+        Recurrent layers of some architectures read padding (RecurrentGemma, xLSTM), or ignore it
+        only in the first tokens (MiniMax); RWKV's mix up the rows of a batch. Raises UserError for
+        a model whose logits depend on later tokens.
         """
         longest = 32 if self._context is None else min(32, self._context - FORCED)
         if longest < FORCED:
@@ -165,7 +177,7 @@ class TransformersGenerator(GenerationEngine):
         return company
 
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
-        """See ``GenerationEngine``. A prompt too big for the memory even alone fails."""
+        """Answer as ``GenerationEngine`` says. A prompt that alone exceeds the memory fails."""
         outcomes: list[Response | Failure] = ["out_of_memory"] * len(batch)
         alike: dict[tuple[int, int], list[int]] = {}
         for number, prompt in enumerate(batch):
@@ -194,3 +206,94 @@ class TransformersGenerator(GenerationEngine):
         generated = self._run(ids, pads, rows[0].room, eos_token_id=stops or None).sequences
         tokenizer = self.conversation.tokenizer
         return [read_row(tokenizer, row, stops) for row in generated[:, width:].tolist()]
+
+
+SEED = 1407
+"""Seed for vLLM, without effect on greedy answers."""
+SHARED = {"model": MODEL, "temperature": 0, "seed": SEED, "return_token_ids": True}
+ENTRIES = (
+    "blimpworks.generation.engines:make_generation_setup",
+    "blimpworks.generation.engines:write_request",
+    "blimpworks.generation.engines:read_response",
+    "blimpworks.generation.engines:sampling",
+    "blimpworks.scoring.vllm_setup:make_setup",
+    "blimpworks.scoring.vllm_server:command_line",
+)
+"""Entry points of the code that decides answers; none watches or restarts a server."""
+
+
+def make_generation_setup(model: Path, dtype: str, options: GenerationJobOptions) -> Setup:
+    """Return the setup for answers of the model in a directory. UserError as ``make_setup``."""
+    vllm = options.vllm
+    room = vllm.model_copy(update={"longest": vllm.longest + options.max_tokens - 1})
+    return replace(make_setup(model, dtype, room), answers=True)
+
+
+def write_request(ready: Ready, stops: Sequence[int]) -> bytes:
+    """Return the body of the HTTP request for one answer."""
+    request = {"prompt": ready.ids, "max_tokens": ready.room, "stop_token_ids": [*stops]}
+    return json.dumps(SHARED | request).encode()
+
+
+def read_response(body: bytes) -> list[int]:
+    """Return the generated ids in a server's answer."""
+    ids: list[int] = json.loads(body)["choices"][0]["token_ids"]
+    return ids
+
+
+def sampling(ready: Ready, stops: Sequence[int]) -> Any:
+    """Return the parameters of an answer in the process."""
+    from vllm import SamplingParams
+
+    return SamplingParams(
+        temperature=0,
+        seed=SEED,
+        max_tokens=ready.room,
+        stop_token_ids=list(stops),
+        detokenize=False,
+    )
+
+
+class VllmGenerator(GenerationEngine):
+    """A causal model in vLLM, in the stated number format.
+
+    No code from the checkpoint is run. A server gets a request per prompt, many at a time.
+    """
+
+    def __init__(
+        self, checkpoint: Path, described: Checkpoint, options: GenerationJobOptions
+    ) -> None:
+        """Load the tokenizer. Raises UserError without vLLM, weights or a usable template."""
+        directory = checkpoint.parent
+        setup = make_generation_setup(directory, described.dtype, options)
+        check_names(directory)
+        self.conversation = Conversation(directory, options.chat, setup.longest, setup.vocabulary)
+        self.key = generation_key(
+            setup.name(), checkpoint, described, self.conversation, options, ENTRIES
+        )
+        tokenizer, stops = self.conversation.tokenizer, self.conversation.stops
+
+        def generate(model: Any, batch: Sequence[Ready]) -> list[Response]:
+            inputs = [{"prompt_token_ids": list(prompt.ids)} for prompt in batch]
+            parameters = [sampling(prompt, stops) for prompt in batch]
+            outputs = model.generate(inputs, parameters, use_tqdm=False)
+            return [read_row(tokenizer, out.outputs[0].token_ids, stops) for out in outputs]
+
+        self._model: Served[Ready, Response] | Loaded[Ready, Response] = (
+            Loaded(setup, generate)
+            if options.vllm.mode == "in_process"
+            else Served(
+                setup,
+                lambda batch: write_request(batch[0], stops),
+                lambda body, _: [read_row(tokenizer, read_response(body), stops)],
+                1,
+                options.in_flight,
+            )
+        )
+
+    def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
+        """Answer as ``GenerationEngine`` says. UserError if vLLM does not start, or always dies."""
+        return self._model.ask(batch)
+
+    def close(self) -> None:
+        self._model.close()

@@ -1,0 +1,171 @@
+"""Test differences of models, fit linear regressions, and find denominators of percentages."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from blimpworks.campaign.variants import Variant
+from blimpworks.errors import UserError
+from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_rows
+
+log = logging.getLogger(__name__)
+
+EXACT_BELOW = 25
+"""Pairs on which two models differ below which chi-squared is a poor approximation.
+
+The corrected form then takes the exact binomial test."""
+KEY = ["item_id", "paradigm"]
+
+
+def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
+    """Return McNemar's two-sided p from the numbers of pairs that only one model gets right.
+
+    The test is exact for fewer than ``exact_below`` such pairs, else chi-squared with continuity
+    correction. Jumelet et al. (2025, section 7.1, footnote 7) do not name the form. Of three forms,
+    only this chi-squared gives the p-values of Tables B.2 (Albanian: 0.041) and 5.
+    """
+    if only_a == only_b:
+        return 1.0
+    from statsmodels.stats.contingency_tables import mcnemar  # slow; tables ask for few p-values
+
+    table = [[0, only_a], [only_b, 0]]
+    exact = only_a + only_b < exact_below
+    return float(mcnemar(table, exact=exact, correction=True).pvalue)
+
+
+def compare(
+    right: NDArray[np.bool_], judged: NDArray[np.bool_], exact_below: int = 0
+) -> Iterator[dict[str, Any]]:
+    """Yield comparisons of every two models, in both orders, over items with both verdicts.
+
+    ``right`` and ``judged`` are [items, models]; ``exact_below`` is that of ``mcnemar_p``.
+    """
+    good = (right & judged).astype(np.int64)
+    wrong = (~right & judged).astype(np.int64)
+    only, both, n = good.T @ wrong, good.T @ good, judged.astype(np.int64).T @ judged
+    for a, b in combinations(range(right.shape[1]), 2):
+        if not n[a, b]:
+            continue
+        p = mcnemar_p(int(only[a, b]), int(only[b, a]), exact_below)
+        for first, second in ((a, b), (b, a)):
+            yield {
+                "a": first,
+                "b": second,
+                "n": n[a, b],
+                "only_a": only[first, second],
+                "only_b": only[second, first],
+                "accuracy_a": (both[a, b] + only[first, second]) / n[a, b],
+                "accuracy_b": (both[a, b] + only[second, first]) / n[a, b],
+                "p": p,
+            }
+
+
+def compare_models(
+    judgements: Sequence[tuple[str, str, Path]],
+    benchmark: str,
+    method: str,
+    output: Path,
+    mcnemar: Variant = "published",
+) -> int:
+    """Write the table of comparisons from (model, language, judgements table); count its rows.
+
+    ``mcnemar`` is ``published`` (chi-squared for any number of pairs) or ``corrected`` (exact below
+    ``EXACT_BELOW``). Raises UserError without tables, and for a missing or malformed one.
+    """
+    if not judgements:
+        raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")
+    languages: dict[str, dict[str, pd.Series]] = {}
+    for model, lang, path in judgements:
+        frame = read_table(JUDGEMENTS, path, [*KEY, "method", "correct"]).to_pandas()
+        chosen = frame[frame["method"] == method].astype({"paradigm": object})
+        languages.setdefault(lang, {})[model] = chosen.set_index(KEY)["correct"]
+    exact_below = EXACT_BELOW if mcnemar == "corrected" else 0
+    rows = []
+    for lang, models in languages.items():
+        verdicts, names = pd.DataFrame(models), [*models]
+        right, judged = (verdicts == 1).to_numpy(), verdicts.notna().to_numpy()
+        for row in compare(right, judged, exact_below):
+            named = {f"model_{side}": names[row.pop(side)] for side in ("a", "b")}
+            rows.append({**row, **named, "lang": lang, "benchmark": benchmark, "method": method})
+    log.info("%d comparisons in %d languages", len(rows), len(languages))
+    write_rows(rows, COMPARISONS, output)
+    return len(rows)
+
+
+INTERCEPT, CONSTANT = "intercept", "const"
+NAMES = ("coefficient", "standard_error", "t", "p", "low", "high")
+
+
+def standardise(values: pd.Series) -> pd.Series:
+    """Express ``values`` as standard deviations (of the sample) from their mean."""
+    return (values - values.mean()) / values.std()
+
+
+def varying(predictors: pd.DataFrame) -> pd.DataFrame:
+    """Select the columns that have several values."""
+    return predictors.loc[:, predictors.nunique() > 1]
+
+
+def _design(predictors: pd.DataFrame) -> pd.DataFrame:
+    design = predictors.astype(float)
+    design.insert(0, CONSTANT, 1.0)
+    return design
+
+
+def enough(predictors: pd.DataFrame) -> bool:
+    """Tell whether there are more observations than terms, the intercept included."""
+    return len(predictors) > predictors.shape[1] + 1
+
+
+def estimable(predictors: pd.DataFrame) -> bool:
+    """Tell whether there are enough observations and the predictors are not collinear."""
+    design = _design(predictors)
+    return enough(predictors) and int(np.linalg.matrix_rank(design)) == design.shape[1]
+
+
+def ordinary_least_squares(
+    response: pd.Series, predictors: pd.DataFrame
+) -> list[dict[str, float | str]]:
+    """Fit a regression; return a row per term: coefficient, its error, t, p, 95 % interval.
+
+    ``response`` is [n], ``predictors`` [n, terms]. The intercept comes first, and each row repeats
+    n and R². There are no rows if the predictors are not ``estimable``.
+    """
+    if not estimable(predictors):
+        return []
+    # The import takes a second, and some users of this module fit nothing.
+    import statsmodels.api as sm
+
+    design = _design(predictors)
+    fit = sm.OLS(response.astype(float), design).fit()
+    bounds = fit.conf_int()
+    columns = (fit.params, fit.bse, fit.tvalues, fit.pvalues, bounds[0], bounds[1])
+    return [
+        {"term": INTERCEPT if term == CONSTANT else str(term)}
+        | {name: float(column[term]) for name, column in zip(NAMES, columns, strict=True)}
+        | {"n": int(fit.nobs), "r2": float(fit.rsquared)}
+        for term in design
+    ]
+
+
+TOLERANCE = 1e-9
+LARGEST_DENOMINATOR = 10_000
+
+
+def implied_denominator(shares: ArrayLike, rounding: ArrayLike) -> int | None:
+    """Return the smallest denominator that all ``shares`` [k] can have, or None.
+
+    Shares are from 0 to 1, each rounded by at most ``rounding`` [k]. The true denominator may be a
+    multiple of the result.
+    """
+    values, largest_error = np.asarray(shares, float), np.asarray(rounding, float) + TOLERANCE
+    for n in range(1, LARGEST_DENOMINATOR + 1):
+        if np.all(np.abs(np.round(values * n) / n - values) <= largest_error):
+            return n
+    return None
