@@ -19,10 +19,9 @@ from blimpworks.benchmarks.exhibits.heat_maps import SMALL
 from blimpworks.benchmarks.exhibits.judgements import MOST_ITEMS, hardest
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.errors import UserError
-from blimpworks.exhibits import formula_lookup
+from blimpworks.exhibits import formulas as basic
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formula_lookup import declared, formula_of
-from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.formulas import declared, formula_of, select_rows
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_rows, write_table
 from support.cells_kit import check_cells, plain, sources_of
@@ -167,8 +166,8 @@ def built(name, tables, labels, folder, formats=None):
 @pytest.fixture(autouse=True)
 def own_formulas(monkeypatch):
     """Formulas are looked up among those of all papers and of declared benchmarks."""
-    modules = [*formula_lookup.formula_modules(), view]
-    monkeypatch.setattr(formula_lookup, "formula_modules", lambda: iter(modules))
+    modules = [*basic.formula_modules(), view]
+    monkeypatch.setattr(basic, "formula_modules", lambda: iter(modules))
     for cached in (declared, formula_of):
         cached.cache_clear()
     yield

@@ -23,7 +23,7 @@ from blimpworks.campaign.load import check_campaign, read_anew
 from blimpworks.campaign.registry import papers
 from blimpworks.campaign.retrieved import retrieved_files, treebank_languages
 from blimpworks.errors import UserError
-from blimpworks.evaluation.listing import list_benchmarks
+from blimpworks.evaluation.request import list_benchmarks
 from blimpworks.interop.crate.tables import licences_behind
 from blimpworks.papers.blimp.items.build import build_items as build_blimp
 from blimpworks.reproduction.printed import read_printed_numbers

@@ -1,4 +1,4 @@
-"""The report card in a terminal, as a page, and as results of lm-evaluation-harness."""
+"""The report card in a terminal, as a page, as results of lm-evaluation-harness, and explained."""
 
 import io
 import json
@@ -13,20 +13,25 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from blimpworks.analysis.accuracy import compute_accuracies
+from blimpworks.cli import evaluate
+from blimpworks.cli.audit import explain
 from blimpworks.commands.registry import recorded_commands
+from blimpworks.errors import UserError
 from blimpworks.evaluation import judged
 from blimpworks.evaluation.build import build_card, build_report_card, page_of
 from blimpworks.evaluation.card import read_card
 from blimpworks.evaluation.terminal import print_card
-from blimpworks.files import write_text
+from blimpworks.files import sha256_of, write_text
 from blimpworks.records.job import Job
 from blimpworks.scoring import store
 from blimpworks.scoring.run import Manifest, write_manifest
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, write_rows, write_table
 from support import card_kit, tiny
-from support.card_kit import facts, write_evaluation, write_printed, write_sensitivity
+from support.card_kit import MARGINS, facts, write_evaluation, write_printed, write_sensitivity
 from support.judging_kit import Condition, write_designs, write_scores
 
+TABLES, RESULTS = ("tables.md", "tables.tex"), ("results_small.json", "results_large.json")
+FILES = ("card.json", "index.html", *TABLES, *RESULTS)
 HOSTILE = "<script>alert(1)</script> & co"
 PADDING = "only rows of one length share a pass, because it matters"
 START, BETTER = "after '[CLS]' (tokenizer)", "Sentences are likelier after '<b>'."
@@ -73,8 +78,7 @@ def test_a_terminal_shows_accuracies_ranks_tests_gaps_and_worst_items(card):
     assert "Among the 3 models in print: Mean of languages" in text
     assert re.search(r"^ *1 +▶ Large model +7 B", text, re.MULTILINE)
     assert "Paired tests (McNemar)" in text
-    for finding in (START, BETTER, PADDING):
-        assert finding in " ".join(text.split())
+    assert all(finding in " ".join(text.split()) for finding in (START, BETTER, PADDING))
     assert "Small model beside Tiny, Peer" in text
     assert "Worst items of Small model: 3 of 4 on the page" in text
     assert "What conditions the first token" in text
@@ -125,8 +129,8 @@ def test_the_page_has_all_of_the_card_and_needs_no_other_file(card):
     assert "<script>alert(1)</script> & co" in page.text
     assert "<script" not in page_of(card)
     text = " ".join(page.text.split())
-    for heading in ("Accuracy", "Among the models in print", "Paired tests between models"):
-        assert heading in text
+    headings = ("Accuracy", "Among the models in print", "Paired tests between models")
+    assert all(heading in text for heading in headings)
     assert "Large model (this evaluation)" in text
     worst = card["benchmarks"][0]["worst"].values()
     assert text.count("margin −") == sum(map(len, worst))
@@ -157,8 +161,7 @@ def skipping(tmp_path_factory):
     rows = [("huge", "eng", "all", "all", 0.6)]
     write_sensitivity(root, "small", "eng", [("bos", 0, 0.625), ("skip", 2, None)], skipped=3)
     told = facts(root, printed=write_printed(root, rows), sensitivity={"small": ["eng"]})
-    names = ("card.json", "index.html", "t.md", "t.tex", "small.json", "large.json")
-    paths = [root / name for name in names]
+    paths = [root / name for name in FILES]
     build_report_card(told, paths)
     return paths
 
@@ -167,9 +170,7 @@ def test_what_was_skipped_stands_beside_each_n_with_the_reason(skipping):
     card = read_card(skipping[0])
     shown = " ".join(printed(card).split())
     page = " ".join(Page(page_of(card)).text.split())
-    for line in SKIPPED:
-        assert line in shown
-        assert line in page
+    assert [line for line in SKIPPED if line not in shown or line not in page] == []
     assert re.search(r"English +4–6 +2–4 +50.0", printed(card))
     assert re.search(r"person +0–3 +1–4 +33.3", printed(card))
     assert max(cell_len(line.rstrip()) for line in printed(card).splitlines()) <= 80
@@ -184,9 +185,9 @@ def test_what_was_skipped_stands_beside_each_n_with_the_reason(skipping):
     }
 
 
-@pytest.mark.parametrize(("status", "words"), [*judged.WORDS.items(), ("ok", "on which full")])
+@pytest.mark.parametrize(("status", "words"), [*judged.REASONS.items(), ("ok", "on which full")])
 def test_all_skipped_is_a_sentence(tmp_path, status, words):
-    assert {*judged.WORDS, judged.TOO_LONG} == {*store.FAILED, store.TOO_LONG, store.EMPTY}
+    assert {*judged.REASONS, judged.TOO_LONG} == {*store.FAILED, store.TOO_LONG, store.EMPTY}
     root = write_evaluation(tmp_path, margins_of={"eng": {"small": [status] * 8}})
     told = facts(root, methods={"small": ["full_sentence"]}, languages={"small": ["eng"]})
     told["models"].pop("large")
@@ -207,11 +208,9 @@ def test_the_origin_of_a_converted_model_stands_behind_its_note(given, tmp_path)
     write_text(checkpoint, json.dumps(description))
     converted = small | {"checkpoint": str(checkpoint), "note": "Run on German, as asked."}
     converted["tuning"] = "base"
-    note = build_card(given | {"models": given["models"] | {"small": converted}})["models"][
-        "small"
-    ]["note"]
+    models = build_card(given | {"models": given["models"] | {"small": converted}})["models"]
     sentences = f"Run on German, as asked. Converted from a.gguf (GGUF, Q4), SHA-256 {'0' * 64}."
-    assert note == sentences
+    assert models["small"]["note"] == sentences
 
 
 def test_the_limit_of_a_model_is_that_in_the_manifest_of_its_scores(tmp_path, monkeypatch):
@@ -233,7 +232,7 @@ def test_an_item_of_several_sentences_is_skipped_for_the_one_that_failed(tmp_pat
     scores = write_scores(tmp_path / "results/scores/pairs/m/eng.parquet", rows, {3: LOST})
     none, lost = judged.why_skipped(["item 0", "item 1"], items, scores, "critical_region")
     assert none.startswith("on which critical_region gives no verdict")
-    assert lost == judged.WORDS[LOST]
+    assert lost == judged.REASONS[LOST]
 
 
 def asked(root, said):
@@ -306,13 +305,11 @@ def test_a_text_that_is_cut_keeps_the_mark_on_its_last_letter(tmp_path):
 @pytest.fixture(scope="module")
 def files(given, tmp_path_factory):
     folder = tmp_path_factory.mktemp("card")
-    results = ("results_small.json", "results_large.json")
-    names = ("card.json", "index.html", "tables.md", "tables.tex", *results)
-    paths = [folder / name for name in names]
+    paths = [folder / name for name in FILES]
     counts = build_report_card(given, paths)
     assert counts == {"benchmarks": 1, "models": 2, "tests": 3}
     assert read_card(paths[0])["files"] == [*map(str, paths)]
-    return dict(zip(names, paths, strict=True))
+    return dict(zip(FILES, paths, strict=True))
 
 
 def test_tables_to_paste_have_accuracies_by_phenomenon_and_paradigm(files):
@@ -332,12 +329,8 @@ def test_tables_to_paste_have_accuracies_by_phenomenon_and_paradigm(files):
     assert "number: SG</th>" in page
 
 
-def results_of(files):
-    return json.loads(files["results_small.json"].read_text(encoding="utf-8"))
-
-
 def test_results_have_a_task_for_each_language_and_phenomenon(files, given, tmp_path):
-    results = results_of(files)
+    results = json.loads(files["results_small.json"].read_text("utf-8"))
     assert results["results"]["pairs_eng"] == {
         **{"name": "pairs_eng", "alias": "pairs_eng", "sample_len": 8, "acc,none": 0.625},
         # The standard deviation of five 1 and three 0, by n - 1, over the root of 8.
@@ -350,9 +343,8 @@ def test_results_have_a_task_for_each_language_and_phenomenon(files, given, tmp_
     assert results["config"]["model_num_parameters"] == 1_000_000_000
     (benchmark,) = given["benchmarks"].values()
     whole = dict.fromkeys(benchmark["items"], benchmark["items"]["eng"])
-    sampled = {**given, "benchmarks": {"pairs": {**benchmark, "whole": whole}}, "limit": 4}
-    names = ("c.json", "i.html", "t.md", "t.tex", "small.json", "large.json")
-    paths = [tmp_path / name for name in names]
+    sampled = {**given, "benchmarks": {"pairs": {**benchmark, "all_items": whole}}, "limit": 4}
+    paths = [tmp_path / name for name in FILES]
     build_report_card(sampled, paths)
     results = json.loads(paths[4].read_text(encoding="utf-8"))
     assert results["n-samples"]["pairs_deu"] == {"original": 8, "effective": 4}
@@ -366,8 +358,116 @@ def test_the_harness_reads_our_results_as_its_own(files):
     from lm_eval.result_schema import EvalResults
     from lm_eval.utils import make_table
 
-    results = results_of(files)
+    results = json.loads(files["results_small.json"].read_text("utf-8"))
     assert results.keys() - {"blimpworks_version"} <= EvalResults.__annotations__.keys()
     lines = (line.replace(" ", "") for line in make_table(results).splitlines())
     (line,) = (line for line in lines if line.startswith("|pairs_eng|"))
     assert line.endswith("|none|0|acc|↑|0.625|±|0.1830|")
+
+
+# The numbers of a card, explained
+
+
+SOME_LONG = MARGINS | {
+    "eng": {"small": [2, 3, LONG, -1, 2, 4, -5, 0], "large": [1, 1, 1, 1, *[LONG] * 4]}
+}
+
+
+@pytest.fixture(scope="module")
+def evaluation(tmp_path_factory):
+    """Directory of an evaluation in which some pairs were skipped."""
+    folder = tmp_path_factory.mktemp("evaluation")
+    results = folder / "results"
+    write_evaluation(results, margins_of=SOME_LONG)
+    outputs = [results / "report_card" / name for name in FILES]
+    evaluate.build_report_card.callback(outputs=outputs, facts=facts(results))
+    return folder
+
+
+@pytest.fixture
+def told(evaluation, monkeypatch, capsys, tmp_path):
+    """What explain prints of a row and column of the evaluation's card."""
+    monkeypatch.chdir(tmp_path)
+
+    def tell(row=None, column=None, path="", **more):
+        arguments = {"items": 1, "item": None, "paper": None, "printed_in": None} | more
+        arguments |= {"whole": False, "html": None, "json": arguments.get("json", False)}
+        explain.callback(exhibit=evaluation / path, row=row, column=column, **arguments)
+        return capsys.readouterr().out
+
+    return tell
+
+
+CARD = "results/report_card"
+
+
+@pytest.mark.parametrize("path", ["", "results", f"{CARD}/card.json", f"{CARD}/index.html"])
+def test_a_number_of_the_card_leads_to_its_items_scores_and_files(told, evaluation, path):
+    text = told("English", "small", path)
+    items = evaluation / "results/items/pairs/eng.parquet"
+    for line in (
+        "English / Small model = 57.1, 95 % interval 25.0-84.2",
+        "i6  SG  full_sentence: margin -5.000, wrong",
+        "   + the dog 6 sees  [-20.000 nats]",
+        "computed again from those rows: 57.1429 (the same)",
+        "n = 7, 1 skipped: longer than the model's context.",
+        "Rows of scores, by status: 7 ok, 1 too_long.",
+        f"Items from {items}, sha256 {sha256_of(items)}.",
+    ):
+        assert line in text
+
+
+@pytest.mark.parametrize(
+    ("row", "value", "rows"),
+    [
+        ("all", "54.5", 12),
+        ("all languages", "54.5", 12),
+        ("mean", "53.6", 2),
+        ("German", "50.0", 4),
+        ("deu", "50.0", 4),
+        ("pairs", "54.5", 12),
+        ("eng, number", "66.7", 4),
+        ("number/eng", "66.7", 4),
+        ("Pairs, English, person", "50.0", 4),
+    ],
+)
+def test_what_a_row_does_not_name_is_the_whole(told, row, value, rows):
+    document = json.loads(told(row, "Small model", json=True))
+    assert (document["cell"]["text"], document["rows"]) == (value, rows)
+    assert document["recomputed"] == pytest.approx(document["cell"]["value"])
+
+
+def test_without_row_and_column_the_numbers_are_listed(told):
+    lines = told().splitlines()
+    line = "English / Small model = 57.1 (n = 7, 1 skipped: longer than the model's context)"
+    assert line in lines
+    assert "German / Large model = 100.0 (n = 4, none skipped)" in lines
+    skipped = "English, person / Large model: 4 pairs, all skipped: longer than the model's context"
+    assert skipped in lines
+    assert told("eng, person", "large") == f"{skipped}\n"
+    assert len(told("German").splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "message"),
+    [
+        ("Klingon", "small", "no row 'Klingon'; there are: All languages; All languages, number"),
+        ("German", "medium", "no column 'medium'; there are: Small model, Large model."),
+    ],
+)
+def test_what_the_card_does_not_have_is_refused_with_what_it_has(told, row, column, message):
+    with pytest.raises(UserError, match=message):
+        told(row, column)
+
+
+def test_a_card_that_was_edited_or_moved_is_refused(told, evaluation, tmp_path):
+    page = evaluation / CARD / "index.html"
+    before = page.read_text(encoding="utf-8")
+    page.write_text(before.replace("57.1", "97.1"), encoding="utf-8")
+    with pytest.raises(UserError, match=r"index.html is not what its job wrote"):
+        told("English", "small", f"{CARD}/index.html")
+    page.write_text(before, encoding="utf-8")
+    moved = evaluation.rename(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match=r"elsewhere/.* was made as .*; explain its numbers there"):
+        told("English", "small", moved)
+    moved.rename(evaluation)

@@ -1,17 +1,24 @@
-"""What a user asks for becomes a campaign that says all of it."""
+"""Requests for evaluations: their campaigns, the list of benchmarks, and refusals."""
 
+import json
 import re
+import shlex
 import socket
 from contextlib import closing
 
 import pytest
 
-from blimpworks.campaign.load import load_campaign, read_anew
-from blimpworks.campaign.registry import FOLDERS
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import check_campaign, load_campaign, read_anew
+from blimpworks.campaign.registry import FOLDERS, benchmarks
+from blimpworks.campaign.settings.parsing import read_settings
+from blimpworks.cli import run_here
 from blimpworks.errors import UserError
 from blimpworks.evaluation import request
+from blimpworks.evaluation.request import Listed, is_at_hand, list_benchmarks, listing_text
 from blimpworks.evaluation.run import Output
 from blimpworks.evaluation.session import Evaluation, enter_repository
+from blimpworks.records.job import REPOSITORY
 from support.declared_kit import CSV, PAIRS, declare
 
 
@@ -144,3 +151,155 @@ def test_snakemake_says_its_steps_and_what_failed():
     for line in said.splitlines(keepends=True):
         output.take(line)
     assert (output.steps, output.failure()) == ((3, 12), "What failed:\n  a.log")
+
+
+# The list of benchmarks
+
+
+@pytest.fixture(scope="module")
+def settings():
+    template = read_settings(REPOSITORY / "config/demo/config.yaml", "campaign")
+    return {**template, "models": []}
+
+
+def listed(settings, **more):
+    campaign = check_campaign({**settings, **more}, "test")
+    return {row.name: row for row in list_benchmarks(campaign)}
+
+
+def test_a_row_has_the_expected_items_of_each_language_and_the_files_at_hand(settings):
+    rows = listed(settings)
+    assert [*rows][:3] == ["multiblimp", "demo_pairs", "demo_suites"]
+    assert {*rows} == {*benchmarks()}
+    row = rows["multiblimp"]
+    expected = {"deu": 2298, "eng": 770, "fra": 2548}
+    assert row == Listed("multiblimp", "MultiBLiMP", "pairs expected", expected, 6, 6)
+
+
+def test_files_count_that_were_retrieved_or_are_in_the_mirror(settings, tmp_path):
+    place = {"pathvars": {"resources": str(tmp_path)}, "mirror": str(tmp_path / "mirror")}
+    campaign = check_campaign({**settings, **place}, "test")
+    rows = load_catalogue(campaign).sources
+
+    def at_hand():
+        return {name for name, row in rows.items() if is_at_hand(campaign, row)}
+
+    assert at_hand() == set()
+    for path in ("sources/unimorph/deu/deu", "mirror/unimorph/fra/fra.xz"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch()
+    assert at_hand() == {"unimorph/deu/deu", "unimorph/fra/fra"}
+
+
+def test_a_benchmark_in_other_languages_is_listed_with_those_to_name(settings):
+    rows = listed(settings)
+    assert rows["turblimp"].by_name
+    assert [*rows["turblimp"].expected] == ["tur"]
+    assert rows["blimp_generated"].origin == "generated here"
+    only = listed(settings, languages=["eng"])["demo_pairs"]
+    assert ([*only.expected], only.more) == (["eng"], ("deu",))
+
+
+def test_a_broken_draft_is_listed_with_its_fault(settings, monkeypatch):
+    fault = "config/benchmarks/mine/benchmark.yaml: key 'lable' is not a setting."
+    monkeypatch.setattr(request, "registered", lambda: ({}, {"mine": fault}))
+    row = listed(settings)["mine"]
+    assert " ".join(listing_text([row]).split()).endswith(f" mine not usable: {fault}")
+
+
+def test_lines_fit_the_terminal_and_say_all(settings):
+    text = listing_text([*listed(settings).values()])
+    assert max(map(len, text.splitlines())) <= 80
+    head, named, absent = text.split("\n\n", 2)[0], text, text.partition("Not in these data:")[2]
+    assert head.startswith(
+        "multiblimp (MultiBLiMP)\n"
+        "    3 languages, pairs expected in each: deu 2,298, eng 770, fra 2,548\n"
+        "    all 6 files on the disk\n"
+        "demo_pairs (Demo pairs)\n"
+        "    2 languages, 16 pairs in each: deu, eng\n"
+        "    in the repository\n"
+    )
+    assert "turblimp (TurBLiMP)\n    1 language, 18,200 pairs: tur\n    0 of 38 files" in named
+    assert "blimp (BLiMP)\n    config/demo/sources.tsv has no row" in absent
+
+
+# Requests that cannot be met: one sentence, and what to do
+
+
+@pytest.fixture
+def wrong_models(monkeypatch, tmp_path):
+    """A directory of the user's with some models that cannot be run, and no network."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    for name, config in {
+        "empty": None,
+        "pickled": {"architectures": ["GPT2LMHeadModel"]},
+        "own_code": {"architectures": ["MyModel"], "auto_map": {"AutoModel": "my.MyModel"}},
+        "classifier": {"architectures": ["BertForSequenceClassification"]},
+    }.items():
+        (tmp_path / name).mkdir()
+        if config is not None:
+            (tmp_path / name / "config.json").write_text(json.dumps(config))
+    (tmp_path / "pickled/pytorch_model.bin").write_bytes(b"\x80\x04.")
+    (tmp_path / "noise.arpa").write_text("no n-grams here\n")
+    (tmp_path / "file.txt").write_text("something else\n")
+
+
+WRONG = {
+    "": "no model is named; ",
+    "gtp2": "Did you mean 'gpt2'?",
+    "./nomodel": "nomodel",
+    "./empty": "config.json",
+    "./pickled": "blimpworks convert-weights",
+    "./own_code": "code of its own (auto_map), which is never run",
+    "./classifier": "expected a language model",
+    "noise.arpa": "noise.arpa",
+    "someone/some-model": "someone/some-model",
+    "some/m:a--b.gguf": "at revision 'main' is not complete in the cache",
+    "some/m--x": "no name that the hub could have",
+    "'some one/some model'": "some one/some model",
+    "ngram-5 ngram-5": "twice",
+    "gpt2 goldfish gpt2@main": "is named twice",
+    "Qwen3-8B": "Did you mean 'qwen3-8b'?",
+    "a/b/c": "no name that the hub could have",
+    "models/mine.arpa": "is no file or directory",
+    "transformer-xl-wt103": "of the catalogue cannot be had",
+    "ngram-5 --benchmarks=bilmp": "Did you mean 'blimp'?",
+    "ngram-5 --languages=Germn": "Did you mean 'german'?",
+    "ngram-5 --data=all": "expected auto, embedded, released",
+    "ngram-5 --mirror=nowhere": "which is no directory",
+    "ngram-5 --mirror=empty --data=embedded": (
+        "--mirror has released data, which --data embedded leaves out"
+    ),
+    "ngram-5 --engine=onnx": "--engine is 'onnx'; expected auto",
+    "ngram-5 --engine=vllm": "model 'ngram-5'",
+    "gpt2 --dtype=float12": "float12",
+    "ngram-5 --benchmarks=lmentry": "it has prompts, which ngram models cannot answer",
+    "ngram-5 --benchmarks=clams --languages=fra": "the campaign has no language of it",
+    "ngram-5 --benchmarks=multiblimp --languages=Kazakh": (
+        "config/demo/treebanks.tsv has no treebank file of 'kaz'"
+    ),
+    "ngram-5 --out=file.txt": "file.txt, which is a file",
+    "ngram-5 --out=pickled": "which holds other things",
+}
+
+
+@pytest.mark.usefixtures("wrong_models")
+@pytest.mark.parametrize(("words", "says"), WRONG.items())
+def test_a_wrong_use_is_answered_with_what_to_do(words, says):
+    # The command works in the repository, and the fixture comes back from there.
+    with pytest.raises(UserError) as refusal:
+        run_here(["evaluate", "--dry-run", "--out=out", *shlex.split(words)])
+    message = str(refusal.value)
+    assert says in message
+    assert "Traceback" not in message
+    assert len(message) < 700
+
+
+@pytest.mark.usefixtures("wrong_models")
+def test_the_repository_is_left_as_it_was():
+    before = {*REPOSITORY.iterdir()}
+    with pytest.raises(UserError):
+        run_here(["evaluate", "gtp2"])
+    assert {*REPOSITORY.iterdir()} == before

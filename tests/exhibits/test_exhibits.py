@@ -9,38 +9,54 @@ from string import Formatter
 from xml.etree import ElementTree
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 import pytest
+import seaborn as sns
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from matplotlib.figure import Figure
 from pydantic import TypeAdapter, ValidationError
 
+from blimpworks.benchmarks.exhibits.heat_maps import Names
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits, find_exhibit, of_benchmarks
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.registry import papers
+from blimpworks.commands.registry import recorded_commands
 from blimpworks.errors import UserError
-from blimpworks.exhibits.descriptions import Descriptions
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import Formula
-from blimpworks.exhibits.html import html_text
-from blimpworks.exhibits.latex import latex_text
+from blimpworks.exhibits import text_layout
+from blimpworks.exhibits.exhibit import (
+    Cell,
+    Descriptions,
+    Document,
+    Exhibit,
+    Labels,
+    Section,
+    read_document,
+    sheets,
+)
+from blimpworks.exhibits.formulas import COUNT, Formula
 from blimpworks.exhibits.render import (
     EXPLANATION,
     FEW,
     build_exhibit,
     csv_text,
+    html_text,
+    latex_text,
     markdown_text,
     render,
     show_few_pairs,
 )
 from blimpworks.exhibits.shared import best_of_each
-from blimpworks.exhibits.sheets import Document, read_document, sheets
-from blimpworks.exhibits.style import new_figure
+from blimpworks.exhibits.style import BARS, POINTS, frame_of, house_style, new_figure, with_ends
+from blimpworks.papers.blimp.exhibits.figures import draw_groups
+from blimpworks.records.job import Job
+from blimpworks.records.reading import record_of
 from blimpworks.report.pages import _plain
 from blimpworks.strict import DrawnLabel, Label
+from support.latex import lacking, overfull_lines
 
 CAMPAIGN = campaign_model()(campaign="x")
 
@@ -139,9 +155,8 @@ def test_a_number_in_html_carries_its_place_and_the_keys_of_the_printed_one():
     keys = [(td.get("data-cell"), td.get("data-row"), td.get("data-column")) for td in numbers]
     assert keys == [("0", "cym", "pairs"), ("1", "A_1", "z~"), ("2", "{B}^\\", "x|y")]
     assert [th.text for th in page.findall(".//th[@scope='row']")] == ["A_1", "{B}^\\"]
-    assert [td.text for td in page.findall(".//tbody//td") if not td.get("data-cell")] == [
-        *("a&b", "c", "–")
-    ]
+    others = [td.text for td in page.findall(".//tbody//td") if not td.get("data-cell")]
+    assert others == ["a&b", "c", "–"]
     assert [strong.text for strong in page.findall(".//td/strong")] == ["2.0"]
 
 
@@ -169,8 +184,8 @@ def test_an_accuracy_over_few_pairs_shows_pairs_and_ties():
     cells = [cell("r", name, 50, n=n, ties=ties) for name, (n, ties) in numbers.items()]
     exhibit = Exhibit("Accuracies", "By paradigm.", cells)
     drawn = Exhibit("A figure", "By paradigm.", cells[:1], figure=Figure())
-    for each in (exhibit, drawn):
-        show_few_pairs(each)
+    show_few_pairs(exhibit)
+    show_few_pairs(drawn)
     texts = ["50 (n = 4, 4 ties)", "50 (n = 29, 1 tie)", "50 (n = 29)", "50", "50"]
     assert [each.text for each in exhibit.cells] == texts
     assert exhibit.caption == f"By paradigm. {EXPLANATION}"
@@ -208,16 +223,8 @@ def test_a_campaign_has_the_exhibits_of_its_benchmarks_and_without_models_those_
 
 
 LABELS = [
-    "{id}",
-    r"$\x$",
-    "<script>alert(1)</script>",
-    "100 % of a_b & c|d",
-    "_hidden_ *bold* `code`",
-    "a\nb",
-    r"[x](http://y) ~~z~~ \textbf{w}",
-    "&amp; {{ 7 * 7 }}",
-    "*star",
-    "<*<*<",
+    *("{id}", r"$\x$", "<script>alert(1)</script>", "100 % of a_b & c|d", "_hidden_ *bold* `code`"),
+    *("a\nb", r"[x](http://y) ~~z~~ \textbf{w}", "&amp; {{ 7 * 7 }}", "*star", "<*<*<"),
 ]
 SHOWN = [" ".join(label.split()) for label in LABELS]
 
@@ -306,9 +313,7 @@ ROOMS = sorted({spec.function.split(":")[0].rpartition(".")[0] for spec in SPECS
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_calls_give_the_values_that_their_texts_need_and_no_description_is_left_over(
-    room: str,
-) -> None:
+def test_calls_give_the_values_that_their_texts_need_and_no_description_is_left_over(room):
     module = import_module(room)
     entries = module.describe.entries
     paths = Path(str(module.__file__)).parent.glob("*.py")
@@ -326,13 +331,126 @@ def test_calls_give_the_values_that_their_texts_need_and_no_description_is_left_
         assert not keys or needed - rest == values - {None}, keys
 
 
-def test_values_stand_in_title_and_caption(tmp_path: Path) -> None:
+def test_values_stand_in_title_and_caption(tmp_path):
     path = tmp_path / "descriptions.yaml"
-    path.write_text(
-        "t:\n  title: Of {what}\n  row_title: Row\n  caption: >-\n    {n:,}\n    pairs\n"
-    )
+    entry = "title: Of {what}\n  row_title: Row\n  caption: >-\n    {n:,}\n    pairs\n"
+    path.write_text(f"t:\n  {entry}")
     describe = Descriptions(path)
     expected = {"title": "Of it", "caption": "1,000 pairs", "row_title": "Row"}
     assert describe("t", what="it", n=1000) == expected
     with pytest.raises(KeyError, match="what"):
         describe("t", n=1000)
+
+
+# LaTeX is set on a page of two columns, by a real XeLaTeX, and no table passes its edge
+
+
+URDU, HINDI = "لڑکی نے کتاب پڑھی ہے اور اب سو رہی ہے", "लड़की ने किताब पढ़ी है और अब सो रही है"
+
+
+def numbers(rows, columns):
+    cells = [
+        Cell(f"Language {row}", f"Model {column}", 99.9, "99.9", COUNT, "items", {})
+        for row in range(rows)
+        for column in range(columns)
+    ]
+    return Exhibit("Numbers", "A caption.", cells, row_title="Language")
+
+
+def texts(rows):
+    cells = [
+        Cell(str(row), column, 1, f"{text} {{long_name_without_any_space_at_all}}", COUNT, "", {})
+        for row in range(rows)
+        for column, text in (("Urdu", URDU), ("Hindi", HINDI))
+    ]
+    widths = {"Urdu": 0.3, "Hindi": 0.3}
+    return Exhibit("Texts", "A caption.", cells, row_title="n", textual=True, widths=widths)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(lacking()), reason=lacking())
+def test_tables_of_many_columns_of_many_rows_and_of_texts_in_urdu_and_hindi_fit_the_page(tmp_path):
+    exhibits = {"broad": numbers(3, 25), "long": numbers(120, 12), "narrow": numbers(4, 2)}
+    exhibits["texts"] = texts(60)
+    paths = [tmp_path / f"{name}.tex" for name in exhibits]
+    for path, exhibit in zip(paths, exhibits.values(), strict=True):
+        path.write_text(latex_text(exhibit), encoding="utf-8")
+    assert overfull_lines(paths, tmp_path) == {}
+
+
+# Figures: fonts for each script, and what seaborn draws of cells
+
+
+def test_names_have_a_font_for_each_script_and_numbers_where_there_is_none(monkeypatch):
+    known = {"THAI": "Loma", "DEVANAGARI": "Lohit Devanagari"}
+    by_script = lambda texts: known.get(text_layout.script_of(text_layout.letters_of(texts)))  # noqa: E731
+    monkeypatch.setattr(text_layout, "font_for", by_script)
+    names = Names.of(["eng", "ไทย", "किताब", "ខ្មែរ"])
+    assert names.families == ("DejaVu Sans", "Lohit Devanagari", "Loma")
+    assert [*names.shown.values()] == ["eng", "ไทย", "किताब", "1"]
+    assert names.listed == " Numbers stand for names: 1 ខ្មែរ."
+
+
+@pytest.mark.parametrize(
+    ("names", "packages"),
+    [
+        (["ខ្មែរ", "தமிழ்", "ไทย"], ["fonts-noto-core"]),
+        (["日本語。", "かな", "한국어"], ["fonts-noto-cjk"]),
+        (["किताब", "日本"], ["fonts-lohit-deva", "fonts-noto-cjk"]),
+    ],
+)
+def test_the_record_of_a_figure_has_the_packages_of_fonts_that_it_lacks(
+    names, packages, tmp_path, monkeypatch, caplog
+):
+    fonts = text_layout.font_manager
+    bundled = [font for font in fonts.fontManager.ttflist if font.name == "DejaVu Sans Mono"]
+    monkeypatch.setattr(fonts.fontManager, "ttflist", bundled)
+    monkeypatch.setattr(fonts, "findSystemFonts", list)
+    output = tmp_path / "figure.txt"
+    with Job(recorded_commands()["judge"], inputs=[], outputs=[output], params={}):
+        families, absent = text_layout.families_for(text_layout.letters_of(names))
+        output.write_text("drawn")
+    assert (families, absent) == ([], text_layout.letters_of(names))
+    assert record_of(output)["notes"][text_layout.WANTED] == packages
+    assert all(package in caplog.text for package in packages)
+
+
+# The interval of a mean over paradigms is that of all pairs, and need not hold the mean.
+ENDS = {"a": (60.0, 55.0, 70.0), "b": (80.0, 81.0, 90.0), "c": (40.0, None, None)}
+CELLS = [cell(row, "m", value, low=low, high=high) for row, (value, low, high) in ENDS.items()]
+
+
+def intervals(lines):
+    ends = [np.asarray(line.get_ydata(), dtype=float) for line in lines]
+    return [(end.min(), end.max()) for end in ends if len(end) and not np.isnan(end).any()]
+
+
+@pytest.mark.parametrize(
+    ("plot", "settings", "values"),
+    [
+        (sns.barplot, BARS, lambda axes: [bar.get_height() for bar in axes.patches]),
+        (sns.pointplot, POINTS, lambda axes: [*axes.lines[0].get_ydata()]),
+    ],
+)
+def test_bars_and_points_stand_at_their_values_with_the_cells_intervals(plot, settings, values):
+    bare = frame_of(CELLS)
+    for frame, ends in ((with_ends(bare), [(55.0, 70.0), (81.0, 90.0)]), (bare, [])):
+        with house_style():
+            axes = new_figure(3, 2).subplots()
+            plot(frame, x="row", y="value", ax=axes, **settings)
+        assert values(axes) == [60.0, 80.0, 40.0]
+        assert intervals(axes.lines[plot is sns.pointplot :]) == ends
+
+
+def test_a_group_that_a_series_lacks_stays_empty_and_keeps_the_others_in_place():
+    with house_style():
+        axes = new_figure(3, 2).subplots()
+        series = {"first": [CELLS[1]], "none": [], "last": [CELLS[0], CELLS[1]]}
+        draw_groups(axes, ["a", "b"], series)
+    place = {
+        bars.get_label(): [round(bar.get_x() + bar.get_width() / 2, 2) for bar in bars]
+        for bars in axes.containers
+    }
+    assert place["first"] == [0.73]
+    assert place["last"] == [0.27, 1.27]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["a", "b"]

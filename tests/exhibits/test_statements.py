@@ -9,18 +9,19 @@ from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell
-from blimpworks.exhibits.formula_lookup import declared, formula_of, formulas_of
 from blimpworks.exhibits.formulas import (
     COUNT,
     QUOTIENT,
     VALUES,
     Formula,
+    declared,
+    formula_of,
+    formulas_of,
     mean_of,
     of_row,
     truncated,
 )
-from blimpworks.exhibits.shared import read_printed
-from blimpworks.exhibits.statements import Recomputation, printed_statements
+from blimpworks.exhibits.shared import Recomputation, printed_statements, read_printed
 from blimpworks.papers.lmentry.exhibits.formulas import mean_over_models
 from blimpworks.papers.multiblimp.exhibits.measures import wins
 from blimpworks.papers.urblimp.exhibits.formulas import above, holm_of
@@ -124,7 +125,7 @@ def test_numbers_can_be_of_any_row_a_list_or_several_columns(printed, of, where,
 def test_a_number_without_a_formula_can_have_a_cell_of_the_papers_own(printed):
     own = Cell("t", "Recomputed", 1, "1", COUNT, "items", {})
     rows = printed("text,x,n,1,1,,,,,,,,", "text,y,n,1,1,,,,,,,,", SHARE)
-    cells, _ = statements(rows, other=lambda place, _: own if place[0] == "x" else None)
+    cells, _ = statements(rows, compute=lambda position, _: own if position[0] == "x" else None)
     assert [cell is own for cell in cells] == [False, True, False, False, False]
 
 

@@ -35,14 +35,14 @@ EXCEPTED = {
         papers.lmentry.items.dialogues papers.lmentry.exhibits.prompts
         papers.urblimp.items.patterns annotation.sheets records.digest
         benchmarks.predictions records.job cli.__init__ audit.check audit.stale
-        cluster.software interop.datasets json_files exhibits.html report.inventory
+        cluster.software interop.datasets json_files exhibits.render report.inventory
     """,
     MADE: """
         analysis.scoring_variants audit.diff audit.evidence audit.explain
         evaluation.judged
         interop.crate.tables papers.lmentry.verdicts papers.lmentry.annotation
-        papers.lmentry.judging.judge reproduction.published scoring.collect scoring.shards
-        reproduction.measured report.read
+        papers.lmentry.judging.judge reproduction.comparisons scoring.collect scoring.shards
+        report.read
     """,
     HOST: """
         cluster.attempt cluster.guard cluster.status evaluation.machine

@@ -17,7 +17,7 @@ import pytest
 import blimpworks
 from blimpworks.cli import run_here
 from blimpworks.errors import UserError
-from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import formula_of
 from blimpworks.files import sha256_of
 from blimpworks.interop.crate.export import formula_code, plan_crate, write_crate
 from blimpworks.interop.crate.tables import (

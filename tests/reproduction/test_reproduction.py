@@ -17,33 +17,31 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
 from blimpworks.exhibits.formulas import COUNT, MEAN, UNWEIGHTED, VALUES, select_rows, truncate
 from blimpworks.papers.multiblimp import published as multiblimp_published
-from blimpworks.reproduction import measured, published
-from blimpworks.reproduction.agreement import slack
-from blimpworks.reproduction.measured import (
+from blimpworks.reproduction import comparisons
+from blimpworks.reproduction.comparisons import (
     AGREES,
+    NOT_COMPARABLE,
     NOT_RUN,
-    compare_measured,
-    differences,
-    verdict_of,
-)
-from blimpworks.reproduction.printed import printed_files, read_printed_numbers, read_published
-from blimpworks.reproduction.published import (
-    COMPLEMENT,
-    DEVIATES,
-    ERRATUM,
-    EXACT,
-    GARBLED,
-    NOT_RECOMPUTABLE,
-    ROUNDING,
+    STATUSES,
     Paper,
     Selection,
-    compare,
+    compare_measured,
     compare_published,
+    differences,
     recomputations,
+    recomputed_rows,
+    verdict_of,
+)
+from blimpworks.reproduction.printed import (
+    printed_files,
+    read_printed_numbers,
+    read_published,
+    slack,
 )
 from blimpworks.tables import ACCURACIES, CELLS, read_table, write_rows
 from support.paths import REPOSITORY
 
+EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES = STATUSES
 PRINTED = REPOSITORY / "config/published"
 PAPERS = sorted(path.name for path in PRINTED.iterdir() if path.is_dir())
 FIELDS = list(PublishedRow.model_fields)
@@ -79,11 +77,6 @@ def write_csv(path, rows):
     return path
 
 
-def write_cells(path, cells):
-    write_rows(cells, CELLS, path)
-    return path
-
-
 @pytest.fixture
 def paper(tmp_path):
     """A paper of printed numbers, cells by exhibit, reasons and accuracies."""
@@ -96,8 +89,9 @@ def paper(tmp_path):
         table = tmp_path / "accuracies.parquet"
         rows = [dict.fromkeys(ACCURACIES.names) | ACCURACY | row for row in accuracies]
         write_rows(rows, ACCURACIES, table)
-        cells_by_exhibit = {"t1": write_cells(tmp_path / "t1.cells.parquet", list(cells))}
-        return Paper("x", [printed], reasons_file, cells_by_exhibit, table)
+        write_rows(list(cells), CELLS, tmp_path / "t1.cells.parquet")
+        files = {"t1": tmp_path / "t1.cells.parquet"}
+        return Paper("x", [printed], reasons_file, files, table)
 
     return make
 
@@ -107,7 +101,7 @@ SUM = {"exhibit": "t1", "row": ["a", "b"]}
 
 
 def statuses(paper):
-    return {(row["row"], row["column"]): row["status"] for row in compare(paper)}
+    return {(row["row"], row["column"]): row["status"] for row in recomputed_rows(paper)}
 
 
 def rows_of(*values, reach=0.05):
@@ -240,7 +234,7 @@ def test_a_bound_may_hold_because_what_it_is_about_was_rounded(paper):
 def test_a_complement_of_a_printed_number_is_no_evidence_and_says_of_which(paper):
     where = {"exhibit": "t1", "row": "b", "column": "x"}
     numbers = [number("a", "x", "0.161"), number("b", "x", "0.839")]
-    (row, _) = compare(paper(numbers, [cell(("a", "x"), 0.161, COMPLEMENT_FORMULA, where)]))
+    (row, _) = recomputed_rows(paper(numbers, [cell(("a", "x"), 0.161, COMPLEMENT_FORMULA, where)]))
     assert row["status"] == COMPLEMENT
     assert row["note"] == "complement of t1/b/x: one of the two says all"
 
@@ -277,13 +271,13 @@ def test_a_number_without_recomputation_needs_a_reason(paper):
     tested_paper = paper([number("a", "x", "1.0")], reasons=["t1 b * no", "t2 * * no"])
     message = r"nothing says why t1, row 'a', column 'x' \(1\.0\) is not"
     with pytest.raises(UserError, match=message):
-        list(compare(tested_paper))
+        list(recomputed_rows(tested_paper))
 
 
 def test_the_first_reason_that_fits_is_given_after_the_numbers_own_note(paper):
     reasons = ["t1 a y of another", "t1 a* x of this", "* * * of all"]
     numbers = [number("a", "x", "1.0", note="odd"), number("b", "x", "2.0")]
-    notes = {row["row"]: row["note"] for row in compare(paper(numbers, reasons=reasons))}
+    notes = {row["row"]: row["note"] for row in recomputed_rows(paper(numbers, reasons=reasons))}
     assert notes == {"a": "odd; of this", "b": "of all"}
 
 
@@ -293,7 +287,7 @@ def test_the_comparison_is_written_with_every_column(paper, tmp_path):
     counts = compare_published([paper(numbers, cells)], tmp_path / "out.csv")
     assert counts == {EXACT: 2, NOT_RECOMPUTABLE: 2}
     frame = pd.read_csv(tmp_path / "out.csv")
-    assert list(frame) == list(published.COLUMNS)
+    assert list(frame) == list(comparisons.RECOMPUTED_COLUMNS)
     row = frame.set_index("row").loc["sum"]
     assert (row["printed"], row["recomputed"], row["rule"]) == (3.1, 3.08, VALUES.sentence)
     assert frame.set_index("row").loc["big", "recomputed"] == 735_000_123
@@ -328,27 +322,28 @@ def test_printed_accuracies_have_counts_intervals_and_their_place(tmp_path, monk
         read_published([path], "multiblimp", tmp_path / "out.parquet")
 
 
-TABLES_OF_ACCURACIES = {
-    **{"multiblimp": "table5", "clams": "table2", "lmentry": "table50"},
-    **{"blimp": "table4", "urblimp": "table7"},
-}
-
-
 @pytest.mark.parametrize(
-    ("name", "printed", "message"),
+    ("name", "table", "printed", "message"),
     [
-        ("multiblimp", ["eng", "m", "99.4"], r"row 'eng', column 'm' is '99\.4'; expected percent"),
-        ("clams", ["prep", "eng", "92"], "table2: row 'prep', column 'eng' is '92'; expected an"),
-        ("lmentry", ["phi-4", "homophones", "50"], "table54"),
-        ("blimp", ["binding", "gpt2-large", "80"], "row 'binding'.*expected a paradigm's name"),
-        ("urblimp", ["honorific", "m", "1.00"], "expected percent, of a paradigm"),
-        ("urblimp", ["passive", "m", "1.00"], "expected percent, of a paradigm"),
-        ("urblimp", ["aspect", "m", "100.01"], "expected percent, of a paradigm"),
+        (
+            "multiblimp",
+            "table5",
+            "eng m 99.4",
+            r"row 'eng', column 'm' is '99\.4'; expected percent",
+        ),
+        ("clams", "table2", "prep eng 92", "table2: row 'prep', column 'eng' is '92'; expected an"),
+        ("lmentry", "table50", "phi-4 homophones 50", "table54"),
+        ("blimp", "table4", "binding gpt2-large 80", "row 'binding'.*expected a paradigm's name"),
+        ("urblimp", "table7", "honorific m 1.00", "expected percent, of a paradigm"),
+        ("urblimp", "table7", "passive m 1.00", "expected percent, of a paradigm"),
+        ("urblimp", "table7", "aspect m 100.01", "expected percent, of a paradigm"),
     ],
 )
-def test_a_printed_accuracy_that_cannot_be_one_is_refused(tmp_path, name, printed, message):
-    table = TABLES_OF_ACCURACIES[name]
-    rows = [number("aspect", "n", "401", exhibit="table10"), number(*printed, table, unit="%")]
+def test_a_printed_accuracy_that_cannot_be_one_is_refused(tmp_path, name, table, printed, message):
+    rows = [
+        number("aspect", "n", "401", exhibit="table10"),
+        number(*printed.split(), table, unit="%"),
+    ]
     path = write_csv(tmp_path / "t.csv", rows if name == "urblimp" else rows[1:])
     with pytest.raises(UserError, match=message):
         read_published([path], name, tmp_path / "out.parquet")
@@ -358,16 +353,16 @@ def test_a_printed_accuracy_that_cannot_be_one_is_refused(tmp_path, name, printe
     ("text", "unit", "low", "high", "value", "expected"),
     [
         ("84.2", "%", 80.0, 84.16, 82.0, AGREES),  # 84.16 would be printed so
-        ("84.2", "%", 80.0, 84.14, 82.0, measured.DEVIATES),
-        ("79.9", "%", 80.0, 84.0, 82.0, measured.DEVIATES),
+        ("84.2", "%", 80.0, 84.14, 82.0, DEVIATES),
+        ("79.9", "%", 80.0, 84.0, 82.0, DEVIATES),
         ("80.0", "%", 80.04, 84.0, 82.0, AGREES),
         ("82.0", "%", None, None, 82.04, AGREES),
-        ("82.0", "%", None, None, 82.06, measured.DEVIATES),
+        ("82.0", "%", None, None, 82.06, DEVIATES),
         ("82.0", "%", float("nan"), float("nan"), 82.04, AGREES),
-        ("82.0", "%", 81.0, None, 82.06, measured.DEVIATES),
+        ("82.0", "%", 81.0, None, 82.06, DEVIATES),
         ("8", "points at least", 9, 12, 10.5, AGREES),
         ("8", "points at least", 7, 8.2, 7.6, AGREES),
-        ("8", "points at least", 5, 7.4, 6.2, measured.DEVIATES),
+        ("8", "points at least", 5, 7.4, 6.2, DEVIATES),
     ],
 )
 def test_a_measured_number_agrees_if_its_interval_has_the_printed(
@@ -380,11 +375,11 @@ def test_a_measured_number_agrees_if_its_interval_has_the_printed(
 def measured_beside(folder, numbers, cells, basis=SAME):
     """Verdicts on printed numbers, counted, and the rows of the comparison."""
     printed = write_csv(folder / "t1.csv", numbers)
-    path = write_cells(folder / "t1.cells.parquet", cells)
-    files = measured.Measured([printed], {"t1": path}, basis=basis)
+    write_rows(cells, CELLS, folder / "t1.cells.parquet")
+    files = comparisons.MeasuredFiles([printed], {"t1": folder / "t1.cells.parquet"}, basis=basis)
     counts = compare_measured({"x": files}, folder / "out.csv")
     frame = pd.read_csv(folder / "out.csv")
-    assert list(frame) == list(measured.COLUMNS)
+    assert list(frame) == list(comparisons.MEASURED_COLUMNS)
     return counts, frame.to_dict("records")
 
 
@@ -405,7 +400,7 @@ def test_measured_cells_stand_beside_the_printed_numbers_they_stand_for(tmp_path
 def test_a_number_that_our_copy_has_not_is_counted_and_not_compared(tmp_path):
     garbled = [number(row, "x", "?", fault="garbled") for row in "ab"]
     counts, _ = measured_beside(tmp_path, garbled, [cell(("a", "x"), 1.5)])
-    assert counts == {measured.NOT_COMPARABLE: 1, NOT_RUN: 1}
+    assert counts == {NOT_COMPARABLE: 1, NOT_RUN: 1}
 
 
 PAPER = ["deu", "eng", "fra", "xyz"]
@@ -450,7 +445,7 @@ def test_what_is_not_comparable_says_why_and_counts_as_neither(tmp_path):
     cells = [cell(("a", "x"), 9.0, where={"lang": ["deu"]}), cell(("b", "x"), 9.0)]
     basis = SAME | {"data": {"deu": "other treebanks"}}
     counts, rows = measured_beside(tmp_path, PARTS, cells, basis)
-    assert counts == {measured.NOT_COMPARABLE: 1, measured.DEVIATES: 1}
+    assert counts == {NOT_COMPARABLE: 1, DEVIATES: 1}
     assert rows[0]["differs"] == "other treebanks"
 
 
@@ -500,4 +495,4 @@ def test_printed_numbers_have_their_evidence_bound_file_and_reason(name):
         assert settled or row.bound, f"{row.place} ({row.text})"
     printed = [row for row in rows if row.value is not None]
     for reason in read_rows(ReasonRow, PRINTED / name / "reasons.tsv"):
-        assert any(published.excuses(reason, row) for row in printed), reason
+        assert any(comparisons.excuses(reason, row) for row in printed), reason

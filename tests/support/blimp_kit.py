@@ -18,8 +18,8 @@ from blimpworks.papers.blimp.analysis import bin_accuracies
 from blimpworks.papers.blimp.exhibits import SPECS
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PHENOMENON_OF, TWO_PREFIX
 from blimpworks.papers.blimp.tables import ITEM_SCHEMA
+from blimpworks.reproduction.comparisons import Paper, recomputed_rows
 from blimpworks.reproduction.printed import read_published
-from blimpworks.reproduction.published import Paper, compare
 from blimpworks.tables import ACCURACIES, SCORES, Evaluation, write_rows
 from support import cells_kit
 from support.mirror_kit import CONFIG, fetch, rows_of
@@ -57,7 +57,7 @@ def published(root, released=None, outputs=False):
 
 
 def statuses(paper):
-    return {(r["exhibit"], r["row"], r["column"]): r["status"] for r in compare(paper)}
+    return {(r["exhibit"], r["row"], r["column"]): r["status"] for r in recomputed_rows(paper)}
 
 
 def release(mirror, root):

@@ -45,7 +45,7 @@ def benchmark(root, **changes):
     languages = [*MARGINS]
     own = {"label": "Pairs", "citation": "Somebody (2020). Pairs.", "data": ""}
     own |= {"address": "https://example.org/pairs", "unit": "pair", "noun": "pair"}
-    own |= {"mcnemar": "published", "chance": 0.5, "own_items": True, "whole": {}}
+    own |= {"mcnemar": "published", "chance": 0.5, "own_items": True, "all_items": {}}
     own |= {"methods": {model: ["full_sentence"] for model in SIZES}, "sensitivity": {}}
     own |= {"languages": dict.fromkeys(SIZES, languages), "printed": "", "names": ""}
     own |= {"items": {lang: f"{root}/items/pairs/{lang}.parquet" for lang in languages}}

@@ -6,10 +6,9 @@ from functools import cache
 import pandas as pd
 import pytest
 
-from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.formulas import formula_of, select_rows
 from blimpworks.exhibits.shared import read_printed
-from blimpworks.reproduction.published import DEVIATES, recomputations, status_of
+from blimpworks.reproduction.comparisons import DEVIATES, recomputations, status_of
 
 SOURCES = {
     "margins": "regressions",

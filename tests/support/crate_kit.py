@@ -18,8 +18,7 @@ from urllib3 import HTTPResponse
 
 from blimpworks.cli import app
 from blimpworks.commands.registry import recorded_commands
-from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.formulas import formula_of, select_rows
 from blimpworks.records.job import Job, record_arguments
 from support import tiny
 from support.paths import DATA, REPOSITORY

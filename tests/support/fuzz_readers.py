@@ -29,7 +29,7 @@ from blimpworks.campaign.reference import FrequencyCodesRow, GroupRow, ReasonRow
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.evaluation.card import FORMAT, read_card
-from blimpworks.exhibits.sheets import read_document
+from blimpworks.exhibits.exhibit import read_document
 from blimpworks.interop.lm_eval import import_items
 from blimpworks.linguistics.orthography import read_orthography
 from blimpworks.linguistics.treebanks import read_treebank
@@ -56,7 +56,7 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.urblimp.items.rules import read_declaration, read_language
 from blimpworks.records.journal import read_entries
 from blimpworks.records.reading import read_record
-from blimpworks.report.evidence import read_comparison
+from blimpworks.report.read import read_comparison
 from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.scoring.progress import read_progress
 from blimpworks.scoring.run import read_manifest
@@ -517,7 +517,7 @@ READERS = [
         ("homophones", copied(FRENCH, "homophones.csv"), resources),
     ),
     *readers(
-        "report.evidence",
+        "report.read",
         WIDE | dict.fromkeys(("repeat_line", "lose_cell", "cut", "nuls"), RECORDED),
         (
             "comparison",
@@ -549,7 +549,7 @@ READERS = [
             read_card,
             "evaluation.card",
         ),
-        ("exhibit as data", "a.json", EXHIBIT, read_document, "exhibits.sheets"),
+        ("exhibit as data", "a.json", EXHIBIT, read_document, "exhibits.exhibit"),
         ("manifest", "manifest.json", MANIFEST, read_manifest, "scoring.run"),
     ),
 ]

@@ -39,8 +39,7 @@ from blimpworks.audit.evidence import (
 )
 from blimpworks.audit.lineage import Node, lineage
 from blimpworks.errors import UserError
-from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.formulas import formula_of, select_rows
 from blimpworks.files import write_text
 from blimpworks.records.reading import Records
 

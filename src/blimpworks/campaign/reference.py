@@ -92,7 +92,7 @@ class PublishedRow(Strict):
     formula: str = ""
     """Sentence of a formula that computes the number from other printed numbers."""
     of: str = Field(default="", validate_default=True)
-    """These numbers, as EXHIBIT/ROWS/COLUMNS (``exhibits.statements``)."""
+    """These numbers, as EXHIBIT/ROWS/COLUMNS (``exhibits.shared``)."""
 
     @field_validator("corrected", mode="before")
     @classmethod

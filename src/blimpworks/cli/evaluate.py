@@ -133,7 +133,7 @@ def compare(
     from blimpworks.cluster.text import terminal_width
     from blimpworks.evaluation.compare import print_comparison
 
-    print_comparison(comparison, Console(width=terminal_width()), whole=whole)
+    print_comparison(comparison, Console(width=terminal_width()), show_all=whole)
 
 
 @command(

@@ -41,7 +41,7 @@ def read_published(
 
 
 @command(
-    "blimpworks.reproduction.published:compare_published", packages=shared.STATISTICS, cheap=True
+    "blimpworks.reproduction.comparisons:compare_published", packages=shared.STATISTICS, cheap=True
 )
 def compare_published(
     cells: list[Path] = argument("Cells of exhibits, …/PAPER/EXHIBIT.…"),
@@ -52,11 +52,11 @@ def compare_published(
 ) -> None:
     """Set every printed number beside its value computed from the paper's other numbers."""
     from blimpworks.campaign.registry import printed_folder
-    from blimpworks.reproduction import published as library
+    from blimpworks.reproduction import comparisons
     from blimpworks.reproduction.printed import printed_files
 
     compared = [
-        library.Paper(
+        comparisons.Paper(
             paper,
             printed_files(printed, paper),
             printed_folder(printed, paper) / REASONS,
@@ -73,14 +73,14 @@ def compare_published(
     ]
     inputs, params = [*cells, *numbers], {"papers": papers}
     with compare_published.job(inputs=inputs, outputs=[output], params=params) as job:
-        counts = library.compare_published(compared, output)
+        counts = comparisons.compare_published(compared, output)
         job.note(**counts)
     for status, n in counts.most_common():
         typer.echo(f"{n:6} {status}")
 
 
 @command(
-    "blimpworks.reproduction.measured:compare_measured",
+    "blimpworks.reproduction.comparisons:compare_measured",
     packages=("numpy", "pandas", "pyarrow"),
     cheap=True,
 )
@@ -97,11 +97,11 @@ def compare_measured(
 ) -> None:
     """Set the campaign's own numbers beside the printed ones, where both are about the same."""
     from blimpworks.campaign.comparability import SAME
-    from blimpworks.reproduction import measured as library
+    from blimpworks.reproduction import comparisons
     from blimpworks.reproduction.printed import printed_files
 
     compared = {
-        paper: library.Measured(
+        paper: comparisons.MeasuredFiles(
             printed_files(printed, paper),
             _by_exhibit(cells or [], paper),
             _by_exhibit(published or [], paper),
@@ -115,7 +115,7 @@ def compare_measured(
         inputs += [*files.printed, *([files.accuracies] if files.accuracies else [])]
     params = {"papers": papers, "basis": basis}
     with compare_measured.job(inputs=inputs, outputs=[output], params=params) as job:
-        counts = library.compare_measured(compared, output)
+        counts = comparisons.compare_measured(compared, output)
         job.note(**counts)
     for verdict, n in counts.most_common():
         typer.echo(f"{n:6} {verdict}")

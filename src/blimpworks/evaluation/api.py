@@ -1,4 +1,4 @@
-"""Offer evaluations, items and results to notebooks, as pandas tables."""
+"""Run evaluations and load items and results as pandas tables, for notebooks."""
 
 import re
 import subprocess
@@ -33,9 +33,12 @@ class Results:
     """The tables of an evaluation."""
 
     accuracies: "pd.DataFrame"
-    """``accuracy``, ``low``, ``high`` (95 %) from 0 to 1, ``n``, ``ties``, also in rows ``all``."""
+    """``accuracy`` with ``low`` and ``high`` (95 %) from 0 to 1, ``n`` and ``ties``.
+
+    Rows with phenomenon or paradigm ``all`` are over all of them.
+    """
     items: "pd.DataFrame"
-    """One row per model and item, with log-probabilities in nats of sentences."""
+    """A row for each model and item, with the log-probabilities of sentences in nats."""
     judgements: "pd.DataFrame"
     """``margin``, ``correct`` and ``tie``; ``item_id`` is that of ``items``, or their ``item``."""
     directory: Path
@@ -121,9 +124,10 @@ def load_results(directory: str | Path) -> Results:
 def load_items(
     benchmark: str, language: str, *, data: str = AUTO, mirror: str | Path | None = None
 ) -> "pd.DataFrame":
-    """Load a benchmark's items in a language; build or retrieve them first if they are missing.
+    """Load a benchmark's items in a language; build or download them first if they are missing.
 
-    One row per pair, sentence, condition or prompt. Raises UserError without such items.
+    Returns a row for each pair, sentence, condition or prompt. Raises UserError when the benchmark
+    has no items in the language.
     """
     [benchmark] = parse_benchmarks(benchmark)
     [lang] = parse_languages(language)

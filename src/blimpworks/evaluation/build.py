@@ -1,4 +1,4 @@
-"""Build the report card of an evaluation from its tables, its page, and results for lm-eval.
+"""Build the report card of an evaluation: its data, its page, and results files as of lm-eval.
 
 Functions raise UserError when a table is missing or broken.
 """
@@ -36,28 +36,28 @@ from blimpworks.evaluation.card import (
 from blimpworks.evaluation.judged import Tables
 from blimpworks.exhibits.exhibit import Cell, Exhibit
 from blimpworks.exhibits.formulas import UNWEIGHTED
-from blimpworks.exhibits.latex import latex_text
-from blimpworks.exhibits.render import markdown_text
+from blimpworks.exhibits.render import latex_text, markdown_text
+from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.lm_eval import metric_name, sanitized
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import facts_of
 from blimpworks.records.reading import record_of
 from blimpworks.scoring.run import read_manifest
-from blimpworks.tables import PARITY, read_table
+from blimpworks.tables import ACCURACIES, PARITY, read_table
 
 FOLDER = Path(__file__).parent
 # Named in full, so that a record's digest of the code covers them.
 TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
 MAIN = "acc"
 SECTIONS = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
-"""Parts of a results file with an entry per task."""
+"""Sections of a results file with an entry for each task."""
 UNTEMPLATED = "Sentences were read as plain texts, without its chat template."
 OUTPUT_TYPES = {"pair": "multiple_choice", "prompt": "generate_until"}
 
 
 def _detailed(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
-    """Return the languages that have several phenomena, with these; all together come first."""
+    """Return the rows of phenomena of each language that has several; all languages come first."""
     languages = dict.fromkeys([ALL, *(row["lang"] for row in benchmark["rows"])])
     phenomena = [(lang, show.phenomena(benchmark, lang)) for lang in languages if lang != MEAN]
     return [(lang, rows) for lang, rows in phenomena if any(row["models"] for row in rows)]
@@ -76,27 +76,29 @@ def page_of(card: Card) -> str:
         show=show,
         text=show.CardText(card),
         detailed=_detailed,
-        # A file of ours, without a word of anybody else.
+        # Safe as markup, because the file is part of this package.
         style=Markup((FOLDER / STYLE).read_text(encoding="utf-8")),  # noqa: S704
     )
 
 
-def _to_paste(card: Card, benchmark: Benchmark, level: str, rows: Sequence[Row]) -> Exhibit:
-    """Return a table of accuracies by phenomenon or paradigm, for a paper."""
+def _table_for_papers(card: Card, benchmark: Benchmark, level: str, rows: Sequence[Row]) -> Exhibit:
+    """Return a table of accuracies by phenomenon or paradigm, to paste into a paper."""
     text, models = show.CardText(card), [*benchmark["methods"]]
-    cells, stub, several = list[Cell](), dict[str, dict[str, str]](), len(benchmark["items"]) > 1
+    cells: list[Cell] = []
+    stub: dict[str, dict[str, str]] = {}
+    has_languages = len(benchmark["items"]) > 1
     for number, row in enumerate(rows):
         stub[str(number)] = {
-            **({"Language": text.language(row["lang"])} if several else {}),
+            **({"Language": text.language(row["lang"])} if has_languages else {}),
             "Phenomenon": benchmark["phenomena"].get(row["phenomenon"], ALL),
             level: row["label"],
             "n": show.counts(row, models),
         }
         for model in filter(row["models"].get, models):
-            each = row["models"][model]
-            share, bounds = show.percent(each["accuracy"]), show.interval(each["low"], each["high"])
-            numbers = (text.label(model), 100 * each["accuracy"], f"{share} ({bounds})")
-            cells.append(Cell(str(number), *numbers, UNWEIGHTED, "accuracies", {}))
+            share, low, high = (row["models"][model][key] for key in ("accuracy", "low", "high"))
+            printed = f"{show.percent(share)} ({show.interval(low, high)})"
+            named = (str(number), text.label(model))
+            cells.append(Cell(*named, 100 * share, printed, UNWEIGHTED, "accuracies", {}))
     caption = ["Accuracy in % and its 95 % interval.", text.items_line(benchmark)]
     caption += [f"Judged by {text.methods_line(benchmark)}.", *text.skipped_lines(benchmark)]
     title = f"{benchmark['label']} by {level.lower()}"
@@ -132,7 +134,7 @@ def _model(facts: Record) -> Model:
 
 
 def _sensitivity(tables: Tables, model: str) -> list[Record]:
-    """Return a model's accuracies by first token, its languages' own first tokens first."""
+    """Return a model's accuracies by first token; the evaluation's first token comes first."""
     rows: list[Record] = []
     for lang in tables.benchmark["sensitivity"][model]:
         path = sensitivity_table(tables.facts["results"], tables.name, lang, model)
@@ -151,20 +153,17 @@ def _sensitivity(tables: Tables, model: str) -> list[Record]:
 
 
 def _benchmark(tables: Tables) -> Benchmark:
-    """Return the card's entry of a benchmark; its p-values are not corrected yet."""
+    """Return the card's entry on a benchmark, with p-values that are not corrected yet."""
     facts, benchmark = tables.facts, tables.benchmark
     models = benchmark["languages"]
     prompted, scored = (models, {}) if benchmark["unit"] == "prompt" else ({}, models)
     items = []
     for lang, path in benchmark["items"].items():
-        total = benchmark["whole"].get(lang, path)
-        items.append(
-            {
-                "lang": lang,
-                "n": measured.item_counts(path)[ALL],
-                "of": measured.item_counts(total)[ALL],
-            }
+        n, of = (
+            measured.item_counts(table)[ALL]
+            for table in (path, benchmark["all_items"].get(lang, path))
         )
+        items.append({"lang": lang, "n": n, "of": of})
     rows = measured.accuracy_rows(tables, judged.skipped_items(tables))
     return {
         "name": tables.name,
@@ -195,7 +194,7 @@ def _benchmark(tables: Tables) -> Benchmark:
 
 
 def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
-    """Return a campaign's report card; ``files`` are its own. Raises UserError without models."""
+    """Return a campaign's report card, which lists ``files``. Raises UserError without models."""
     if not facts["benchmarks"]:
         raise UserError(
             f"{facts['configfile']}: no model is run on a benchmark, so there is nothing to "
@@ -203,14 +202,14 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
         )
     facts = {**facts, "models": {name: model.copy() for name, model in facts["models"].items()}}
     for model in facts["models"].values():
-        # Of a model whose row has no size, the parameters are counted.
+        # If the row of a model has no size, its parameters are counted.
         counted = facts_of(Path(model["checkpoint"]).parent).parameters
         model["parameters"] = model["parameters"] or (counted / 1e9 if counted else None)
     benchmarks = [_benchmark(Tables(name, facts)) for name in facts["benchmarks"]]
-    tests = iter(judged.with_holm([test for each in benchmarks for test in each["tests"]]))
+    tests = iter(judged.with_holm([test for entry in benchmarks for test in entry["tests"]]))
     for benchmark in benchmarks:
         benchmark["tests"] = [next(tests) for _ in benchmark["tests"]]
-    records = (record_of(Path(each["accuracies"])) for each in facts["benchmarks"].values())
+    records = (record_of(Path(entry["accuracies"])) for entry in facts["benchmarks"].values())
     latest = max(filter(None, records), key=lambda record: str(record["ended"]), default={})
     return {
         "format": FORMAT,
@@ -231,30 +230,30 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
 
 
 def task_name(*names: str) -> str:
-    """Join names by ``_``, without characters that file names cannot have."""
+    """Join names by ``_``, and replace characters that file names cannot have."""
     return "_".join(re.sub(r"[^\w.+#-]+", "_", name).strip("_") for name in names)
 
 
 def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     """Return one model's accuracies as a results file of lm-evaluation-harness, without samples.
 
-    Source of the layout: lm-eval 0.4.13 (``result_schema.py``). A task is a benchmark in a
-    language, ``BENCHMARK_LANG``; its phenomena are tasks below it, ``BENCHMARK_LANG_PHENOMENON``.
-    ``acc`` is by the full sentence's log-probability, as in the harness, or else by the benchmark's
-    main method. Other methods have the export's names (``interop.lm_eval_export``).
+    The layout is that of lm-eval 0.4.13 (``result_schema.py``). A task is a benchmark in a
+    language, BENCHMARK_LANG; its phenomena are tasks below it, BENCHMARK_LANG_PHENOMENON. ``acc``
+    is by the full sentence's log-probability, as in the harness, or else by the benchmark's main
+    method. Other methods are named as in ``interop.lm_eval_export``.
     """
     sections: dict[str, Any] = {name: {} for name in SECTIONS}
     below: dict[str, list[str]] = {}
-    for shown in card["benchmarks"]:
-        name, benchmark = shown["name"], facts["benchmarks"][shown["name"]]
+    for entry in card["benchmarks"]:
+        name, benchmark = entry["name"], facts["benchmarks"][entry["name"]]
         if model not in benchmark["languages"]:
             continue
         method = benchmark["methods"][model][0]
-        frame = judged.read_accuracies(Path(benchmark["accuracies"]))
+        frame = read_plain(ACCURACIES, Path(benchmark["accuracies"]))
         frame = frame[(frame["model"] == model) & (frame["paradigm"] == ALL)]
         skipped = {
             (row["lang"], row["phenomenon"]): row["skipped"][model]
-            for row in shown["rows"]
+            for row in entry["rows"]
             if model in row["skipped"]
         }
         for lang in benchmark["languages"][model]:
@@ -266,7 +265,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             if not rows:
                 continue
             items = benchmark["items"][lang]
-            original = measured.item_counts(benchmark["whole"].get(lang, items))
+            original = measured.item_counts(benchmark["all_items"].get(lang, items))
             version, parent = sha256_of(Path(items))[:12], task_name(name, lang)
             phenomena = [key for key in rows if key != ALL]
             phenomena = phenomena if len(phenomena) > 1 else []
@@ -330,20 +329,20 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
 
 
 def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int]:
-    """Write the card's data, page, tables to paste, and results by model, in this order."""
+    """Write the card's data, page, tables for papers, and results by model, in this order."""
     data, page, markdown, latex, *results = outputs
     card = build_card(facts, [str(path) for path in outputs])
     for path, model in zip(results, card["models"], strict=True):
         content = model_results(card, facts, model)
         write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    pasted = [
-        _to_paste(card, benchmark, level, rows)
+    tables = [
+        _table_for_papers(card, benchmark, level, rows)
         for benchmark in card["benchmarks"]
         for level, rows in (("Phenomenon", benchmark["rows"]), ("Paradigm", benchmark["paradigms"]))
         if rows
     ]
-    write_text(markdown, "\n".join(map(markdown_text, pasted)))
-    write_text(latex, "\n".join(map(latex_text, pasted)))
+    write_text(markdown, "\n".join(map(markdown_text, tables)))
+    write_text(latex, "\n".join(map(latex_text, tables)))
     write_text(page, page_of(card))
     write_text(data, json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     return {

@@ -1,10 +1,9 @@
 """The report card of an evaluation as data: its inputs, and the content of ``card.json``.
 
 Accuracies, intervals (95 %) and differences are shares of 1. Log-probabilities and margins are in
-nats; margins are per token, character or byte where the method divides. ``all`` as a language or
-phenomenon means all of them together.
-
-Without heavy imports, because the workflow collects the inputs.
+nats; margins are per token, character or byte if the method normalises by length. ``all`` as a
+language or phenomenon means all of them together. The workflow loads this module to collect the
+inputs, so it has no heavy imports.
 """
 
 from collections.abc import Mapping
@@ -24,18 +23,18 @@ ALL = "all"
 FORMAT: Literal[2] = 2
 """Version of the file; it changes with the meaning of a field."""
 MEAN = "mean"
-"""Name, as a language, of the unweighted mean over languages."""
+"""Language code of rows with the unweighted mean over languages."""
 Record = dict[str, Any]
-"""A row of one of the card's tables; the table's field names the keys."""
+"""A row of a table of the card; the documentation of the table lists the keys."""
 OUTPUTS = {"pair": "scores", "prompt": "answers"}
-"""Folder of models' results by the benchmark's unit."""
+"""Folder of models' results, by the unit of the benchmark."""
 
 
 # The inputs
 
 
 class BenchmarkFacts(TypedDict):
-    """A benchmark as the campaign runs it, with the paths of its tables."""
+    """A benchmark with the campaign's settings and the paths of its tables."""
 
     label: str
     citation: str
@@ -44,28 +43,28 @@ class BenchmarkFacts(TypedDict):
     unit: str
     """``pair`` or ``prompt``."""
     noun: str
-    """An item's name: ``pair`` of sentences, ``prompt``, or ``item`` of any other kind."""
+    """Noun for an item: ``pair`` (of sentences), ``prompt``, or else ``item``."""
     data: str
-    """Origin of its items, in words; may be empty."""
+    """Phrase on the origin of its items; may be empty."""
     methods: dict[str, list[str]]
     """Methods by model, the main method first."""
     mcnemar: str
     chance: float | None
     """Accuracy of guessing; None where unknown."""
     own_items: bool
-    """Its paper prints accuracies of these items."""
+    """True if its paper prints accuracies on these items."""
     languages: dict[str, list[str]]
     items: dict[str, str]
-    """Tables by language of the items that models are run on."""
-    whole: dict[str, str]
-    """Tables by language of all items, where ``items`` is a sample."""
+    """Paths, by language, of tables of the items that models are run on."""
+    all_items: dict[str, str]
+    """Paths, by language, of tables of all items; empty unless ``items`` are samples."""
     accuracies: str
     printed: str
-    """Table of the accuracies that its paper prints; empty where there are none."""
+    """Path of the table of accuracies that its paper prints; empty if there are none."""
     names: str
-    """Printed names of its phenomena, as ``module:name``; empty where keys are names."""
+    """Address (``module:name``) of printed names of phenomena; empty if keys serve as names."""
     sensitivity: dict[str, list[str]]
-    """Languages, by model, that are also scored with other first tokens."""
+    """Languages, by model, in which sentences are also scored with other first tokens."""
 
 
 class Facts(TypedDict):
@@ -80,10 +79,10 @@ class Facts(TypedDict):
     worst: int
     languages: dict[str, str]
     models: dict[str, Record]
-    """Keys of ``Model``; paths of ``manifests`` and of its first ``checkpoint``'s description."""
+    """Keys of ``Model``, paths of ``manifests``, and that of a ``checkpoint``'s description."""
     benchmarks: dict[str, BenchmarkFacts]
     printed: dict[str, Record]
-    """``label``, and ``parameters`` (billions or None), by name in tables of printed numbers."""
+    """``label`` and ``parameters`` (billions, or None) of models in tables of printed numbers."""
 
 
 Coverage = Mapping[str, Mapping[str, list[str]]]
@@ -91,7 +90,7 @@ Coverage = Mapping[str, Mapping[str, list[str]]]
 
 
 def coverage(layout: Layout) -> Coverage:
-    """Return the languages by benchmark and model, without benchmarks that no model is run on."""
+    """Return the languages by benchmark and model, of benchmarks that a model is run on."""
     covered = {
         name: {model: layout.covered_by(model, name) for model in layout.models_of(name)}
         for name in layout.campaign.benchmarks
@@ -123,7 +122,7 @@ def card_tables(facts: Facts) -> list[str]:
     results, paths = facts["results"], []
     for name, benchmark in facts["benchmarks"].items():
         paths += [benchmark["accuracies"], *filter(None, [benchmark["printed"]])]
-        paths += [*benchmark["items"].values(), *benchmark["whole"].values()]
+        paths += [*benchmark["items"].values(), *benchmark["all_items"].values()]
         for model, languages in benchmark["languages"].items():
             for folder in ("judgements", OUTPUTS[benchmark["unit"]]):
                 paths += [model_table(results, folder, name, lang, model) for lang in languages]
@@ -172,40 +171,39 @@ def _benchmark_facts(
     layout: Layout, name: str, languages: Mapping[str, list[str]]
 ) -> BenchmarkFacts:
     benchmark, paper = find_benchmark(name), paper_of(name)
-    covered = {lang for each in languages.values() for lang in each}
-    every = [lang for lang in layout.item_languages(name) if lang in covered]
-    items = {lang: layout.items_table(name, lang) for lang in every}
-    whole = {lang: str(whole_items_table(layout.campaign, name, lang)) for lang in every}
+    covered = {lang for of_model in languages.values() for lang in of_model}
+    ordered = [lang for lang in layout.item_languages(name) if lang in covered]
+    items = {lang: layout.items_table(name, lang) for lang in ordered}
+    all_items = {lang: str(whole_items_table(layout.campaign, name, lang)) for lang in ordered}
     is_first = paper.benchmarks[0].name == name
-    prompts = benchmark.unit == "prompt"
-    pairs = not prompts and benchmark.judge == "judge"
+    has_prompts = benchmark.unit == "prompt"
+    has_pairs = not has_prompts and benchmark.judge == "judge"
     prints = paper.printed_accuracies and layout.printed_tables(paper.name)
     printed = f"{layout.results}/accuracies/printed/{paper.name}.parquet" if prints else ""
+    licences, contact = layout.licences_of(paper.name), paper.citation.contact
+    licence = f"Licence: {licences}." if licences else ""
+    contact = f"Contact: {contact}." if contact else ""
     sensitivity = {}
-    if pairs and layout.campaign.report_card.sensitivity:
+    if has_pairs and layout.campaign.report_card.sensitivity:
         for model, scored in languages.items():
             architecture = layout.catalogue.models[model].architecture
-            # Other engines have no choice of a first token.
+            # Some engines allow no choice of the first token.
             if len(find_scorer(layout.engine_of(model), architecture).first_token) > 1:
                 sensitivity[model] = scored
     return {
         "label": paper.citation.label if is_first else f"{paper.citation.label} ({name})",
-        "citation": " ".join(
-            [paper.citation.text]
-            + [f"Licence: {stated}." for stated in [layout.licences_of(paper.name)] if stated]
-            + [f"Contact: {stated}." for stated in [paper.citation.contact] if stated]
-        ),
+        "citation": " ".join(filter(None, (paper.citation.text, licence, contact))),
         "address": paper.citation.address,
         "unit": benchmark.unit,
-        "noun": benchmark.unit if prompts or pairs else "item",
+        "noun": benchmark.unit if has_prompts or has_pairs else "item",
         "data": paper.caption(layout.campaign, layout.catalogue, ("items", "accuracies")),
         "methods": {model: layout.methods_of(name, model) for model in languages},
         "mcnemar": layout.mcnemar_of(name),
-        "chance": 0.5 if pairs else None,
+        "chance": 0.5 if has_pairs else None,
         "own_items": is_first,
         "languages": dict(languages),
         "items": items,
-        "whole": {} if items == whole else whole,
+        "all_items": {} if items == all_items else all_items,
         "accuracies": f"{layout.results}/accuracies/{name}.parquet",
         "printed": printed,
         "names": paper.names,
@@ -214,9 +212,9 @@ def _benchmark_facts(
 
 
 def card_facts(layout: Layout, configfile: str) -> Facts:
-    """Collect the facts for the report card of a campaign, whose file is ``configfile``."""
+    """Collect the facts for the report card of the campaign in ``configfile``."""
     campaign, covered = layout.campaign, coverage(layout)
-    codes = {lang for models in covered.values() for each in models.values() for lang in each}
+    codes = {lang for models in covered.values() for langs in models.values() for lang in langs}
     return {
         "campaign": campaign.campaign,
         "description": campaign.description,
@@ -231,7 +229,7 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
             name: _model_facts(layout, name, covered) for name in card_models(layout, covered)
         },
         "benchmarks": {
-            name: _benchmark_facts(layout, name, each) for name, each in covered.items()
+            name: _benchmark_facts(layout, name, models) for name, models in covered.items()
         },
         "printed": {
             name: {"label": row.label, "parameters": row.parameters}
@@ -244,11 +242,11 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
 
 
 class Model(TypedDict):
-    """A model as the campaign runs it, with facts from its checkpoint and its self-test."""
+    """A model with the campaign's settings, and facts from its checkpoint and self-test."""
 
     label: str
     hf_id: str
-    """Name on the hub or directory; empty for a model that is trained here."""
+    """Name on the hub, or directory; empty for a model that is trained here."""
     revision: str
     """Commit on the hub, or digest of the directory's files; may be empty."""
     parameters: float | None
@@ -257,18 +255,18 @@ class Model(TypedDict):
     engine: str
     dtype: str
     first_token: str
-    """Policy for the condition of the first token."""
+    """Rule for the token before the first one."""
     start: str
-    """Condition of the first token; empty where the engine has no choice."""
+    """Token before the first one; empty if the engine allows no choice."""
     better_start: str
-    """A sentence on a start that makes texts far likelier; may be empty."""
+    """Sentence on a start that makes texts much more likely; may be empty."""
     note: str
-    """Sentences on a model of this machine, or on an unused chat template; may be empty."""
+    """Remarks on a model of this machine, or on an unused chat template; may be empty."""
     checks: dict[str, str]
-    """Findings by check, in words."""
+    """Texts of findings, by name of the check."""
     tuning: str
     checkpoints: int
-    """A monolingual model has one per language."""
+    """Number of checkpoints: a monolingual model has one for each language."""
 
 
 class Row(TypedDict):
@@ -280,16 +278,16 @@ class Row(TypedDict):
     models: dict[str, Record]
     """Keys: ``accuracy``, ``low``, ``high``, ``n``, ``skipped``, ``ties`` and ``near_ties``.
 
-    Models that skipped every item are left out. The interval is Wilson's. Near ties, ties included,
-    have a margin whose sign rounding can change.
+    Models that skipped every item are left out. The interval is Wilson's. Rounding can change the
+    sign of the margin of a near tie; ties are counted among near ties.
     """
     skipped: dict[str, Record]
-    """Items by model: ``n`` skipped of all (``of``), and ``reasons`` with their numbers of items.
+    """Skipped items by model: ``n`` skipped of all (``of``), and numbers of items by ``reasons``.
 
     Models that skipped no item are left out.
     """
     baselines: dict[str, float]
-    """Share that length, frequency of words, labels or chance alone get right, by name."""
+    """Accuracies of baselines that use only length, word frequency, labels or chance, by name."""
 
 
 class Benchmark(TypedDict):
@@ -300,9 +298,9 @@ class Benchmark(TypedDict):
     citation: str
     address: str
     unit: str
-    """``pair`` (of sentences), ``prompt``, or ``item`` of several or single sentences."""
+    """``pair`` (of sentences), ``prompt``, or ``item`` of one or several sentences."""
     data: str
-    """Origin of the items, as a phrase; may be empty."""
+    """Phrase on the origin of the items; may be empty."""
     phenomena: dict[str, str]
     methods: dict[str, str]
     chance: float | None
@@ -312,16 +310,16 @@ class Benchmark(TypedDict):
     paradigms: list[Row]
     """Rows by language and paradigm (``label``), without skipped items and baselines."""
     rankings: list[Record]
-    """Rankings by language (``lang``): ``places``, the best first, and ``notes`` on unlike items.
+    """Rankings by language (``lang``): ``places``, best first, and ``notes`` on different items.
 
     A place has ``rank``, ``model``, ``label``, ``accuracy``, ``low``, ``high``, ``n`` and
-    ``parameters`` (billions). It is ``ours`` if measured by this evaluation, else printed.
+    ``parameters`` (billions). It is ``ours`` if this evaluation measured it; else it is printed.
     """
     size_classes: dict[str, Record]
-    """Printed ``models`` by model of that size, the largest ``gaps`` to their mean, a ``note``.
+    """Printed ``models`` of each model's size, largest ``gaps`` to their mean, and a ``note``.
 
-    A gap has a ``label`` (phenomenon, or language where print has no phenomena), ``accuracy``,
-    ``printed`` and ``difference``. Empty where the paper prints no accuracies.
+    A gap has a ``label`` (phenomenon, or language if print has no phenomena), ``accuracy``,
+    ``printed`` and ``difference``. Empty if the paper prints no accuracies.
     """
     tests: list[Record]
     """McNemar's tests between models ``a`` and ``b`` on a language's items that both have judged.
@@ -330,33 +328,34 @@ class Benchmark(TypedDict):
     ``adjusted``, Holm's p over all tests of the card.
     """
     worst: dict[str, list[Record]]
-    """Wrongly judged items by model, with large margins.
+    """Wrongly judged items with the largest margins, by model.
 
     Keys: ``item_id``, ``lang``, ``phenomenon``, ``paradigm``, ``margin``, ``sides`` and ``blocks``.
-    A side has ``name``, ``text`` and ``logprob``, that of all its tokens. Blocks have the sides'
-    words: a pair's sides are aligned in one, others have one each.
+    A side has ``name``, ``text`` and ``logprob``, the sum over its tokens. Blocks have the words:
+    one block aligns the two sides of a pair; other sides have a block each.
     """
     wrong: dict[str, list[Record]]
     """Wrong answers to prompts, by model.
 
     Keys: ``item_id``, ``lang``, ``phenomenon``, ``paradigm``, ``prompt``, ``answer``, ``status``,
-    and ``expected``, empty where many answers are right.
+    and ``expected``, which is empty if many answers are right.
     """
     written: dict[str, list[Record]]
     """Number of answers to prompts (``n``) in a language (``lang``), by model.
 
-    Of them the limit of tokens ended some (``cut``), and some only repeat the prompt (``echoes``).
-    Both are None where unknown. ``limit``: tokens of the longest answer that was cut.
+    ``cut`` counts answers that reached the limit of tokens, and ``echoes`` those that only repeat
+    the prompt; both are None if unknown. ``limit``: tokens of the longest answer that was cut off.
     """
     sensitivity: dict[str, list[Record]]
-    """Keys by model: ``accuracy``, ``low`` and ``high`` on a sample of pairs, by first token.
+    """Accuracies (``accuracy``, ``low``, ``high``) on a sample of pairs by first token, by model.
 
-    Keys also: ``lang``, ``n``, ``own`` (the evaluation's), ``skipped`` (pairs without a score by
-    it or the own), ``flips`` (decisions that differ) and ``flips_beyond`` (without near ties).
-    ``first_token`` is in words where the token is known, else the policy.
+    Other keys: ``lang``, ``n``, ``skipped``, ``own`` (True for the evaluation's first token),
+    ``flips`` and ``flips_beyond``. Flips are decisions that differ from those with the
+    evaluation's first token; ``flips_beyond`` leaves out near ties. Pairs without a score with one
+    of the two are skipped. ``first_token`` names the token, or else the rule.
     """
     unknown: dict[str, float]
-    """Share of the sentences' words that are unknown, by model of words."""
+    """Share of words in the sentences that are unknown to models of words, by model."""
 
 
 class Card(TypedDict):
@@ -366,7 +365,7 @@ class Card(TypedDict):
     campaign: str
     description: str
     date: str
-    """End of the job that made the last table, in UTC; may be empty."""
+    """Time (UTC) when the last table was finished; may be empty."""
     version: str
     commit: str
     """Commit of the repository that made the tables; may be empty."""
@@ -379,11 +378,11 @@ class Card(TypedDict):
     models: dict[str, Model]
     benchmarks: list[Benchmark]
     tests: int
-    """Paired tests that were corrected for together."""
+    """Number of paired tests, for which p-values are corrected."""
 
 
 def rerun_command(campaign_file: str, cores: int = 2, profile: str | None = None) -> str:
-    """Return the command line that builds a report card again, for people.
+    """Return the command line that builds a report card again.
 
     >>> rerun_command("mine/campaign.yaml", profile="slurm")
     'snakemake --configfile mine/campaign.yaml --profile slurm report_card'

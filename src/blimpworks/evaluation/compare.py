@@ -1,4 +1,4 @@
-"""Compare two evaluations item by item, as data and as text."""
+"""Compare two evaluations item by item, and print the comparison."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -28,6 +28,7 @@ from blimpworks.evaluation.sides import (
     reasons_of,
 )
 from blimpworks.evaluation.terminal import say, table
+from blimpworks.exhibits.shared import counted
 from blimpworks.judging.sample import item_key
 
 
@@ -42,17 +43,17 @@ class Comparison:
     """Rows by benchmark, language and models: all phenomena together, then each ``phenomenon``.
 
     ``accuracy_a`` and ``accuracy_b``, from 0 to 1, are over the ``n_a`` and ``n_b`` items that each
-    has judged by ``method``, None without any; ``difference`` is B minus A. Of the items of
-    ``both``, ``only_a`` and ``only_b`` are right in one alone; ``p`` is McNemar's, two-sided and
-    not corrected. ``items_only_a`` and ``items_only_b`` are judged by one alone. ``skipped_a`` and
-    ``skipped_b``: items without a verdict, by reason.
+    has judged by ``method``, or None; ``difference`` is B minus A. ``both`` counts items that both
+    have judged; ``only_a`` and ``only_b`` of these are right in one only. ``p`` is that of
+    McNemar's test, two-sided and not corrected. ``items_only_a`` and ``items_only_b`` count items
+    that one only has judged, ``skipped_a`` and ``skipped_b`` items without a verdict, by reason.
     """
     flipped: int
     flips: Sequence[Record]
-    """Items right in one alone (``right_in`` a or b), the largest changes of margin first.
+    """Items that are right in one only (``right_in`` a or b), largest changes of margin first.
 
-    Beside labels: ``paradigm``, ``item_id``, and ``margin_a`` and ``margin_b`` in nats of the
-    method's score (None for prompts). ``texts``: sentences, or the prompt and both answers.
+    They have labels, ``item_id``, and ``margin_a`` and ``margin_b`` (in nats, None for prompts).
+    ``texts`` are the sentences, or the prompt and both answers.
     """
     reasons: Sequence[Reason]
     """Differences in procedure."""
@@ -61,10 +62,10 @@ class Comparison:
 
 
 Joined = tuple[dict[str, str], pd.DataFrame]
-"""Labels of two models' table, and a row per item of either side.
+"""Labels of the tables of two models, and a row for each item of either.
 
-Labels: benchmark, lang, model_a, model_b, and the first method that both are judged by, empty where
-one has judged nothing. Rows have ``correct``, ``margin`` and ``why`` (skipped) of both.
+Labels: benchmark, lang, model_a, model_b, and the first method by which both are judged, or "" if
+one has judged nothing. Rows have ``correct``, ``margin`` and ``why`` (reason for skipping) of both.
 """
 
 
@@ -87,7 +88,7 @@ def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, s
         rows = rows.assign(why=None).astype({"why": object})
         lost = rows["correct"].isna()
         if lost.any():
-            outputs = [side.table(kind, benchmark, lang, model) for kind in OUTPUTS.values()]
+            outputs = [side.table(name, benchmark, lang, model) for name in OUTPUTS.values()]
             scores = next((path for path in outputs if path.is_file()), outputs[0])
             ids, items = rows.loc[lost, "item_id"], side.items(benchmark, lang, model)
             rows.loc[lost, "why"] = why_skipped(ids, items, scores, method)
@@ -98,7 +99,7 @@ def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, s
     return {"benchmark": benchmark, "lang": lang, **names, "method": method}, both
 
 
-def _moved(
+def _row(
     sides: Sequence[Side], labels: dict[str, str], phenomenon: str, rows: pd.DataFrame
 ) -> Record:
     labels = dict(labels)
@@ -143,11 +144,11 @@ def _largest_flips(
         flipped = both[(both["correct_a"] == 1) != (both["correct_b"] == 1)]
         change = (flipped["margin_b"] - flipped["margin_a"]).abs().fillna(0.0)
         tables.append(flipped.assign(change=change, **labels))
-    every = pd.concat([table for table in tables if len(table)] or tables[:1])
-    every = every.sort_values(["change", *KEY], ascending=[False, True, True], kind="stable")
+    flipped = pd.concat([table for table in tables if len(table)] or tables[:1])
+    flipped = flipped.sort_values(["change", *KEY], ascending=[False, True, True], kind="stable")
     flips = []
     names = ("benchmark", "lang", "model_a", "model_b", "phenomenon", "paradigm", "item_id")
-    for row in every.head(count).to_dict("records"):
+    for row in flipped.head(count).to_dict("records"):
         keys = [
             (side, row["benchmark"], row["lang"], row[f"model_{n}"])
             for side, n in zip(sides, "ab", strict=True)
@@ -163,11 +164,11 @@ def _largest_flips(
                 "texts": texts_of(row["item_id"], items, answers),
             }
         )
-    return len(every), flips
+    return len(flipped), flips
 
 
 def texts_of(item: str, items: Sequence[Path], answers: Sequence[Path]) -> list[str]:
-    """Return lines about an item: its sentences, or the prompt and both answers to it."""
+    """Return the texts of an item: its sentences, or the prompt and both answers."""
 
     def rows_of(path: Path) -> list[Record]:
         table = read_arrow(path)
@@ -195,12 +196,12 @@ def texts_of(item: str, items: Sequence[Path], answers: Sequence[Path]) -> list[
 def compare_evaluations(
     first: Path, second: Path, models: tuple[str, str] | None = None, flips: int = 10
 ) -> Comparison:
-    """Compare two evaluations: numbers that moved, and differences in procedure.
+    """Compare two evaluations: their accuracies, items, and differences in procedure.
 
-    Each is an evaluation's directory, or a results tree; the second may be lm-evaluation-harness's
-    samples. ``models`` names one model of each; by default those of the same name, or the only
-    ones. ``flips`` limits the named items. The first method that judges both in a language is
-    compared.
+    Each is the directory of an evaluation, or a results tree; the second may be samples of
+    lm-evaluation-harness. ``models`` names one model of each; by default models of the same name
+    are compared, or the only ones. Decisions are by the first method that both have in a language.
+    ``flips`` is the largest number of items to return.
 
     Raises UserError when one is no finished evaluation, or there is nothing to compare.
     """
@@ -223,7 +224,7 @@ def compare_evaluations(
     for labels, joined in compared:
         phenomena = joined.groupby("phenomenon", sort=True)
         for name, group in [(ALL, joined), *(phenomena if phenomena.ngroups > 1 else ())]:
-            rows.append(_moved((a, b), labels, str(name), group))
+            rows.append(_row((a, b), labels, str(name), group))
     flipped, largest = _largest_flips((a, b), compared, flips)
     notes = []
     for number, side in enumerate((a, b)):
@@ -251,14 +252,14 @@ def compare_evaluations(
 
 
 FEW = 5
-"""Most languages of a benchmark for which all phenomena are shown."""
+"""Most languages of a benchmark for which all phenomena are printed."""
 MOST = 12
-"""Reasons shown."""
+"""Most reasons to print."""
 SIGNIFICANT = 0.05
 
 
-def print_comparison(comparison: Comparison, console: Console, *, whole: bool = False) -> None:
-    """Print a comparison; ``whole`` adds phenomena without significance and further reasons."""
+def print_comparison(comparison: Comparison, console: Console, *, show_all: bool = False) -> None:
+    """Print a comparison; ``show_all`` adds phenomena without significance, and all reasons."""
     say(console, f"A: {comparison.a}")
     say(console, f"B: {comparison.b}")
 
@@ -268,13 +269,13 @@ def print_comparison(comparison: Comparison, console: Console, *, whole: bool = 
     ):
         rows = [*group]
         totals = [row for row in rows if row["phenomenon"] == ALL]
-        few = whole or len(totals) <= FEW
-        shown = [row for row in rows if few or row in totals or row["p"] < SIGNIFICANT]
+        is_short = show_all or len(totals) <= FEW
+        printed = [r for r in rows if is_short or r in totals or r["p"] < SIGNIFICANT]
         models = ours if ours == theirs else f"{ours} → {theirs}"
         console.print()
         say(console, f"{benchmark}: {models} ({method})", style="bold")
         lines = []
-        for row in shown:
+        for row in printed:
             name = row["lang"] if row in totals else f"  {row['phenomenon']}"
             shares = (percent(row["accuracy_a"]), percent(row["accuracy_b"]))
             difference = "–" if row["difference"] is None else points(row["difference"])
@@ -282,9 +283,9 @@ def print_comparison(comparison: Comparison, console: Console, *, whole: bool = 
             p = p_value(row["p"]) if row["both"] else "–"
             lines.append((name, *shares, difference, *counts, p))
         headings = ("", "A", "B", "B−A", "n", "only A", "only B", "p")
-        bold = {i for i, row in enumerate(shown) if row["p"] < SIGNIFICANT}
+        bold = {i for i, row in enumerate(printed) if row["p"] < SIGNIFICANT}
         console.print(table(headings, lines, bold=bold, gap=(0, 2)), highlight=False)
-        if hidden := len(rows) - len(shown):
+        if hidden := len(rows) - len(printed):
             say(console, f"… and {hidden} phenomena with p ≥ {SIGNIFICANT} (--all)", indent=2)
         both, a, b = (
             sum(row[name] for row in totals) for name in ("both", "items_only_a", "items_only_b")
@@ -308,10 +309,9 @@ def print_comparison(comparison: Comparison, console: Console, *, whole: bool = 
         say(console, "Done differently (behind so many tables of judgements that moved):")
     else:
         say(console, "Nothing was done differently.")
-    reasons = comparison.reasons if whole else comparison.reasons[:MOST]
+    reasons = comparison.reasons if show_all else comparison.reasons[:MOST]
     for reason in reasons:
-        plural = "s" if reason.tables > 1 else ""
-        behind = f" ({reason.tables} table{plural})" if reason.tables else ""
+        behind = f" ({counted(reason.tables, 'table')})" if reason.tables else ""
         say(console, f"{reason.kind}: {reason.text}{behind}", indent=2)
     if hidden := len(comparison.reasons) - len(reasons):
         say(console, f"… and {hidden} more (--all)", indent=2)

@@ -1,4 +1,4 @@
-"""Explain the numbers of a report card as cells of exhibits."""
+"""Explain the accuracies of a report card: the items, tables and files that they come from."""
 
 import json
 import os
@@ -34,44 +34,44 @@ from blimpworks.records.job import REPOSITORY
 from blimpworks.records.reading import read_record
 
 FILES = 6
-"""Outside files that are named with their checksums."""
+"""Most files from outside to name with their checksums."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """An accuracy of a report card; without a value where every item was skipped."""
+    """An accuracy of a report card, in a row and of a model."""
 
     text: show.CardText
     benchmark: Benchmark
     cells: Row
     model: str
     row: str
-    """Benchmark where there are several, language, phenomenon."""
+    """Name of the row: benchmark (if there are several), language, phenomenon."""
     column: str
     accuracy: Record | None
-    """The accuracy with its interval and counts; None where no item was judged."""
+    """The accuracy with its interval and counts; None if every item was skipped."""
     counted: str
-    """Number of items, and of skipped items with reasons."""
+    """Phrase with the number of items, skipped items and reasons."""
 
     @property
     def line(self) -> str:
-        """The number in a line."""
+        """Line with row, model, accuracy and number of items."""
         if not self.accuracy:
             return f"{self.row} / {self.column}: {self.counted}"
         share = show.percent(self.accuracy["accuracy"])
         return f"{self.row} / {self.column} = {share} ({self.counted})"
 
-    def is_called(self, wanted: Collection[str]) -> bool:
-        """Return whether these names mean its row; a missing name means all of them together."""
+    def is_called(self, row_names: Collection[str]) -> bool:
+        """Return whether names mean its row; a missing name means all languages or phenomena."""
         lang, phenomenon = self.cells["lang"], self.cells["phenomenon"]
         names = (
             ({self.benchmark["name"], self.benchmark["label"]}, True),
             ({lang, self.text.language(lang)}, lang == show.totals(self.benchmark)[0]["lang"]),
             ({phenomenon, self.cells["label"]}, phenomenon == ALL),
         )
-        unused = {*wanted}
+        unused = {*row_names}
         for same, may_be_missing in names:
-            called = {name.casefold() for name in same} & {*wanted}
+            called = {name.casefold() for name in same} & {*row_names}
             if not called and not may_be_missing:
                 return False
             unused -= called
@@ -79,13 +79,15 @@ class Number:
 
 
 def find_numbers(source: Path, row: str | None, column: str | None) -> list[Number]:
-    """Find the numbers of a card in a row and of a model, None for any.
+    """Find the accuracies of a card in a ``row`` and of a model (``column``); None means any.
 
-    A row's name is some of benchmark, language and phenomenon, divided by commas. Raises UserError,
-    with the choices, when there is none, or a row and column mean several.
+    A row is named by benchmark, language and phenomenon, or some of them, with commas between.
+    Raises UserError, with the choices, when there is no such number, or when row and column mean
+    several.
     """
     card = read_card(source)
-    text, every = show.CardText(card), list[Number]()
+    text = show.CardText(card)
+    all_numbers: list[Number] = []
     for benchmark in card["benchmarks"]:
         for cells in benchmark["rows"]:
             names = [benchmark["label"]] if len(card["benchmarks"]) > 1 else []
@@ -100,41 +102,42 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
                 else:
                     continue
                 named = (", ".join(names), text.label(model))
-                every.append(Number(text, benchmark, cells, model, *named, accuracy, counted))
+                all_numbers.append(Number(text, benchmark, cells, model, *named, accuracy, counted))
     numbers = []
-    for number in every:
+    for number in all_numbers:
         called = {number.model, number.column, card["models"][number.model]["hf_id"]}
         if column is None or column.casefold() in {name.casefold() for name in called}:
             numbers.append(number)
     if not numbers:
-        choice = ", ".join(dict.fromkeys(number.column for number in every))
+        choice = ", ".join(dict.fromkeys(number.column for number in all_numbers))
         raise UserError(f"{source}: no column {column!r}; there are: {choice}.")
     if row is None:
         return numbers
-    wanted = row.casefold()
-    for names in ([wanted], re.split(r"\s*[,/]\s*", wanted)):
+    row_name = row.casefold()
+    for names in ([row_name], re.split(r"\s*[,/]\s*", row_name)):
         meant = [number for number in numbers if number.is_called(names)]
         if meant and (len(meant) == 1 or column is None):
             return meant
         if meant:
             choice = "; ".join(number.row for number in meant)
             raise UserError(f"{source}: row {row!r} means several: {choice}. Name one of them.")
-    choice = "; ".join(dict.fromkeys(each.row for each in numbers))
+    choice = "; ".join(dict.fromkeys(number.row for number in numbers))
     raise UserError(f"{source}: no row {row!r}; there are: {choice}.")
 
 
 def explain_number(
     source: Path, number: Number, named: Path, items: int = 0, item: str | None = None
 ) -> Explanation:
-    """Explain an accuracy of the card ``source``, with at most ``items`` of its items, or one.
+    """Explain an accuracy of the card ``source``, with one ``item`` or at most ``items`` items.
 
-    Changes to the workflow's directory. Raises UserError when a table behind the number, or the
-    item, is missing, or the card or the ``named`` file is not its job's output.
+    Changes to the workflow's directory. Raises UserError when the item, or a table that the number
+    comes from, is missing. It also does so when the card, or the file ``named`` by the user, was
+    changed after its job wrote it.
     """
     source, named = source.resolve(), named.resolve()
     record = read_record(sidecar_path(source))
     recorded = Path(record["outputs"][0]["path"])
-    # An absolute path says nothing of the directory that others in the records start from.
+    # Relative paths in records start at the current directory or the repository.
     bases = (REPOSITORY,) if recorded.is_absolute() else (Path.cwd(), REPOSITORY)
     base = next((folder for folder in bases if (folder / recorded).resolve() == source), None)
     if base is None:
@@ -162,10 +165,11 @@ def explain_number(
             "explain those of the languages, such as --row "
             f"{number.text.language(languages[0])!r}."
         )
-    others = {*facts["languages"], *facts["models"], *facts["benchmarks"]}
-    needed = {part for path in (*judged, recorded) for part in (*path.parts, path.stem)}
+    all_names = {*facts["languages"], *facts["models"], *facts["benchmarks"]}
+    needed = {name for path in (*judged, recorded) for name in (*path.parts, path.stem)}
     accuracy = number.cells["models"][model]
     where = {"benchmark": name, "model": model, "method": number.benchmark["methods"][model]}
+    # A mean, or a weighted accuracy, is computed from accuracies; others from judgements.
     source_table, formula = "judgements", ACCURACY
     labels: dict[str, Any] = {"lang": languages, "phenomenon": number.cells["phenomenon"]}
     if lang == MEAN or nominal:
@@ -185,26 +189,29 @@ def explain_number(
         "source": source_table,
         "filter": json.dumps(where | labels, ensure_ascii=False),
     }
-    explanation = explain_cell(recorded, cell, items, item, ignored=others - needed)
-    sentences, statuses, paths = [f"{number.counted}."], Counter[str](), set[Path]()
-    for each, path in zip(languages, judged, strict=True):
+    explanation = explain_cell(recorded, cell, items, item, ignored=all_names - needed)
+    sentences = [f"{number.counted}."]
+    statuses: Counter[str] = Counter()
+    paths: set[Path] = set()
+    for code, path in zip(languages, judged, strict=True):
         rows = read_parquet(path, ["item_id", "phenomenon"]).to_pandas()
         if number.cells["phenomenon"] != ALL:
             rows = rows[rows["phenomenon"] == number.cells["phenomenon"]]
-        items_path = Path(facts["benchmarks"][name]["items"][each])
+        items_path = Path(facts["benchmarks"][name]["items"][code])
         paths.add(items_path)
         conditions = read_parquet(items_path, ["item_id", *CONDITIONS]).to_pandas()
         is_judged = conditions[item_key(conditions.columns)].isin(rows["item_id"])
         ids = conditions.loc[is_judged, "item_id"]
-        outputs = Path(model_table(results, OUTPUTS[unit], name, each, model))
+        outputs = Path(model_table(results, OUTPUTS[unit], name, code, model))
         scored = read_parquet(outputs, ["item_id", "status"]).to_pandas()
         statuses.update(scored.loc[scored["item_id"].isin(ids), "status"].astype(str))
     counts = ", ".join(f"{n:,} {status}" for status, n in statuses.most_common())
     sentences.append(f"Rows of {OUTPUTS[unit]}, by status: {counts}.")
     assert explanation.tree is not None
+    # Files without a record, from which the items were made.
     roots = (node for node in explanation.tree.walk() if node.path in paths)
-    behind = (node for root in roots for node in root.walk())
-    outside = {node.path: node.sha256 for node in behind if node.record is None}
+    ancestors = (node for root in roots for node in root.walk())
+    outside = {node.path: node.sha256 for node in ancestors if node.record is None}
     for path, digest in [*outside.items()][:FILES]:
         sentences.append(f"Items from {path}, sha256 {digest}.")
     if len(outside) > FILES:

@@ -1,6 +1,7 @@
-"""Read a benchmark's tables in an evaluation: skipped items, tests, worst items and wrong answers.
+"""Read the tables of a benchmark in an evaluation, for the report card and for comparisons.
 
-Functions raise UserError when a table is missing or broken.
+Here are skipped items, paired tests, worst items and wrong answers. Functions raise UserError when
+a table is missing or broken.
 """
 
 import hashlib
@@ -29,6 +30,7 @@ from blimpworks.evaluation.card import (
     Record,
     model_table,
 )
+from blimpworks.exhibits.shared import read_plain
 from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.parquet import read_parquet
 from blimpworks.scoring.words import align, single, words_of
@@ -45,27 +47,20 @@ from blimpworks.tables import (
 )
 
 OK, TOO_LONG = "ok", "too_long"
-WORDS = {
+REASONS = {
     "refused": "refused by the engine, such as for tokens that the model has no embedding of",
     "out_of_memory": "for which the memory did not suffice",
     "not_finite": "with a score that is no number",
     "empty": "without a token that could be scored",
 }
-"""Reasons by status of a sentence or prompt without a result, except ``too_long``."""
+"""Reasons why a sentence or prompt has no result, by status, except ``too_long``."""
 Cells = dict[tuple[str, str], dict[str, Record]]
-"""Skipped items by language and phenomenon (``all`` for all of them), then by model."""
+"""Records on skipped items, by language and phenomenon (or ``all``), then by model."""
 COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
 
 
-def read_accuracies(path: Path) -> pd.DataFrame:
-    """Read a table of accuracies, with labels as plain strings."""
-    rows = read_table(ACCURACIES, path).to_pandas()
-    plain: pd.DataFrame = rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
-    return plain
-
-
 def read_judgements(path: Path) -> pd.DataFrame:
-    """Read judgements by all methods; NaN where there is no verdict or margin."""
+    """Read judgements by all methods, with NaN for a missing verdict or margin."""
     frame: pd.DataFrame = read_table(JUDGEMENTS, path, COLUMNS).to_pandas()
     return frame.astype(dict.fromkeys(["paradigm", "phenomenon", "method"], object))
 
@@ -79,32 +74,32 @@ class Tables:
 
     @cached_property
     def benchmark(self) -> BenchmarkFacts:
-        """The facts on the benchmark."""
+        """Facts on the benchmark."""
         return self.facts["benchmarks"][self.name]
 
     @cached_property
     def methods(self) -> dict[str, str]:
-        """Main methods by model."""
+        """Main method of each model."""
         return {model: methods[0] for model, methods in self.benchmark["methods"].items()}
 
     @cached_property
     def accuracies(self) -> pd.DataFrame:
-        """Accuracies by the main methods, down to paradigms."""
-        frame = read_accuracies(Path(self.benchmark["accuracies"]))
+        """Accuracies by the main methods: overall, by phenomenon, and by paradigm."""
+        frame = read_plain(ACCURACIES, Path(self.benchmark["accuracies"]))
         kept: pd.DataFrame = frame[frame["method"] == frame["model"].map(self.methods)]
         return kept
 
     @cached_property
     def printed(self) -> pd.DataFrame:
-        """Accuracies that the benchmark's paper prints; no rows where it prints none."""
+        """Accuracies that the benchmark's paper prints; no rows if it prints none."""
         path = self.benchmark["printed"]
-        return read_accuracies(Path(path)) if path else pd.DataFrame(columns=ACCURACIES.names)
+        return read_plain(ACCURACIES, [Path(path)] if path else [])
 
     @cached_property
     def judgements(self) -> Mapping[str, Mapping[str, pd.DataFrame]]:
         """Judgements by the main methods, by language and model.
 
-        A row per item and paradigm: a pair of two paradigms has two.
+        Each has a row for each item and paradigm: a pair of two paradigms has two rows.
         """
         judgements: dict[str, dict[str, pd.DataFrame]] = {
             lang: {} for lang in self.benchmark["items"]
@@ -118,7 +113,7 @@ class Tables:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Printed names of phenomena whose keys are no names."""
+        """Printed names of phenomena, by key; empty if the keys serve as names."""
         address = self.benchmark["names"]
         return cast(Mapping[str, str], load(address)) if address else {}
 
@@ -134,11 +129,11 @@ class Tables:
         return pd.concat([rows.assign(lang=lang) for lang, rows in frames.items()])
 
 
-# What was skipped
+# Skipped items
 
 
 def _too_long(outputs: Path) -> str:
-    """Return the reason ``too_long`` in words, with the limit from the scores' manifest."""
+    """Return the reason for the status ``too_long``, with the limit in the scores' manifest."""
     for entry in (made_by(outputs) or {}).get("inputs", []):
         recorded = Path(entry["path"])
         if recorded.name == "manifest.json":
@@ -152,7 +147,7 @@ def _too_long(outputs: Path) -> str:
 
 
 def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> list[str]:
-    """Return in words why each item has no verdict; ``outputs`` are scores or answers."""
+    """Return the reason why each item has no verdict; ``outputs`` has scores or answers."""
     statuses: dict[str, str] = {}
     if outputs.is_file():
         table = read_parquet(outputs, ["item_id", "status"]).to_pandas()
@@ -162,24 +157,25 @@ def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> 
         rows = read_parquet(items, ["item_id", *CONDITIONS])
         keys = (rows[name].to_pylist() for name in (item_key(rows.column_names), "item_id"))
         statuses = {item: statuses[row] for item, row in zip(*keys, strict=True) if row in statuses}
-    words = WORDS | ({TOO_LONG: _too_long(outputs)} if TOO_LONG in statuses.values() else {})
-    other = f"on which {method} gives no verdict, such as for unknown words"
-    return [words.get(statuses.get(item, OK), other) for item in ids]
+    reasons = REASONS | ({TOO_LONG: _too_long(outputs)} if TOO_LONG in statuses.values() else {})
+    by_method = f"on which {method} gives no verdict, such as for unknown words"
+    return [reasons.get(statuses.get(item, OK), by_method) for item in ids]
 
 
 def skipped_items(tables: Tables) -> Cells:
-    """Count the items without a verdict by reason, also over several languages together."""
+    """Count the items without a verdict by reason, in each language and over all of several."""
     cells: Cells = {}
     benchmark = tables.benchmark
-    several = len(tables.judgements) > 1
+    has_languages = len(tables.judgements) > 1
     for lang, models in tables.judgements.items():
         for model, judged in models.items():
-            lost, reasons = judged[judged["correct"].isna()], list[str]()
+            lost = judged[judged["correct"].isna()]
+            reasons: list[str] = []
             if len(lost):
                 outputs = tables.path(OUTPUTS[benchmark["unit"]], lang, model)
                 items = Path(benchmark["items"][lang])
                 reasons = why_skipped(lost["item_id"], items, outputs, tables.methods[model])
-            for scope in [lang, ALL] if several else [lang]:
+            for scope in [lang, ALL] if has_languages else [lang]:
                 for phenomenon, n in [(ALL, len(judged)), *Counter(judged["phenomenon"]).items()]:
                     models_cells = cells.setdefault((scope, phenomenon), {})
                     models_cells.setdefault(model, {"n": 0, "of": 0, "reasons": {}})["of"] += n
@@ -187,14 +183,17 @@ def skipped_items(tables: Tables) -> Cells:
                     for cell in (cells[scope, phenomenon][model], cells[scope, ALL][model]):
                         cell["n"] += 1
                         cell["reasons"][reason] = cell["reasons"].get(reason, 0) + 1
-    return {**cells, (MEAN, ALL): cells[ALL, ALL]} if several else cells
+    return {**cells, (MEAN, ALL): cells[ALL, ALL]} if has_languages else cells
 
 
 # Tests
 
 
 def paired_tests(tables: Tables) -> list[Record]:
-    """Test each two models by McNemar, uncorrected; a tie that counts half is not right."""
+    """Compare each two models by McNemar's test, with p-values that are not corrected.
+
+    A tie that counts half is not right.
+    """
     models = [*tables.benchmark["languages"]]
     if len(models) < 2:
         return []
@@ -215,27 +214,18 @@ def paired_tests(tables: Tables) -> list[Record]:
         for row in compare(correct == 1, run & (correct != unjudged), exact_below):
             a, b = row["a"], row["b"]
             if a < b:
-                n = int(row["n"])
-                tests.append(
-                    {
-                        "lang": lang,
-                        "a": models[a],
-                        "b": models[b],
-                        "n": n,
-                        "skipped": int((run[:, a] & run[:, b]).sum()) - n,
-                        "only_a": int(row["only_a"]),
-                        "only_b": int(row["only_b"]),
-                        "p": row["p"],
-                        "adjusted": row["p"],
-                    }
-                )
-    # Of one language in common, all languages together would be the same test again.
+                n, only_a, only_b = (int(row[name]) for name in ("n", "only_a", "only_b"))
+                skipped = int((run[:, a] & run[:, b]).sum()) - n
+                test = {"lang": lang, "a": models[a], "b": models[b], "n": n, "skipped": skipped}
+                p_values = {"p": row["p"], "adjusted": row["p"]}
+                tests.append(test | {"only_a": only_a, "only_b": only_b} | p_values)
+    # With one language in common, the test over all languages would be the same.
     common = Counter((test["a"], test["b"]) for test in tests if test["lang"] != ALL)
     return [t for t in tests if t["lang"] != ALL or common[t["a"], t["b"]] > 1]
 
 
 def with_holm(tests: Sequence[Record]) -> list[Record]:
-    """Correct the tests' p-values by Holm's method for their number."""
+    """Correct the p-values of all tests by Holm's method."""
     if not tests:
         return []
     from statsmodels.stats.multitest import multipletests  # slow; one model has no tests
@@ -246,9 +236,8 @@ def with_holm(tests: Sequence[Record]) -> list[Record]:
 
 # Items
 
-
 MORE = 3
-"""Factor of items that are read over those shown, because some share their sentences."""
+"""Items to read for each item to show, because some have the same sentences."""
 TEXTS = ("item_id", "good", "bad", "item", "condition")
 SCORED = [
     "item_id",
@@ -261,7 +250,7 @@ LABELS = ("item_id", "lang", "phenomenon", "paradigm")
 def _by_item(
     schema: TableSchema, path: Path | str, columns: Sequence[str], ids: Iterable[str]
 ) -> dict[str, list[Record]]:
-    """Read the rows of some items, which have a row per condition or one."""
+    """Return the rows of items: one, or one for each condition."""
     table = read_table(schema, Path(path), columns)
     key = item_key(table.column_names)
     rows: dict[str, list[Record]] = {}
@@ -271,7 +260,7 @@ def _by_item(
 
 
 def worst_items(tables: Tables, model: str) -> list[Record]:
-    """Return the distinct items with the most negative margins, with their sentences and words."""
+    """Return the distinct items with the lowest negative margins, with sentences and words."""
     rows, by = tables.judged(model), ["margin", "item_id", "paradigm"]
     most = tables.facts["worst"]
     lowest = rows[rows["margin"] < 0].sort_values([*by, "lang"]).head(MORE * most)
@@ -290,26 +279,29 @@ def worst_items(tables: Tables, model: str) -> list[Record]:
                 is_pair = first["good"] != first["bad"]
                 sides_of_item = ("good", "bad") if is_pair else ("good",)
                 sentences = [(side, first, side) for side in sides_of_item]
-            sides, words = [], []
+            sides, words_of_sides = [], []
             for name, row, side in sentences:
                 [scored] = scores[row["item_id"]]
                 logprob = scored[f"logprob_{side}"]
                 logprob = None if logprob is None or math.isnan(logprob) else logprob
                 sides.append({"name": name, "text": row[side], "logprob": logprob})
                 ends, logprobs = scored[f"{side}_ends"] or [], scored[f"{side}_logprobs"] or []
-                words.append(words_of(row[side], ends, logprobs))
-            blocks = [align(*words)] if is_pair else [single(sentence) for sentence in words]
+                words_of_sides.append(words_of(row[side], ends, logprobs))
+            if is_pair:
+                blocks = [align(*words_of_sides)]
+            else:
+                blocks = [single(sentence) for sentence in words_of_sides]
             labels = {name: item[name] for name in LABELS}
             worst.append({**labels, "margin": item["margin"], "sides": sides, "blocks": blocks})
     worst.sort(key=lambda item: [item[name] for name in by])
     distinct: dict[tuple[str, ...], Record] = {}
-    for each in worst:
-        distinct.setdefault((each["lang"], *(side["text"] for side in each["sides"])), each)
+    for row in worst:
+        distinct.setdefault((row["lang"], *(side["text"] for side in row["sides"])), row)
     return [*distinct.values()][:most]
 
 
 def wrong_answers(tables: Tables, model: str) -> list[Record]:
-    """Return some wrong answers, drawn by digests of ids because answers have no margin."""
+    """Return a sample of wrong answers, chosen by digests of ids because answers have no margin."""
     rows = tables.judged(model)
     wrong = rows[rows["correct"] == 0]
     digests = [hashlib.blake2b(item.encode()).hexdigest() for item in wrong["item_id"]]
@@ -335,7 +327,10 @@ def wrong_answers(tables: Tables, model: str) -> list[Record]:
 
 
 def written_answers(tables: Tables, model: str) -> list[Record]:
-    """Count answers by language; old judgements lack the counts of cut and repeating ones."""
+    """Count answers by language, and those that were cut off or repeat the prompt.
+
+    Judgements of earlier versions lack the latter two.
+    """
     counts: list[Record] = []
     for lang in tables.benchmark["languages"][model]:
         rows = read_parquet(tables.path("judgements", lang, model)).to_pandas()

@@ -1,4 +1,4 @@
-"""Read this machine's resources, choose an engine, and check that models fit."""
+"""Read the resources of this machine, choose engines, and check that models fit in memory."""
 
 import os
 import shutil
@@ -24,21 +24,21 @@ INSTRUCTIONS = {
     "bfloat16": {"avx512_bf16", "amx_bf16", "bf16"},
     "float16": {"avx512_fp16", "amx_fp16", "asimdhp"},
 }
-"""Processor flags (x86, ARM), one of which is enough to compute fast in a number format."""
+"""Processor flags (x86, ARM) by number format: with one of them the format is fast."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The resources for running models."""
+    """Resources for running models."""
 
     memory_gb: float | None
-    """Free or reclaimable memory within this process's limits; None where unknown."""
+    """Free or reclaimable memory within the limits of this process; None if unknown."""
     gpus_gb: tuple[float, ...] = ()
     """Free memory of each visible GPU."""
     environments: frozenset[str] = frozenset()
-    """Engines whose own environments are installed."""
+    """Engines with an installed environment."""
     slow_formats: frozenset[str] = frozenset()
-    """Number formats that the processor has no instructions for."""
+    """Number formats for which the processor has no instructions."""
 
 
 def _read(path: Path) -> str:
@@ -49,7 +49,7 @@ def _read(path: Path) -> str:
 
 
 def available_memory_gb() -> float | None:
-    """Return the free and reclaimable GB within limits of this process's control groups."""
+    """Return the free and reclaimable memory [GB] within the limits of this process."""
     fields = dict(line.split(":", 1) for line in _read(MEMINFO).splitlines() if ":" in line)
     free = []
     if "MemAvailable" in fields:
@@ -64,55 +64,56 @@ def available_memory_gb() -> float | None:
             ("memory.limit_in_bytes", "memory.usage_in_bytes"),  # v1
         ):
             most, now = _read(group / limit), _read(group / used)
-            # Without a limit, version 2 says max.
+            # Without a limit, version 2 has "max".
             if group.is_relative_to(CGROUPS) and most.isdecimal() and now.isdecimal():
                 lines = _read(group / "memory.stat").splitlines()
                 stat = dict(line.split(maxsplit=1) for line in lines)
-                # The kernel takes back what it keeps of files when memory is needed.
+                # The kernel frees its cache of files when memory is needed.
                 files = int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
                 free.append((int(most) - int(now) + files) / 1e9)
     return min(free, default=None)
 
 
 def visible_gpus_gb() -> tuple[float, ...]:
-    """Return the free GB of each GPU that this process may use."""
+    """Return the free memory [GB] of each GPU that this process may use."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None and visible.strip() in ("", "-1"):
         return ()
-    some = ["-i", visible] if visible else []
+    selection = ["-i", visible] if visible else []
     query = ["--query-gpu=memory.free", "--format=csv,noheader,nounits"]
-    output = ask(["nvidia-smi", *some, *query]) if shutil.which("nvidia-smi") else None
+    output = ask(["nvidia-smi", *selection, *query]) if shutil.which("nvidia-smi") else None
     numbers = [line.strip() for line in (output or "").splitlines()]
-    # In MiB; a GPU that shares the host's memory says [N/A].
+    # In MiB; a GPU that shares the memory of the host has "[N/A]".
     return tuple(int(text) * 2**20 / 1e9 for text in numbers if text.isdecimal())
 
 
 @cache
 def this_machine() -> Machine:
-    """Return this process's machine; the first call measures it."""
-    there = frozenset(name for name, each in engines().items() if each.python(REPOSITORY))
-    return Machine(available_memory_gb(), visible_gpus_gb(), there, slow_formats(_read(CPUINFO)))
+    """Return the resources of this machine, measured at the first call."""
+    installed = frozenset(name for name, e in engines().items() if e.python(REPOSITORY))
+    formats = slow_formats(_read(CPUINFO))
+    return Machine(available_memory_gb(), visible_gpus_gb(), installed, formats)
 
 
 def slow_formats(cpuinfo: str) -> frozenset[str]:
-    """Return the number formats that no instruction in ``/proc/cpuinfo`` is for; none without it.
+    """Return number formats without instructions among the flags of ``/proc/cpuinfo``.
 
-    Without them, bfloat16 takes 6 times as long as float32, and float16 4 to 5 times.
+    Without instructions, bfloat16 takes 6 times as long as float32, and float16 4 to 5 times.
     """
-    lines = (line.partition(":") for line in cpuinfo.splitlines())
-    flags = {
-        f
-        for name, _, value in lines
-        if name.strip() in ("flags", "Features")
-        for f in value.split()
-    }
+    flags: set[str] = set()
+    for name, _, value in (line.partition(":") for line in cpuinfo.splitlines()):
+        if name.strip() in ("flags", "Features"):
+            flags |= {*value.split()}
     return frozenset(name for name, enough in INSTRUCTIONS.items() if flags and not flags & enough)
 
 
 def choose_engine(
     row: ModelRow, requested: str = "auto", machine: Machine | None = None
 ) -> ModelRow:
-    """Return a model's row with the requested engine, or the fastest here. Raises UserError."""
+    """Return a model's row with the requested engine, or with the fastest one of the machine.
+
+    Raises UserError when the engine cannot run the model, or is not installed.
+    """
     machine = machine or this_machine()
     if requested not in ("auto", *engines()):
         raise UserError(f"--engine is {requested!r}; expected auto, {', '.join(engines())}.")
@@ -122,8 +123,8 @@ def choose_engine(
     elif row.recipe:
         engine = row.engine  # What is trained here is small.
     else:
-        here = machine.environments if machine.gpus_gb else ()
-        fast = [each.name for each in able if each.serves and each.name in here]
+        installed = machine.environments if machine.gpus_gb else ()
+        fast = [e.name for e in able if e.serves and e.name in installed]
         engine = next(iter(fast), default_engine(row.architecture).name)
     reason = obstacle(
         engine, row.architecture, {"dtype": row.dtype, "first_token": row.first_token}
@@ -131,7 +132,7 @@ def choose_engine(
     if row.recipe and engine != row.engine:
         reason = f"the model is trained here and run by {row.engine} alone"
     if reason:
-        names = ", ".join(each.name for each in able)
+        names = ", ".join(e.name for e in able)
         hint = "Leave --engine out" if requested != "auto" else "Correct what is set of it"
         raise UserError(f"model {row.name!r}: {reason}. {hint}; {names} can run it.")
     chosen = find_engine(engine)
@@ -144,7 +145,7 @@ def choose_engine(
 
 
 def choose_format(model: ResolvedModel, machine: Machine) -> ResolvedModel:
-    """Return the model in float32 with a note where its own format is slow and float32 fits."""
+    """Return the model in float32, with a note, if its format is slow here and float32 fits."""
     row, engine = model.row, find_engine(model.row.engine)
     able = "float32" in engine.scorers[row.architecture].dtype
     if machine.gpus_gb or row.dtype not in machine.slow_formats or not able:
@@ -160,7 +161,7 @@ def choose_format(model: ResolvedModel, machine: Machine) -> ResolvedModel:
 
 
 def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None) -> list[str]:
-    """Return a line per model on its memory. Raises UserError, with remedies, for one too large."""
+    """Return a line on each model's memory. Raises UserError, with remedies, for one too large."""
     machine = machine or this_machine()
     lines = []
     for model in models:
@@ -183,13 +184,13 @@ def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None
             if row.dtype == "float32" and halved and half <= free:
                 remedies.append(f"--dtype bfloat16 ({half:.1f} GB)")
             if engine.serves:
-                other = default_engine(row.architecture).name
-                remedies.append(f"--engine {other}, in the machine's memory")
+                on_cpu = default_engine(row.architecture).name
+                remedies.append(f"--engine {on_cpu}, in the machine's memory")
             remedies.append("--profile slurm on a cluster, or a smaller model")
             raise UserError(
                 f"model {row.name!r} needs {need}; {free:.1f} GB are free here. "
                 f"Choose {', '.join(remedies)}."
             )
-        there = "" if free is None else f" ({free:.1f} GB are free)"
-        lines.append(f"{row.label} needs {need}{there}.")
+        available = "" if free is None else f" ({free:.1f} GB are free)"
+        lines.append(f"{row.label} needs {need}{available}.")
     return lines

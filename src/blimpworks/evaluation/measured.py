@@ -30,11 +30,11 @@ SHARES = ("accuracy", "low", "high")
 LABELS = ["lang", "phenomenon", "paradigm"]
 COMPARED = ["good", "bad", "item", "acceptable", "alternatives"]
 UNKNOWN_ID, END_ID = 0, 1
-"""Lines of ``<unk>`` and of the end of a sentence in vocabularies of words."""
+"""Ids of ``<unk>`` and of the end of a sentence in vocabularies of words."""
 FACTOR = 3
-"""A model's size class has a third to three times as many parameters."""
+"""Models of a size class have a third to three times as many parameters."""
 MOST_GAPS = 5
-PLACE = ["phenomenon", "paradigm"]
+LEVELS = ["phenomenon", "paradigm"]
 NAMELESS: Record = {"label": "", "parameters": None}
 
 
@@ -49,7 +49,10 @@ def _accuracy(row: Mapping[Any, Any]) -> Record:
 
 
 def pooled(rows: pd.DataFrame) -> Record:
-    """Return the accuracy on all items of some rows, with Wilson's interval for shares."""
+    """Return the accuracy on all items of the rows, with Wilson's interval.
+
+    Accuracies that are no shares of right items get the interval of a weighted mean.
+    """
     totals = rows[[*COUNTS, "correct"]].sum()
     n, correct = int(totals["n"]), float(totals["correct"])
     accuracy = float(np.average(rows["accuracy"], weights=rows["n"]))
@@ -61,21 +64,21 @@ def pooled(rows: pd.DataFrame) -> Record:
 
 
 def mean_of(rows: pd.DataFrame) -> Record:
-    """Return the mean of some rows' accuracies, with the interval that follows from theirs.
+    """Return the mean of the rows' accuracies, with an interval that follows from their intervals.
 
-    A mean that is the accuracy on all items, to a tenth of a percent, has that one's interval.
+    A mean that equals the accuracy on all items, to a tenth of a percent, gets the interval of it.
     """
-    together, mean = pooled(rows), float(rows["accuracy"].mean())
-    if round(mean, 3) == round(together["accuracy"], 3):
-        return {**together, "accuracy": mean}
+    on_all_items, mean = pooled(rows), float(rows["accuracy"].mean())
+    if round(mean, 3) == round(on_all_items["accuracy"], 3):
+        return {**on_all_items, "accuracy": mean}
     low, high = mean_interval(rows, [1 / len(rows)] * len(rows))
     return _accuracy({**rows[[*COUNTS]].sum(), "accuracy": mean, "low": low, "high": high})
 
 
 def accuracy_rows(tables: Tables, skipped: Cells) -> list[Row]:
-    """Return rows of all languages together, then of each; the whole comes before phenomena.
+    """Return rows of all languages, then of each language, each first over all phenomena.
 
-    A cell where a model skipped everything has a row too.
+    There is also a row where models skipped every item.
     """
     order, baselines = [*tables.benchmark["languages"]], baselines_of(tables)
     frame = tables.accuracies[tables.accuracies["paradigm"] == ALL]
@@ -114,11 +117,12 @@ def accuracy_rows(tables: Tables, skipped: Cells) -> list[Row]:
 
 
 def paradigm_rows(tables: Tables) -> list[Row]:
-    """Return rows of each language's paradigms; none where phenomena have one of their name."""
+    """Return rows of each language's paradigms; none if the paradigms are the phenomena."""
     frame = tables.accuracies[tables.accuracies["paradigm"] != ALL]
     if (frame["paradigm"] == frame["phenomenon"]).all():
         return []
-    languages, rows = [*tables.benchmark["items"]], dict[tuple[int, str, str], Row]()
+    languages = list(tables.benchmark["items"])
+    rows: dict[tuple[int, str, str], Row] = {}
     for row in frame.to_dict("records"):
         lang, phenomenon, paradigm = (row[name] for name in LABELS)
         key, label = (languages.index(lang), phenomenon, paradigm), paradigm.replace("_", " ")
@@ -130,7 +134,7 @@ def paradigm_rows(tables: Tables) -> list[Row]:
 
 
 def unknown_words(scores: Iterable[Path]) -> float:
-    """Return the share of words in scores that an n-gram model or LSTM does not know."""
+    """Return the share of words in tables of scores that an n-gram model or LSTM does not know."""
     word_count = unknown = 0
     for path in scores:
         for column in read_table(SCORES, path, ["good_ids", "bad_ids"]).columns:
@@ -141,7 +145,7 @@ def unknown_words(scores: Iterable[Path]) -> float:
 
 
 def item_counts(path: str) -> dict[str, int]:
-    """Count items in a table by phenomenon, and ``all``; conditions of an item count once."""
+    """Count items of a table by phenomenon, and ``all``; conditions of an item count once."""
     rows = read_parquet(Path(path), ["phenomenon", "item_id", *CONDITIONS]).to_pandas()
     if item_key(rows.columns) == "item":
         rows = rows.drop_duplicates(["phenomenon", "item"])
@@ -149,13 +153,16 @@ def item_counts(path: str) -> dict[str, int]:
 
 
 def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
-    """Return shares of right items by baseline, if it knows all items; none for prompts."""
+    """Return accuracies of baselines by language and phenomenon; none for prompts.
+
+    A baseline that cannot judge all items is left out.
+    """
     frames = []
     benchmark = tables.benchmark
     for path in [] if benchmark["unit"] == "prompt" else benchmark["items"].values():
         items = read_table(ITEMS, Path(path), [*LABELS, *COMPARED]).to_pandas()
         rows = baseline_rows(one_row_per_item(items.astype(dict.fromkeys(LABELS, object))))
-        # A list of frequencies takes some 40 MB, and a card may have a hundred languages.
+        # A list of frequencies takes 40 MB, and a card can have a hundred languages.
         wordfreq.get_frequency_dict.cache_clear()
         if len(rows):
             frames.append(rows)
@@ -174,26 +181,26 @@ def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
     return {cell: row.dropna().to_dict() for cell, row in shares}
 
 
-# Among the models in print
+# Rankings among the printed models
 
 
 @dataclass(frozen=True)
-class Compared:
-    """Printed accuracies and ours in one language, over the same phenomena or paradigms."""
+class Means:
+    """Mean accuracies of printed models and of ours, over the same phenomena or paradigms."""
 
     cells: list[tuple[str, str]]
-    """Phenomena and paradigms."""
+    """Pairs of phenomenon and paradigm that the means are over."""
     means: pd.DataFrame
-    """Accuracy, low, high, n, skipped, correct of models with all cells, by ``ours`` and model.
+    """Accuracy, low, high, n, skipped and correct of models that have all cells.
 
-    Both of the printed models and of ours there is one at least.
+    The index is ``ours`` (False for printed) and model; both values of ``ours`` occur.
     """
     incomplete: list[str]
     """Models that lack some of the cells."""
 
 
-def _compare(rows: pd.DataFrame, cells: list[tuple[str, str]], count: int) -> Compared | None:
-    """Compare the mean of each model with ``count`` rows; None without any in print or of ours."""
+def _compare(rows: pd.DataFrame, cells: list[tuple[str, str]], count: int) -> Means | None:
+    """Compare means of models with ``count`` rows; None without a printed model or one of ours."""
     means, incomplete = {}, []
     groups: Iterable[Any] = rows.groupby(["ours", "model"], sort=False)
     for key, values in groups:
@@ -216,17 +223,18 @@ def _compare(rows: pd.DataFrame, cells: list[tuple[str, str]], count: int) -> Co
     columns = ["accuracy", "low", "high", "n", "skipped", "correct"]
     index = pd.MultiIndex.from_tuples([*means], names=["ours", "model"])
     frame = pd.DataFrame([*means.values()], index, columns, dtype=float)
-    return Compared(cells, frame, incomplete)
+    return Means(cells, frame, incomplete)
 
 
-def _ranking(lang: str, compared: Compared, tables: Tables, notes: Sequence[str] = ()) -> Record:
+def _ranking(lang: str, compared: Means, tables: Tables, notes: Sequence[str] = ()) -> Record:
     """Rank models by accuracy to a tenth of a percent, the precision of most papers."""
-    facts, places, means = tables.facts, list[Record](), compared.means
+    facts, means = tables.facts, compared.means
+    ranked: list[Record] = []
     ranks = means["accuracy"].round(3).rank(method="min", ascending=False).astype(int)
     rows: Iterable[Any] = means.astype(object).where(means.notna(), None).iterrows()
     for rank, ((is_ours, name), row) in zip(ranks, rows, strict=True):
         model = facts["models" if is_ours else "printed"].get(name, NAMELESS)
-        places.append(
+        ranked.append(
             {
                 "rank": rank,
                 "model": name,
@@ -237,12 +245,12 @@ def _ranking(lang: str, compared: Compared, tables: Tables, notes: Sequence[str]
                 "parameters": model["parameters"],
             }
         )
-    places.sort(key=lambda place: (place["rank"], place["ours"], place["label"]))
-    return {"lang": lang, "places": places, "notes": [*notes, *_notes(lang, compared, tables)]}
+    ranked.sort(key=lambda row: (row["rank"], row["ours"], row["label"]))
+    return {"lang": lang, "places": ranked, "notes": [*notes, *_notes(lang, compared, tables)]}
 
 
-def _notes(lang: str, compared: Compared, tables: Tables) -> list[str]:
-    """Return sentences on differences between the printed numbers' items and ours."""
+def _notes(lang: str, compared: Means, tables: Tables) -> list[str]:
+    """Return sentences on differences between the items of the printed numbers and of ours."""
     facts, benchmark = tables.facts, tables.benchmark
     unit = f"{benchmark['noun']}s"
     notes = []
@@ -250,7 +258,7 @@ def _notes(lang: str, compared: Compared, tables: Tables) -> list[str]:
         notes.append("Print is over the paper's own items; ours are other items of its kind.")
     sampled = any(
         count_rows(Path(path)) > count_rows(Path(benchmark["items"][code]))
-        for code, path in benchmark["whole"].items()
+        for code, path in benchmark["all_items"].items()
         if lang in (code, MEAN)
     )
     ours = compared.means.loc[True]
@@ -284,47 +292,46 @@ def _notes(lang: str, compared: Compared, tables: Tables) -> list[str]:
 
 def rankings(tables: Tables) -> list[Record]:
     """Rank our models among the printed ones, in the mean of languages and in each of them."""
-    sides = (tables.printed.assign(ours=False), tables.accuracies.assign(ours=True))
+    printed_and_ours = (tables.printed.assign(ours=False), tables.accuracies.assign(ours=True))
     compared = {}
     for lang in tables.benchmark["items"]:
-        by_cell = [rows[rows["lang"] == lang].set_index(PLACE) for rows in sides]
+        by_cell = [rows[rows["lang"] == lang].set_index(LEVELS) for rows in printed_and_ours]
         shared = {*by_cell[0].index} & {*by_cell[1].index}
-        levels = (
-            {cell for cell in shared if cell == (ALL, ALL)},
-            {cell for cell in shared if cell[1] == ALL and cell[0] != ALL},
-            {cell for cell in shared if cell[1] != ALL},
-        )
-        # At the coarsest level in print.
-        cells = sorted(next(filter(None, levels), ()))
+        overall = [cell for cell in shared if cell == (ALL, ALL)]
+        phenomena = [cell for cell in shared if cell[0] != ALL and cell[1] == ALL]
+        paradigms = [cell for cell in shared if cell[1] != ALL]
+        # Compare at the coarsest level that both have.
+        cells = sorted(overall or phenomena or paradigms)
         rows = pd.concat([of_side[of_side.index.isin(cells)] for of_side in by_cell])
         if of_language := _compare(rows, cells, len(cells)):
             compared[lang] = of_language
     ranked = [_ranking(lang, of_language, tables) for lang, of_language in compared.items()]
     if len(compared) > 1:
         rows = pd.concat([of_language.means for of_language in compared.values()]).reset_index()
-        # An accuracy without an interval is not of a number of items that adds up.
+        # Without an interval, an accuracy has no number of items that could be added.
         rows = rows.sort_values("ours", kind="stable").assign(
             n=rows["n"].where(rows["low"].notna())
         )
-        if together := _compare(rows, [(ALL, ALL)], len(compared)):
-            complete = {*together.means.index.get_level_values("model")}
-            lacking = [name for name in dict.fromkeys(together.incomplete) if name not in complete]
+        if overall_means := _compare(rows, [(ALL, ALL)], len(compared)):
+            complete = {*overall_means.means.index.get_level_values("model")}
+            incomplete = dict.fromkeys(overall_means.incomplete)
+            lacking = [name for name in incomplete if name not in complete]
             note = f"Means over the {len(compared)} languages that print and we have."
-            together = replace(together, incomplete=lacking)
-            ranked.insert(0, _ranking(MEAN, together, tables, [note]))
+            overall_means = replace(overall_means, incomplete=lacking)
+            ranked.insert(0, _ranking(MEAN, overall_means, tables, [note]))
     return ranked
 
 
-# Where a model is behind others of its size
+# Comparison with printed models of the same size
 
 
 def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Record]:
-    """Return the differences to the printed models' mean, by phenomenon, else by language."""
-    by = ["lang", *PLACE]
+    """Return differences to the mean of the printed models, by phenomenon or else by language."""
+    by = ["lang", *LEVELS]
     peers = printed.groupby(by)["accuracy"].mean()
     accuracies = {"accuracy": ours.set_index(by)["accuracy"], "printed": peers}
     both = pd.DataFrame(accuracies).dropna().reset_index()
-    # Print has paradigms, phenomena or wholes; of a phenomenon its own number comes first.
+    # A phenomenon's own accuracy goes before those of its paradigms.
     finer = both[both["phenomenon"] != ALL]
     is_phenomenon = finer["paradigm"] == ALL
     has_phenomenon = is_phenomenon.groupby([finer["lang"], finer["phenomenon"]]).transform("any")
@@ -338,7 +345,7 @@ def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Rec
 
 
 def size_classes(tables: Tables) -> dict[str, Record]:
-    """Compare each model with the printed ones of its size; empty where the paper prints none."""
+    """Compare each model with printed ones of its size; empty if the paper prints no accuracies."""
     printed, accuracies, facts = tables.printed, tables.accuracies, tables.facts
     classes: dict[str, Record] = {}
     for model in tables.benchmark["languages"] if len(printed) else ():

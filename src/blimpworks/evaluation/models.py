@@ -1,4 +1,7 @@
-"""Resolve the models that a user names, by the catalogue or the models' own files."""
+"""Resolve the models that a user names to rows of a table of models.
+
+Facts come from the catalogue, or from the files of the model.
+"""
 
 import os
 import re
@@ -25,15 +28,15 @@ from blimpworks.models.words import split_words
 from blimpworks.records.job import REPOSITORY
 
 CAN_BE_SET = ("architecture", "dtype", "first_token", "parameters", "tuning")
-"""Columns of a model's row that a user can override."""
+"""Columns of a model's row that the user can set."""
 FIRST = {"bos": "after the start symbol", "eos": "after the end symbol", "skip": "not counted"}
-"""Conditions of the first token in words, where the token itself is unknown."""
+"""Phrases for rules of the first token, if the token itself is unknown."""
 LANGUAGES = "/{lang}"
 """End of the address of a model with a checkpoint per language."""
 STRANGE_WORDS = 0.05
-"""Share of an n-gram model's words that cannot match; a larger one gets a note."""
+"""Largest share of words of an n-gram model that never match without a note about them."""
 OTHER_CASE = 0.01
-"""Largest share of words with a capital, or with a small letter, that gets a note."""
+"""Largest share of words with a capital (or small) letter at which there is a note."""
 FEWEST_WORDS = 10
 """Fewest words of a script with capitals for a note on case."""
 
@@ -47,22 +50,22 @@ def size_text(gigabytes: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModel:
-    """A model that a user names, with facts from its files."""
+    """A model that the user names, with facts from its files."""
 
     argument: str
     row: ModelRow
     """Its row in a table of models, for every benchmark."""
-    parts: tuple[str, ...]
-    """Owner and name, or folders and name; the last ones make up its name."""
+    components: tuple[str, ...]
+    """Owner and name, or folders and name; its unique name is made of the last ones."""
     in_catalogue: bool = False
     revision: str = ""
-    """Branch, tag or commit that was requested of the hub; the row has the commit."""
+    """Branch, tag or commit that the user named; the row has the commit."""
     file_gb: float = 0.0
-    """Size of its files [GB], for a model whose parameters are not counted."""
+    """Size of its files [GB], for a model without a number of parameters."""
     quantisation: str = ""
     notes: tuple[str, ...] = ()
     start: str = ""
-    """Condition of the first token, in words; empty where its tokenizer was not asked."""
+    """Phrase on the token before the first one; empty if its tokenizer was not loaded."""
 
     @property
     def weights_gb(self) -> float:
@@ -71,16 +74,13 @@ class ResolvedModel:
 
     @property
     def described(self) -> str:
-        """Line on the model, its settings and its source."""
+        """Line with the model's label, settings and source."""
         row, size = self.row, size_text(self.file_gb) if self.file_gb else ""
         if billions := row.parameters:
-            units = (("billion", 1.0), ("million", 1e-3), ("thousand", 1e-6))
-            scaled = (
-                f"{billions / unit_size:.3g} {unit}"
-                for unit, unit_size in units
-                if billions >= unit_size
-            )
-            number = next(scaled, f"{billions * 1e9:.0f}")
+            number = f"{billions * 1e9:.0f}"
+            for unit, billions_of_unit in (("thousand", 1e-6), ("million", 1e-3), ("billion", 1.0)):
+                if billions >= billions_of_unit:
+                    number = f"{billions / billions_of_unit:.3g} {unit}"
             size = f"{number} parameters ({size_text(self.weights_gb)})"
         facts = [row.architecture, row.dtype, size]
         if row.architecture in ("causal", "lstm"):
@@ -90,7 +90,7 @@ class ResolvedModel:
         if row.recipe:
             source = f"trained here, recipe {row.recipe}"
         elif not self.in_catalogue and is_local(row.hf_id):
-            # Braces of a path's own are doubled in rows.
+            # Rows are templates, in which braces of a path are doubled.
             source = row.hf_id.replace("{{", "{").replace("}}", "}")
         else:
             commit = f" ({row.revision[:12]})" if self.revision != row.revision else ""
@@ -103,11 +103,8 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.") or "model"
 
 
-# Rows
-
-
 def _row(values: Mapping[str, Any], overrides: Mapping[str, str], argument: str) -> ModelRow:
-    """Return a row with the user's overrides. Raises UserError for an impossible value."""
+    """Return a row with the values that the user sets. Raises UserError for an impossible value."""
     for name, value in overrides.items():
         if name not in CAN_BE_SET:
             expected = ", ".join(CAN_BE_SET)
@@ -144,18 +141,18 @@ def _from_facts(
     argument: str,
     facts: ModelFacts,
     hf_id: str,
-    parts: tuple[str, ...],
+    components: tuple[str, ...],
     overrides: Mapping[str, str],
     columns: Mapping[str, str],
 ) -> ResolvedModel:
-    """Return a model from its files' facts and further ``columns``."""
+    """Return a model from the facts on its files and other ``columns`` of its row."""
     architecture = overrides.get("architecture", facts.architecture)
     if architecture != facts.architecture:
         raise UserError(
             f"{argument} is a {facts.architecture} model, as its own files say, and architecture "
             f"is set to {architecture!r}; leave it out, or name another model."
         )
-    label = parts[-1]
+    label = components[-1]
     values = {
         **dict.fromkeys(ModelRow.model_fields, ""),
         "name": _slug(label),
@@ -175,7 +172,7 @@ def _from_facts(
     return ResolvedModel(
         argument,
         _row(values, overrides, argument),
-        parts,
+        components,
         file_gb=facts.file_gb,
         quantisation=facts.quantisation,
         start=facts.start,
@@ -191,7 +188,7 @@ def _has_model(folder: Path) -> bool:
 
 
 def _model_folders(path: Path) -> list[Path]:
-    """Return a model's folders: the path, those of languages (ISO 639-3), or ``multi``."""
+    """Return the folders of a model: the path itself, one for each language, or ``multi``."""
     if _has_model(path) or not path.is_dir():
         return [path] if _has_model(path) else []
     named = (p for p in sorted(path.iterdir()) if re.fullmatch("[a-z]{3}", p.name))
@@ -201,7 +198,10 @@ def _model_folders(path: Path) -> list[Path]:
 def _facts_of_languages(
     directory: Path, folders: Sequence[Path], settings: tuple[str | None, str | None]
 ) -> ModelFacts:
-    """Return the facts of a model with a checkpoint per language, all of one kind."""
+    """Return the facts of a model with a checkpoint for each language.
+
+    Raises UserError when checkpoints differ in more than their language.
+    """
     facts = {folder.name: facts_of(folder, *settings) for folder in folders}
     first = folders[0].name
     run_as = {}
@@ -223,7 +223,7 @@ def _facts_of_languages(
 
 
 def _notes_on_words(path: Path) -> tuple[str, ...]:
-    """Return notes on words of an n-gram file that never match sentences."""
+    """Return notes on words of an n-gram file that never match words of sentences."""
     vocabulary = read_vocabulary(path)[2:]
     strange = [word for word in vocabulary if [piece for piece, _ in split_words(word)] != [word]]
     notes, of_words = [], f"of the {len(vocabulary):,} words of {path.name}"
@@ -233,7 +233,7 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
             "sentences are split into words and punctuation marks; a word that is not known counts "
             "as <unk>."
         )
-    # Georgian has capitals too, with which nobody begins a sentence: they are no title case.
+    # Georgian capitals do not count: no sentence begins with one, and title() makes none.
     cased = [word for word in vocabulary if word.title() != word or word.lower() != word]
     counts = {
         "a capital": sum(word.lower() != word for word in cased),
@@ -253,7 +253,7 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
 def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
     """Resolve a model in a directory, or an n-gram file."""
     path = Path(argument.removesuffix("/").removesuffix(LANGUAGES)).expanduser()
-    # Links stay, so that the model keeps its name.
+    # Links are not resolved, because the path gives the model its name.
     path = path.resolve() if ".." in path.parts else path.absolute()
     if not path.exists():
         raise UserError(
@@ -285,7 +285,7 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
         path = folder
     if not end and facts.scope != "multi":
         columns = {"scope": "monolingual", "languages": facts.scope}
-    # Snakemake runs in the repository.
+    # Snakemake runs in the repository, so paths in it can be relative.
     inside = path.is_relative_to(REPOSITORY)
     address = f"./{path.relative_to(REPOSITORY)}" if inside else str(path)
     hf_id = address.replace("{", "{{").replace("}", "}}") + end
@@ -293,7 +293,7 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
 
 
 def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedModel:
-    """Run a model on the requested languages; one that was trained for another gets a note."""
+    """Let a model of one language run on the requested languages, with a note if they differ."""
     row = model.row
     is_for_one = (
         is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(LANGUAGES)
@@ -315,7 +315,7 @@ def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedMode
 def _of_hub(
     argument: str, catalogue: Mapping[str, ModelRow], overrides: Mapping[str, str]
 ) -> ResolvedModel:
-    """Resolve a model of the hub, or raise UserError, perhaps with a close name."""
+    """Resolve a model of the hub. Raises UserError, with a similar name if there is one."""
     hf_id, _, revision = argument.partition("@")
     close = get_close_matches(hf_id.lower(), catalogue, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
@@ -324,7 +324,7 @@ def _of_hub(
         "directory, GGUF file or n-gram file that exists"
     )
     looks_like_file = ":" not in hf_id and hf_id.lower().endswith(file_suffixes())
-    # A repository's name has no "--"; a GGUF file's, behind the colon, can have it.
+    # Only the name of a GGUF file, after the colon, can have "--".
     impossible = ".." in hf_id or "--" in hf_id.partition(":")[0]
     if not HUB_ID.fullmatch(hf_id) or looks_like_file or impossible:
         raise UserError(
@@ -355,14 +355,12 @@ def _of_hub(
         raise UserError(f"{error} Did you mean {close[0]!r}?") from error
     repository, _, file = hf_id.partition(":")
     owner, _, name = repository.rpartition("/")
-    label = (
-        f"{Path(file).stem or name}@{revision[:12] if is_commit(revision) else revision}".rstrip(
-            "@"
-        )
-    )
+    label = Path(file).stem or name
+    if revision:
+        label += f"@{revision[:12] if is_commit(revision) else revision}"
     columns = {"revision": commit, "gated": "yes" if gated else "no"}
-    name_parts = tuple(filter(None, (owner, name if file else "", label)))
-    model = _from_facts(argument, facts, hf_id, name_parts, overrides, columns)
+    components = tuple(filter(None, (owner, name if file else "", label)))
+    model = _from_facts(argument, facts, hf_id, components, overrides, columns)
     return replace(model, revision=revision or "main")
 
 
@@ -371,10 +369,10 @@ def resolve_model(
 ) -> ResolvedModel:
     """Resolve a name of the catalogue, a path, or owner/name[@revision] to a model.
 
-    The catalogue goes before a directory of that name (./NAME), and that before the hub.
+    A name is looked up in the catalogue, then as a directory (./NAME), then on the hub.
     ``overrides`` are columns (``CAN_BE_SET``) that the user sets.
 
-    Raises UserError when it is no model, cannot be had, or cannot be run safely.
+    Raises UserError when it is no model, is not available, or cannot be run safely.
     """
     overrides = {**(overrides or {})}
     if "first_token" in overrides:
@@ -389,10 +387,10 @@ def resolve_model(
         if not row.hf_id and not row.recipe:
             why = row.note or "nobody says where"
             raise UserError(f"model {argument!r} of the catalogue cannot be had: {why}.")
-        # Not only on the benchmarks of some papers.
+        # Without papers, so that the model is run on every benchmark.
         row = _row({**row.model_dump(), "papers": ()}, overrides, argument)
         return ResolvedModel(argument, row, (row.name,), True, row.revision)
-    # What is not written as a path may be a model's directory or file anyhow.
+    # A model's directory or file may be named without "./".
     path = Path(argument.removesuffix(LANGUAGES))
     if path.is_file() or _model_folders(path):
         return _of_path(f"./{argument}", overrides)
@@ -404,7 +402,7 @@ def resolve_models(
     catalogue: Mapping[str, ModelRow],
     overrides: Mapping[str, str] | None = None,
 ) -> list[ResolvedModel]:
-    """Resolve models under unique names. Raises UserError when one is named twice, or none is."""
+    """Resolve models and give them unique names. Raises UserError for none, or one named twice."""
     if not arguments:
         raise UserError(
             "no model is named; expected one or more: owner/name on the hub, a directory, an "
@@ -419,7 +417,7 @@ def resolve_models(
         elif row.hf_id:
             revision = model.revision
         keys = [(address, revision), (address, row.revision)]
-        # A model of the catalogue has its name at any revision.
+        # A model of the catalogue has the same name at any revision.
         keys += [(row.name, "")] if model.in_catalogue else []
         for key in keys:
             earlier = first.setdefault(key, model)
@@ -431,10 +429,10 @@ def resolve_models(
 
 
 def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list[ResolvedModel]:
-    """Make names and labels outside the catalogue unique, with few parts of each address."""
+    """Make names and labels of models outside the catalogue unique, and short."""
     depths = [1] * len(models)
     while True:
-        tails = [model.parts[-n:] for model, n in zip(models, depths, strict=True)]
+        tails = [model.components[-n:] for model, n in zip(models, depths, strict=True)]
         names = [_slug("-".join(tail)) for tail in tails]
         counts = Counter(names)
         unclear = [
@@ -442,7 +440,7 @@ def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list
             for i, (model, name) in enumerate(zip(models, names, strict=True))
             if not model.in_catalogue
             and (counts[name] > 1 or name in taken)
-            and depths[i] < len(model.parts)
+            and depths[i] < len(model.components)
         ]
         if not unclear:
             break

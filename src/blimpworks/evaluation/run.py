@@ -1,4 +1,4 @@
-"""Run an evaluation's campaign with Snakemake, and show its progress."""
+"""Run the campaign of an evaluation with Snakemake, and show its progress."""
 
 import fcntl
 import logging
@@ -25,21 +25,21 @@ from blimpworks.records.job import REPOSITORY
 
 TARGET = "report_card"
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals of Ctrl-C, kill, and closing the terminal."""
+"""Signals that Ctrl-C, kill, and closing the terminal send."""
 STEPS = re.compile(r"(\d+) of (\d+) steps \(\d+%\) done")
 OFTEN, RARELY = 1.0, 10.0
-"""Seconds between two looks at the progress, on a terminal and elsewhere."""
+"""Seconds between two updates of the progress, on a terminal and elsewhere."""
 MOST = 30
-"""Lines of a failure that are shown."""
+"""Most lines of a failure to show."""
 PLANNED = re.compile(r"^total +(\d+)$", re.MULTILINE)
 
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[int]:
-    """Lock an evaluation's folder, made if missing; yield the lock's file descriptor.
+    """Create and lock an evaluation's folder, and yield the file descriptor of the lock.
 
-    The lock ends with its last process, unlike Snakemake's own, so the same command can go on after
-    a power cut. Raises UserError when another process runs the evaluation.
+    The lock ends with the last process that has it, unlike Snakemake's own lock. So the same
+    command can continue after a power cut. Raises UserError when another process has the lock.
     """
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)
@@ -52,7 +52,7 @@ def claimed(folder: Path) -> Iterator[int]:
             "stop it, or name another directory."
         ) from None
     except OSError:
-        pass  # Some disks of networks lock no directories: there nothing keeps others out.
+        pass  # Some network file systems cannot lock directories; then there is no lock.
     try:
         yield descriptor
     finally:
@@ -62,9 +62,9 @@ def claimed(folder: Path) -> Iterator[int]:
 def snakemake_command(
     campaign_file: Path, targets: Sequence[str], *, cores: int = 1, profile: str | None = None
 ) -> list[str]:
-    """Return the command for targets of a campaign; the caller has ``claimed`` its folder."""
-    # A profile says itself how many jobs run at a time. Here one model has all cores: so the first
-    # numbers are there soonest, and no two models share the memory.
+    """Return the command that builds targets of a campaign; its folder must be ``claimed``."""
+    # A profile sets the number of parallel jobs. Without one, each model uses all cores: so the
+    # first numbers come early, and no two models share the memory.
     local_arguments = ["--cores", str(cores), "--set-threads", f"score={cores}"]
     jobs = ["--profile", profile] if profile else local_arguments
     snakemake = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign_file)]
@@ -73,17 +73,17 @@ def snakemake_command(
 
 @dataclass
 class Output:
-    """Snakemake's output so far, shown as progress on a line of a terminal, or in a log."""
+    """Output of Snakemake so far, from which the progress is read."""
 
     lines: list[str] = field(default_factory=list)
     steps: tuple[int, int] = (0, 0)
-    """Done, and all."""
+    """Number of finished steps, and of all steps."""
     started: float = field(default_factory=monotonic)
     has_first: bool = False
-    """The first scores have been reported."""
+    """True once the first scores were reported."""
 
     def take(self, line: str) -> None:
-        """Keep a line, and its number of steps if it has one."""
+        """Store a line, and the number of steps if the line has it."""
         self.lines.append(line.rstrip("\n"))
         if match := STEPS.search(line):
             self.steps = (int(match[1]), int(match[2]))
@@ -91,7 +91,7 @@ class Output:
             self.steps = (0, int(match[1]))
 
     def read(self, stream: Iterable[str], log: Path) -> None:
-        """Take in a stream, and copy it to a log as long as the log can be written."""
+        """Store the lines of a stream, and copy them to a log if the log can be written."""
         try:
             log.parent.mkdir(parents=True, exist_ok=True)
             with log.open("w", encoding="utf-8") as handle:
@@ -101,25 +101,25 @@ class Output:
                     handle.flush()
         except OSError as error:
             logging.getLogger(__name__).warning("%s cannot be written: %s", log, error)
-            # Or else Snakemake would wait for a reader.
+            # Read on, because Snakemake would wait once its output buffer is full.
             for line in stream:
                 self.take(line)
 
     def failure(self) -> str:
-        """Return the reason of a failure: the workflow's own summary, else the last lines."""
+        """Return the workflow's summary of a failure, else the lines from the first error on."""
         summaries = [i for i, line in enumerate(self.lines) if line.startswith("What failed:")]
         errors = [i for i, line in enumerate(self.lines) if "Error" in line]
         start = (summaries[-1:] or errors[:1] or [max(0, len(self.lines) - MOST)])[0]
         return "\n".join(self.lines[start : start + MOST])
 
     def progress(self, look: Callable[[], Status], console: Console) -> str:
-        """Return a line with time, steps, and each model's progress and remaining time."""
+        """Return a line with time, steps, and the progress and remaining time of each model."""
         seconds = monotonic() - self.started
         done, total = self.steps
         texts = [duration(seconds), f"{done} of {total} steps" if total else "planning"]
         try:
             models = look().models
-        except (UserError, OSError):  # a file is just being written
+        except (UserError, OSError):  # a file is incomplete while it is written
             return " · ".join(texts)
         if not self.has_first and any(model.done for model in models):
             self.has_first = True
@@ -151,7 +151,7 @@ class Output:
 
 
 class Interrupts:
-    """Forwards signals that end programs to Snakemake; after the block it has ended."""
+    """Context that forwards signals to Snakemake, and at its end waits for Snakemake to end."""
 
     process: subprocess.Popen[str] | None = None
     caught = False
@@ -161,22 +161,22 @@ class Interrupts:
         self.before = {n: h for n, h in handlers.items() if h != signal.SIG_IGN}
         for number in self.before:
             signal.signal(number, self.pass_on)
-        # What is ignored, as by nohup, stays ignored. But in a shell's background that is SIGINT,
-        # and what is started with it ignored could not be interrupted at all; a handler is not
-        # inherited.
+        # Ignored signals stay ignored, as under nohup. But a shell ignores SIGINT for background
+        # jobs, and Snakemake would inherit that and could not be interrupted. A handler, unlike
+        # ignoring, is not inherited.
         if handlers[signal.SIGINT] == signal.SIG_IGN:
             self.before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
         return self
 
     def pass_on(self, *_: object) -> None:
-        """Interrupt Snakemake and its jobs, as a terminal does, so that they end cleanly."""
+        """Interrupt Snakemake and its jobs as Ctrl-C does, so that they end cleanly."""
         self.caught = True
         if self.process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGINT)
 
     def follow(self, process: subprocess.Popen[str]) -> None:
-        """Forward to this process from now on; also a signal that came while it was started."""
+        """Forward signals to this process, also one that came while it was started."""
         self.process = process
         if self.caught:
             self.pass_on()
@@ -192,13 +192,13 @@ class Interrupts:
 def run_snakemake(
     command: Sequence[str], log: Path, look: Callable[[], Status], console: Console, lock: int
 ) -> float:
-    """Run Snakemake with progress on the console; return the seconds.
+    """Run Snakemake with progress on the console, and return the seconds that it took.
 
-    Raises UserError if it fails.
+    Raises UserError when it fails or is interrupted.
     """
     output = Output()
     with Interrupts() as interrupts:
-        # In a group of its own, so that it gets an interrupt once, from wherever one comes.
+        # A process group of its own makes sure that it is interrupted once, and only by us.
         process = subprocess.Popen(
             command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True, errors="replace",
@@ -221,7 +221,7 @@ def run_snakemake(
 
 
 def run_quietly(command: Sequence[str]) -> str:
-    """Run Snakemake without progress; return its output. Raises UserError when it fails."""
+    """Run Snakemake without progress, and return its output. Raises UserError when it fails."""
     done = subprocess.run(
         command, cwd=REPOSITORY, capture_output=True, text=True, errors="replace", check=False
     )

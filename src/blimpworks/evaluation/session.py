@@ -1,4 +1,4 @@
-"""Run one evaluation from the command line: resolve, prepare, run, show the report card."""
+"""Run an evaluation: resolve models, write the campaign, run it, and print the report card."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,6 @@ from blimpworks.cluster.status import read_status
 from blimpworks.cluster.text import duration
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import read_card, rerun_command
-from blimpworks.evaluation.listing import list_benchmarks, listing_text, own_languages
 from blimpworks.evaluation.machine import (
     Machine,
     check_memory,
@@ -37,6 +36,9 @@ from blimpworks.evaluation.request import (
     folders_outside,
     hub_is_reachable,
     layout_of,
+    list_benchmarks,
+    listing_text,
+    own_languages,
     repository_catalogue,
     write_campaign,
     write_models,
@@ -49,32 +51,32 @@ from blimpworks.records.job import REPOSITORY
 from blimpworks.retrieval.preflight import refuse_unreachable
 
 SOURCE = "the evaluation"
-"""Name in messages of settings that are in no file yet."""
+"""Name of the settings in messages, before they are in a file."""
 TEMPLATES = "config/evaluation"
-"""Folder of the campaigns that evaluations start from, one per choice of data."""
+"""Folder of templates: a campaign for each choice of data."""
 LARGE = 0.5
-"""Billions of parameters of which two cores score 1,000 sentences in about half a minute."""
+"""Billions of parameters with which two cores score 1,000 sentences in about half a minute."""
 SMALLEST_SHARD = 20
-"""Fewest sentences per shard, between which progress is shown and kept."""
+"""Fewest sentences in a shard; progress is shown and saved after each shard."""
 AUTO, EMBEDDED, RELEASED = "auto", "embedded", "released"
 FOLDER = "evaluations"
-"""Default folder of evaluations, below the current directory."""
+"""Default folder of evaluations, in the current directory."""
 
 
 def enter_repository() -> None:
-    """Change to the repository. Raises UserError when the package is installed without it."""
+    """Change to the repository's directory. Raises UserError if only the package is installed."""
     if not (REPOSITORY / "workflow/Snakefile").exists():
         raise UserError(
             f"{REPOSITORY} has no workflow/Snakefile; evaluations need the whole repository. "
             "Clone it, and install it there with `pip install -e .`."
         )
-    declare(folders_outside(papers()))  # the user may have named them by this directory
+    declare(folders_outside(papers()))  # before the change, which alters relative paths
     os.chdir(REPOSITORY)
     read_anew()
 
 
 def checked(settings: Mapping[str, Any]) -> Layout:
-    """Check settings, and return their layout. Raises UserError for wrong ones."""
+    """Check settings, and return the layout of their campaign. Raises UserError for wrong ones."""
     layout = layout_of(check_campaign({**settings}, SOURCE))
     check_papers(layout.campaign, layout.catalogue)
     return layout
@@ -94,35 +96,34 @@ def with_short_shards(settings: dict[str, Any], layout: Layout) -> Layout:
 
 @dataclass
 class Evaluation:
-    """An evaluation: a user's choices, then data, settings, models and run, in this order."""
+    """An evaluation: the user's choices, and what the steps of a run add to them."""
 
     data: str = AUTO
     """Name of a template, or ``auto``."""
     benchmarks: Sequence[str] = ()
-    """Empty for all of the template that the models can run."""
+    """Empty for all benchmarks of the template that the models can run."""
     languages: Sequence[str] = ()
-    """ISO 639-3 codes; empty for those of the named benchmarks, or of the template."""
+    """ISO 639-3 codes; empty for the languages of the named benchmarks, or of the template."""
     limit: int | None = None
-    """Items of each benchmark and language; None for all."""
+    """Most items of each benchmark and language; None for all."""
     mirror: Path | None = None
     sensitivity: bool = False
-    """Also score with other conditions of the first token."""
+    """Whether to score also with other tokens before the first one."""
     engine: str = "auto"
     overrides: Mapping[str, str] = field(default_factory=dict)
-    """Columns of the models' rows that the user sets."""
+    """Columns of the models' rows that the user sets, with their values."""
     profile: str | None = None
-    """Snakemake's profile; None for this machine."""
+    """Profile of Snakemake; None to run on this machine."""
     cores: int = 1
     dry_run: bool = False
-    # What the steps add.
     models: list[ResolvedModel] = field(default_factory=list)
     template: dict[str, Any] = field(default_factory=dict)
-    """Settings that come with the data."""
+    """Settings of the template that belongs to the data."""
     notes: list[str] = field(default_factory=list)
-    """Lines for the user before the run."""
+    """Lines to print before the run."""
 
     def choose_data(self) -> None:
-        """Settle on data, and read their template. Raises UserError for a bad choice."""
+        """Choose the data, and read their template. Raises UserError for a bad choice."""
         names = sorted(path.stem for path in (REPOSITORY / TEMPLATES).glob("*.yaml"))
         reason = ""
         if self.data not in (AUTO, *names):
@@ -147,7 +148,7 @@ class Evaluation:
         self.notes.append(f"Data: {self.data}{reason}. {self.template['description']}")
 
     def settings(self, folder: str) -> dict[str, Any]:
-        """Return the campaign's settings in a folder, without defaults and without models."""
+        """Return the settings of a campaign in ``folder``, without defaults and without models."""
         template = self.template
         settings: dict[str, Any] = {
             "campaign": "evaluation",
@@ -167,7 +168,7 @@ class Evaluation:
         if outside:
             settings["declared"] = outside
         if {*settings["benchmarks"]} - {*template["benchmarks"]}:
-            settings.pop("description", None)  # which is of the template's own data
+            settings.pop("description", None)  # it describes the benchmarks of the template
         if self.mirror is not None:
             settings["mirror"] = as_setting(self.mirror)
         if self.limit is not None:
@@ -181,18 +182,18 @@ class Evaluation:
         return settings
 
     def listing(self) -> str:
-        """List benchmarks with languages, numbers of items, and files on the disk."""
+        """Return the list of benchmarks, with languages, numbers of items, and files on disk."""
         enter_repository()
         self.choose_data()
         campaign = check_campaign(self.settings(FOLDER), SOURCE)
         return f"{self.notes[0]}\n\n{listing_text(list_benchmarks(campaign))}"
 
     def resolve(self, arguments: Sequence[str]) -> None:
-        """Resolve models, with engines that fit this machine, or, with a profile, the cluster."""
+        """Resolve models, with engines that fit this machine, or the cluster of the profile."""
         models = resolve_models(arguments, repository_catalogue().models, self.overrides)
         machine: Machine = this_machine()
         if self.profile is not None:
-            with chdir(REPOSITORY):  # where the description of the cluster lies
+            with chdir(REPOSITORY):  # which has the description of the cluster
                 site = find_site(check_campaign({"campaign": "evaluation"}, ""))
             gpus = tuple(gpu.memory_gb for gpu in site.gpus) if site else ()
             machine = replace(machine, memory_gb=None, gpus_gb=gpus)
@@ -201,13 +202,14 @@ class Evaluation:
             if not find_engine(row.engine).quantised:
                 refuse_quantised(model.quantisation, model.argument)
             model = replace(model, row=row)  # noqa: PLW2901
-            kept = self.profile is not None or "dtype" in self.overrides
-            self.models.append(model if kept else choose_format(model, machine))
+            is_fixed = self.profile is not None or "dtype" in self.overrides
+            self.models.append(model if is_fixed else choose_format(model, machine))
 
     def choose_benchmarks(self, settings: dict[str, Any]) -> Layout:
-        """Keep the runnable benchmarks in the settings, and note the reasons for the others.
+        """Remove benchmarks that no model can run from the settings, and note the reasons.
 
-        Raises UserError when a named one or a named language is not run, or nothing is left.
+        Raises UserError when the user named such a benchmark, when no model is run on a named
+        language, or when no benchmark remains.
         """
         if not self.benchmarks:
             reasons = {}
@@ -221,8 +223,8 @@ class Evaluation:
                 rows = {} if every_part(*inputs) else alone.catalogue.models
                 obstacles = {m: obstacle(*inputs, row, name) for m, row in rows.items()}
                 distinct = {*obstacles.values()}
-                each = (f"{model}: {why}" for model, why in obstacles.items())
-                reasons[name] = "; ".join(each if len(distinct) > 1 else distinct)
+                by_model = (f"{model}: {why}" for model, why in obstacles.items())
+                reasons[name] = "; ".join(by_model if len(distinct) > 1 else distinct)
             settings["benchmarks"] = [name for name, reason in reasons.items() if not reason]
             if not settings["benchmarks"]:
                 lines = "\n".join(f"  {name}: {reason}" for name, reason in reasons.items())
@@ -232,7 +234,7 @@ class Evaluation:
         layout = checked(settings)
         inputs = (layout.campaign, layout.catalogue, layout.groups)
         check_runs(*inputs)
-        covered = {lang for part in every_part(*inputs) for _, lang in part.sets}
+        covered = {lang for run in every_part(*inputs) for _, lang in run.sets}
         unused = [lang for lang in self.languages if lang not in covered]
         if unused:
             raise UserError(
@@ -245,8 +247,8 @@ class Evaluation:
     def prepare(self, folder: Path) -> Layout:
         """Write the campaign and its table of models into a folder.
 
-        If the user names benchmarks but no languages, all languages of those benchmarks are taken.
-        A model trained here has training text only for the template's languages, so these are kept.
+        If the user names benchmarks but no languages, all languages of those benchmarks are used.
+        But models that are trained here only have training text in the template's languages.
 
         Raises UserError when a request cannot be met.
         """
@@ -277,7 +279,7 @@ class Evaluation:
                 )
         settings["catalogue"]["models"] = f"{path}/{MODELS_FILE}"
         settings["models"] = [model.row.name for model in self.models]
-        # The repository's models too: the report card names them beside their printed numbers.
+        # With the models of the repository, because the report card names them beside print.
         rows = {**repository_catalogue().models, **{m.row.name: m.row for m in self.models}}
         table = folder / MODELS_FILE
         earlier = table.read_text(encoding="utf-8") if table.exists() else None
@@ -300,15 +302,15 @@ class Evaluation:
         return layout
 
     def run(self, arguments: Sequence[str], out: Path | None) -> None:
-        """Evaluate models into ``out`` (``evaluations/MODEL``) and print the report card."""
-        # Their paths are the user's, so before the directory changes.
+        """Evaluate models into ``out`` (default: evaluations/MODEL), and print the report card."""
+        # Before the directory changes, because paths are relative to the user's directory.
         self.resolve(arguments)
         name = "+".join(model.row.name for model in self.models)[:100]
         folder = (out or Path(FOLDER, name)).expanduser().resolve()
         enter_repository()
         if folder.exists() and not folder.is_dir():
             raise UserError(f"--out is {folder}, which is a file; name a directory.")
-        # A request that was refused has left a table of models.
+        # A refused request may have written the table of models.
         names = {path.name for path in folder.iterdir()} - {MODELS_FILE} if folder.is_dir() else ()
         if names and CAMPAIGN_FILE not in names:
             raise UserError(
@@ -330,8 +332,8 @@ class Evaluation:
                 table = output.partition("Job stats:\n")[2].partition("\n\n")[0]
                 print(table or "Nothing to do: everything is there and as it should be.")
                 return
-            site, parts = find_site(campaign), every_part(campaign, catalogue, groups)
-            refuse_unreachable(campaign, catalogue, parts, site.cache if site else None)
+            site, runs = find_site(campaign), every_part(campaign, catalogue, groups)
+            refuse_unreachable(campaign, catalogue, runs, site.cache if site else None)
             if not self.profile:
                 for line in check_memory(self.models):
                     console.print(line, soft_wrap=True, highlight=False)

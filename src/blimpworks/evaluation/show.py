@@ -1,5 +1,6 @@
-"""Format numbers and sentences of the report card, for the terminal and the page."""
+"""Format numbers and write sentences of the report card, for the terminal and the page."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -17,9 +18,9 @@ BASELINES = {
     "commoner label": "Commoner label: what most sentences of the paradigm are.",
     "chance": "Chance: one of an item's options.",
 }
-"""Sentences that explain the baselines, by name."""
+"""Explanations of baselines, by name."""
 WORST_SIDES = {"good": "✓", "bad": "✗"}
-"""Signs of a pair's sentences."""
+"""Signs of the sentences of a pair."""
 
 
 def percent(value: float | None) -> str:
@@ -45,7 +46,9 @@ def nats(value: float | None, digits: int = 2) -> str:
 
 def p_value(p: float) -> str:
     """Format a p-value to two digits: ``0.034``, ``< 0.0001``."""
-    return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
+    if p < 0.0001:
+        return "< 0.0001"
+    return f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
 
 
 def ties(accuracy: Record) -> str:
@@ -61,13 +64,13 @@ def size(billions: float | None) -> str:
 
 
 def numbers(counts: Iterable[int], dash: str = "–") -> str:
-    """Format numbers of items: ``358``, or ``300–358`` where they differ."""
+    """Format numbers of items: ``358``, or ``300–358`` if they differ."""
     ordered = sorted(counts)
     return dash.join(dict.fromkeys(f"{n:,}" for n in [*ordered[:1], *ordered[-1:]]))
 
 
 def checked(model: Model) -> str:
-    """Name a model's passed tests, with unusual findings; empty without any."""
+    """Return a sentence on the tests that a model passed, with findings; empty without tests."""
     tests = ("weights", "tokenizer", "form", "causality", "padding", "prefixes", "vocabulary")
     findings = {name: model["checks"][name] for name in tests if name in model["checks"]}
     shown_findings = (
@@ -78,7 +81,7 @@ def checked(model: Model) -> str:
 
 
 def totals(benchmark: Benchmark) -> list[Row]:
-    """Return the rows of whole languages, all together first."""
+    """Return the rows over all phenomena; all languages together come first."""
     return [row for row in benchmark["rows"] if row["phenomenon"] == ALL]
 
 
@@ -96,19 +99,19 @@ def phenomena(benchmark: Benchmark, lang: str) -> list[Row]:
 
 def counts(row: Row, models: Iterable[str], key: Literal["models", "skipped"] = "models") -> str:
     """Format the numbers of items that models judged, or else skipped: ``358``, ``0–358``."""
-    run = (model for model in models if model in {*row["models"], *row["skipped"]})
-    return numbers(row[key][model]["n"] if model in row[key] else 0 for model in run)
+    run = [model for model in models if model in {*row["models"], *row["skipped"]}]
+    return numbers(row[key].get(model, {"n": 0})["n"] for model in run)
 
 
 def _few(texts: Sequence[str], comma: str = ", ") -> str:
-    more = [f"{len(texts) - FEW} more"] if len(texts) > FEW else []
-    return comma.join([*texts[:FEW], *more])
+    remaining = [f"{len(texts) - FEW} more"] if len(texts) > FEW else []
+    return comma.join([*texts[:FEW], *remaining])
 
 
 def skipped_phrase(skipped: Record, unit: str) -> str:
     """Return a model's number of items, skipped items and reasons: ``n = 42, 18 skipped: …``."""
-    reasons = skipped["reasons"]
-    counted = [f"{n:,} {why}" for why, n in sorted(reasons.items(), key=lambda each: -each[1])]
+    reasons: Counter[str] = Counter(skipped["reasons"])
+    counted = [f"{n:,} {reason}" for reason, n in reasons.most_common()]
     why = ", ".join(counted if len(reasons) > 1 else reasons)
     n, of = skipped["n"], skipped["of"]
     if n < of:
@@ -126,15 +129,15 @@ class CardText:
         )
 
     def language(self, code: str) -> str:
-        """Return a language's name; ``all`` and ``mean`` have names too."""
+        """Return the name of a language, of ``all`` or of ``mean``."""
         names = {ALL: "All languages", MEAN: "Mean of languages"}
         return names.get(code) or self.card["languages"].get(code, code)
 
     def label(self, model: str) -> str:
-        """Return a model's label."""
+        """Return the label of a model."""
         return self.card["models"][model]["label"]
 
-    def _start(self, benchmark: Benchmark, model: str) -> str:
+    def _prefix(self, benchmark: Benchmark, model: str) -> str:
         return f"{self.label(model)}: " if len(benchmark["methods"]) > 1 else ""
 
     def items_line(self, benchmark: Benchmark) -> str:
@@ -150,14 +153,14 @@ class CardText:
         return f"A balanced sample of {n:,} of {of:,} {plural}{languages}{limited}."
 
     def methods_line(self, benchmark: Benchmark) -> str:
-        """Return the judging methods, by model where they differ."""
+        """Return the judging method, or the methods by model if they differ."""
         methods = benchmark["methods"]
         if len({*methods.values()}) == 1:
             return next(iter(methods.values()))
         return ", ".join(f"{self.label(model)}: {method}" for model, method in methods.items())
 
     def baselines_note(self, benchmark: Benchmark) -> str:
-        """Explain the baselines, and name languages without word frequencies; perhaps empty."""
+        """Explain the baselines, if any, and name languages without word frequencies."""
         rows = [row for row in totals(benchmark) if row["lang"] not in (ALL, MEAN)]
         sentences = [BASELINES[name] for name in baselines(rows)]
         unknown = [
@@ -170,19 +173,19 @@ class CardText:
         return " ".join(["Baselines, by the items alone.", *sentences]) if sentences else ""
 
     def skipped_lines(self, benchmark: Benchmark) -> list[str]:
-        """Return a line per model on its skipped items; none where nothing was skipped."""
+        """Return a line for each model that skipped items."""
         rows = totals(benchmark)
         lines = []
-        for model, each in (rows[0]["skipped"] if rows else {}).items():
+        for model, skipped in (rows[0]["skipped"] if rows else {}).items():
             languages = [
                 f"{self.language(row['lang'])} {row['skipped'][model]['n']:,} "
                 f"of {row['skipped'][model]['of']:,}"
                 for row in rows[1:]
-                if row["lang"] != MEAN and model in row["skipped"] and each["n"] < each["of"]
+                if row["lang"] != MEAN and model in row["skipped"] and skipped["n"] < skipped["of"]
             ]
             where = f" ({_few(languages)})" if languages else ""
-            phrase = skipped_phrase(each, benchmark["unit"])
-            lines.append(f"{self._start(benchmark, model)}{phrase}{where}.")
+            phrase = skipped_phrase(skipped, benchmark["unit"])
+            lines.append(f"{self._prefix(benchmark, model)}{phrase}{where}.")
         if lines and rows[0]["models"] and len(benchmark["methods"]) > 1:
             lines.append(
                 "Accuracies are over what each model was judged on, tests over what both were."
@@ -190,11 +193,11 @@ class CardText:
         return lines
 
     def written_lines(self, benchmark: Benchmark) -> list[str]:
-        """Return a line per model on answers that were cut off or repeat the prompt."""
+        """Return a line for each model on answers that were cut off or repeat the prompt."""
         lines = []
         # Cards of earlier versions have no such counts.
         for model, written in benchmark.get("written", {}).items():
-            start = self._start(benchmark, model)
+            start = self._prefix(benchmark, model)
             if any(of[name] is None for of in written for name in ("cut", "echoes")):
                 lines.append(f"{start}Whether answers were cut off is not known; judge them again.")
                 continue
@@ -215,7 +218,7 @@ class CardText:
         return lines
 
     def not_tested(self, benchmark: Benchmark) -> str:
-        """Return a line on items that one of two models skipped; empty without any."""
+        """Return a line on items that one of two models skipped; empty if there are none."""
         skipped: dict[str, list[int]] = {}
         for test in benchmark["tests"]:
             skipped.setdefault(self.language(test["lang"]), []).append(test["skipped"])
@@ -223,7 +226,7 @@ class CardText:
         return f"Not in n, because one of the two skipped them: {_few(lost)}." if lost else ""
 
     def not_sampled(self, benchmark: Benchmark) -> str:
-        """Return a line on pairs without a score by one of the first tokens; perhaps empty."""
+        """Return a line on pairs without a score for one of the first tokens; empty without any."""
         lost = [
             f"{self.label(model)}, {self.language(row['lang'])}, {row['first_token']}: "
             f"{row['skipped']:,} of {row['n'] + row['skipped']:,}"
@@ -234,7 +237,7 @@ class CardText:
         return f"Not in n, because they were skipped: {_few(lost, '; ')}." if lost else ""
 
     def unknown_words(self, benchmark: Benchmark) -> str:
-        """Return a line on unknown words of models of words; empty without such models."""
+        """Return a line on the unknown words of models of words; empty without such models."""
         # Cards of earlier versions have no such shares.
         shares = benchmark.get("unknown", {}).items()
         lines = (f"{self.label(model)} {percent(share)} %" for model, share in shares)
@@ -244,11 +247,12 @@ class CardText:
         """Return a test's result as a phrase."""
         if test["adjusted"] >= 0.05:
             return "no difference shown"
-        return f"{self.label(test['a' if test['only_a'] > test['only_b'] else 'b'])} is better"
+        better = test["a"] if test["only_a"] > test["only_b"] else test["b"]
+        return f"{self.label(better)} is better"
 
 
 def unlike_languages(benchmark: Benchmark) -> str:
-    """Return a warning where models are not judged in the same languages; else empty."""
+    """Return a warning if models are not judged in the same languages; else empty."""
     rows = [row for row in totals(benchmark) if row["lang"] not in (ALL, MEAN)]
     covered = {
         frozenset(row["lang"] for row in rows if model in row["models"])
@@ -263,6 +267,6 @@ def unlike_languages(benchmark: Benchmark) -> str:
 
 
 def ranks(ranking: Record) -> str:
-    """Format our models' ranks: ``3, 7 of 12``."""
-    numbers = ", ".join(str(place["rank"]) for place in ranking["places"] if place["ours"])
-    return f"{numbers} of {len(ranking['places'])}"
+    """Format the ranks of our models: ``3, 7 of 12``."""
+    ours = ", ".join(str(row["rank"]) for row in ranking["places"] if row["ours"])
+    return f"{ours} of {len(ranking['places'])}"

@@ -1,7 +1,7 @@
 """Read the two evaluations of a comparison, pair their models, and find differences in procedure.
 
-The second may be samples of lm-evaluation-harness (lm-eval 0.4.13, ``--log_samples``). A line has
-the document, its two pairs of context and continuation, and their log-probabilities.
+The second may be samples of lm-evaluation-harness (lm-eval 0.4.13, ``--log_samples``). Each line
+has a document, two pairs of context and continuation, and their log-probabilities.
 """
 
 import re
@@ -25,12 +25,13 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import Record
-from blimpworks.evaluation.judged import COLUMNS, read_accuracies, read_judgements
+from blimpworks.evaluation.judged import COLUMNS, read_judgements
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
+from blimpworks.exhibits.shared import read_plain
 from blimpworks.interop.lm_eval import METRICS, sentences_of
 from blimpworks.items import SAMPLED
 from blimpworks.json_files import load_json
-from blimpworks.tables import ITEMS, made_by, read_table
+from blimpworks.tables import ACCURACIES, ITEMS, made_by, read_table
 
 LABELS = ["benchmark", "model", "lang", "phenomenon", "paradigm", "method"]
 
@@ -42,18 +43,18 @@ class Side:
     folder: Path
     results: Path
     campaign: Campaign | None
-    """Settings of the evaluation; None for a results tree, which has none."""
+    """Settings of the evaluation; None for a results tree without campaign file."""
 
     @cached_property
     def accuracies(self) -> pd.DataFrame:
-        """Accuracies on all its benchmarks. Raises UserError when there are none."""
+        """Accuracies on all benchmarks. Raises UserError when there are none."""
         paths = sorted((self.results / "accuracies").glob("*.parquet"))
         if not paths:
             raise UserError(
                 f"{self.folder} has no accuracies; expected the directory of a finished evaluation "
                 f"(with {CAMPAIGN_FILE}) or a results tree with accuracies/BENCHMARK.parquet."
             )
-        return pd.concat(map(read_accuracies, paths), ignore_index=True)
+        return read_plain(ACCURACIES, paths)
 
     @cached_property
     def accuracy_by_label(self) -> dict[Any, float]:
@@ -63,7 +64,10 @@ class Side:
 
     @cached_property
     def judged_tables(self) -> list[tuple[str, str, str]]:
-        """Benchmark, language and model of each table of judgements, by accuracies and records."""
+        """Benchmark, language and model of each table of judgements.
+
+        They are in the accuracies, or in the records of the jobs that computed these.
+        """
         rows = self.accuracies[["benchmark", "lang", "model"]].itertuples(index=False, name=None)
         inputs = (
             Path(entry["path"]).with_suffix("").parts[-3:]
@@ -83,12 +87,12 @@ class Side:
         """Return benchmark and language of each table of a model's judgements."""
         return [(benchmark, lang) for benchmark, lang, name in self.judged_tables if name == model]
 
-    def table(self, kind: str, benchmark: str, lang: str, model: str) -> Path:
+    def table(self, folder: str, benchmark: str, lang: str, model: str) -> Path:
         """Return the path of a model's table in a language."""
-        return self.results / kind / benchmark / model / f"{lang}.parquet"
+        return self.results / folder / benchmark / model / f"{lang}.parquet"
 
     def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
-        """Read a model's judgements in a language by all methods, columns ``COLUMNS``."""
+        """Read a model's judgements in a language by all methods, with columns ``COLUMNS``."""
         return read_judgements(self.table("judgements", benchmark, lang, model))
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
@@ -97,7 +101,7 @@ class Side:
 
 
 def read_side(folder: Path) -> Side:
-    """Read an evaluation, or a results tree. Raises UserError when it is neither."""
+    """Read an evaluation or a results tree. Raises UserError when the path is no directory."""
     if not folder.is_dir():
         raise UserError(f"{folder} is no directory; name that of an evaluation, or a results tree.")
     path, below = folder / CAMPAIGN_FILE, folder / "results"
@@ -108,7 +112,7 @@ def read_side(folder: Path) -> Side:
 def pair_models(
     a: Side, b: Side, chosen: tuple[str, str] | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """Pair the ``chosen`` models of two sides, else those of the same name, else the only ones."""
+    """Pair the ``chosen`` models, or else models of the same name, or else the only models."""
     if chosen:
         for side, model in zip((a, b), chosen, strict=True):
             if model not in side.models:
@@ -132,7 +136,10 @@ def pair_models(
 
 
 def _sample(line: str) -> tuple[tuple[str, str], Record]:
-    """Return a line's sentences and sample. Raises ValueError or LookupError for other lines."""
+    """Return the two sentences and the sample of a line.
+
+    Raises ValueError, LookupError, TypeError or AttributeError for a line of another form.
+    """
     value = load_json(line)
     pair = sentences_of(value["doc"])
     if str(value["target"]) != "0":
@@ -143,12 +150,12 @@ def _sample(line: str) -> tuple[tuple[str, str], Record]:
         if isinstance(arguments, dict)
         else arguments
     )
-    wholes = ["".join(text[:2]) for text in texts]
-    if len(wholes) != 2 or not all(map(str.endswith, wholes, pair)):
+    inputs = ["".join(text[:2]) for text in texts]
+    if len(inputs) != 2 or not all(map(str.endswith, inputs, pair)):
         raise ValueError(
             f"arguments are {arguments!r}, expected texts that end in the two sentences"
         )
-    before = {*map(str.removesuffix, wholes, pair)}
+    before = {*map(str.removesuffix, inputs, pair)}
     good, bad = (float(number) for number, _ in value["filtered_resps"])
     correct = {method: float(value[name]) for method, name in METRICS.items() if name in value}
     return pair, {"correct": correct, "margin": good - bad, "before": before}
@@ -158,21 +165,22 @@ def _sample(line: str) -> tuple[tuple[str, str], Record]:
 class SamplesSide(Side):
     """Samples of one model, matched to the other side's items by their two sentences."""
 
-    other: Side
+    reference: Side
+    """The other side, which has the items."""
     model: str
     samples: Mapping[tuple[str, str], Record]
     """Samples by good and bad sentence: ``correct``, 1 or 0 by method, ``margin`` and ``before``.
 
-    The margin is the log-probability of the good sentence minus that of the bad one, in nats.
-    Texts are before a sentence, after the token that conditions the first one.
+    ``margin`` is the log-probability of the good sentence minus that of the bad one, in nats.
+    ``before`` has the texts that the model read before a sentence.
     """
 
     @cached_property
     def accuracies(self) -> pd.DataFrame:
-        """Accuracies on the other side's items with samples. Raises UserError for none."""
+        """Accuracies on items of the other side that have samples. Raises UserError for none."""
         rows = []
         pairs = {name for name, benchmark in benchmarks().items() if benchmark.judge == "judge"}
-        for name, lang in sorted({(n, lang) for n, lang, _ in self.other.judged_tables}):
+        for name, lang in sorted({(n, lang) for n, lang, _ in self.reference.judged_tables}):
             if name not in pairs:
                 continue
             judged = self.judgements(name, lang, self.model)
@@ -182,13 +190,13 @@ class SamplesSide(Side):
                     rows.append([*labels, values.mean()])
         if not rows:
             raise UserError(
-                f"{self.folder} has no sample of a pair that {self.other.folder} has judged; "
+                f"{self.folder} has no sample of a pair that {self.reference.folder} has judged; "
                 "compare results on the same sentences."
             )
         return pd.DataFrame(rows, columns=[*LABELS, "accuracy"])
 
     def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
-        """Return the harness's verdicts, with the ids of the other side's items."""
+        """Return the decisions of the harness, with the ids of the other side's items."""
         names = ["item_id", "paradigm", "phenomenon", "good", "bad"]
         items = read_table(ITEMS, self.items(benchmark, lang, model), names)
         rows = []
@@ -201,11 +209,13 @@ class SamplesSide(Side):
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
         """Return the path of the other side's items."""
-        models = (name for *table, name in self.other.judged_tables if table == [benchmark, lang])
-        return self.other.items(benchmark, lang, next(models))
+        models = (
+            name for *table, name in self.reference.judged_tables if table == [benchmark, lang]
+        )
+        return self.reference.items(benchmark, lang, next(models))
 
     def explanation(self, flipped: int, both: int) -> str:
-        """Explain why decisions differ; empty where the harness read only the sentences."""
+        """Explain why decisions differ; empty if the harness read nothing but the sentences."""
         before = {text for sample in self.samples.values() for text in sample["before"]}
         if before == {""}:
             return ""
@@ -217,8 +227,8 @@ class SamplesSide(Side):
         )
 
 
-def read_samples(folder: Path, other: Side) -> SamplesSide | None:
-    """Read samples of the harness; None without any. Raises UserError for anything but pairs."""
+def read_samples(folder: Path, reference: Side) -> SamplesSide | None:
+    """Read samples of the harness; None if there are none. Raises UserError if not of pairs."""
     files = sorted(folder.rglob("samples_*.jsonl"))
     if not files:
         return None
@@ -246,20 +256,22 @@ def read_samples(folder: Path, other: Side) -> SamplesSide | None:
                     "filters; leave the files of one."
                 )
     name = files[0].parent.name
-    return SamplesSide(folder, folder, None, other, name, samples)
+    return SamplesSide(folder, folder, None, reference, name, samples)
 
 
-PLACES = {"campaign", "description", "pathvars", "catalogue", "models", "mirror", "site"}
-"""Settings of paths and names; the models' rows are compared on their own."""
-NAMES = {"name", "label", "family", "papers", "note"}
-"""Columns of models that decide no number."""
-NAMING = re.compile(r"(retrieve_model|train_\w+) name: ")
-"""Beginning of causes that only rename models."""
-WHOLE_ITEMS = re.compile(r"results/items/.* only in (?P<side>[AB])")
-"""Two causes that come together when one evaluation took a sample."""
+# Differences in procedure
+
+LOCATIONS = {"campaign", "description", "pathvars", "catalogue", "models", "mirror", "site"}
+"""Settings of names and paths, which change no number; rows of models are compared apart."""
+DESCRIPTIONS = {"name", "label", "family", "papers", "note"}
+"""Columns of a table of models that change no number."""
+RENAMING = re.compile(r"(retrieve_model|train_\w+) name: ")
+"""Beginning of causes that only concern names of models."""
+ALL_ITEMS = re.compile(r"results/items/.* only in (?P<side>[AB])")
+"""Cause that comes with one of ``SAMPLED_ITEMS`` when one evaluation took a sample."""
 SAMPLED_ITEMS = re.compile(rf"{SAMPLED} only in [AB]")
 KINDS = ("model", "input", "parameter", "engine", "code", "package")
-"""Kinds of the jobs' differences, in their order on the list."""
+"""Kinds of differences between jobs, in the order of the list."""
 Compared = tuple[str, str, tuple[str, str]]
 """Benchmark, language and models of compared tables."""
 
@@ -272,35 +284,37 @@ class Reason:
     """``setting``, ``model``, ``input``, ``code``, ``parameter``, ``engine``, ``package``, …"""
     text: str
     tables: int = 0
-    """Number of compared tables that it affects, by the jobs' records."""
+    """Number of compared tables that it affects according to the records of jobs."""
 
 
 @dataclass
 class _Renamed(Run):
-    """A run whose products' keys have other names of models."""
+    """A run with replaced names of models in the keys of its products."""
 
-    other_names: Mapping[str, str] = field(default_factory=dict)
-    """Other names by the model's own name."""
+    new_names: Mapping[str, str] = field(default_factory=dict)
+    """New names by the names in the run."""
 
     def key(self, path: str) -> str:
-        parts = super().key(path).split("/")
-        stem, dot, suffix = parts[-1].partition(".parquet")
-        renamed = [self.other_names.get(part, part) for part in parts[:-1]]
-        return "/".join([*renamed, f"{self.other_names.get(stem, stem)}{dot}{suffix}"])
+        *folders, file = super().key(path).split("/")
+        stem, dot, suffix = file.partition(".parquet")
+        renamed = [self.new_names.get(folder, folder) for folder in folders]
+        return "/".join([*renamed, f"{self.new_names.get(stem, stem)}{dot}{suffix}"])
 
     def file(self, path: str) -> Path:
         return Run(self.root, self.recorded, self.base).file(path)
 
 
-def _of_jobs(
+def _job_differences(
     a: Run, b: Run, pairs: Sequence[tuple[str, str]], compared: Collection[Compared]
-) -> Iterator[Reason]:
-    """Yield differences between the jobs behind the judgements, in the order of ``KINDS``."""
+) -> list[Reason]:
+    """Return differences between the jobs that made the judgements, in the order of ``KINDS``."""
+    # Number of tables that each reason, a kind and a text, affects.
     tables: Counter[tuple[str, str]] = Counter()
     for ours, theirs in pairs:
         second = b
         if ours != theirs:
-            second = _Renamed(b.root, b.recorded, b.base, other_names={theirs: ours, ours: theirs})
+            # Give the model of B the name of A's, so that their products have the same keys.
+            second = _Renamed(b.root, b.recorded, b.base, new_names={theirs: ours, ours: theirs})
             jobs = b.jobs.values()
             second.jobs = {second.key(job["outputs"][0]["path"]): job for job in jobs}
         causes = Causes(a, second)
@@ -308,21 +322,21 @@ def _of_jobs(
             key = f"results/judgements/{benchmark}/{ours}/{lang}.parquet"
             in_both = key in a.products and key in second.products
             if models == (ours, theirs) and in_both and causes.changed(key):
-                behind = causes.all_causes(second.products[key][0])
-                samples = any(SAMPLED_ITEMS.fullmatch(cause.text) for cause in behind)
+                all_causes = causes.all_causes(second.products[key][0])
+                has_sample = any(SAMPLED_ITEMS.fullmatch(cause.text) for cause in all_causes)
                 reasons = set()
-                for cause in behind:
-                    of_items = WHOLE_ITEMS.fullmatch(cause.text)
-                    if of_items and samples:
-                        other = {"A": "B", "B": "A"}[of_items["side"]]
-                        text = f"items: all in {of_items['side']}, a sample of them in {other}"
+                for cause in all_causes:
+                    all_items = ALL_ITEMS.fullmatch(cause.text)
+                    if all_items and has_sample:
+                        side, sampled = ("A", "B") if all_items["side"] == "A" else ("B", "A")
+                        text = f"items: all in {side}, a sample of them in {sampled}"
                         reasons.add(("input", text))
-                    elif not NAMING.match(cause.text) and not SAMPLED_ITEMS.fullmatch(cause.text):
+                    elif not RENAMING.match(cause.text) and not SAMPLED_ITEMS.fullmatch(cause.text):
                         reasons.add((cause.kind, cause.text))
                 tables.update(reasons)
-    order = {kind: rank for rank, kind in enumerate(KINDS)}
-    for kind, text in sorted(tables, key=lambda each: (order.get(each[0], len(order)), each[1])):
-        yield Reason(kind, text, tables[kind, text])
+    ranks = {name: rank for rank, name in enumerate(KINDS)}
+    differences = [Reason(*reason, n) for reason, n in tables.items()]
+    return sorted(differences, key=lambda d: (ranks.get(d.kind, len(ranks)), d.text))
 
 
 def _changes(before: Record, after: Record) -> Iterator[str]:
@@ -333,17 +347,20 @@ def _changes(before: Record, after: Record) -> Iterator[str]:
 def reasons_of(
     a: Side, b: Side, pairs: Sequence[tuple[str, str]], compared: Collection[Compared]
 ) -> tuple[list[Reason], list[str]]:
-    """Return differences between two evaluations' ``pairs`` of models, and notes."""
+    """Return differences between two evaluations, and notes on what is unknown.
+
+    ``pairs`` are the names of compared models in A and in B.
+    """
     reasons: list[Reason] = []
     notes = []
     if a.campaign and b.campaign:
         settings, rows = [], []
         for side, campaign in ((a, a.campaign), (b, b.campaign)):
-            settings.append(campaign.model_dump(mode="json", exclude=PLACES))
+            settings.append(campaign.model_dump(mode="json", exclude=LOCATIONS))
             table = side.folder / MODELS_FILE
             table = table if table.exists() else campaign.catalogue.models
             models = ((row.name, row) for row in read_rows(ModelRow, table))
-            rows.append({m: row.model_dump(mode="json", exclude=NAMES) for m, row in models})
+            rows.append({m: row.model_dump(mode="json", exclude=DESCRIPTIONS) for m, row in models})
         reasons += [Reason("setting", change) for change in _changes(*settings)]
         for ours, theirs in pairs:
             names = ours if ours == theirs else f"{ours} → {theirs}"
@@ -355,7 +372,7 @@ def reasons_of(
         notes.append(f"{without} has no campaign.yaml, so settings are not compared.")
     try:
         runs = load_run(a.results), load_run(b.results)
-        reasons += _of_jobs(*runs, pairs, compared)
+        reasons += _job_differences(*runs, pairs, compared)
     except UserError as error:
         notes.append(f"What jobs did differently is not known: {error}")
     return reasons, notes

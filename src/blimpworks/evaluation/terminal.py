@@ -16,20 +16,17 @@ from blimpworks.scoring.words import Column
 WIDTH = 80
 INDENT = 2
 MOST_LANGUAGES = 12
-"""Most languages listed; if there are more, those with the lowest accuracies."""
+"""Most languages to list; if there are more, those with the lowest accuracies."""
 NEIGHBOURS = 2
-"""Printed models shown above and below ours."""
+"""Number of printed models above and below ours to show."""
 WITH_TIES, WITHOUT_TIES = 2, 3
-"""Models side by side, with a column of ties and without."""
+"""Most models side by side, with and without a column of ties."""
 SHOWN_ITEMS = 3
-"""Worst items and wrong answers of each model; the page has more."""
-
-
-# Paragraphs, tables and texts that are cut
+"""Number of worst items or wrong answers of a model to show; the page has more."""
 
 
 def say(console: Console, text: str, *, style: str = "", indent: int = 0) -> None:
-    """Print a paragraph without interpreting markup."""
+    """Print a paragraph; square brackets in it are no markup."""
     content = Text(text, style=style, overflow="fold")
     console.print(Padding(content, (0, 0, 0, indent), expand=False))
 
@@ -42,9 +39,9 @@ def table(
     bold: Container[int] = (),
     gap: tuple[int, int] = (2, 0),
 ) -> Table:
-    """Return a table without lines: ``texts`` columns to the left, then numbers to the right.
+    """Return a table without rules: ``texts`` columns of text, then columns of numbers.
 
-    ``bold`` are positions of rows; ``gap`` is the number of spaces after and before columns.
+    ``bold`` are indices of rows; ``gap`` is the number of spaces after and before columns.
     """
     padding = (0, gap[0], 0, gap[1])
     lines = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
@@ -60,7 +57,7 @@ def table(
 
 
 def _shorten(text: str, width: int) -> str:
-    """Cut a text to at most ``width`` cells, with … in its middle."""
+    """Cut a text to at most ``width`` terminal cells, with … in the middle."""
     if cell_len(text) <= width:
         return text
     first, last = text[: (len(text) + 1) // 2], text[(len(text) + 1) // 2 :]
@@ -70,18 +67,18 @@ def _shorten(text: str, width: int) -> str:
 
 
 def _beginning(text: str, width: int) -> str:
-    """Cut a text to one line of at most ``width`` cells, with … at its end."""
+    """Cut a text to one line of at most ``width`` terminal cells, with … at the end."""
     text = " ".join(text.split())
     if cell_len(text) <= width:
         return text
-    # Letter by letter: rich's set_cell_size would lose a combining mark of the last one.
+    # Not by rich's set_cell_size, which drops combining marks of the last letter.
     while cell_len(text) > width - 1:
         text = text[:-1]
     return f"{text.rstrip()}…"
 
 
 class _Terminal:
-    """A card, printed on a console."""
+    """Prints the sections of a card on a console."""
 
     def __init__(self, card: Card, console: Console) -> None:
         self.card, self.console, self.text = card, console, show.CardText(card)
@@ -102,7 +99,7 @@ class _Terminal:
     def accuracy_table(
         self, rows: Sequence[tuple[str, Row]], models: Sequence[str], head: str, *, ties: bool
     ) -> Table:
-        """Return a table with a column per model of its aligned accuracies, intervals and ties."""
+        """Return a table with a column of accuracies, intervals and ties for each model."""
         columns = [["\nn", *(show.counts(row, models) for _, row in rows)]]
         if any(row["skipped"] for _, row in rows):
             columns.append(["\nskipped", *(show.counts(row, models, "skipped") for _, row in rows)])
@@ -180,28 +177,29 @@ class _Terminal:
             self.say(note, "dim")
 
     def rankings(self, rankings: Sequence[Record]) -> None:
-        """Print the first ranking's best model, ours and their neighbours; of others our ranks."""
+        """Print the first ranking around our models; of the other rankings only our ranks."""
         first, *by_language = rankings
-        places = first["places"]
-        printed = sum(not place["ours"] for place in places)
+        ranked = first["places"]
+        printed = sum(not row["ours"] for row in ranked)
         self.head(f"Among the {printed} models in print: {self.text.language(first['lang'])}")
-        ours = [position for position, place in enumerate(places) if place["ours"]]
+        ours = [position for position, row in enumerate(ranked) if row["ours"]]
         around = range(-NEIGHBOURS, NEIGHBOURS + 1)
         near = {0, *(position + distance for position in ours for distance in around)}
-        rows: list[tuple[str, ...]] = []
-        for position, place in enumerate(places):
+        lines: list[tuple[str, ...]] = []
+        for position, row in enumerate(ranked):
             if position in near:
-                label = f"{'▶' if place['ours'] else ' '} {_shorten(place['label'], 34)}"
-                model = (str(place["rank"]), label, show.size(place["parameters"]))
-                interval = show.interval(place["low"], place["high"])
-                n = f"{place['n']:,}" if place["n"] else ""
-                rows.append((*model, show.percent(place["accuracy"]), interval, n))
+                label = f"{'▶' if row['ours'] else ' '} {_shorten(row['label'], 34)}"
+                model = (str(row["rank"]), label, show.size(row["parameters"]))
+                interval = show.interval(row["low"], row["high"])
+                n = f"{row['n']:,}" if row["n"] else ""
+                lines.append((*model, show.percent(row["accuracy"]), interval, n))
             elif position - 1 in near:
-                rows.append(("", "  …", "", "", "", ""))
-        bold = {i for i, row in enumerate(rows) if row[1].startswith("▶")}
-        lines = table(("", "  model", "size", "acc", "95 %", "n"), rows, texts=0, bold=bold)
-        lines.columns[1].justify = "left"
-        self.console.print(lines)
+                lines.append(("", "  …", "", "", "", ""))
+        bold = {i for i, line in enumerate(lines) if line[1].startswith("▶")}
+        headings = ("", "  model", "size", "acc", "95 %", "n")
+        shown_table = table(headings, lines, texts=0, bold=bold)
+        shown_table.columns[1].justify = "left"
+        self.console.print(shown_table)
         for note in first["notes"]:
             self.say(note, "dim")
         if by_language:
@@ -266,7 +264,7 @@ class _Terminal:
         self.say(f"{meaning}does not explain.", "dim")
 
     def block(self, columns: Sequence[Column], signs: Sequence[str]) -> None:
-        """Print words over their log-probabilities; words that differ are in brackets."""
+        """Print words above their log-probabilities; words that differ are in brackets."""
         room = WIDTH - 3 * INDENT
         stripes: list[list[tuple[Column, list[str], list[str], int]]] = []
         used = room
@@ -282,28 +280,28 @@ class _Terminal:
             used += width
         for stripe in stripes:
             for side, sign in enumerate(signs):
-                words, numbers = Text(f"{sign} "), Text("  ")
+                texts_line, numbers = Text(f"{sign} "), Text("  ")
                 for column, texts, values, width in stripe:
-                    words.append(texts[side], style="bold" if column["differs"] else "")
-                    words.append(" " * (width - cell_len(texts[side])))
+                    texts_line.append(texts[side], style="bold" if column["differs"] else "")
+                    texts_line.append(" " * (width - cell_len(texts[side])))
                     numbers.append(values[side].ljust(width), style="dim")
-                for line in (words, numbers):
+                for line in (texts_line, numbers):
                     line.rstrip()
                     padded = Padding(line, (0, 0, 0, 2 * INDENT), expand=False)
                     self.console.print(padded, no_wrap=True)
 
     def items(self, benchmark: Benchmark) -> None:
-        kinds = {"Worst items": benchmark["worst"], "Wrong answers": benchmark["wrong"]}
-        of_models = [(kind, *each) for kind, models in kinds.items() for each in models.items()]
-        for kind, model, items in of_models:
+        worst = [("Worst items", *entry) for entry in benchmark["worst"].items()]
+        wrong = [("Wrong answers", *entry) for entry in benchmark["wrong"].items()]
+        for heading, model, items in (*worst, *wrong):
             if items:
                 count = f"{len(items[:SHOWN_ITEMS])} of {len(items)}"
-                self.head(f"{kind} of {self.text.label(model)}: {count} on the page")
+                self.head(f"{heading} of {self.text.label(model)}: {count} on the page")
             for number, item in enumerate(items[:SHOWN_ITEMS], start=1):
                 key = item["phenomenon"]
                 phenomenon = benchmark["phenomena"].get(key, key)
                 title = f"{number}. {self.text.language(item['lang'])}, {phenomenon}"
-                if kind == "Worst items":
+                if heading == "Worst items":
                     self.say(f"{title}, margin {show.nats(item['margin'])}")
                     self.worst(item)
                     continue
@@ -349,7 +347,7 @@ class _Terminal:
 
 
 def print_card(card: Card, console: Console) -> None:
-    """Print a report card, in lines of at most 80 columns, to which the console is narrowed."""
+    """Print a report card in at most 80 columns, to which the console is narrowed."""
     console.width = min(console.size.width, WIDTH)
     page = _Terminal(card, console)
     page.rule("Report card")

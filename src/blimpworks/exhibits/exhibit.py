@@ -1,17 +1,23 @@
-"""Exhibits: their cells, and tables as printed."""
+"""Exhibits as data: cells, captions, and the rows of texts that each file format writes."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pydantic import TypeAdapter
 
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.exhibits.formulas import Formula
 from blimpworks.tables import CELLS
+from blimpworks.yaml_files import read_yaml
 
 if TYPE_CHECKING:  # slow to import, and tables need none of it
     from matplotlib.figure import Figure
@@ -19,10 +25,10 @@ if TYPE_CHECKING:  # slow to import, and tables need none of it
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One number of an exhibit, its formula, and the filter of the rows behind it.
+    """One number of an exhibit, with its formula and the filter of the rows that it is made from.
 
-    ``source`` is the kind of table (judgements, items, …); ``where`` maps its columns to the value,
-    or list of values, of these rows. ``text`` is the number as printed.
+    ``source`` names the table of these rows (judgements, items, …). ``where`` maps columns of that
+    table to the value, or list of values, of the rows. ``text`` is the number as printed.
     """
 
     row: str
@@ -36,20 +42,20 @@ class Cell:
     low: float | None = None
     high: float | None = None
     printed: bool = True
-    """False for a number that print shows only in another cell's text."""
+    """False for a number that appears only in the text of another cell."""
     stands_for: tuple[str, str] | None = None
-    """Row and column of the printed number, where they differ from this cell's."""
+    """Row and column of the printed number, if they differ from those of this cell."""
     ties: int | None = None
     """Ties among the ``n`` judged pairs of an accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Printed names of rows and columns, in print order, and the method shown.
+    """Printed names of rows and columns, in print order, and the judging method to show.
 
     ``models`` and ``method`` are empty for exhibits without models. ``facts`` are the values of the
     campaign that the exhibit's spec requests, by name. ``left_out`` are models of the campaign that
-    the exhibit does not show. ``items`` is the origin of the items, where several are possible.
+    the exhibit omits. ``items`` is the origin of the items, if there are several.
     """
 
     languages: Mapping[str, str]
@@ -76,7 +82,7 @@ class Exhibit:
 
     ``stub`` are columns before the cells (such as ISO code and n), by row; ``remarks`` are columns
     after them. ``bold`` has the (row, column) of cells in bold. ``heads`` splits a column's heading
-    into two lines. ``widths`` is the share of the line of a column of running text.
+    into two lines. ``widths`` are columns of running text, as shares of the line width.
     """
 
     title: str
@@ -91,11 +97,11 @@ class Exhibit:
     widths: dict[str, float] = field(default_factory=dict)
     sections: Sequence[Section] = ()
     named: bool = True
-    """False where the stub says all, and print shows no keys of rows."""
+    """False if the stub identifies the rows, so that no row names are printed."""
     textual: bool = False
-    """True where the cells are texts, in the CSV file too."""
+    """True if the cells are texts, also in the CSV file."""
     written_in: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Languages (BCP 47) of texts by row and column, remarks and stub included."""
+    """Languages (BCP 47) of texts by row and column, also of remarks and stub."""
 
     def table(self) -> pa.Table:
         names = ("row", "column", "value", "low", "high", "text", "n", "source")
@@ -111,13 +117,13 @@ class Exhibit:
     def layout(self, attribute: str = "text") -> pd.DataFrame:
         """Return cells as rows by columns, in order of appearance, stub columns first.
 
-        ``attribute`` is "text", for printed cells, or "value", for all. Raises UserError where a
-        column has the name of the rows' labels.
+        ``attribute`` is "text" for printed cells, or "value" for all cells. Raises UserError when a
+        column is named like the column of row names.
         """
         cells = [cell for cell in self.cells if cell.printed or attribute != "text"]
         rows = list(dict.fromkeys(cell.row for cell in cells))
         columns = list(dict.fromkeys(cell.column for cell in cells))
-        # Set one by one in a table, they would take most of the time of making an exhibit.
+        # Setting them one by one in a data frame would take most of the time of an exhibit.
         values = {(cell.row, cell.column): getattr(cell, attribute) for cell in cells}
         filled = [[values.get((row, column), np.nan) for column in columns] for row in rows]
         frame = pd.DataFrame(filled, index=rows, columns=columns, dtype=object)
@@ -133,3 +139,197 @@ class Exhibit:
             )
         joined.index.name = self.row_title
         return joined.reset_index()
+
+
+# Tables as rows of texts
+
+ABSENT = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a sheet; ``cell`` is the index of its cell, None for names, stub and remarks."""
+
+    text: str
+    cell: int | None = None
+    bold: bool = False
+    lang: str | None = None
+    """Language (BCP 47) of a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a sheet: heading of two lines, alignment, and width as a share of the line."""
+
+    upper: str
+    lower: str
+    right: bool = False
+    width: float | None = None
+    names: bool = False
+    """True for the column of row names."""
+
+    @property
+    def heading(self) -> str:
+        return f"{self.upper} {self.lower}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Rows under headings; ``headed`` is False if the headings of the sheet before apply."""
+
+    columns: tuple[Column, ...]
+    body: list[list[Entry]]
+    headed: bool = True
+
+
+def sheets(exhibit: Exhibit) -> list[Sheet]:
+    """Return a sheet for each section, or one for all rows; none for a figure without numbers."""
+    if exhibit.figure is not None and not exhibit.cells:
+        return []
+    frame = exhibit.layout()
+    frame = frame.set_index(frame.columns[0])
+    rows = {row: row for row in frame.index}
+    every_row = Section(exhibit.row_title, rows, list(frame.columns))
+    cells = {(cell.row, cell.column): index for index, cell in enumerate(exhibit.cells)}
+    # Columns of stub and remarks that hold only numbers are aligned as numbers.
+    texts: dict[str, list[str]] = {}
+    for row_texts in (*exhibit.stub.values(), *exhibit.remarks.values()):
+        for name, text in row_texts.items():
+            texts.setdefault(name, []).extend([text] if text else [])
+    numeric = {
+        name: bool(values) and all(map(str.isdecimal, values)) for name, values in texts.items()
+    }
+    made: list[Sheet] = []
+    before: Sequence[str] | None = None
+    for section in exhibit.sections or [every_row]:
+        columns = [Column("", section.title, names=True)] if exhibit.named else []
+        for name in section.columns:
+            upper, lower = exhibit.heads.get(name, ("", name))
+            width = exhibit.widths.get(name)
+            right = width is None and numeric.get(name, not exhibit.textual)
+            columns.append(Column(upper, lower, right, width))
+        body = []
+        for row, printed in section.rows.items():
+            entries = [Entry(printed)] if exhibit.named else []
+            absent = ABSENT if row in frame.index else ""
+            for name in section.columns:
+                value = frame[name].get(row) if name in frame else None
+                text, key = value if isinstance(value, str) else absent, (row, name)
+                is_bold, lang = key in exhibit.bold, exhibit.written_in.get(key)
+                entries.append(Entry(text, cells.get(key), is_bold, lang))
+            body.append(entries)
+        made.append(Sheet(tuple(columns), body, list(section.columns) != before))
+        before = list(section.columns)
+    return made
+
+
+def in_notation(
+    printed_sheets: Sequence[Sheet], escape: Callable[[str], str], bold: Callable[[str], str]
+) -> list[Sheet]:
+    """Return the sheets with escaped texts, and bold markup where an entry is bold."""
+
+    def written(entry: Entry) -> Entry:
+        text = escape(entry.text)
+        return replace(entry, text=bold(text) if entry.bold else text)
+
+    made = []
+    for sheet in printed_sheets:
+        heads = ((c, escape(c.upper), escape(c.lower)) for c in sheet.columns)
+        columns = tuple(replace(c, upper=upper, lower=lower) for c, upper, lower in heads)
+        body = [[*map(written, entries)] for entries in sheet.body]
+        made.append(replace(sheet, columns=columns, body=body))
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The content of an exhibit's JSON file, beside its table of cells."""
+
+    title: str
+    caption: str
+    sheets: list[Sheet]
+
+
+DOCUMENT = TypeAdapter(Document)
+
+
+def json_text(exhibit: Exhibit) -> str:
+    """Return title, caption and sheets as JSON; entries refer to rows of the table of cells."""
+    document = Document(exhibit.title, exhibit.caption, sheets(exhibit))
+    return DOCUMENT.dump_json(document, exclude_defaults=True).decode() + "\n"
+
+
+def read_document(path: Path) -> Document:
+    """Read an exhibit's JSON file. Raises UserError when it is missing or broken."""
+    with reading(path, "an exhibit as data", f"Build the exhibit: snakemake {path}"):
+        return DOCUMENT.validate_json(path.read_bytes())
+
+
+# Titles and captions, stored as YAML by paper
+
+
+class Description(TypedDict):
+    """Title, caption and heading of the row names, as arguments of ``Exhibit``."""
+
+    title: str
+    caption: str
+    row_title: str
+
+
+class Descriptions:
+    """Descriptions of a paper's exhibits by key; the YAML file is read on first use."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @cached_property
+    def entries(self) -> dict[str, dict[str, str]]:
+        """Templates of the fields of ``Description``, by key of the exhibit."""
+        entries: dict[str, dict[str, str]] = read_yaml(self.path, "descriptions of exhibits")
+        return entries
+
+    def __call__(self, key: str, **values: object) -> Description:
+        entry = self.entries[key]
+        return Description(
+            title=entry["title"].format_map(values),
+            caption=entry.get("caption", "").format_map(values),
+            row_title=entry.get("row_title", ""),
+        )
+
+
+# Writing direction and line breaks of texts
+
+BREAKS = re.compile(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*")
+
+
+def language_tag(lang: str) -> str:
+    """Return the tag for HTML (BCP 47) of a language (ISO 639-3).
+
+    >>> language_tag("zho"), language_tag("aln")
+    ('zh', 'aln')
+    """
+    # Few commands need it, and it takes a while to import.
+    import langcodes
+
+    return str(langcodes.standardize_tag(lang))
+
+
+def is_rtl(text: str) -> bool:
+    """Return whether most letters of a text are written from right to left."""
+    directions = [unicodedata.bidirectional(letter) for letter in text]
+    return directions.count("R") + directions.count("AL") > directions.count("L")
+
+
+def one_line(text: str) -> str:
+    """Replace each line break, with the space around it, by one space."""
+    return BREAKS.sub(" ", text)
+
+
+def isolated(text: str, before: str, after: str) -> str:
+    """Put a text between two marks if its first letter is written from right to left.
+
+    Unicode derives the direction of a line from its first letter.
+    """
+    directions = (unicodedata.bidirectional(c) for c in text)
+    first = next((direction for direction in directions if direction in ("L", "R", "AL")), "L")
+    return text if first == "L" else f"{before}{text}{after}"

@@ -1,19 +1,26 @@
 """Formulas of cells: functions of the selected rows, each with a sentence.
 
-Tables of cells store the sentence; ``formula_lookup.formula_of`` finds its formula, so that
-``blimpworks explain`` can recompute any printed number. Formulas of one paper are in the modules of
-its exhibits.
+Tables of cells store the sentence. ``formula_of`` finds its formula, so that ``blimpworks explain``
+can compute any printed number again. Formulas of one paper are in the modules of its exhibits.
 """
 
 import inspect
 import math
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Concatenate, Generic, ParamSpec, SupportsFloat
+from functools import cache, cached_property
+from importlib import import_module
+from string import Formatter
+from types import ModuleType
+from typing import Any, Concatenate, Generic, ParamSpec, SupportsFloat, get_type_hints
 
 import pandas as pd
+
+from blimpworks.campaign.registry import papers
+from blimpworks.errors import UserError
 
 Arguments = ParamSpec("Arguments")
 
@@ -26,7 +33,7 @@ class Formula:
     function: Callable[..., SupportsFloat] = field(compare=False, repr=False)
     arguments: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     takes_as_printed: bool = field(default=False, compare=False, repr=False)
-    """True if rounded rows are its subject, so that rounding adds no doubt."""
+    """True if the formula is about the rounded numbers, so that rounding is no error."""
 
     def __call__(self, rows: pd.DataFrame) -> float:
         return float(self.function(rows, **self.arguments))
@@ -37,7 +44,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Notation:
-    """Notation of a value in sentences."""
+    """Text form of a parameter's value in the sentence of a formula."""
 
     pattern: str
     """Regular expression, without groups, that matches each result of ``write``."""
@@ -66,7 +73,7 @@ class Template(Generic[Arguments]):
     text: str
     function: Callable[Concatenate[pd.DataFrame, Arguments], SupportsFloat]
     notations: Mapping[str, Notation]
-    """Notations by parameter; others are words, numbers or formulas, by annotation."""
+    """Notations by parameter; others follow from the types of parameters."""
     takes_as_printed: bool
 
     @cached_property
@@ -82,10 +89,8 @@ class Template(Generic[Arguments]):
         notation_texts = {
             name: self.notations.get(name, PLAIN).write(value) for name, value in values
         }
-        nested = (value for value in arguments.values() if isinstance(value, Formula))
-        as_printed = self.takes_as_printed or any(
-            nested_formula.takes_as_printed for nested_formula in nested
-        )
+        nested = [value for value in arguments.values() if isinstance(value, Formula)]
+        as_printed = self.takes_as_printed or any(f.takes_as_printed for f in nested)
         return Formula(self.text.format(**notation_texts), self.function, arguments, as_printed)
 
 
@@ -94,8 +99,8 @@ def formula(
 ) -> Callable[[Callable[Concatenate[pd.DataFrame, Arguments], SupportsFloat]], Template[Arguments]]:
     """Make a function of rows and parameters a template of formulas.
 
-    ``text`` is the sentence with parameters in braces; ``notations`` has those of parameters other
-    than words, numbers and formulas. For ``takes_as_printed`` see ``Formula``.
+    ``text`` is the sentence with parameters in braces. Parameters that are neither words, numbers
+    nor formulas need ``notations``. For ``takes_as_printed`` see ``Formula``.
     """
     return lambda function: Template(text, function, notations, takes_as_printed)
 
@@ -114,11 +119,11 @@ def mean_of(rows: pd.DataFrame, column: str) -> float:
 
 @formula("mean({column})")
 def column_mean(rows: pd.DataFrame, column: str) -> float:
-    """Return the mean of a column; some exhibits write it so."""
+    """Return the mean of a column, for exhibits with this form of the sentence."""
     return float(rows[column].mean())
 
 
-# The text of a row is no number: see ``TEXT``.
+# "text of the row" is the formula ``TEXT``.
 @formula("{column} of the row", column=Notation(r"(?!text )\S+"))
 def of_row(rows: pd.DataFrame, column: str) -> float:
     """Return the only row's value in a column."""
@@ -126,7 +131,7 @@ def of_row(rows: pd.DataFrame, column: str) -> float:
 
 
 def truncate(value: float, decimals: int) -> float:
-    """Cut a positive number after some decimals, ignoring errors of floating point."""
+    """Cut a positive number after some decimals, tolerating floating-point errors."""
     unit: float = 10**decimals
     return math.floor(value * unit + 1e-9) / unit
 
@@ -158,13 +163,85 @@ COMPLEMENT = Formula("1 − value of the row", lambda rows: 1 - rows["value"].it
 
 
 def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Select rows by a value, or list of values, of each column in ``where`` that they have."""
+    """Select rows by a value, or list of values, of each column; ignore columns they lack."""
     for column, value in where.items():
         if column in rows:
-            # Comparing is several times faster; but nothing equals a missing value.
+            # == is several times faster than isin, but finds no missing values.
             if isinstance(value, str | int):
                 chosen = rows[column] == value
             else:
                 chosen = rows[column].isin(value if isinstance(value, list) else [value])
             rows = rows if chosen.all() else rows[chosen]
     return rows
+
+
+# Finding the formula of a sentence
+
+# Modules of papers are loaded by name, so the digest of a command that looks formulas up lacks
+# them. This is safe: cells are rebuilt when their formulas change.
+
+
+def formula_modules() -> Iterator[ModuleType]:
+    """Yield the modules that declare formulas: this one, and those of papers."""
+    yield sys.modules[__name__]
+    for paper in papers().values():
+        yield from map(import_module, paper.formulas)
+
+
+@cache
+def declared() -> tuple[Formula | Template[Any], ...]:
+    """Return all formulas and templates once, without formulas made from templates."""
+    values = {id(v): v for module in formula_modules() for v in vars(module).values()}
+    return tuple(
+        value
+        for value in values.values()
+        if isinstance(value, Template) or (isinstance(value, Formula) and not value.arguments)
+    )
+
+
+@cache
+def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Notation]]:
+    types = get_type_hints(template.function)
+    notations: dict[str, Notation] = {}
+    pattern = ""
+    for text, name, _, _ in Formatter().parse(template.text):
+        pattern += re.escape(text)
+        if name in notations:
+            pattern += f"(?P={name})"
+        elif name:
+            notations[name] = template.notations.get(name) or NOTATIONS[types[name]]
+            pattern += f"(?P<{name}>{notations[name].pattern})"
+    return re.compile(pattern), notations
+
+
+def formulas_of(sentence: str) -> list[Formula]:
+    """Return every formula with this sentence; more than one is a mistake."""
+    matches = [value for value in declared() if isinstance(value, Formula)]
+    for template in (value for value in declared() if isinstance(value, Template)):
+        pattern, notations = _reader(template)
+        if match := pattern.fullmatch(sentence):
+            # A UserError says that a nested formula does not exist.
+            with suppress(UserError):
+                values = {name: notation.read(match[name]) for name, notation in notations.items()}
+                matches.append(template(**values))
+    return [formula for formula in matches if formula.sentence == sentence]
+
+
+@cache
+def formula_of(sentence: str) -> Formula:
+    """Find the formula of a sentence. Raises UserError unless exactly one has it."""
+    matches = formulas_of(sentence)
+    if len(matches) != 1:
+        raise UserError(
+            f"{len(matches)} formulas are called {sentence!r}; expected one. If the cell is from "
+            "another version of this package, build its exhibit again."
+        )
+    return matches[0]
+
+
+NOTATIONS: dict[Any, Notation] = {
+    int: Notation(r"\d+", read=int),
+    float: Notation(r"[\d.]+(?:e-?\d+)?", read=float),
+    str: Notation(r"\S+"),
+    Formula: Notation(".+", read=formula_of),
+}

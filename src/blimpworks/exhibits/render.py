@@ -1,12 +1,15 @@
 """Build exhibits from tables and write them as files.
 
-Tables become CSV, Markdown, LaTeX and HTML; figures PDF, PNG, SVG and HTML; both JSON.
+Tables are written as CSV, Markdown, LaTeX and HTML, figures as PDF, PNG, SVG and HTML. Both are
+also written as JSON.
 """
 
 import importlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from html import escape
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,29 +17,324 @@ import pandas as pd
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.errors import UserError
-from blimpworks.exhibits.exhibit import Exhibit, Labels
-from blimpworks.exhibits.html import html_text
-from blimpworks.exhibits.latex import latex_text
+from blimpworks.exhibits.exhibit import (
+    ABSENT,
+    Column,
+    Entry,
+    Exhibit,
+    Labels,
+    Sheet,
+    in_notation,
+    is_rtl,
+    isolated,
+    json_text,
+    one_line,
+    sheets,
+)
 from blimpworks.exhibits.shared import counted
-from blimpworks.exhibits.sheets import in_notation, json_text, sheets
-from blimpworks.exhibits.texts import isolated, one_line, take_literally
 from blimpworks.files import atomic, write_text
 from blimpworks.tables import CELLS, write_table
+
+# HTML
+
+STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8").strip()
+
+
+def element(name: str, content: str, attributes: Mapping[str, object]) -> str:
+    """Return an HTML element with escaped attributes; attributes that are None are left out."""
+    pairs = ((key, value) for key, value in attributes.items() if value is not None)
+    opening = "".join(f' {key}="{escape(str(value))}"' for key, value in pairs)
+    return f"<{name}{opening}>{content}</{name}>"
+
+
+def direction(text: str) -> str:
+    """Return the direction in which most letters of a text are written: "ltr" or "rtl"."""
+    return "rtl" if is_rtl(text) else "ltr"
+
+
+Escape = Callable[[str], str]
+
+
+def _head_rows(columns: Sequence[Column], width: int, escape: Escape) -> Iterator[str]:
+    empty = "<td></td>" * (width - len(columns))
+    if any(column.upper for column in columns):
+        groups = [(upper, len(list(group))) for upper, group in groupby(columns, lambda c: c.upper)]
+        upper_cells = (
+            element("th", escape(upper), {"colspan": n, "scope": "colgroup"})
+            if upper
+            else "<td></td>" * n
+            for upper, n in groups
+        )
+        yield f"<tr>{''.join(upper_cells)}{empty}</tr>"
+    lower = (
+        element("th", escape(c.lower), {"scope": "col", "class": "n" if c.right else None})
+        if c.lower
+        else "<td></td>"
+        for c in columns
+    )
+    yield f"<tr>{''.join(lower)}{empty}</tr>"
+
+
+Show = Callable[[Entry, int], tuple[Mapping[str, object], str]]
+"""Function from an entry and the index of its cell to added attributes and the content."""
+
+
+def in_bold(entry: Entry, escape: Escape = escape) -> str:
+    """Return an entry's text, bold where marked."""
+    text = escape(entry.text)
+    return f"<strong>{text}</strong>" if entry.bold else text
+
+
+def table_html(
+    printed_sheets: Sequence[Sheet],
+    show: Show,
+    attributes: Mapping[str, object],
+    *,
+    wide_names: bool = False,
+    escape: Escape = escape,
+) -> str:
+    """Return the ``table`` element: a body for each sheet, with headings where they change.
+
+    Each ``td`` of a cell has its index as ``data-cell``, and the attributes that ``show`` adds.
+    With ``wide_names`` the name of an otherwise empty row spans it. The text is well-formed XML.
+    """
+    width = max((len(sheet.columns) for sheet in printed_sheets), default=0)
+    groups = []
+    for number, sheet in enumerate(printed_sheets):
+        heads = _head_rows(sheet.columns, width, escape)
+        if not number:
+            groups.append(f"<thead>{''.join(heads)}</thead>")
+        rows = [*heads] if number and sheet.headed else []
+        for entries in sheet.body:
+            is_name_only = all(e.cell is None and not e.text.strip() for e in entries[1:])
+            has_name = sheet.columns[0].names and entries[0].text
+            if wide_names and has_name and is_name_only and width > 1:
+                marks = {"scope": "rowgroup", "dir": "auto", "colspan": width}
+                rows.append(f"<tr>{element('th', escape(entries[0].text), marks)}</tr>")
+                continue
+            cells = []
+            for entry, column in zip(entries, sheet.columns, strict=True):
+                if column.names:
+                    name = element("th", escape(entry.text), {"scope": "row", "dir": "auto"})
+                    cells.append(name if entry.text else "<td></td>")
+                    continue
+                marks = {"class": "n" if column.right else None, "data-cell": entry.cell}
+                added: Mapping[str, object]
+                added, content = {}, in_bold(entry, escape)
+                if entry.cell is not None:
+                    added, content = show(entry, entry.cell)
+                auto = None if column.right else "auto"
+                marks |= {**added, "dir": direction(entry.text) if entry.lang else auto}
+                cells.append(element("td", content, marks | {"lang": entry.lang}))
+            # Sections may have fewer columns than the widest one.
+            padding = "<td></td>" * (width - len(entries))
+            rows.append(f"<tr>{''.join(cells)}{padding}</tr>")
+        groups.append("<tbody>" + "\n".join(rows) + "</tbody>")
+    return element("table", "\n".join(groups), attributes)
+
+
+def html_text(exhibit: Exhibit, picture: str = "") -> str:
+    """Return the exhibit as a page; a figure shows the file ``picture``.
+
+    Numbers have the keys of their rows and columns as attributes.
+    """
+
+    def show(entry: Entry, index: int) -> tuple[Mapping[str, object], str]:
+        cell = exhibit.cells[index]
+        row, column = cell.stands_for or (cell.row, cell.column)
+        return {"data-row": row, "data-column": column}, in_bold(entry)
+
+    title, caption = escape(exhibit.title), escape(exhibit.caption)
+    content = ""
+    if printed_sheets := sheets(exhibit):
+        scroll = f'<div class="scroll" role="region" aria-label="{title}" tabindex="0">'
+        content = f"{scroll}{table_html(printed_sheets, show, {})}</div>"
+    if exhibit.figure is not None:
+        summary = "<summary>Numbers of this figure</summary>"
+        content = f"<details>{summary}{content}</details>" if content else ""
+        alternative = f"{title}: its numbers are in the table below"
+        content = f'<img src="{escape(picture)}" alt="{alternative}"/>{content}'
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
+        f"<title>{title}</title><style>{STYLE}</style></head>\n"
+        f"<body><figure>{content}\n"
+        f"<figcaption><strong>{title}.</strong> {caption}</figcaption></figure></body></html>\n"
+    )
+
+
+# LaTeX, for a page of one column or two
+
+SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that have them (Noto).
+% With babel, in the preamble: \usepackage[bidi=basic]{babel} \babelprovide[import]{urdu}
+% \babelfont[urdu]{rm}{Amiri} \newcommand{\righttoleft}[1]{\foreignlanguage{urdu}{#1}}
+\providecommand{\righttoleft}[1]{\ifdefined\textdir{\textdir TRT #1}\else
+  \ifdefined\TeXXeTstate{\TeXXeTstate=1\beginR #1\endR}\else#1\fi\fi}
+"""
+LONG, WIDE, NARROW = 50, 7, 4
+"""Most rows of a page, and most columns of a page in small type and of one of its two columns."""
+TEXT_COMMANDS = {
+    "\\": "backslash",
+    "~": "asciitilde",
+    "^": "asciicircum",
+    "|": "bar",
+    "<": "less",
+    ">": "greater",
+    "␣": "visiblespace",
+}
+LATEX_ESCAPES = (
+    {c: f"\\{c}" for c in "&%$#_{}"}
+    | {sign: rf"\text{name}{{}}" for sign, name in TEXT_COMMANDS.items()}
+    | {"−": "$-$", "²": r"\textsuperscript{2}", "β": r"$\beta$", ABSENT: "--"}
+    | {chr(ord("₀") + digit): f"$_{digit}$" for digit in range(10)}
+)
+DECIMAL = re.compile(
+    r"""(?P<bold>\\textbf\{)?(?P<minus>\$-\$)?(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?(bold)\})"""
+)
+NO_NUMBER = {"", LATEX_ESCAPES[ABSENT]}
+DECIMALS = r"\sisetup{mode=text,detect-weight,group-minimum-digits=99}"
+"""Setup of siunitx: numbers in the font of the table, bold where print has them in bold."""
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX_ESCAPES.get(character, character) for character in one_line(text))
+
+
+def _decimal_column(texts: Iterable[str]) -> str | None:
+    """Return a siunitx column if all texts are numbers and some have decimals, else None."""
+    printed = [text for text in texts if text not in NO_NUMBER]
+    numbers = [number for text in printed if (number := DECIMAL.fullmatch(text))]
+    decimals = max((len(n["decimals"] or "") for n in numbers), default=0)
+    if not decimals or len(numbers) < len(printed):
+        return None
+    sign = "-" if any(n["minus"] for n in numbers) else ""
+    return f"S[table-format={sign}{max(len(n['whole']) for n in numbers)}.{decimals}]"
+
+
+def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
+    r"""Return a line of a table.
+
+    ``{}`` before a bracket or star separates it from the ``\\\\`` of the line before.
+    """
+    cells = []
+    # A section may have fewer columns than the table.
+    for text, alignment in zip(texts, alignments, strict=False):
+        cell = text
+        if alignment.startswith("S"):
+            # Column of numbers, aligned at the decimal point; other texts need braces.
+            cell = text and f"{{{text}}}"
+            if number := DECIMAL.fullmatch(text):
+                weight = r"\bfseries " if number["bold"] else ""
+                minus = "-" if number["minus"] else ""
+                point = f".{number['decimals']}" if number["decimals"] else ""
+                cell = f"{weight}{minus}{number['whole']}{point}"
+        elif alignment.startswith(">"):
+            # Lines of running text may end within names like ``anaphor_gender``.
+            cell = text.replace(r"\_", r"\_\allowbreak{}")
+        cells.append(cell)
+    line = " & ".join(cells)
+    return (f"{{}}{line}" if line.startswith(("[", "*")) else line) + r" \\"
+
+
+def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> list[str]:
+    lines = [r"\toprule"]
+    for number, sheet in enumerate(printed_sheets):
+        lines += [r"\midrule"] if number else []
+        if sheet.headed and any(column.upper for column in sheet.columns):
+            # Upper headings span their columns, with a rule below.
+            cells, rules, at = [], [], 1
+            for upper, group in groupby(sheet.columns, key=lambda column: column.upper):
+                span = len(list(group))
+                spanning = rf"\multicolumn{{{span}}}{{c}}{{{upper}}}"
+                cells.append(spanning if upper else "& " * (span - 1))
+                rules += [rf"\cmidrule(lr){{{at}-{at + span - 1}}}"] if upper else []
+                at += span
+            lines += [" & ".join(cells) + r" \\", "".join(rules)]
+        if sheet.headed:
+            lower = [column.lower for column in sheet.columns]
+            lines += [_latex_row(lower, alignments), r"\midrule"]
+        lines += [_latex_row([e.text for e in entries], alignments) for entries in sheet.body]
+    return [*lines, r"\bottomrule"]
+
+
+def latex_text(exhibit: Exhibit) -> str:
+    """Return the table as LaTeX, split into tables of at most ``LONG`` rows.
+
+    It needs the packages booktabs, array, siunitx and adjustbox. (longtable fails on pages of two
+    columns.)
+    """
+
+    def escape(text: str) -> str:
+        escaped = _latex(text)
+        return isolated(escaped, r"\righttoleft{", "}") if exhibit.textual else escaped
+
+    printed_sheets = in_notation(sheets(exhibit), escape, r"\textbf{{{}}}".format)
+    widest = max((sheet.columns for sheet in printed_sheets), key=len)
+    caption = f"{_latex(exhibit.title)}. {_latex(exhibit.caption)}"
+    broad = len(widest) > NARROW or any(column.width for column in widest)
+    alignments = []
+    for column_number, column in enumerate(widest):
+        if column.width:
+            alignments.append(rf">{{\raggedright\arraybackslash}}p{{{column.width:g}\linewidth}}")
+        elif column.right:
+            texts = (
+                entries[column_number].text
+                for sheet in printed_sheets
+                for entries in sheet.body
+                if entries[column_number:]
+            )
+            alignments.append(_decimal_column(texts) or "r")
+        else:
+            alignments.append("l")
+
+    # Each part is a table or ``table*``, no larger than the page, with a caption below it.
+    name, width = ("table*", r"\textwidth") if broad else ("table", r"\columnwidth")
+    size = r"\small" if len(alignments) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
+    decimals = [DECIMALS] if any(a.startswith("S") for a in alignments) else []
+    sheet_groups = list(_pages(printed_sheets))
+    lines = []
+    for number, sheet_group in enumerate(sheet_groups, start=1):
+        lines += [rf"\begin{{{name}}}", r"\centering" + size, *decimals]
+        lines += [rf"\begin{{adjustbox}}{{max width={width},max totalheight=0.8\textheight}}"]
+        lines += [rf"\begin{{tabular}}{{{''.join(alignments)}}}"]
+        lines += _latex_body(sheet_group, alignments)
+        lines += [r"\end{tabular}", r"\end{adjustbox}"]
+        continued = rf"\par\smallskip (continued: part {number} of {len(sheet_groups)})"
+        lines += [rf"\caption{{{caption}}}" if number == 1 else continued, rf"\end{{{name}}}"]
+    return (SCRIPTS if exhibit.textual else "") + "\n".join(lines) + "\n"
+
+
+def _pages(printed_sheets: Sequence[Sheet]) -> Iterator[list[Sheet]]:
+    """Split sheets into groups of at most ``LONG`` rows, each with headings."""
+    sheet_group: list[Sheet] = []
+    room = LONG
+    for sheet in printed_sheets:
+        rows = sheet.body
+        while len(rows) > room:
+            if room:
+                headed = sheet.headed or not sheet_group
+                sheet_group.append(replace(sheet, body=rows[:room], headed=headed))
+            yield sheet_group
+            sheet_group, rows, room = [], rows[room:], LONG
+        sheet_group.append(replace(sheet, body=rows, headed=sheet.headed or not sheet_group))
+        room -= len(rows)
+    yield sheet_group
+
+
+# Markdown, CSV, and pictures
 
 PNG_DPI = 300
 MARGIN = 0.1
 """Margin of figures, in inches."""
 MARKDOWN_SIGNS = "\\|*_`<&~[]"
-# Signs where they would mean something to Markdown or the mathematics in it: inside words, before
-# digits or spaces they stay as they are.
-MEANING = re.compile(
+# Signs that are markup in Markdown or its formulas; inside words, for example, they are not.
+MARKUP = re.compile(
     r"""[|`] | [\\](?=[!-/:-@\[-`{-~]) | <(?=[a-z/!?]) | &(?=\#?\w+;) | \$(?=.*\$) | \*(?=\w)
     | (?<![^\W_])\*(?=\S) | (?<![^\W_])_ | _(?![^\W_]) | ~(?=~) | \[(?=[^\]]*\]\()""",
     re.IGNORECASE | re.VERBOSE,
 )
 RIGHT_TO_LEFT, END_OF_ISOLATE = "\u2067", "\u2069"
-# Fixed, so that a rerun gives the same bytes.
-# Matplotlib reads these when it writes; journals refuse Type 3 fonts, hence 42 (TrueType).
+# Fixed, so that a rerun gives the same bytes. Journals refuse Type 3 fonts, hence 42 (TrueType).
 FILE_SETTINGS: dict[Any, Any] = {
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
@@ -47,16 +345,11 @@ METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}, "svg": {"D
 
 
 def _markdown(text: str) -> str:
-    return MEANING.sub(lambda sign: f"\\{sign[0]}", one_line(text))
-
-
-def _markdown_text(text: str) -> str:
-    escaped = "".join(f"\\{c}" if c in MARKDOWN_SIGNS else c for c in one_line(text))
-    return isolated(escaped, RIGHT_TO_LEFT, END_OF_ISOLATE)
+    return MARKUP.sub(lambda sign: f"\\{sign[0]}", one_line(text))
 
 
 def csv_text(exhibit: Exhibit) -> str:
-    """Return values to fifteen digits (texts for a textual exhibit), one line per row."""
+    """Return the values with fifteen digits, or the texts of a textual exhibit, a line per row."""
     frame = exhibit.layout("text" if exhibit.textual else "value")
     return frame.map(lambda v: float(f"{v:.15g}") if isinstance(v, float) else v).to_csv(
         index=False, lineterminator="\n"
@@ -65,18 +358,24 @@ def csv_text(exhibit: Exhibit) -> str:
 
 def markdown_text(exhibit: Exhibit) -> str:
     """Return the table as printed, with title and caption, as Markdown."""
-    escape = _markdown_text if exhibit.textual else _markdown
+
+    def escape(text: str) -> str:
+        if not exhibit.textual:
+            return _markdown(text)
+        escaped = "".join(f"\\{c}" if c in MARKDOWN_SIGNS else c for c in one_line(text))
+        return isolated(escaped, RIGHT_TO_LEFT, END_OF_ISOLATE)
+
     printed_sheets = in_notation(sheets(exhibit), escape, "**{}**".format)
     columns = printed_sheets[0].columns
     named = any(upper and f"{upper} {lower}" == n for n, (upper, lower) in exhibit.heads.items())
     distinct = len({c.lower for c in columns}) == len(columns)
     uppers = {c.upper for s in printed_sheets for c in s.columns} - {""}
     if distinct and not named and len(uppers) == 1:
-        # One heading over all columns, and no part of their names, says no more than the title.
+        # One upper heading over all columns repeats the title, unless their names contain it.
         columns = tuple(replace(c, upper="") for c in columns)
     rows: list[list[str]] = []
     for number, sheet in enumerate(printed_sheets):
-        # Markdown knows one line of headings; further ones are rows in bold.
+        # Markdown has one line of headings; later headings are rows in bold.
         rows += [[f"**{c.heading}**" for c in sheet.columns]] if number and sheet.headed else []
         rows += [[entry.text for entry in entries] for entries in sheet.body]
     # Sections may have fewer columns than the widest one.
@@ -103,7 +402,7 @@ TEXT_FORMATS: dict[str, Callable[[Exhibit], str]] = {
 
 
 def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
-    """Write the exhibit in the formats of the files' suffixes; raise KeyError for unknown ones."""
+    """Write the exhibit in the formats of the suffixes. Raises KeyError for an unknown suffix."""
     if exhibit.figure is None:
         for output in outputs:
             write_text(output, TEXT_FORMATS[output.suffix[1:]](exhibit))
@@ -114,8 +413,9 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
         elif output.suffix == ".json":
             write_text(output, json_text(exhibit))
     if pictures := [output for output in outputs if output.suffix not in (".html", ".json")]:
-        # Write a figure as PDF, PNG and SVG, whichever the suffixes name.
         import matplotlib as mpl  # slow, and tables need none of it
+
+        from blimpworks.exhibits.style import take_literally
 
         with mpl.rc_context(FILE_SETTINGS):
             take_literally(exhibit.figure)
@@ -125,12 +425,9 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
             for picture in pictures:
                 suffix = picture.suffix[1:]
                 with atomic(picture) as temporary:
-                    look: dict[str, Any] = {
-                        "dpi": PNG_DPI,
-                        "metadata": METADATA[suffix],
-                        "bbox_inches": covered,
-                    }
-                    exhibit.figure.savefig(temporary, format=suffix, **look)
+                    look: dict[str, Any] = {"dpi": PNG_DPI, "bbox_inches": covered}
+                    look |= {"format": suffix, "metadata": METADATA[suffix]}
+                    exhibit.figure.savefig(temporary, **look)
 
 
 FEW = 30
@@ -143,15 +440,15 @@ EXPLANATION = (
 
 def show_few_pairs(exhibit: Exhibit) -> None:
     """Add pairs and ties to a table's accuracies over fewer than ``FEW`` pairs."""
-    cells, shown = [], False
+    cells, has_few = [], False
     for cell in exhibit.cells:
         if cell.ties is not None and cell.n is not None and cell.n < FEW:
             ties = f", {counted(cell.ties, 'tie')}" if cell.ties else ""
             cells.append(replace(cell, text=f"{cell.text} (n = {cell.n}{ties})"))
-            shown |= cell.printed
+            has_few |= cell.printed
         else:
             cells.append(cell)
-    if shown and exhibit.figure is None:
+    if has_few and exhibit.figure is None:
         exhibit.cells = cells
         exhibit.caption = f"{exhibit.caption} {EXPLANATION}"
 

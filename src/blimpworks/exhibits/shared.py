@@ -1,29 +1,35 @@
 """Read tables and printed numbers, and make cells, for exhibits of all papers."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
+from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell
-from blimpworks.exhibits.formulas import TEXT, Formula, of_row, select_rows
-from blimpworks.tables import TableSchema, read_table
+from blimpworks.exhibits.formulas import TEXT, UNWEIGHTED, Formula, of_row, select_rows
+from blimpworks.tables import ACCURACIES, TableSchema, read_table
 
 Tables = Mapping[str, Sequence[Path]]
-"""Paths of the tables that an exhibit needs, by kind."""
+"""Paths of the tables that an exhibit needs, by name of the need."""
+Place = tuple[str, str]
+"""Row and column of a cell or printed number."""
+PRINTED_KEYS = ("exhibit", "row", "column")
+"""Columns that identify a printed number."""
 
 
 def read_plain(
     schema: TableSchema, paths: Path | Sequence[Path] | None, columns: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """Read all rows of some tables, labels as plain strings; raise UserError for another table."""
+    """Read all rows of tables of one schema, with labels as plain strings."""
     path_list = [paths] if isinstance(paths, Path) else [*(paths or ())]
     if not path_list:
         return pd.DataFrame(columns=[*(columns or schema.names)])
@@ -38,12 +44,12 @@ def _printed(path: Path, _changed: int) -> list[dict[str, Any]]:
 
 
 def read_printed(tables: Tables, **where: Any) -> pd.DataFrame:
-    """Read the paper's printed numbers that ``where`` selects, as rows of ``PublishedRow``."""
+    """Read the paper's printed numbers that ``where`` selects, with columns as ``PublishedRow``."""
     rows = [row for path in tables["printed"] for row in _printed(path, path.stat().st_mtime_ns)]
     return select_rows(pd.DataFrame(rows, columns=list(PublishedRow.model_fields)), where)
 
 
-def by_place(printed: pd.DataFrame) -> dict[tuple[str, str], pd.Series]:
+def by_place(printed: pd.DataFrame) -> dict[Place, pd.Series]:
     """Return the printed numbers that have a value, by row and column."""
     rows = printed[printed["value"].notna()].iterrows()
     return {(row["row"], row["column"]): row for _, row in rows}
@@ -51,44 +57,43 @@ def by_place(printed: pd.DataFrame) -> dict[tuple[str, str], pd.Series]:
 
 def formula_cell(
     rows: pd.DataFrame,
-    place: tuple[str, str],
+    position: Place,
     formula: Formula,
     source: str,
     where: Mapping[str, Any],
     form: str = ",",
     **more: Any,
 ) -> Cell:
-    """Make a cell whose value a formula computes from the ``rows`` that ``where`` selects.
+    """Make a cell with the value of a formula on the ``rows`` that ``where`` selects.
 
-    ``form`` is the format of the number, a whole one unless it ends with "f". ``more`` are further
-    fields of the cell.
+    ``form`` is the format of the number, which is cut to an integer unless ``form`` ends with "f".
+    ``more`` are fields of the cell.
     """
     value = formula(select_rows(rows, where))
     number = value if form.endswith("f") else int(value)
-    return Cell(*place, number, f"{number:{form}}", formula, source, where, **more)
+    return Cell(*position, number, f"{number:{form}}", formula, source, where, **more)
 
 
 def row_cell(
-    source: str, row: pd.Series, keys: Sequence[str], column: str, place: tuple[str, str], text: str
+    source: str, row: pd.Series, keys: Sequence[str], column: str, position: Place, text: str
 ) -> Cell:
-    """Make a cell of one row's value in a ``column``; ``keys`` identify the row."""
+    """Make a cell of a row's value in a ``column``; the columns ``keys`` identify the row."""
     where = {key: row[key] for key in keys}
-    return Cell(*place, float(row[column]), text, of_row(column), source, where)
+    return Cell(*position, float(row[column]), text, of_row(column), source, where)
 
 
-def printed_cell(row: pd.Series, place: tuple[str, str]) -> Cell:
+def printed_cell(row: pd.Series, position: Place) -> Cell:
     """Make a cell that shows a printed number."""
-    keys = ("exhibit", "row", "column")
-    cell = row_cell("published", row, keys, "value", place, row["text"])
+    cell = row_cell("published", row, PRINTED_KEYS, "value", position, row["text"])
     return replace(cell, stands_for=(row["row"], row["column"]))
 
 
 def printed_cells(
     printed: pd.DataFrame, rows: Mapping[str, str], columns: Mapping[str, str]
 ) -> list[Cell]:
-    """List the printed numbers of an exhibit in rows and columns, which map keys to names.
+    """Make cells of an exhibit's printed numbers; ``rows`` and ``columns`` map keys to names.
 
-    Raises UserError for a number of another row or column: select those that are meant before.
+    Raises UserError when a number has another row or column, so pass only the numbers to show.
     """
     for axis, names in (("row", rows), ("column", columns)):
         unknown = printed[~printed[axis].isin([*names])]
@@ -105,14 +110,14 @@ def printed_cells(
     return [printed_cell(numbers[key], named[key]) for key in named if key in numbers]
 
 
-def printed_text_cell(row: pd.Series, place: tuple[str, str]) -> Cell:
+def printed_text_cell(row: pd.Series, position: Place) -> Cell:
     """Make a cell that shows a printed text."""
-    where = {key: row[key] for key in ("exhibit", "row", "column")}
+    where = {key: row[key] for key in PRINTED_KEYS}
     stands_for = (row["row"], row["column"])
-    return Cell(*place, 1, row["text"], TEXT, "published", where, stands_for=stands_for)
+    return Cell(*position, 1, row["text"], TEXT, "published", where, stands_for=stands_for)
 
 
-def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[tuple[str, str]]:
+def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[Place]:
     """Return (row, column) of the bold numbers of a printed exhibit."""
     bold = printed[(printed["exhibit"] == exhibit) & (printed["bold"] == "yes")]
     return set(zip(bold["row"], bold["column"], strict=True))
@@ -120,26 +125,27 @@ def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[tuple[str, str]]:
 
 def best_of_each(
     cells: Sequence[Cell], among: set[str], by: str = "row", digits: int = 1
-) -> set[tuple[str, str]]:
-    """Return the best printed cells of each row (or ``by`` column), all of them when they tie.
+) -> set[Place]:
+    """Return row and column of the best printed cell of each row, several when they tie.
 
-    ``among`` names the columns (or rows) that compete, ``digits`` the printed decimals.
+    With ``by`` "column" it is the best of each column. ``among`` has the columns (or rows) that
+    compete; values are compared with ``digits`` decimals.
     """
     other_axis = "column" if by == "row" else "row"
     top: dict[str, float] = {}
-    taking = [cell for cell in cells if cell.printed and getattr(cell, other_axis) in among]
-    for cell in taking:
+    competing = [cell for cell in cells if cell.printed and getattr(cell, other_axis) in among]
+    for cell in competing:
         key = getattr(cell, by)
         top[key] = max(top.get(key, 0.0), round(cell.value, digits))
     return {
         (cell.row, cell.column)
-        for cell in taking
+        for cell in competing
         if round(cell.value, digits) == top[getattr(cell, by)]
     }
 
 
 def counted(n: int, noun: str, form: str = "") -> str:
-    """Return a number of things, in a format: "1 model", "2 models"."""
+    """Return a number, in a format, with its noun: "1 model", "2 models"."""
     return f"{n:{form}} {noun}{'' if n == 1 else 's'}"
 
 
@@ -154,3 +160,168 @@ def marked(item: Mapping[str, Any]) -> str:
     right = good[item["good_start"] : item["good_end"]]
     wrong = item["bad"][item["bad_start"] : item["bad_end"]]
     return f"{good[: item['good_start']]}[{right}/*{wrong}]{good[item['good_end'] :]}"
+
+
+# Accuracies
+
+SOURCE = "accuracies"
+LABELS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm")
+"""Columns that identify a row of accuracies."""
+
+
+def by_method(rows: pd.DataFrame, method: str, fallback: str | None = None) -> pd.DataFrame:
+    """Return the rows of a method, and those of the ``fallback`` for models without the method."""
+    has_method = rows["method"] == method
+    has_fallback = rows["method"] == fallback
+    return rows[has_method | (has_fallback & ~rows["model"].isin(rows["model"][has_method]))]
+
+
+def read_accuracies(
+    tables: Tables,
+    where: Mapping[str, Any],
+    method: str,
+    fallback: str | None = None,
+    models: str = "the campaign's models",
+) -> pd.DataFrame:
+    """Read the accuracies that ``where`` and ``by_method`` select.
+
+    Raises UserError when there are none; ``models`` describes them in its message.
+    """
+    rows = by_method(select_rows(read_plain(ACCURACIES, tables[SOURCE]), where), method, fallback)
+    if rows.empty:
+        raise UserError(
+            f"{', '.join(map(str, tables[SOURCE]))} has no accuracies on {where['benchmark']} by "
+            f"method {method!r} of {models}; judge the benchmark with that method and summarise "
+            "again."
+        )
+    return rows
+
+
+def where_of(rows: pd.DataFrame, keys: Sequence[str] = LABELS) -> dict[str, Any]:
+    """Return the filter that selects these ``rows`` of accuracies: a value or list by column."""
+    values = {key: list(dict.fromkeys(map(str, rows[key]))) for key in keys}
+    return {key: distinct if len(distinct) > 1 else distinct[0] for key, distinct in values.items()}
+
+
+def row_accuracy_cell(
+    row: pd.Series,
+    position: Place,
+    where: Mapping[str, Any],
+    source: str = SOURCE,
+    formula: Formula = UNWEIGHTED,
+    text: Callable[[float], str] = "{:.1f}".format,
+    **fields: Any,
+) -> Cell:
+    """Make the cell of one row's accuracy in percent, with its interval."""
+    value = 100 * row["accuracy"]
+    fields |= {"n": int(row["n"]), "low": 100 * row["low"], "high": 100 * row["high"]}
+    return Cell(*position, value, text(value), formula, source, where, **fields)
+
+
+def accuracy_cell(
+    rows: pd.DataFrame,
+    position: Place,
+    formula: Formula = UNWEIGHTED,
+    *,
+    interval: Literal["mean", "pooled"] = "mean",
+    weights: Sequence[float] | None = None,
+    text: Callable[[float], str] = "{:.1f}".format,
+    source: str = SOURCE,
+    keys: Sequence[str] = LABELS,
+    ties: bool = False,
+    **fields: Any,
+) -> Cell:
+    """Make the cell of an accuracy in percent that a formula computes from ``rows``.
+
+    The 95 % ``interval`` is Wilson's over all judgements ("pooled"), or that of one model's mean
+    with ``weights``, which are equal by default. Rows without numbers of judgements have none.
+    With ``ties`` the cell has the number of ties. ``fields`` are other fields of the cell.
+    """
+    value = formula(rows)
+    if bool(rows[["n", "low"]].notna().all(axis=None)):
+        n = int(rows["n"].sum())
+        fields = {"n": n, "ties": int(rows["ties"].sum()) if ties else None} | fields
+        if interval == "pooled":
+            low, high = wilson(float(rows["correct"].sum()), n)
+            fields |= {"low": 100 * low, "high": 100 * high}
+        elif rows["model"].nunique() == 1:
+            low, high = mean_interval(rows, weights or [1 / len(rows)] * len(rows))
+            fields |= {"low": 100 * low, "high": 100 * high}
+    return Cell(*position, value, text(value), formula, source, where_of(rows, keys), **fields)
+
+
+# Numbers in running text, recomputed from other printed numbers
+
+VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
+"""Columns of tables of statements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputation:
+    """Rules by which numbers in running text follow from other numbers of the paper.
+
+    ``PublishedRow`` has the formula of each, and the numbers that the formula is applied to.
+    """
+
+    formats: Mapping[Formula, str]
+    """Format of each formula's numbers: "{:.1f}", or "{text}" for the first number's text."""
+    lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Rows or columns that a name in braces stands for."""
+
+    def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
+        """Make the cell of a printed number from other printed numbers.
+
+        Raises UserError when the row's formula or ``of`` is faulty.
+        """
+        cell_key: Place = (row["row"], row["column"])
+        subject = "printed number " + "/".join(row[key] for key in PRINTED_KEYS)
+        formulas = {formula.sentence: formula for formula in self.formats}
+        if row["formula"] not in formulas:
+            raise UserError(
+                f"{subject} has the formula {row['formula']!r}; expected one of "
+                f"{', '.join(map(repr, formulas))}."
+            )
+        formula = formulas[row["formula"]]
+        # ``of`` is EXHIBIT/ROWS/COLUMNS. Each is a key, several keys with "; " between them, the
+        # name of a list in braces, or "*" for any.
+        where: dict[str, Any] = {}
+        for key, text in zip(PRINTED_KEYS, row["of"].split("/"), strict=True):
+            name = re.fullmatch(r"\{(.+)\}", text)
+            if name and name[1] not in self.lists:
+                names = ", ".join(self.lists) or "none"
+                raise UserError(f"{subject} is of {text}, which is no list; there are: {names}.")
+            keys = text.split("; ")
+            if name:
+                where[key] = [*self.lists[name[1]]]
+            elif text != "*":
+                where[key] = keys if len(keys) > 1 else text
+        rows = select_rows(printed, where)
+        if rows.empty:
+            raise UserError(f"{subject} is of {row['of']!r}, where nothing is printed.")
+        value = formula(rows)
+        text = self.formats[formula].format(value, text=rows["text"].iloc[0])
+        return Cell(title, AGAIN, value, text, formula, "published", where, stands_for=cell_key)
+
+
+def printed_statements(
+    printed: pd.DataFrame,
+    recomputation: Recomputation,
+    compute: Callable[[Place, str], Cell | None] = lambda cell_key, title: None,
+    exhibit: str = "text",
+) -> tuple[list[Cell], str]:
+    """Return cells of printed numbers beside recomputed ones, and a sentence on printed errors.
+
+    ``compute`` makes the cell of a number without a formula from its place and title, or returns
+    None. Without printed errors the sentence is ".".
+    """
+    cells: list[Cell] = []
+    faults = []
+    for _, row in printed[(printed["exhibit"] == exhibit) & printed["value"].notna()].iterrows():
+        cell_key: Place = (row["row"], row["column"])
+        title = row["title"] or ": ".join(cell_key)
+        computed = (
+            recomputation.cell(row, title, printed) if row["formula"] else compute(cell_key, title)
+        )
+        cells += [printed_cell(row, (title, PRINTED)), *filter(None, [computed])]
+        faults += [f"{title}: {row['note']}"] if row["fault"] else []
+    return cells, "; ".join(faults) + "."

@@ -1,8 +1,8 @@
-"""Look of all figures, and cells in seaborn's form.
+"""Style of all figures, and cells as data frames for seaborn.
 
-Seaborn estimates intervals from observations, but pictures must show those of the cells. Hence
-``with_ends`` gives it each value and both ends of its interval as three observations, which
-``INTERVALS`` reads back.
+Seaborn estimates intervals from observations, but figures must show the intervals of the cells.
+Therefore ``with_ends`` makes three observations of each value: itself and both ends of its
+interval. ``INTERVALS`` makes seaborn draw these.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,6 +16,8 @@ import pandas as pd
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import LogFormatter
 
 from blimpworks.exhibits.exhibit import Cell
 from blimpworks.yaml_files import read_yaml
@@ -27,22 +29,12 @@ BLUE, ORANGE = "#0072B2", "#E69F00"
 VERMILION, GREEN, PINK, SKY, GREY = "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#777777"
 PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PINK, SKY, GREY)
 MARKERS = "osD^vP*X<"
-FAMILIES = (
-    "Llama3",
-    "Gemma3",
-    "Qwen3",
-    "OLMo2",
-    "EuroLLM",
-    "Aya",
-    "Goldfish",
-    "Tülu3",
-    "Llama (ours)",
-    "n-gram",
-    "LSTM",
-    "BERT",
-)
+_ON_THE_HUB = ("Llama3", "Gemma3", "Qwen3", "OLMo2", "EuroLLM", "Aya", "Goldfish", "Tülu3")
+FAMILIES = (*_ON_THE_HUB, "Llama (ours)", "n-gram", "LSTM", "BERT")
 """Families of models with a fixed colour and marker in all figures."""
 SMALL = 6
+TICKS = 100
+"""Number of ticks of an axis to create before drawing."""
 SETTINGS: dict[Any, Any] = {
     **read_yaml(Path(__file__).with_name("house.yaml"), "settings of matplotlib"),
     "axes.prop_cycle": cycler(color=PALETTE),
@@ -71,7 +63,7 @@ def family_looks(families: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 
 def mark_chance(axes: Axes, at: float, upright: bool = False) -> None:
-    """Draw a broken line at chance, level or upright, named at its end."""
+    """Draw a dashed line at chance, horizontal or ``upright``, with the label "chance"."""
     line = axes.axvline if upright else axes.axhline
     line(at, color=GREY, lw=0.8, ls="--", zorder=2.5)
     text_position: dict[str, Any] = (
@@ -86,7 +78,7 @@ def mark_chance(axes: Axes, at: float, upright: bool = False) -> None:
 
 
 def label_ends(axes: Axes, ends: Mapping[str, tuple[float, str]], gap: float) -> None:
-    """Write names of lines beside the axes, by height and colour, at least ``gap`` apart."""
+    """Write names of lines beside the axes, at least ``gap`` apart; ``ends``: height and colour."""
     names = sorted(ends, key=lambda name: ends[name][0])
     heights: list[float] = []
     for name in names:
@@ -108,7 +100,7 @@ def say(axes: Axes, text: str) -> None:
 def empty_figure(
     reason: str, width: float = PAGE_INCHES, height: float = 1.0, framed: bool = True
 ) -> Figure:
-    """Draw a figure, in inches, that says why there is nothing to draw."""
+    """Return a figure, in inches, that only shows the reason why there is nothing to draw."""
     figure = new_figure(width, height)
     axes = figure.subplots()
     say(axes, reason)
@@ -118,12 +110,12 @@ def empty_figure(
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of a size in inches, without a window."""
+    """Return an empty figure of a size in inches that opens no window."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def frame_of(cells: Iterable[Cell]) -> pd.DataFrame:
-    """Return cells as rows of their main fields; absent ``low`` and ``high`` are NaN."""
+    """Return cells as a data frame of their main fields; absent ``low`` and ``high`` are NaN."""
     names = ("row", "column", "value", "text", "low", "high")
     return pd.DataFrame(
         [[getattr(cell, name) for name in names] for cell in cells], columns=[*names]
@@ -131,7 +123,7 @@ def frame_of(cells: Iterable[Cell]) -> pd.DataFrame:
 
 
 def with_ends(rows: pd.DataFrame, value: str = "value") -> pd.DataFrame:
-    """Triple the rows: ``value``, ``low`` and ``high`` (or NaN) in the value's column."""
+    """Return each row three times, with ``value``, ``low`` and ``high`` (or NaN) as the value."""
     ends = [rows.assign(**{value: rows[end]}) for end in ("low", "high")]
     return pd.concat([rows, *ends], ignore_index=True).drop(columns=["low", "high"])
 
@@ -140,7 +132,7 @@ INTERVALS: dict[str, Any] = {
     "estimator": lambda observations: float(observations.iloc[0]),
     "errorbar": lambda observations: (float(observations.iloc[1]), float(observations.iloc[2])),
 }
-"""Settings of seaborn for rows from ``with_ends``, and for rows without ends."""
+"""Options of seaborn for rows from ``with_ends``."""
 BARS = INTERVALS | {
     "saturation": 1,
     "linewidth": 0.4,
@@ -152,3 +144,18 @@ POINTS = INTERVALS | {
     "markeredgewidth": 0,
     "err_kws": {"linewidth": 1},
 }
+
+
+def take_literally(figure: Figure) -> None:
+    """Show all texts of a figure literally, so that a label with two ``$`` is no formula.
+
+    Matplotlib writes the powers on logarithmic axes as formulas, and creates labels of ticks when
+    it draws. Therefore ``TICKS`` ticks are created here, with labels that may be formulas.
+    """
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        if isinstance(axis.get_major_formatter(), LogFormatter):
+            for tick in (*axis.get_major_ticks(TICKS), *axis.get_minor_ticks(TICKS)):
+                tick.label1.set_parse_math(True)
+                tick.label2.set_parse_math(True)

@@ -3,6 +3,7 @@
 ``docs/exhibits.md`` is made from ``config/published/exhibits.tsv`` and the exhibits.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,13 +13,29 @@ from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.registry import find_paper
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
-from blimpworks.report.names import exhibit_label
 from blimpworks.strict import Strict
 
 LIST = "exhibits.tsv"
 """File name of the list, among the printed numbers."""
 INTRODUCTION = (Path(__file__).parent / "assets/inventory.md").read_text(encoding="utf-8")
+EXHIBITS = {"table": "Table", "fig": "Figure", "figure": "Figure"}
+"""What papers call an exhibit, by the beginning of its name."""
 HEADINGS = ("In print", "Target", "Shows", "Measured", "Published", "Remarks")
+
+
+def exhibit_label(name: str) -> str:
+    """Return the label of an exhibit in the paper, such as Table B.2 for ``tableb2``.
+
+    An exhibit that no paper has gives "".
+    """
+    if name.startswith("text"):
+        sections = [f"{s[0]}.{s[1:]}".rstrip(".") for s in re.findall(r"\d+", name)]
+        return f"In the text ({', '.join(sections)})" if sections else "In the text"
+    match = re.fullmatch(r"(table|figure|fig)_?([a-z]?)(\d+)([a-z]?)", name)
+    if not match:
+        return ""
+    exhibit_kind, letter, number, panel = match.groups()
+    return f"{EXHIBITS[exhibit_kind]} {letter.upper()}{'.' if letter else ''}{number}{panel}"
 
 
 class PrintedExhibit(Strict):
@@ -48,16 +65,16 @@ def spec_of(row: PrintedExhibit) -> ExhibitSpec | None:
 
 
 def unlisted(rows: Sequence[PrintedExhibit]) -> list[ExhibitSpec]:
-    """Return exhibits without a printed table or figure: statements of texts, and ours."""
+    """Return the exhibits that are no printed table or figure."""
     listed = {spec.key for row in rows if (spec := spec_of(row))}
     return [spec for spec in exhibits().values() if spec.key not in listed]
 
 
 def page(rows: Sequence[PrintedExhibit]) -> str:
     """Return the inventory as a page in Markdown."""
-    every = dict.fromkeys(spec.paper for spec in exhibits().values())
-    # Benchmarks that are data all have the same exhibits (docs/benchmarks.md).
-    papers = [paper for paper in every if not find_paper(paper).needs_benchmark]
+    all_papers = dict.fromkeys(spec.paper for spec in exhibits().values())
+    # Declared benchmarks all have the same exhibits (docs/benchmarks.md).
+    papers = [paper for paper in all_papers if not find_paper(paper).needs_benchmark]
     lines = []
     for paper in papers:
         listed = [(row.exhibit, spec_of(row), row.note) for row in rows if row.paper == paper]

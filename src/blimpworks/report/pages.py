@@ -7,11 +7,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from math import isnan
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+from urllib.parse import quote
 
 import itables.options
+import pandas as pd
+from itables import to_html_datatable
 from itables.javascript import generate_init_offline_itables_html
 from jinja2 import Environment, FileSystemLoader
 from sphinx.application import Sphinx
@@ -21,10 +25,9 @@ from blimpworks.errors import UserError
 from blimpworks.files import scratch, whole_directory, write_text
 from blimpworks.records.places import relative_texts
 from blimpworks.report import read, views
-from blimpworks.report.data import Products, paper_script, script
-from blimpworks.report.evidence import TEXTS, listing_html
-from blimpworks.report.items import item_scripts, sets_from
-from blimpworks.report.names import Names, exhibit_label
+from blimpworks.report.inventory import exhibit_label
+from blimpworks.report.read import COLUMNS, TEXTS, Names, sets_from
+from blimpworks.report.scripts import Products, item_scripts, paper_script, script
 from blimpworks.yaml_files import read_yaml
 
 HERE = Path(__file__).parent
@@ -47,7 +50,7 @@ class Section:
 
     @property
     def heading(self) -> str:
-        """Label and title of the exhibit."""
+        """Label in print and title of the exhibit."""
         added = "" if find_paper(self.paper).needs_benchmark else "Ours"
         return " · ".join(filter(None, (exhibit_label(self.name) or added, self.exhibit.title)))
 
@@ -58,15 +61,15 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A paper with its exhibits, ready to be written."""
+    """A paper with its exhibits as HTML."""
 
     paper: str
     sections: list[Section]
     names: Names
     printed: bool
-    """The paper has printed numbers; else measured ones are alone."""
+    """True if the paper has printed numbers; else there are only measured ones."""
     variants: bool
-    """There are two variants to choose from."""
+    """True if the page has the published and the corrected variant."""
 
 
 def _scroll(table: str, title: str) -> str:
@@ -88,7 +91,7 @@ def _lack(form: read.Form) -> str:
 
 
 def _figure(form: read.Form, paper: str, title: str, table: str) -> str:
-    """Return a figure with its numbers under it; without numbers, the way to get them."""
+    """Return a figure with its numbers below it; without numbers, how to get them."""
     if not form.cells:
         lack = _lack(form) or '<p class="bw-caption">Its caption says why.</p>'
         return f'<div class="bw-advice"><p><strong>No numbers to draw.</strong></p>{lack}</div>'
@@ -106,8 +109,8 @@ def _with_caption(content: str, form: read.Form | None) -> str:
     return content + (f'<p class="bw-caption">{escape(caption)}</p>' if caption else "")
 
 
-def shown(form: read.Form, paper: str, title: str, table: str) -> str:
-    """Return a form's table, or its figure with the numbers under it."""
+def content_of(form: read.Form, paper: str, title: str, table: str) -> str:
+    """Return a form's table, or its figure with the numbers below it."""
     if form.figure:
         return _with_caption(_figure(form, paper, title, table), form)
     if not table:
@@ -118,40 +121,39 @@ def shown(form: read.Form, paper: str, title: str, table: str) -> str:
 def _printed(exhibit: read.Exhibit, paper: read.PaperInputs) -> str:
     form, title = exhibit.forms.get("published"), exhibit.title
     table = views.printed_view(form, paper.names) if form else ""
-    further = views.plain_view(form, exhibit.name, paper.evidence, paper.names)
-    content = _with_caption(_scroll(table, title), form) if table else ""
-    if further and content:
-        content += (
-            f"<details><summary>More printed numbers</summary>{_scroll(further, title)}</details>"
-        )
-    elif further:
-        content = _scroll(further, title)
-    return content
+    plain_table = views.plain_view(form, exhibit.name, paper.evidence, paper.names)
+    plain = _scroll(plain_table, title) if plain_table else ""
+    if not table:
+        return plain
+    if plain:
+        plain = f"<details><summary>More printed numbers</summary>{plain}</details>"
+    return _with_caption(_scroll(table, title), form) + plain
 
 
 def _measured(
     exhibit: read.Exhibit, paper: read.PaperInputs, main: str, advice: Mapping[str, str]
 ) -> str:
-    """Return both variants of the measured numbers; the page shows one at a time."""
+    """Return both variants of the measured numbers, of which the page shows one at a time."""
     variants = {
-        variant: shown(form, paper.name, exhibit.title, views.measured_view(form, paper.names))
+        variant: content_of(form, paper.name, exhibit.title, views.measured_view(form, paper.names))
         for tree, variant in (("measured", main), ("corrected", "corrected"))
         if (form := exhibit.forms.get(tree))
     }
     if not paper.evidence and "corrected" not in exhibit.forms:
         return variants.get(main, "")
-    other_variant = "corrected" if main == "published" else "published"
-    measured_parts = (
-        f'<div data-variant="{variant}">{variants.get(variant) or advice[other_variant]}</div>'
+    if not variants:
+        return ""
+    missing = advice["corrected" if main == "published" else "published"]
+    return "".join(
+        f'<div data-variant="{variant}">{variants.get(variant) or missing}</div>'
         for variant in ("published", "corrected")
     )
-    return "".join(measured_parts) if variants else ""
 
 
 def _section(
     exhibit: read.Exhibit, paper: read.PaperInputs, main: str, advice: Mapping[str, str]
 ) -> Section:
-    """Return an exhibit with all its views; ``advice`` tells by variant how to get its numbers."""
+    """Return an exhibit with its views; ``advice`` says how to get the numbers of a variant."""
     together = views.together_view(exhibit.name, exhibit.forms, paper.evidence, paper.names)
     form = exhibit.forms.get("published")
     table = views.recomputed_view(form, paper.names) if form else ""
@@ -159,7 +161,7 @@ def _section(
     contents = {
         "together": head + _scroll(together, exhibit.title) if together else "",
         "printed": _printed(exhibit, paper),
-        "recomputed": shown(form, paper.name, exhibit.title, table) if form else "",
+        "recomputed": content_of(form, paper.name, exhibit.title, table) if form else "",
         "measured": _measured(exhibit, paper, main, advice),
     }
     numbers = [number for cell_key, number in paper.evidence.items() if cell_key[0] == exhibit.name]
@@ -172,12 +174,46 @@ def _section(
     )
 
 
+# The listings of all printed numbers
+
+LISTED = ("paper", "exhibit", "status", "verdict")
+"""Columns with few values, which the reader filters by a list of choices."""
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return "" if isnan(value) else f"{value:.6g}"
+    return escape(str(value))
+
+
+def listing_html(name: str, frame: pd.DataFrame) -> str:
+    """Return the comparison ``name`` as HTML, which loads ``_static/datatables.js``."""
+    frame = frame[list(COLUMNS[name])]
+    numbers = frame[["paper", "exhibit", "row", "column", "printed"]]
+    links = []
+    for paper, *keys, printed in numbers.itertuples(index=False, name=None):
+        # The address opens the number's lineage.
+        address = f"{paper}.html#number/{'/'.join(quote(key, safe='') for key in keys)}"
+        links.append(f'<a href="{escape(address)}">{escape(printed or "?")}</a>')
+    cells = frame.map(_text).assign(printed=links)
+    # The other columns are filtered by a search.
+    listed = [index for index, name in enumerate(cells.columns) if name in LISTED]
+    by_list = [{"targets": listed, "columnControl": [["searchList"]]}]
+    options = TEXTS["listing_options"] | {"table_id": f"bw-{name}", "columnDefs": by_list}
+    table = to_html_datatable(cells, **options)
+    return (
+        f"<p>{TEXTS['introductions'][name]}</p>\n"
+        '<script src="_static/datatables.js"></script>\n'
+        f'<div class="bw-scroll">{table}</div>\n'
+    )
+
+
 # The front page
 
 MODELS = "models"
-"""Exhibit with the accuracy of each model."""
+"""Name of the exhibits with the accuracy of each model."""
 OVERALL = "Accuracy"
-"""Its column where a benchmark has one language; else columns are languages."""
+"""Column of that exhibit for a benchmark with one language; else columns are languages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +237,7 @@ class Line:
 
 
 def ranking(papers: Sequence[read.PaperInputs]) -> tuple[list[Column], list[Line]]:
-    """Rank models by their mean over all columns; models that lack a column come last."""
+    """Rank models by their mean accuracy over all columns; models that lack a column come last."""
     columns: list[Column] = []
     for paper in papers:
         label = find_paper(paper.name).citation.label
@@ -211,7 +247,7 @@ def ranking(papers: Sequence[read.PaperInputs]) -> tuple[list[Column], list[Line
         for exhibit in paper.exhibits:
             form = exhibit.forms.get("measured") if exhibit.name == MODELS else None
             for cell in form.cells if form else ():
-                # Cells of single seeds have no keys of print.
+                # Cells of single training seeds stand for no printed number.
                 if cell.facts["printed_row"]:
                     language = cell.facts["column"]
                     title = label if language == OVERALL else f"{label}, {language}"
@@ -228,7 +264,7 @@ def ranking(papers: Sequence[read.PaperInputs]) -> tuple[list[Column], list[Line
 
 
 def _line(title: str, address: str, sections: Sequence[Section]) -> dict[str, Any]:
-    """Return a line of the front page's table: a paper, or one of its exhibits."""
+    """Return a line of the front page's table, on a paper or one of its exhibits."""
     statuses = sum((section.statuses for section in sections), Counter[str]())
     verdicts = sum((section.verdicts for section in sections), Counter[str]())
     return {"title": title, "address": address, "statuses": statuses, "verdicts": verdicts}
@@ -243,8 +279,8 @@ def _plain(text: str) -> str:
     return re.sub(r"([\\*`|_<>]|^[^\w\s]|(?<=^\w)[.)])", r"\\\1", text)
 
 
-def _titled(title: str, *parts: str) -> str:
-    return "\n".join([_plain(title), "=" * 4 * len(title), "", *parts, ""])
+def _titled(title: str, *paragraphs: str) -> str:
+    return "\n".join([_plain(title), "=" * 4 * len(title), "", *paragraphs, ""])
 
 
 def _raw(file: str) -> str:
@@ -252,7 +288,7 @@ def _raw(file: str) -> str:
 
 
 def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
-    """Yield a paper's page, and its pieces of HTML."""
+    """Yield path and text of a paper's page, and of the pieces of HTML in it."""
     citation = find_paper(page.paper).citation
     pieces = f"_pieces/{page.paper}"
     series: dict[str, dict[str, list[str]]] = {}
@@ -271,9 +307,9 @@ def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
 
 
 def _index_texts(
-    inputs: read.Inputs, pages: Sequence[Page], more: Sequence[str]
+    inputs: read.Inputs, pages: Sequence[Page], added_pages: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the front page, with a tree of all other pages."""
+    """Yield path and text of the front page, which has the tree of all other pages."""
     lines = [
         (
             _line(find_paper(page.paper).citation.label, f"{page.paper}.html", page.sections),
@@ -286,25 +322,25 @@ def _index_texts(
         for page in pages
     ]
     campaign = inputs.campaign
-    every = [section for page in pages for section in page.sections]
+    sections = [section for page in pages for section in page.sections]
     columns, models = ranking(inputs.papers if campaign.declared else [])
-    whole = _line("All printed numbers", "published.html", every)
+    total = _line("All printed numbers", "published.html", sections)
     citations = {paper: find_paper(paper).citation for paper in campaign.papers}
     ranks = {"columns": columns, "models": models, "citations": citations}
-    counts = {"whole": whole, "lines": lines, "texts": TEXTS}
+    counts = {"total": total, "lines": lines, "texts": TEXTS}
     index = _render("index.html", campaign=campaign, inputs=inputs, **ranks, **counts)
     yield "_pieces/index.html", index
-    documents = [*campaign.papers, *inputs.comparisons, *more]
+    documents = [*campaign.papers, *inputs.comparisons, *added_pages]
     tree = "\n".join([".. toctree::", "   :hidden:", "", *(f"   {name}" for name in documents)])
     yield "index.rst", _titled(campaign.title, _raw("_pieces/index.html"), tree)
 
 
 def _item_texts(inputs: read.Inputs) -> Iterator[tuple[str, str]]:
-    """Yield the page of items and its scripts; nothing for a campaign without judged pairs."""
+    """Yield path and text of the page of items and its scripts; nothing without judged pairs."""
     campaign = inputs.campaign
     phenomena: dict[str, str] = {}
     for paper in inputs.papers:
-        phenomena |= paper.names.known["phenomenon"]
+        phenomena |= paper.names.labels["phenomenon"]
     labels = {
         "benchmarks": {name: paper_of(name).citation.label for name in campaign.pairs},
         "languages": campaign.languages,
@@ -319,7 +355,7 @@ def _item_texts(inputs: read.Inputs) -> Iterator[tuple[str, str]]:
 
 
 def assemble(inputs: read.Inputs) -> dict[str, str]:
-    """Return the text of every source of the site, by its path."""
+    """Return the text of each source file of the site, by path."""
     main, pages = inputs.trees.variant, []
     for paper in inputs.papers:
         context = {"campaign": inputs.campaign, "trees": inputs.trees, "paper": paper.name}
@@ -351,7 +387,7 @@ def assemble(inputs: read.Inputs) -> dict[str, str]:
 
 
 def pictures(papers: Sequence[read.PaperInputs]) -> dict[str, Path]:
-    """Return the file of every shown figure's picture, by its address in the site."""
+    """Return the picture file of each figure with numbers, by its address in the site."""
     return {
         picture_of(form, paper.name): form.files.with_name(f"{form.files.name}.svg")
         for paper in papers
@@ -363,19 +399,16 @@ def pictures(papers: Sequence[read.PaperInputs]) -> dict[str, Path]:
 
 SETTINGS = "assets/sphinx.yaml"
 STATIC = ("assets/report.css", "assets/panel.js", "assets/report.js", "assets/items.js")
-# What no page of ours needs, a third of the site.
-SUPERFLUOUS = (
-    "**/*.map",
-    "**/*.LICENSE.txt",
-    "_sources",
-    "objects.inv",
-    ".buildinfo",
-    "genindex.html",
-)
+_SPHINX_FILES = ("_sources", "objects.inv", ".buildinfo", "genindex.html")
+SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
+"""Files that no page needs: a third of what Sphinx writes."""
 
 
 def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> dict[str, int]:
-    """Replace the site; return numbers of pages, numbers, bytes. Raises UserError for faults."""
+    """Build the site in place of ``output``, and count its pages, numbers and bytes.
+
+    Raises UserError when an input is faulty or Sphinx complains.
+    """
     inputs = read.read_inputs(campaign, trees)
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
         source = work / "source"
@@ -385,7 +418,7 @@ def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> di
         relative = relative_texts(roots)
         for name, text in assemble(inputs).items():
             write_text(source / name, relative(text))
-        # DataTables, which itables brings along, as a script that works without a network.
+        # The copy of DataTables in itables, as a script that works without a network.
         page = generate_init_offline_itables_html(itables.options.dt_bundle)
         scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
         write_text(source / "_static/datatables.js", "\n".join(scripts))
@@ -396,12 +429,9 @@ def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> di
         settings: dict[str, Any] = read_yaml(HERE / SETTINGS, "settings of Sphinx")
         settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
         complaints = io.StringIO()
-        options: dict[str, Any] = {
-            "confoverrides": settings,
-            "warning": complaints,
-            "freshenv": True,
-        }
-        app = Sphinx(source, None, site, work / "doctrees", "html", status=None, **options)
+        app = Sphinx(
+            source, None, site, work / "doctrees", "html", settings, None, complaints, freshenv=True
+        )
         app.build(force_all=True)
         if app.statuscode or complaints.getvalue():
             raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")

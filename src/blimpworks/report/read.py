@@ -1,29 +1,237 @@
-"""Read the report's inputs: printed numbers, comparisons, and built exhibits."""
+"""Read the report's inputs: printed numbers, comparisons, names, and built exhibits."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
+from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import exhibits
-from blimpworks.exhibits.sheets import Document, read_document
+from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.registry import find_paper, load
+from blimpworks.campaign.table_files import read_rows
+from blimpworks.errors import UserError, reading
+from blimpworks.exhibits.exhibit import Document, read_document
 from blimpworks.records.reading import results_hash
-from blimpworks.report.evidence import COLUMNS, Evidence, Number, gather, read_comparison
-from blimpworks.report.items import sets_from
-from blimpworks.report.names import Names, names_from
-from blimpworks.reproduction.printed import Place, printed_tables
-from blimpworks.reproduction.published import Paper, origins_of
+from blimpworks.reproduction.comparisons import Paper, origins_of
+from blimpworks.reproduction.printed import KEY_COLUMNS, NumberKey, printed_tables
 from blimpworks.tables import CELLS, read_table
+from blimpworks.yaml_files import read_yaml
+
+TEXTS: dict[str, Any] = read_yaml(Path(__file__).parent / "assets/texts.yaml", "texts of pages")
+"""Statuses and verdicts with their signs and meanings, and texts of pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A printed number with its file and line (``where``) and the results of both comparisons.
+
+    ``status`` says whether it agrees with the number ``recomputed`` by a ``rule`` from other
+    printed numbers, or the text ``reading``. ``verdict`` says whether it agrees with the number
+    ``measured`` on ``n`` items.
+    """
+
+    row: PublishedRow
+    where: str
+    status: str = ""
+    recomputed: float | None = None
+    reading: str = ""
+    rule: str = ""
+    note: str = ""
+    measured: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    verdict: str = ""
+    differs: str = ""
+    """Why the measured and the printed number are not about the same; "" if they are."""
+
+    def in_print(self, value: float | str) -> str:
+        """Format ``value`` with as many decimals as the printed number; a text stays unchanged."""
+        return value if isinstance(value, str) else f"{value:.{self.row.decimals}f}"
+
+    @property
+    def recomputed_text(self) -> str:
+        """The recomputed number with as many decimals as the printed one; "" without one."""
+        return self.reading if self.recomputed is None else self.in_print(self.recomputed)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the number's fields and formatted texts that are not empty, for JSON."""
+        facts = {name: value for name, value in asdict(self).items() if name != "row"}
+        unit = "" if self.row.textual else self.row.unit
+        printed = {"text": self.row.text, "unit": unit, "again": self.recomputed_text}
+        if self.row.corrected is not None:
+            printed["corrected"] = self.in_print(self.row.corrected)
+        return {
+            key: value for key, value in {**printed, **facts}.items() if value not in ("", None)
+        }
+
+
+Evidence = dict[NumberKey, Number]
+"""The printed numbers of one paper, in the order of its files."""
+
+
+TEXT_COLUMNS = (*KEY_COLUMNS, "reading", "rule", "status", "verdict", "differs", "note")
+"""Columns of the comparisons that hold texts; the others hold numbers."""
+
+
+def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
+    """Read one of the comparisons. Raises UserError when it is missing or lacks ``columns``."""
+    with reading(path, "a comparison with print", "Build it: snakemake reproduction"):
+        frame = pd.read_csv(
+            path, dtype=dict.fromkeys(TEXT_COLUMNS, str), keep_default_na=False, na_values={}
+        )
+        if not isinstance(frame.index, pd.RangeIndex):
+            raise ValueError("a row has more cells than there are headings")
+        for name in [name for name in frame if name not in TEXT_COLUMNS]:
+            frame[name] = pd.to_numeric(frame[name])
+    missing = [name for name in columns if name not in frame]
+    if missing:
+        raise UserError(f"{path} has no columns {', '.join(missing)}; rebuild it.")
+    return frame
+
+
+def gather(
+    paper: str, printed: Sequence[Path], published: pd.DataFrame, measured: pd.DataFrame
+) -> Evidence:
+    """Collect a paper's printed numbers with their results in the comparisons of all papers."""
+    facts_by_key: dict[NumberKey, dict[str, Any]] = {}
+    for frame, names in (
+        (published, ("status", "recomputed", "reading", "rule", "note")),
+        (measured, ("measured", "low", "high", "n", "verdict", "differs")),
+    ):
+        for row in frame[frame["paper"] == paper].to_dict("records"):
+            key = (row["exhibit"], row["row"], row["column"])
+            present = {n: row[n] for n in names if not pd.isna(row[n]) and row[n] != ""}
+            facts_by_key.setdefault(key, {}).update(present)
+    evidence: Evidence = {}
+    for path in sorted(printed):
+        for line, number in enumerate(read_rows(PublishedRow, path), start=2):
+            key = (number.exhibit, number.row, number.column)
+            facts = {"note": number.note} | facts_by_key.get(key, {})
+            if "n" in facts:
+                facts["n"] = int(facts["n"])
+            evidence[key] = Number(number, f"{path}:{line}", **facts)
+    return evidence
+
+
+_PRINTED_NUMBER = KEY_COLUMNS[:-1]
+"""Columns of both listings that identify a number."""
+COLUMNS = {
+    "published": (*_PRINTED_NUMBER, "status", "recomputed", "reading", "rule", "note"),
+    "measured": (*_PRINTED_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs"),
+}
+
+
+# Names of languages, models and phenomena
+
+
+FEW = 8
+"""Most languages (or models) of a number by which the page can filter it."""
+NAME_COLUMNS = {
+    "lang": ("lang",),
+    "model": ("model", "model_a", "model_b"),
+    "phenomenon": ("phenomenon", "paradigm"),
+}
+"""Columns of a cell's filter, by category of names."""
+
+
+@dataclass
+class Names:
+    """Printed names by category (lang, model, phenomenon) and key, and the names used so far."""
+
+    labels: Mapping[str, Mapping[str, str]]
+    used: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def of(self, key: str) -> str:
+        """Return the name of a language, model or phenomenon; other keys stay as they are."""
+        return next((names[key] for names in self.labels.values() if key in names), key)
+
+    def _keys(
+        self, category: str, where: Mapping[str, Any], number: NumberKey | None
+    ) -> Iterator[str]:
+        for column in NAME_COLUMNS[category]:
+            selected = where.get(column, [])
+            yield from selected if isinstance(selected, list) else [selected]
+        for key in (*(number or ())[1:], where.get("row"), where.get("column")):
+            if isinstance(key, str) and key in self.labels[category]:
+                yield key
+
+    def about(self, where: Mapping[str, Any], number: NumberKey | None) -> dict[str, str]:
+        """Return attributes with a number's languages, models and phenomena.
+
+        An attribute that would repeat a printed key is left out.
+        """
+        attributes = {}
+        for category in NAME_COLUMNS:
+            keys = dict.fromkeys(self._keys(category, where, number))
+            names: dict[str, str] = {}
+            for key in keys:
+                if key and key != ALL:
+                    name = self.labels[category].get(key, str(key).replace("_", " "))
+                    names[str(key).replace(" ", "_")] = name
+            if 0 < len(names) <= FEW:
+                value = " ".join(names)
+                if number is None or value not in number[1:]:
+                    attributes[f"data-{category}"] = value
+                self.used.setdefault(category, {}).update(names)
+        return attributes
+
+
+def names_from(languages: Mapping[str, str], models: Mapping[str, str], printed: Paper) -> Names:
+    """Return the names of languages, models, and the phenomena of a paper."""
+    table = printed.tables["accuracies"].table
+    keys = dict.fromkeys([*table["phenomenon"], *table["paradigm"]])
+    phenomena = {str(key): str(key).replace("_", " ") for key in keys if key and key != ALL}
+    if address := find_paper(printed.name).names:
+        phenomena |= cast(Mapping[str, str], load(address))
+    return Names({"lang": languages, "model": models, "phenomenon": phenomena})
+
+
+# All inputs of the report
+
+
+@dataclass(frozen=True, slots=True)
+class PairSet:
+    """A benchmark in a language: tables of its pairs, and of each model's results on them."""
+
+    benchmark: str
+    lang: str
+    items: Path
+    judgements: Mapping[str, Path]
+    scores: Mapping[str, Path]
+    method: str
+    """Method of the decisions to show."""
+
+
+def sets_from(facts: Mapping[str, Any]) -> list[PairSet]:
+    """Make sets from the workflow's templates of paths.
+
+    A model with None as languages is run on all of them.
+    """
+    sets = []
+    for benchmark, paths in facts.items():
+        for lang, items in paths["items"].items():
+            run_on = paths["models"].items()
+            models = [model for model, langs in run_on if langs is None or lang in langs]
+            judgements, scores = (
+                {model: Path(paths[name].format(lang=lang, model=model)) for model in models}
+                for name in ("judgements", "scores")
+            )
+            if models:
+                tables = (Path(items), judgements, scores)
+                sets.append(PairSet(benchmark, lang, *tables, paths["method"]))
+    return sets
 
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """The report's facts on the campaign; ``printed`` is the folder of printed numbers."""
+    """Facts on the campaign for the report; ``printed`` is the folder of printed numbers."""
 
     name: str
     description: str
@@ -33,13 +241,13 @@ class Campaign:
     languages: Mapping[str, str]
     models: Mapping[str, str]
     missing: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    """Sentence and remedying command for what exhibits lack, by form and key."""
+    """Sentence on what an exhibit lacks, and the command to get it, by form and key."""
     pairs: Mapping[str, Any] = field(default_factory=dict)
-    """Templates of paths of pairs, judgements and scores by benchmark (``items.sets_from``)."""
+    """Templates of paths of pairs, judgements and scores by benchmark, for ``sets_from``."""
     declared: bool = False
-    """Whether all benchmarks are data alone, so that no paper is reproduced."""
+    """True if all benchmarks are declared as data, so that no paper is reproduced."""
     licences: Mapping[str, str] = field(default_factory=dict)
-    """Known licences of declared benchmarks."""
+    """Licences of declared benchmarks that state one."""
 
     @property
     def title(self) -> str:
@@ -47,14 +255,17 @@ class Campaign:
 
     @property
     def comparisons(self) -> tuple[str, ...]:
-        """Names of the comparisons with print; none where no paper has printed numbers."""
+        """Names of the comparisons with print; none if no paper has printed numbers."""
         has_print = any(printed_tables(self.printed, paper) for paper in self.papers)
         return tuple(COLUMNS) if has_print else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """The campaign's results, of its ``variant``, and perhaps the corrected ones."""
+    """Folders of the campaign's results (of its ``variant``) and of the corrected ones.
+
+    ``measured`` and ``published`` are keys of the exhibits in either form.
+    """
 
     results: Path
     variant: str
@@ -81,20 +292,20 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of an exhibit, with its printed number."""
+    """A cell of an exhibit, with its printed number if there is one."""
 
     facts: Mapping[str, Any]
-    """Its row of the table of cells, with the filter as a mapping."""
+    """Row of the table of cells, with the filter as a mapping."""
     origins: list[str]
-    """Places of the printed numbers that it is computed from."""
-    place: Place | None
-    """Place of its printed number."""
+    """Printed numbers that it is computed from, as EXHIBIT/ROW/COLUMN."""
+    key: NumberKey | None
+    """Key of its printed number."""
     number: Number | None
 
     @property
-    def is_itself(self) -> bool:
-        """It only shows its printed number."""
-        return self.place is not None and self.origins == ["/".join(self.place)]
+    def is_copy(self) -> bool:
+        """True if it only repeats its printed number."""
+        return self.key is not None and self.origins == ["/".join(self.key)]
 
 
 @dataclass(frozen=True)
@@ -107,25 +318,25 @@ class Form:
     document: Document
     cells: list[Cell]
     files: Path
-    """Path of its files without their suffixes."""
+    """Path of its files, without suffix."""
     figure: bool
     missing: tuple[str, ...] = ()
-    """A sentence on what it lacks, and the remedying command; maybe empty."""
+    """Sentence on what it lacks, and the command to get it; empty if it lacks nothing."""
 
     @property
     def key(self) -> str:
-        """Its name in the page."""
+        """Identifier in the page."""
         return f"{self.tree}/{self.exhibit}"
 
     @cached_property
-    def shown(self) -> dict[Place, int]:
-        """Index of the cell that shows each printed number, preferably the number itself."""
-        index_of_place: dict[Place, int] = {}
-        for is_own in (True, False):
+    def cell_of(self) -> dict[NumberKey, int]:
+        """Index of one cell for each printed number, preferably of a copy."""
+        indices: dict[NumberKey, int] = {}
+        for is_copy in (True, False):
             for index, cell in enumerate(self.cells):
-                if cell.place and cell.is_itself is is_own:
-                    index_of_place.setdefault(cell.place, index)
-        return index_of_place
+                if cell.key and cell.is_copy is is_copy:
+                    indices.setdefault(cell.key, index)
+        return indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +373,7 @@ class Inputs:
 
 
 def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
-    """Read everything that the report shows. Raises UserError when something is missing."""
+    """Read all that the report shows. Raises UserError when something is missing."""
     folder = trees.results / "reproduction"
     comparisons = {
         name: read_comparison(folder / f"{name}.csv", COLUMNS[name])
@@ -178,8 +389,8 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
         specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
         built = [name for name, spec in specs.items() if trees.forms_of(spec)]
         shown_exhibits = []
-        # Exhibits of the paper in its order, then those known only from printed numbers.
-        for name in dict.fromkeys([*built, *(place[0] for place in evidence)]):
+        # Exhibits in the order of the paper, then those that only have printed numbers.
+        for name in dict.fromkeys([*built, *(key[0] for key in evidence)]):
             spec = specs.get(name)
             if spec is None:
                 shown_exhibits.append(Exhibit(name, "Printed numbers", {}))
@@ -193,11 +404,11 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
                 table = read_table(CELLS, files.with_name(f"{files.name}.cells.parquet"))
                 for row in table.to_pylist():
                     origins = origins_of(row, printed) if tree == "published" else ()
-                    cell_key = (name, row["printed_row"], row["printed_column"])
-                    number = evidence.get(cell_key)
+                    key = (name, row["printed_row"], row["printed_column"])
+                    number = evidence.get(key)
                     facts = row | {"filter": json.loads(row["filter"])}
-                    key = cell_key if number else None
-                    cells.append(Cell(facts, [*filter(None, origins)], key, number))
+                    printed_key = key if number else None
+                    cells.append(Cell(facts, [*filter(None, origins)], printed_key, number))
                 lack = tuple(lacks.get(spec.key, ()))
                 forms[tree] = Form(name, tree, document, cells, files, figure, lack)
             shown_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
@@ -206,11 +417,11 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
 
 
 def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
-    """Return every file that the site shows, other than the records behind them."""
+    """Return every file that the site shows, without the records of the jobs that made them."""
     paths = [trees.results / "reproduction" / f"{name}.csv" for name in campaign.comparisons]
     for paper in campaign.papers:
         paths += printed_tables(campaign.printed, paper)
-        # Of a paper that prints no accuracies, and has released no decisions, there is none.
+        # The file is absent if a paper prints no accuracies and has released no decisions.
         paths += filter(Path.exists, [trees.results / f"accuracies/printed/{paper}.parquet"])
     for pairs in sets_from(campaign.pairs):
         paths += [pairs.items, *pairs.judgements.values(), *pairs.scores.values()]

@@ -1,11 +1,19 @@
-"""Read a paper's printed numbers, and its accuracies as a table like the campaign's own."""
+"""Read a paper's printed numbers, and decide whether a computed value agrees with one.
 
+docs/published.md has the rule. Printed accuracies become a table like that of the campaign.
+"""
+
+import math
+import operator
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
+
+import numpy as np
+import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.campaign.reference import PublishedRow
@@ -14,29 +22,114 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, write_rows
 
-Place = tuple[str, str, str]
+TOLERANCE = 1e-9
+"""Largest difference between two floating-point numbers that count as equal."""
+ROUNDING_ERROR_COLUMN = {"accuracy": "rounding", "value": "half_unit"}
+"""Columns of rounded numbers, with the column of their largest rounding errors."""
+HOLDS: Mapping[str, Callable[[float, float], bool]] = {
+    "at least": operator.ge,
+    "at most": operator.le,
+    "above": operator.gt,
+    "below": operator.lt,
+}
+"""Comparison with the printed number, by the words of a printed bound."""
+Agreement = Literal["exact", "rounding", ""]
+
+
+def rounded(value: float, decimals: int) -> float:
+    """Round to some decimals, halves away from zero.
+
+    A number that is below a half by a floating-point error counts as a half.
+    """
+    unit = 10.0**decimals
+    return math.copysign(math.floor(abs(value) * unit + 0.5 + TOLERANCE) / unit, value)
+
+
+def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
+    """Return whether a computed value agrees with a printed number or bound.
+
+    ``exact``: the value rounds to the number, halves away from zero (a count must be equal), or
+    meets the bound.
+    ``rounding``: it differs by at most half a unit of the last printed digit plus ``reach``, the
+    rounding error of its inputs. Or it meets the bound once rounded or moved by ``reach``.
+    Empty: it does not agree.
+    """
+    assert row.value is not None
+    if math.isnan(value):
+        return ""
+    difference = abs(value - row.value)
+    if row.bound:
+        holds = HOLDS[row.bound]
+        # "above 5" excludes 5, also when floating point makes it 5.0000000001.
+        if holds(row.value if difference <= TOLERANCE else value, row.value):
+            return "exact"
+        alternatives = (rounded(value, row.decimals), value - reach, value + reach)
+        return "rounding" if any(holds(bound, row.value) for bound in alternatives) else ""
+    if difference <= TOLERANCE:
+        return "exact"
+    if row.half_unit and abs(rounded(value, row.decimals) - row.value) <= TOLERANCE:
+        return "exact"
+    return "rounding" if difference <= row.half_unit + reach + TOLERANCE else ""
+
+
+def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
+    """Return how far rounding of the ``rows`` can have moved the formula's value.
+
+    The error of each rounded number is taken alone and the effects are added. That is exact for
+    sums, means and differences, and an approximation for other formulas.
+    """
+    total, before = 0.0, formula(rows)
+    for column, error_column in ROUNDING_ERROR_COLUMN.items():
+        if column in rows and error_column in rows:
+            steps = rows[error_column].fillna(0).to_numpy(float)
+            for at in np.flatnonzero(steps > 0):
+                effects = []
+                for step in (steps[at], -steps[at]):
+                    values = rows[column].to_numpy(float, copy=True)
+                    values[at] += step
+                    effects.append(abs(formula(rows.assign(**{column: values})) - before))
+                total += max(effects)
+    return total
+
+
+TYPESET = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
+
+
+def as_typed(text: str) -> str:
+    """Replace curly quotation marks and apostrophes by straight ones, as in files of prompts."""
+    return text.translate(TYPESET)
+
+
+def same_wording(first: str, second: str) -> bool:
+    """Return whether two texts are equal apart from the form of quotation marks."""
+    return as_typed(first) == as_typed(second)
+
+
+NumberKey = tuple[str, str, str]
 """Exhibit, row and column of a printed number."""
-PLACE = ("paper", "exhibit", "row", "column", "printed", "unit")
-"""First columns of the comparisons, which identify a printed number."""
+KEY_COLUMNS = ("paper", "exhibit", "row", "column", "printed", "unit")
+"""First columns of both comparisons: they identify a printed number."""
 
 
-def place_of(paper: str, row: PublishedRow) -> dict[str, str]:
-    """Return the columns ``PLACE`` of a printed number."""
+def number_columns(paper: str, row: PublishedRow) -> dict[str, str]:
+    """Return the columns ``KEY_COLUMNS`` of a printed number."""
     values = (paper, row.exhibit, row.row, row.column, row.text, row.unit)
-    return dict(zip(PLACE, values, strict=True))
+    return dict(zip(KEY_COLUMNS, values, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedAccuracy:
-    """A printed accuracy as a share of 1, over ``n`` pairs or prompts; None where not printed."""
+    """A printed accuracy, as a share of 1."""
 
     model: str
     lang: str
     accuracy: float
     rounding: float
+    """Half a unit of the last printed digit, as a share of 1."""
     origin: str
-    """The printed number's ``place``."""
+    """The printed number, as EXHIBIT/ROW/COLUMN."""
     n: int | None
+    """Number of pairs or prompts; None if the paper prints none."""
     phenomenon: str = ALL
     paradigm: str = ALL
 
@@ -44,7 +137,10 @@ class PrintedAccuracy:
 def printed_accuracy(
     row: PublishedRow, expected: str, *, valid: bool = True, most: int = 100, **names: Any
 ) -> PrintedAccuracy:
-    """Return an accuracy printed as a number up to ``most``; raise UserError for other texts."""
+    """Return an accuracy that is printed as a number from 0 to ``most``.
+
+    Raises UserError, which names what was ``expected``, for another number or if not ``valid``.
+    """
     if not valid or row.value is None or not 0 <= row.value <= most:
         raise UserError(
             f"{row.exhibit}: row {row.row!r}, column {row.column!r} is {row.text!r}; expected "
@@ -55,12 +151,12 @@ def printed_accuracy(
 
 
 def printed_tables(folder: Path, paper: str) -> list[Path]:
-    """Return the tables of a paper's printed numbers below ``folder``; maybe none."""
+    """Return the tables of a paper's printed numbers below ``folder``, if there are any."""
     return sorted(printed_folder(folder, paper).glob("*.csv"))
 
 
 def printed_files(folder: Path, paper: str) -> list[Path]:
-    """Return a paper's tables of printed numbers. Raises UserError when there is none."""
+    """Return the tables of a paper's printed numbers. Raises UserError when there is none."""
     paths = printed_tables(folder, paper)
     if not paths:
         raise UserError(
@@ -84,20 +180,18 @@ def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
     return rows
 
 
-# Accuracies
-
-
 PRINTED = "printed"
-"""Name in place of a method."""
+"""Method of printed accuracies in tables."""
 Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
-# A millisecond each, and thousands of accuracies are over the same number of prompts.
+# Each call takes a millisecond, and thousands of accuracies have the same number of prompts.
 _interval = cache(wilson)
 
 
 def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int:
-    """Write the accuracies that a benchmark's paper prints; return their number.
+    """Write the accuracies that a benchmark's paper prints, and return their number.
 
-    Raises UserError when an accuracy is printed twice (it would count twice in means), or none is.
+    Raises UserError when an accuracy is printed twice, because it would count twice in means, or
+    when none is printed.
     """
     reader = find_paper(benchmark).printed_accuracies
     if not reader:
@@ -118,7 +212,7 @@ def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int
         row |= {name: getattr(accuracy, name) for name in PrintedAccuracy.__slots__}
         row |= {"benchmark": benchmark, "method": PRINTED, "skipped": 0, "ties": 0, "near_ties": 0}
         if accuracy.n:
-            # The number of correct answers, once rounded away, is rounded.
+            # Print has the rounded accuracy, so the number of correct answers is rounded too.
             correct = round(accuracy.accuracy * accuracy.n)
             low, high = _interval(correct, accuracy.n)
             row |= {"correct": correct, "low": low, "high": high}

@@ -12,7 +12,7 @@ from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import formula_of
 from blimpworks.exhibits.render import build_exhibit, markdown_text
 from blimpworks.papers.clams.exhibits.facts import clams_models
 from blimpworks.papers.clams.exhibits.figures import Claim, fig2, text

@@ -10,8 +10,8 @@ from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.clams.exhibits.facts import PRINTED
 from blimpworks.papers.clams.items.build import count_sets
 from blimpworks.papers.clams.morphology import build_morphology
+from blimpworks.reproduction.comparisons import Paper, recomputed_rows
 from blimpworks.reproduction.printed import read_published
-from blimpworks.reproduction.published import Paper, compare
 from support.cells_kit import check_cells, check_that_it_deviates, sources_of
 from support.mirror_kit import fetch, rows_of
 from support.paths import REPOSITORY
@@ -96,7 +96,7 @@ def of_status(comparison, status, *columns):
 
 @pytest.mark.mirror
 def test_released_sets_and_wals_recompute_tables_6_and_7_and_the_correlations(released):
-    comparison = pd.DataFrame(compare(released[1]))
+    comparison = pd.DataFrame(recomputed_rows(released[1]))
     none = "not recomputable"
     counts = statuses(comparison)
     assert counts["table6"] == {"exact": 35}

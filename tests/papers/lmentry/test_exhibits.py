@@ -13,14 +13,14 @@ from blimpworks.campaign.exhibits import of_benchmarks
 from blimpworks.campaign.load import campaign_model
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import formula_of
 from blimpworks.papers.lmentry.annotation import measure_agreement, write_annotation_sheet
 from blimpworks.papers.lmentry.exhibits.formulas import aspects, lmentry_score, robustness
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.papers.lmentry.verdicts import compare_verdicts
-from blimpworks.reproduction.measured import Measured, compare
+from blimpworks.reproduction.comparisons import MeasuredFiles, measured_rows
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table
 from support.cells_kit import by_place, check_cells, sources_of
 from support.lmentry_campaign import Campaign, fill, write
@@ -139,8 +139,8 @@ def test_a_cell_shows_what_was_simulated(campaign, root, name, row, column, show
 def test_measured_numbers_stand_beside_the_printed_ones(campaign, root):
     names = ("table2", "table4", "table5", "table50", "table54")
     paths = {name: build(name, campaign, LABELS, root)[1] for name in names}
-    files = Measured(sorted(PRINTED.glob("*.csv")), paths)
-    rows = {(r["exhibit"], r["row"], r["column"]): r for r in compare("lmentry", files)}
+    files = MeasuredFiles(sorted(PRINTED.glob("*.csv")), paths)
+    rows = {(r["exhibit"], r["row"], r["column"]): r for r in measured_rows("lmentry", files)}
     for place in (
         ("table4", "phi-4", "eng lms"),
         ("table4", "average", "ita accuracy"),

@@ -13,7 +13,7 @@ from blimpworks.papers.lmentry.exhibits.names import LANGUAGES
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.items.prompts import RESOURCES
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
-from blimpworks.reproduction.published import Paper
+from blimpworks.reproduction.comparisons import Paper
 from blimpworks.tables import read_table
 from support.cells_kit import check_cells, check_that_it_deviates, sources_of
 from support.lmentry_kit import PACKS, PRINTED, PUBLISHED, SPECS, build, tables_of

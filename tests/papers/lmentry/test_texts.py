@@ -11,16 +11,14 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.html import html_text
-from blimpworks.exhibits.latex import latex_text
+from blimpworks.exhibits.render import html_text, latex_text
 from blimpworks.papers.lmentry.exhibits.names import LMENTRY_FACTS
 from blimpworks.papers.lmentry.exhibits.prompts import ENGLISH
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import build_prompts, item_id, prompt_of
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from blimpworks.reproduction.agreement import same_wording
-from blimpworks.reproduction.measured import verdict_of
-from blimpworks.reproduction.published import status_of
+from blimpworks.reproduction.comparisons import status_of, verdict_of
+from blimpworks.reproduction.printed import same_wording
 from blimpworks.tables import PROMPTS
 from support.cells_kit import by_place
 from support.lmentry_campaign import prompt_row, write

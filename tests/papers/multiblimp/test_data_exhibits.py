@@ -10,8 +10,7 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.latex import latex_text
-from blimpworks.exhibits.render import csv_text, markdown_text
+from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import read_printed
 from blimpworks.papers.multiblimp.exhibits import data, languages
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS, REASONS

@@ -11,11 +11,9 @@ import pandas as pd
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.exhibits import fonts
-from blimpworks.exhibits.accuracies import by_method
-from blimpworks.exhibits.html import html_text
-from blimpworks.exhibits.latex import latex_text
-from blimpworks.exhibits.render import markdown_text
+from blimpworks.exhibits import text_layout
+from blimpworks.exhibits.render import html_text, latex_text, markdown_text
+from blimpworks.exhibits.shared import by_method
 from blimpworks.papers.urblimp.analysis.lengths import clearest_pair, compare_lengths, words_of
 from blimpworks.papers.urblimp.exhibits.accuracies import read_paradigms
 from blimpworks.papers.urblimp.exhibits.data import table2, table10
@@ -172,10 +170,10 @@ def test_the_figure_shows_the_first_model_that_reads_from_left_to_right(tables):
 
 def test_without_a_font_words_are_numbered_listed_and_a_package_named(tables, monkeypatch, caplog):
     bundled = str(Path(mpl.get_data_path()) / "fonts")
-    kept = [f for f in fonts.font_manager.fontManager.ttflist if f.fname.startswith(bundled)]
+    kept = [f for f in text_layout.font_manager.fontManager.ttflist if f.fname.startswith(bundled)]
     assert kept
-    monkeypatch.setattr(fonts.font_manager.fontManager, "ttflist", kept)
-    monkeypatch.setattr(fonts.font_manager, "findSystemFonts", list)
+    monkeypatch.setattr(text_layout.font_manager.fontManager, "ttflist", kept)
+    monkeypatch.setattr(text_layout.font_manager, "findSystemFonts", list)
     exhibit = examples_fig(tables, LABELS)
     labels = [tick.get_text() for tick in exhibit.figure.axes[0].get_xticklabels()]
     assert labels == [str(n + 1) for n in range(len(labels))]

@@ -10,12 +10,12 @@ from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import formula_of
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.urblimp.exhibits.models import model_facts
 from blimpworks.papers.urblimp.published import accuracies
+from blimpworks.reproduction.comparisons import Paper
 from blimpworks.reproduction.printed import read_published
-from blimpworks.reproduction.published import Paper
 from blimpworks.tables import CELLS
 from support.paths import REPOSITORY
 

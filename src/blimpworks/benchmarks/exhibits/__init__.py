@@ -4,7 +4,7 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec, read_specs
-from blimpworks.exhibits.descriptions import Descriptions
+from blimpworks.exhibits.exhibit import Descriptions
 
 HERE = Path(__file__)
 SPECS_FILE = HERE.with_name("specs.tsv")

@@ -27,10 +27,9 @@ from blimpworks.benchmarks.exhibits.view import (
     with_people,
 )
 from blimpworks.benchmarks.verdicts import correlation_interval
-from blimpworks.exhibits.accuracies import SOURCE, Place, where_of
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, select_rows
-from blimpworks.exhibits.shared import Tables, best_of_each, read_plain
+from blimpworks.exhibits.shared import SOURCE, Place, Tables, best_of_each, read_plain, where_of
 from blimpworks.tables import ITEMS
 
 NAMES = {name: text.capitalize() for name, text in BASELINES.items()}

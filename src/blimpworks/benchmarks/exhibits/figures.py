@@ -35,11 +35,10 @@ from blimpworks.benchmarks.exhibits.view import (
 )
 from blimpworks.errors import UserError
 from blimpworks.exhibits import style
-from blimpworks.exhibits.accuracies import SOURCE, where_of
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.render import PNG_DPI
-from blimpworks.exhibits.shared import Tables, read_plain, row_cell
-from blimpworks.exhibits.texts import take_literally
+from blimpworks.exhibits.shared import SOURCE, Tables, read_plain, row_cell, where_of
+from blimpworks.exhibits.style import take_literally
 
 CHANCE = 50
 ACCURACY = "Accuracy"

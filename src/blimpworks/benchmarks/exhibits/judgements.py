@@ -16,9 +16,8 @@ from blimpworks.benchmarks.exhibits import describe, view
 from blimpworks.benchmarks.verdicts import correlation_interval
 from blimpworks.errors import UserError
 from blimpworks.exhibits import shared
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section, language_tag
 from blimpworks.exhibits.formulas import ACCURACY, TEXT, mean_of, select_rows
-from blimpworks.exhibits.texts import language_tag
 from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 
 MOST_ITEMS = 20

@@ -14,11 +14,16 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.benchmarks.accuracies import HUMAN, RELEASED
 from blimpworks.benchmarks.exhibits import describe
 from blimpworks.errors import UserError
-from blimpworks.exhibits.accuracies import SOURCE, Place, accuracy_cell, read_accuracies
-from blimpworks.exhibits.descriptions import Description
-from blimpworks.exhibits.exhibit import Cell, Labels
+from blimpworks.exhibits.exhibit import Cell, Description, Labels
 from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, select_rows
-from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.exhibits.shared import (
+    SOURCE,
+    Place,
+    Tables,
+    accuracy_cell,
+    read_accuracies,
+    read_plain,
+)
 from blimpworks.reproduction.printed import PRINTED
 from blimpworks.tables import ACCURACIES
 
@@ -312,7 +317,7 @@ def read_view(tables: Tables, labels: Labels) -> View:
     else:
         where["model"] = [*labels.models]
     rows = read_accuracies(
-        tables, where, method, whose="any model" if published else "the campaign's models"
+        tables, where, method, models="any model" if published else "the campaign's models"
     )
     rows = rows.reset_index(drop=True)
     if published:

@@ -17,8 +17,15 @@ from blimpworks import __version__
 from blimpworks.audit.lineage import jobs_behind
 from blimpworks.campaign.load import load_campaign
 from blimpworks.errors import UserError
-from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import ACCURACY, COUNT, TOTAL, UNWEIGHTED, VALUES, Formula
+from blimpworks.exhibits.formulas import (
+    ACCURACY,
+    COUNT,
+    TOTAL,
+    UNWEIGHTED,
+    VALUES,
+    Formula,
+    formula_of,
+)
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import write_text
 from blimpworks.interop.crate.graph import WORKFLOW, write_graph

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.analysis import linear
+from blimpworks.analysis import statistics
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.campaign.reference import FrequencyCodesRow
@@ -152,12 +152,12 @@ def _size_predictors(means: pd.Series, models: Facts) -> pd.DataFrame | None:
         return None
     predictors = pd.DataFrame(
         {
-            SIZE: linear.standardise(facts["parameters"].astype(float).map(math.log10)),
+            SIZE: statistics.standardise(facts["parameters"].astype(float).map(math.log10)),
             CHAT: (facts["tuning"] == "chat").astype(float),
         }
     )
     families = pd.get_dummies(facts["family"], prefix="family", prefix_sep=" ", dtype=float)
-    return linear.varying(predictors.join(families.iloc[:, 1:]))
+    return statistics.varying(predictors.join(families.iloc[:, 1:]))
 
 
 def fit_size(accuracies: pd.DataFrame, models: Facts) -> Rows:
@@ -166,7 +166,7 @@ def fit_size(accuracies: pd.DataFrame, models: Facts) -> Rows:
     predictors = _size_predictors(means, models)
     if predictors is None:
         return []
-    rows = linear.ordinary_least_squares(means[predictors.index], predictors)
+    rows = statistics.ordinary_least_squares(means[predictors.index], predictors)
     return [{"analysis": SIZE, "model": ALL, **row} for row in rows]
 
 
@@ -176,7 +176,7 @@ def why_no_size(accuracies: pd.DataFrame, models: Facts) -> str:
     if predictors is None or len(predictors) <= predictors.shape[1] + 1:
         n = 0 if predictors is None else len(predictors)
         return f"too few models of known size and with all languages ({n or 'fewer than two'})"
-    return "" if linear.estimable(predictors) else "size, family and tuning can't be told apart"
+    return "" if statistics.estimable(predictors) else "size, family and tuning can't be told apart"
 
 
 def logistic(x: Any, intercept: float, slope: float) -> Any:
@@ -212,7 +212,7 @@ def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
         p = float(2 * student.sf(abs(ratio), n - 2))
         values = (coefficient, deviation, ratio, p, coefficient - reach, coefficient + reach)
         rows.append(
-            {"term": term, **dict(zip(linear.NAMES, values, strict=True)), "n": n, "r2": r2}
+            {"term": term, **dict(zip(statistics.NAMES, values, strict=True)), "n": n, "r2": r2}
         )
     return rows
 
@@ -349,22 +349,22 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
     complete = rows.dropna()
     type_counts = complete[AGREEMENT_TYPE].value_counts()
     if type_counts.empty:
-        return [*remarks, _remark(FEW, linear.INTERCEPT, 0)]
+        return [*remarks, _remark(FEW, statistics.INTERCEPT, 0)]
     reference = REFERENCE if REFERENCE in type_counts else str(type_counts.index[0])
     factors = complete[[name for name in FACTORS if name in complete]]
-    numbers = linear.varying(factors)
+    numbers = statistics.varying(factors)
     n = len(complete)
     remarks += [_remark(UNVARYING, str(name), n) for name in factors if name not in numbers]
     indicators = pd.get_dummies(
         complete[AGREEMENT_TYPE], prefix=AGREEMENT_TYPE, prefix_sep=" ", dtype=float
     )
     compared = f"{AGREEMENT_TYPE} {reference}"
-    predictors = indicators.drop(columns=compared).join(numbers.apply(linear.standardise))
-    estimates = linear.ordinary_least_squares(complete["margin"], predictors)
+    predictors = indicators.drop(columns=compared).join(numbers.apply(statistics.standardise))
+    estimates = statistics.ordinary_least_squares(complete["margin"], predictors)
     if not estimates:
         return [
             *remarks,
-            _remark(COLLINEAR if linear.enough(predictors) else FEW, linear.INTERCEPT, n),
+            _remark(COLLINEAR if statistics.enough(predictors) else FEW, statistics.INTERCEPT, n),
         ]
     remarks.append(_remark(COMPARED, compared, int(type_counts[reference])))
     return [{"analysis": MARGIN, **row} for row in estimates] + remarks

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from blimpworks.campaign.exhibit_spec import read_specs
-from blimpworks.exhibits.descriptions import Descriptions
+from blimpworks.exhibits.exhibit import Descriptions
 
 HERE = Path(__file__)
 describe = Descriptions(HERE.with_name("descriptions.yaml"))

@@ -12,10 +12,9 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.errors import UserError
-from blimpworks.exhibits.accuracies import Place, accuracy_cell, where_of
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import Formula, select_rows
-from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.exhibits.shared import Place, Tables, accuracy_cell, read_plain, where_of
 from blimpworks.papers.blimp.exhibits.facts import TRAINING
 from blimpworks.papers.blimp.exhibits.formulas import common, pearson_interval
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF

@@ -17,10 +17,16 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.seeds import size_name
 from blimpworks.errors import UserError
 from blimpworks.exhibits import style
-from blimpworks.exhibits.accuracies import row_accuracy_cell
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import PERPLEXITY, UNWEIGHTED, select_rows
-from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed, row_cell
+from blimpworks.exhibits.shared import (
+    Tables,
+    printed_cell,
+    read_plain,
+    read_printed,
+    row_accuracy_cell,
+    row_cell,
+)
 from blimpworks.papers.blimp import analysis
 from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import accuracies as acc

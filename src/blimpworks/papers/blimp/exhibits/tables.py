@@ -14,7 +14,6 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits import shared
-from blimpworks.exhibits.accuracies import row_accuracy_cell
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import (
     COUNT,
@@ -25,8 +24,19 @@ from blimpworks.exhibits.formulas import (
     Formula,
     select_rows,
 )
-from blimpworks.exhibits.shared import Tables, best_of_each, printed_cells, read_plain, read_printed
-from blimpworks.exhibits.statements import AGAIN, VALUE, Place, Recomputation, printed_statements
+from blimpworks.exhibits.shared import (
+    AGAIN,
+    VALUE,
+    Place,
+    Recomputation,
+    Tables,
+    best_of_each,
+    printed_cells,
+    printed_statements,
+    read_plain,
+    read_printed,
+    row_accuracy_cell,
+)
 from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import accuracies as acc
 from blimpworks.papers.blimp.exhibits import describe, formulas

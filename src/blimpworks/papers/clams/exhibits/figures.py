@@ -19,11 +19,21 @@ from pydantic import ValidationInfo, field_validator
 
 from blimpworks.campaign.catalogue import Names
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.exhibits import statements, style
+from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import KINDS, LARGEST, select_rows
-from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
-from blimpworks.exhibits.statements import AGAIN, PRINTED, VALUE, Place, Recomputation
+from blimpworks.exhibits.shared import (
+    AGAIN,
+    PRINTED,
+    VALUE,
+    Place,
+    Recomputation,
+    Tables,
+    formula_cell,
+    printed_statements,
+    read_plain,
+    read_printed,
+)
 from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.facts import MBERT, MONO, MULTI
 from blimpworks.papers.clams.exhibits.measures import (
@@ -240,7 +250,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     without = "" if not morphology.empty else " Without WALS there are no correlations."
     description = describe("text", without=without)
     if labels.source == "published":
-        stated, faults = statements.printed_statements(read_printed(tables), RECOMPUTATION)
+        stated, faults = printed_statements(read_printed(tables), RECOMPUTATION)
         printed = [cell for cell in stated if cell.column == PRINTED]
         recomputed = [cell for cell in stated if cell.column == AGAIN]
         cells = [*printed, *cells, *recomputed]

@@ -12,9 +12,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.exhibits.accuracies import Place
-from blimpworks.exhibits.descriptions import Description
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.exhibit import Cell, Description, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import (
     Formula,
     Notation,
@@ -23,7 +21,7 @@ from blimpworks.exhibits.formulas import (
     formula,
     select_rows,
 )
-from blimpworks.exhibits.shared import Tables, printed_cells, read_plain, read_printed
+from blimpworks.exhibits.shared import Place, Tables, printed_cells, read_plain, read_printed
 from blimpworks.papers.clams.exhibits.facts import BENCHMARK, BERT, MBERT, MONO, MULTI, PRINTED
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CAPITALS, CONSTRUCTIONS, construction_of

@@ -18,11 +18,16 @@ import pandas as pd
 
 from blimpworks.campaign.registry import TIES
 from blimpworks.exhibits import shared
-from blimpworks.exhibits.accuracies import Place, where_of
-from blimpworks.exhibits.descriptions import Description
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.exhibit import Cell, Description, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, Formula, select_rows
-from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
+from blimpworks.exhibits.shared import (
+    Place,
+    Tables,
+    formula_cell,
+    read_plain,
+    read_printed,
+    where_of,
+)
 from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED
 from blimpworks.papers.clams.exhibits.measures import (

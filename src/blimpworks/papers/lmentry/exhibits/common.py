@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.errors import UserError
-from blimpworks.exhibits.accuracies import Place
 from blimpworks.exhibits.exhibit import Cell, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, select_rows
 from blimpworks.exhibits.shared import (
+    Place,
     Tables,
     by_place,
     formula_cell,

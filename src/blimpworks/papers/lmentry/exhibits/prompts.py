@@ -44,7 +44,7 @@ from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import prompt_of, row_of
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
 from blimpworks.papers.lmentry.tasks import FIELDS, PARENTS, TASKS
-from blimpworks.reproduction.agreement import as_typed, same_wording
+from blimpworks.reproduction.printed import as_typed, same_wording
 from blimpworks.tables import PROMPTS, read_table
 
 SPACE = "␣"

@@ -11,10 +11,16 @@ import pandas as pd
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.exhibits import formulas as basic
-from blimpworks.exhibits.accuracies import row_accuracy_cell
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_printed
-from blimpworks.exhibits.statements import Recomputation, printed_statements
+from blimpworks.exhibits.shared import (
+    Recomputation,
+    Tables,
+    formula_cell,
+    printed_cell,
+    printed_statements,
+    read_printed,
+    row_accuracy_cell,
+)
 from blimpworks.papers.lmentry.exhibits import common, describe, formulas
 from blimpworks.papers.lmentry.exhibits.names import (
     AVERAGE,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from blimpworks.campaign.exhibit_spec import read_specs
-from blimpworks.exhibits.descriptions import Descriptions
+from blimpworks.exhibits.exhibit import Descriptions
 
 BENCHMARK = "multiblimp"
 HERE = Path(__file__)

@@ -17,17 +17,20 @@ from blimpworks.analysis.statistics import EXACT_BELOW
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, QUOTIENT, Formula, of_row, select_rows
 from blimpworks.exhibits.shared import (
+    VALUE,
+    Place,
+    Recomputation,
     Tables,
     best_of_each,
     by_place,
     formula_cell,
     printed_bold,
     printed_cell,
+    printed_statements,
     read_plain,
     read_printed,
     row_cell,
 )
-from blimpworks.exhibits.statements import VALUE, Place, Recomputation, printed_statements
 from blimpworks.papers.multiblimp.analysis import CHAT, SIZE, why_no_size
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.measures import (

@@ -17,7 +17,7 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits import shared, style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.exhibits.texts import take_literally
+from blimpworks.exhibits.style import take_literally
 from blimpworks.papers.multiblimp import analysis
 from blimpworks.papers.multiblimp.analysis import FREQUENCY, RANKED_BY
 from blimpworks.papers.multiblimp.exhibits import describe, measures

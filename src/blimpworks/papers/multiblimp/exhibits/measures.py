@@ -7,11 +7,10 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
-from blimpworks.exhibits.accuracies import accuracy_cell as shared_cell
-from blimpworks.exhibits.accuracies import where_of
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, PHRASE, UNWEIGHTED, Formula, formula, select_rows
-from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, where_of
+from blimpworks.exhibits.shared import accuracy_cell as shared_cell
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTIONS = {"sv": "Subject-Verb", "sp": "Subject-Participle"}

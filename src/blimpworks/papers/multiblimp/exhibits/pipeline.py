@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
-from blimpworks.exhibits.exhibit import Exhibit, Labels
-from blimpworks.exhibits.fonts import font_for, has_bold
+from blimpworks.exhibits.exhibit import Exhibit, Labels, is_rtl, language_tag
 from blimpworks.exhibits.formulas import COUNT
-from blimpworks.exhibits.pen import (
+from blimpworks.exhibits.shared import Tables, counted
+from blimpworks.exhibits.style import BLUE, GREEN, PAGE_INCHES, VERMILION, empty_figure
+from blimpworks.exhibits.text_layout import (
     BAND,
     ELLIPSIS,
     FAINT,
@@ -20,12 +21,11 @@ from blimpworks.exhibits.pen import (
     Pen,
     Run,
     canvas,
+    font_for,
+    has_bold,
     step,
     words_of,
 )
-from blimpworks.exhibits.shared import Tables, counted
-from blimpworks.exhibits.style import BLUE, GREEN, PAGE_INCHES, VERMILION, empty_figure
-from blimpworks.exhibits.texts import is_rtl, language_tag
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.measures import PHENOMENA
 from blimpworks.papers.multiblimp.exhibits.stages import (

@@ -7,11 +7,10 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
-from blimpworks.exhibits import accuracies
-from blimpworks.exhibits.accuracies import Place
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, truncate
-from blimpworks.exhibits.shared import Tables, by_place, read_plain, read_printed
+from blimpworks.exhibits.shared import Place, Tables, by_place, read_plain, read_printed
 from blimpworks.papers.urblimp.exhibits.formulas import MACRO, macro_weights
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS
 from blimpworks.papers.urblimp.settings import PSEUDO
@@ -53,7 +52,7 @@ def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
     """
     where = {"benchmark": BENCHMARK, "lang": LANG, "model": [*labels.models, HUMAN]}
     method = labels.method
-    rows = accuracies.read_accuracies(tables, where, method, PSEUDO.get(method))
+    rows = shared.read_accuracies(tables, where, method, PSEUDO.get(method))
     rows = rows[rows["paradigm"] != ALL]
     unknown = sorted({*rows["paradigm"]} - PARADIGMS.keys())
     if unknown:
@@ -103,9 +102,7 @@ def accuracy_cell(
     """
     judged = labels.source == "measured" and HUMAN not in {*rows["model"]}
     ties = judged and rows["model"].nunique() == 1
-    cell = accuracies.accuracy_cell(
-        rows, place, text=percent_text, ties=ties, stands_for=stands_for
-    )
+    cell = shared.accuracy_cell(rows, place, text=percent_text, ties=ties, stands_for=stands_for)
     if len(rows) == 1 and judged:
         return replace(cell, formula=ACCURACY, source="judgements")
     return cell
@@ -114,6 +111,6 @@ def accuracy_cell(
 def macro_cell(rows: pd.DataFrame, place: Place, stands_for: Place | None = None) -> Cell:
     """Make a model's average: each phenomenon has equal weight, and in it each paradigm."""
     weights = list(macro_weights(rows))
-    return accuracies.accuracy_cell(
+    return shared.accuracy_cell(
         rows, place, MACRO, weights=weights, text=percent_text, stands_for=stands_for
     )

@@ -11,19 +11,18 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.exhibits.accuracies import Place, where_of
-from blimpworks.exhibits.descriptions import Description
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.exhibit import Cell, Description, Exhibit, Labels, language_tag
 from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, TOTAL
 from blimpworks.exhibits.shared import (
+    Place,
     Tables,
     formula_cell,
     printed_cell,
     read_plain,
     read_printed,
     size_text,
+    where_of,
 )
-from blimpworks.exhibits.texts import language_tag
 from blimpworks.files import read_cells
 from blimpworks.papers.urblimp.exhibits import accuracies as acc
 from blimpworks.papers.urblimp.exhibits import describe

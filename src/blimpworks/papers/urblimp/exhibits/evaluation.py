@@ -8,10 +8,9 @@ from functools import partial
 
 import pandas as pd
 
-from blimpworks.exhibits.accuracies import Place
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN
-from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell
+from blimpworks.exhibits.shared import Place, Tables, best_of_each, printed_cell
 from blimpworks.papers.urblimp.exhibits import accuracies as acc
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import accuracy_cell, macro_cell

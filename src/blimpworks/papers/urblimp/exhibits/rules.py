@@ -11,10 +11,9 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.exhibits import shared
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section, language_tag
 from blimpworks.exhibits.formulas import COUNT, TOTAL
 from blimpworks.exhibits.shared import Tables, formula_cell
-from blimpworks.exhibits.texts import language_tag
 from blimpworks.items import evenly
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import languages_of

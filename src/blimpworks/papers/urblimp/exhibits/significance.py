@@ -10,10 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.exhibits.accuracies import Place, where_of
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import truncate, truncated
-from blimpworks.exhibits.shared import Tables
+from blimpworks.exhibits.shared import Place, Tables, where_of
 from blimpworks.papers.urblimp.exhibits import accuracies as acc
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.formulas import (

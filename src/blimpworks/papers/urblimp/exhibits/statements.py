@@ -8,11 +8,18 @@ from dataclasses import replace
 
 import pandas as pd
 
-from blimpworks.exhibits.accuracies import where_of
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PRODUCT, VALUES, Formula, of_row
-from blimpworks.exhibits.shared import Tables, read_printed
-from blimpworks.exhibits.statements import AGAIN, VALUE, Place, Recomputation, printed_statements
+from blimpworks.exhibits.shared import (
+    AGAIN,
+    VALUE,
+    Place,
+    Recomputation,
+    Tables,
+    printed_statements,
+    read_printed,
+    where_of,
+)
 from blimpworks.papers.urblimp.exhibits import accuracies as acc
 from blimpworks.papers.urblimp.exhibits import describe, formulas, models
 from blimpworks.papers.urblimp.exhibits.data import kinds_cell, table_models

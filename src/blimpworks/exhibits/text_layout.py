@@ -1,29 +1,33 @@
-"""Draw texts and boxes, laid out in points from the top left corner.
+"""Lay out texts and boxes in figures, in points from the top left corner, and find fonts for them.
 
-A layout runs twice: without axes to learn its height, then to draw.
+A layout runs twice: without axes to learn its height, then with axes to draw.
 """
 
+import logging
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from blimpworks.exhibits.texts import is_rtl
+from blimpworks.exhibits.exhibit import is_rtl
+from blimpworks.records.job import current_job
 
 INK, FAINT = "#1B1B1B", "#6A6A6A"
 FRAME, FILL, BAND = "#B5B5B5", "#FFFFFF", "#EDF1F5"
 HOUSE = ("DejaVu Sans",)
 ELLIPSIS = "…"
 LEADING = 1.36
-"""Distance of two lines of text, in sizes of their letters."""
+"""Distance of two lines of text, as a multiple of the font size."""
 RESOLUTION = 300
 Look = dict[str, Any]
 MIRRORED = str.maketrans("()[]{}<>«»‹›", ")(][}{><»«›‹")
@@ -51,7 +55,10 @@ def text_size(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A text in one look; no space or break precedes a ``glued`` one. Fonts are by preference."""
+    """A text in one style; no space or line break precedes a ``glued`` one.
+
+    ``families`` are fonts in order of preference; ``size`` is in points.
+    """
 
     text: str
     size: float = 7
@@ -70,7 +77,7 @@ class Run:
         return self.measures[0]
 
     def fitted(self, width: float) -> "Run":
-        """Return the run, cut with an ellipsis to a width in points."""
+        """Return the run, cut to a width in points, with an ellipsis at its end."""
         if self.width <= width:
             return self
         for letters in range(len(self.text) - 1, 0, -1):
@@ -81,20 +88,20 @@ class Run:
 
 
 def words_of(run: Run) -> list[Run]:
-    """Split a run into words; signs around a right-to-left word become runs."""
-    # Other spaces than plain ones, such as that before a percent sign, are no place for a break.
-    run_words = filter(None, run.text.split(" "))
-    word_parts = (
-        (number, word_part) for word in run_words for number, word_part in enumerate(_parts(word))
-    )
-    runs = [replace(run, text=word_part, glued=number > 0) for number, word_part in word_parts]
+    """Split a run into words; punctuation around a right-to-left word becomes runs of its own."""
+    runs = []
+    # A line may break at plain spaces only, not at that before a percent sign.
+    for word in filter(None, run.text.split(" ")):
+        for number, piece in enumerate(_pieces(word)):
+            runs.append(replace(run, text=piece, glued=number > 0))
     if runs:
         runs[0] = replace(runs[0], glued=run.glued)
     return runs
 
 
 @cache
-def _parts(word: str) -> tuple[str, ...]:
+def _pieces(word: str) -> tuple[str, ...]:
+    """Split a right-to-left word from the punctuation before and after it, which is mirrored."""
     if not is_rtl(word):
         return (word,)
     at = [n for n, letter in enumerate(word) if unicodedata.category(letter)[0] in "LMN"]
@@ -102,22 +109,22 @@ def _parts(word: str) -> tuple[str, ...]:
         return (word,)
     first, after = at[0], at[-1] + 1
     ends = (word[:first].translate(MIRRORED), word[first:after], word[after:].translate(MIRRORED))
-    return tuple(word_part for word_part in ends if word_part)
+    return tuple(filter(None, ends))
 
 
 def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
-    """Put runs into lines no wider than ``width``, with gaps of ``space`` [points]."""
+    """Put runs into lines of at most ``width``, with gaps of ``space``, both in points."""
     # Runs wider than a line are cut.
     pieces: list[Run] = []
     for run in runs:
-        left = run
-        while left.width > width and len(left.text) > 1:
-            letters = len(left.text) - 1
-            while letters > 1 and replace(left, text=left.text[:letters]).width > width:
+        remaining = run
+        while remaining.width > width and len(remaining.text) > 1:
+            letters = len(remaining.text) - 1
+            while letters > 1 and replace(remaining, text=remaining.text[:letters]).width > width:
                 letters -= 1
-            pieces.append(replace(left, text=left.text[:letters]))
-            left = replace(left, text=left.text[letters:], glued=True)
-        pieces.append(left)
+            pieces.append(replace(remaining, text=remaining.text[:letters]))
+            remaining = replace(remaining, text=remaining.text[letters:], glued=True)
+        pieces.append(remaining)
     # Glued runs share a line if it has room for them.
     groups: list[list[Run]] = []
     for piece in pieces:
@@ -134,7 +141,7 @@ def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
 
 
 def step(above: Iterable[Run], below: Iterable[Run]) -> float:
-    """Return the distance of two lines' baselines at which tall letters don't touch."""
+    """Return a distance of two baselines, in points, at which tall letters do not touch."""
     above, below = [*above], [*below]
     size = max((run.size for run in below), default=0.0)
     depth = max((run.measures[2] for run in above), default=0.0)
@@ -155,7 +162,7 @@ class Pen:
     axes: Axes | None = None
 
     def text(self, x: float, y: float, run: Run, align: str = "left") -> float:
-        """Write a run with its baseline at ``y``; return its width."""
+        """Write a run with its baseline at ``y``, and return its width in points."""
         if self.axes is not None and run.text:
             look: Look = {"size": run.size, "color": run.colour, "family": [*run.families]}
             look |= {"weight": "bold" if run.bold else "normal", "parse_math": False}
@@ -171,7 +178,7 @@ class Pen:
     def paragraph(
         self, x: float, y: float, width: float, runs: Iterable[Run], rtl: bool = False
     ) -> float:
-        """Write runs in lines below ``y``, from the right if ``rtl``; return their height."""
+        """Write runs in lines below ``y``, from the right if ``rtl``, and return their height."""
         runs = [*runs]
         size = max((run.size for run in runs), default=0)
         space, lines = 0.32 * size, wrapped(runs, width, 0.32 * size)
@@ -191,7 +198,7 @@ class Pen:
     def rectangle(self, x: float, y: float, width: float, height: float, colour: str) -> None:
         """Draw a filled rectangle without an edge."""
         if self.axes is not None:
-            # Above lines, below texts.
+            # In front of lines, behind texts.
             look: Look = {"facecolor": colour, "linewidth": 0, "zorder": 2.5}
             self.axes.add_patch(Rectangle((x, y), width, height, **look))
 
@@ -203,7 +210,7 @@ class Pen:
             self.axes.add_patch(FancyBboxPatch((x, y), width, height, linewidth=0.7, **frame))
 
     def curve(self, start: tuple[float, float], end: tuple[float, float], height: float) -> None:
-        """Draw a flat arc with an arrow's head at its end, ``height`` points above both ends."""
+        """Draw an arc of ``height`` points above its ends, with an arrowhead at the second."""
         if self.axes is not None:
             (x, y), (x2, y2) = start, end
             corner = 3 if x2 > x else -3
@@ -220,7 +227,7 @@ class Pen:
         weight: float = 1.0,
         head: float = 7,
     ) -> None:
-        """Draw a line through some points with a head at the last one."""
+        """Draw a line through points, with an arrowhead at the last one."""
         if self.axes is not None:
             for (x, y), (x2, y2) in pairwise(points[:-1]):
                 self.axes.plot([x, x2], [y, y2], color=colour, linewidth=weight)
@@ -236,3 +243,116 @@ def canvas(width: float, height: float) -> tuple[Figure, Pen]:
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()
     return figure, Pen(axes)
+
+
+# Fonts for scripts that DejaVu Sans lacks (Urdu, Devanagari, …). Matplotlib shapes and reorders
+# text, but draws boxes without warning where a font lacks letters.
+
+log = logging.getLogger(__name__)
+
+_ARABIC = ("Noto Naskh Arabic", "Noto Nastaliq Urdu", "Amiri", "Scheherazade New", "Scheherazade")
+PREFERRED = {"ARABIC": _ARABIC, "DEVANAGARI": ("Noto Sans Devanagari", "Lohit Devanagari")}
+"""Font families to try first, by script: the first word of the letters' Unicode names."""
+CJK = ("CJK", "HANGUL", "HIRAGANA", "KATAKANA", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH")
+"""Scripts of Chinese, Japanese and Korean letters."""
+PACKAGES = dict.fromkeys(CJK, "fonts-noto-cjk")
+PACKAGES |= {"ARABIC": "fonts-hosny-amiri", "DEVANAGARI": "fonts-lohit-deva"}
+"""Small Debian packages of fonts, by script."""
+OTHERWISE = "fonts-noto-core"
+"""Debian package of fonts for all other scripts, such as Khmer, Tamil and Thai."""
+WANTED = "fonts_to_install"
+"""Key of a job's note with Debian packages of the fonts that it lacked."""
+PLAIN = "normal"
+BOXES = "Last Resort"
+"""Beginning of the names of fonts that draw the same box for every letter."""
+
+
+def letters_of(texts: Iterable[str]) -> frozenset[int]:
+    """Return the code points that a font must have, without white space and control characters."""
+    letters = {letter for text in texts for letter in text}
+    return frozenset(
+        ord(letter) for letter in letters if unicodedata.category(letter)[0] not in ("C", "Z")
+    )
+
+
+def script_of(letters: Iterable[int]) -> str:
+    """Return the most frequent script of the letters as in their Unicode names, such as ARABIC.
+
+    A script of ``PREFERRED`` goes before any other.
+    """
+    scripts = [unicodedata.name(chr(letter), "").split(" ")[0] for letter in sorted(letters)]
+    preferred_scripts = [name for name in scripts if name in PREFERRED]
+    return max(
+        preferred_scripts,
+        key=preferred_scripts.count,
+        default=max(scripts, key=scripts.count, default=""),
+    )
+
+
+@lru_cache(maxsize=512)
+def _charmap(path: str) -> frozenset[int]:
+    try:
+        return frozenset(font_manager.get_font(path).get_charmap())
+    except (OSError, RuntimeError):
+        return frozenset()
+
+
+def font_for(texts: Iterable[str]) -> str | None:
+    """Return an installed font family with all letters of the texts; else warn and return None."""
+    letters = letters_of(texts)
+    script = script_of(letters)
+    ranks = {family: rank for rank, family in enumerate((*PREFERRED.get(script, ()), *HOUSE))}
+    for is_second_try in (False, True):
+        if is_second_try:
+            # Add fonts that were installed since matplotlib last listed them.
+            font_files = {font.fname for font in font_manager.fontManager.ttflist}
+            for path in font_manager.findSystemFonts():
+                if path not in font_files and Path(path).suffix.lower() in (".ttf", ".otf"):
+                    try:
+                        font_manager.fontManager.addfont(path)
+                    except (OSError, RuntimeError, ValueError) as error:
+                        log.debug("%s: %s", path, error)
+        upright = [
+            font
+            for font in font_manager.fontManager.ttflist
+            if not font.name.startswith(BOXES)
+            and font.style == PLAIN
+            and font.weight in (400, PLAIN, "regular", "book")
+        ]
+        for font in sorted(upright, key=lambda font: (ranks.get(font.name, len(ranks)), font.name)):
+            if letters <= _charmap(font.fname):
+                return str(font.name)
+    package = PACKAGES.get(script, OTHERWISE)
+    log.warning(
+        "no installed font has all letters of this figure (%s); its words are numbered instead. "
+        "To see them, install one, on Debian %s, and build the figure again.",
+        script.lower(),
+        package,
+    )
+    if job := current_job():
+        job.note(**{WANTED: sorted({*job.extra.get(WANTED, ()), package})})
+    return None
+
+
+def families_for(letters: Iterable[int]) -> tuple[list[str], frozenset[int]]:
+    """Return an installed font family for each script, and the letters that no font has."""
+    by_script: dict[str, set[int]] = {}
+    for letter in letters:
+        by_script.setdefault(script_of([letter]), set()).add(letter)
+    families: list[str] = []
+    absent: set[int] = set()
+    for _, script_letters in sorted(by_script.items()):
+        family = font_for(["".join(map(chr, sorted(script_letters)))])
+        if family is None:
+            absent |= script_letters
+        elif family not in families:
+            families.append(family)
+    return families, frozenset(absent)
+
+
+def has_bold(family: str) -> bool:
+    """Return whether a font family has a bold font among those that matplotlib lists."""
+    return any(
+        font.name == family and font.weight in (600, 700, "semibold", "bold")
+        for font in font_manager.fontManager.ttflist
+    )

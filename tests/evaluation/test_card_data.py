@@ -1,17 +1,91 @@
-"""The numbers of a report card: accuracies, tests, ranks, gaps and worst items."""
+"""The data of a report card: its inputs, accuracies, tests, ranks, gaps and worst items."""
 
 import math
 
 import pytest
+import yaml
 
+from blimpworks.campaign.load import check_campaign
 from blimpworks.errors import UserError
+from blimpworks.evaluation import request
 from blimpworks.evaluation.build import build_card
-from blimpworks.evaluation.card import read_card
+from blimpworks.evaluation.card import card_facts, card_files, card_tables, read_card
 from blimpworks.evaluation.judged import with_holm
 from blimpworks.evaluation.measured import unknown_words
 from blimpworks.evaluation.show import CardText
 from support.card_kit import facts, sentences, write_evaluation, write_printed
 from support.judging_kit import write_scores
+from support.paths import REPOSITORY
+
+pytestmark = pytest.mark.usefixtures("at_root")
+FILE = "config/demo/config.yaml"
+
+
+def layout_of(**changes):
+    settings = yaml.safe_load((REPOSITORY / FILE).read_text(encoding="utf-8"))
+    return request.layout_of(check_campaign(settings | changes, FILE))
+
+
+def test_benchmarks_are_those_that_models_are_run_on():
+    facts = card_facts(layout_of(), FILE)
+    assert [*facts["benchmarks"]] == ["multiblimp", "demo_pairs", "demo_suites"]
+    pairs = facts["benchmarks"]["multiblimp"]
+    languages = {name: ["deu", "eng", "fra"] for name in ("ngram-5", "transformer-small")}
+    assert pairs["languages"] == languages
+    assert pairs["methods"]["ngram-5"][0] == "full_sentence"
+    assert (pairs["noun"], pairs["chance"]) == ("pair", 0.5)
+    suites = facts["benchmarks"]["demo_suites"]
+    assert (suites["noun"], suites["chance"]) == ("item", None)
+    assert card_facts(layout_of(models=[]), FILE)["benchmarks"] == {}
+
+
+def test_each_of_several_models_has_a_results_file_of_its_own():
+    names = [path.rpartition("/")[2] for path in card_files(layout_of())]
+    assert names[:4] == ["card.json", "index.html", "tables.md", "tables.tex"]
+    assert names[4:] == ["results_ngram-5.json", "results_transformer-small.json"]
+    single = card_files(layout_of(models=["ngram-5"]))
+    assert single[4:] == ["results/demo/report_card/results.json"]
+
+
+def test_tables_samples_and_licences_follow_the_campaign():
+    facts = card_facts(layout_of(limit=40), FILE)
+    pairs = facts["benchmarks"]["multiblimp"]
+    assert pairs["all_items"]["deu"] == "results/demo/items/multiblimp/deu.parquet"
+    assert pairs["items"]["deu"] != pairs["all_items"]["deu"]
+    facts = card_facts(layout_of(), FILE)
+    assert facts["benchmarks"]["multiblimp"]["all_items"] == {}
+    tables = card_tables(facts)
+    assert len({*tables}) == len(tables)
+    assert "results/demo/accuracies/printed/multiblimp.parquet" in tables
+    assert not any("sensitivity" in table for table in tables)
+    layout = layout_of(benchmarks=["turblimp"], languages=["tur"], unpinned="skip")
+    cited = card_facts(layout, FILE)["benchmarks"]["turblimp"]["citation"]
+    assert cited.endswith(f" Licence: {layout.licences_of('turblimp')}.")
+
+
+def test_sensitivity_is_of_models_and_benchmarks_that_have_the_choice():
+    layout = layout_of(report_card={"sensitivity": True})
+    facts = card_facts(layout, FILE)["benchmarks"]
+    # KenLM starts each sentence itself, and suites are no pairs.
+    assert facts["multiblimp"]["sensitivity"] == {"transformer-small": ["deu", "eng", "fra"]}
+    assert facts["demo_suites"]["sensitivity"] == {}
+    tables = card_tables(card_facts(layout, FILE))
+    assert "results/demo/sensitivity/multiblimp/deu/transformer-small/parity.parquet" in tables
+
+
+@pytest.mark.parametrize(
+    ("benchmarks", "declared", "published"),
+    [
+        (["demo_pairs"], True, set()),
+        (["demo_pairs", "demo_suites"], True, {"demo_suites"}),
+        (["multiblimp", "demo_pairs"], False, {"multiblimp", "clams", "blimp"}),
+    ],
+)
+def test_declared_benchmarks_ask_for_nothing_that_papers_print(benchmarks, declared, published):
+    layout = layout_of(benchmarks=benchmarks)
+    assert layout.is_declared is declared
+    assert {*layout.published_papers} >= published
+    assert not declared or {*layout.published_papers} == published
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +96,12 @@ def root(tmp_path_factory):
 @pytest.fixture(scope="module")
 def card(root):
     return build_card(facts(root))
+
+
+def benchmark_of(root, **changes):
+    """The benchmark in the card of facts with changes."""
+    (benchmark,) = build_card(facts(root, **changes))["benchmarks"]
+    return benchmark
 
 
 def rows_of(card):
@@ -35,9 +115,8 @@ def test_accuracies_of_languages_are_shares_with_wilsons_interval(card):
     # Wilson's interval of 5 in 8, by hand: (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n).
     z, n, p = 1.959964, 8, 5 / 8
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    middle = p + z * z / (2 * n)
-    assert small["low"] == pytest.approx((middle - half) / (1 + z * z / n), abs=1e-6)
-    assert small["high"] == pytest.approx((middle + half) / (1 + z * z / n), abs=1e-6)
+    ends = [(p + z * z / (2 * n) + end) / (1 + z * z / n) for end in (-half, half)]
+    assert [small["low"], small["high"]] == pytest.approx(ends, abs=1e-6)
     person = rows_of(card)["eng", "person"]["small"]
     assert (person["accuracy"], person["ties"], person["near_ties"]) == (0.5, 1, 1)
 
@@ -58,8 +137,7 @@ def test_over_all_languages_every_item_counts_once(card):
 
 
 def test_baselines_stand_beside_accuracies_where_they_know_every_item(root, monkeypatch):
-    codes = {"eng": "en"}
-    monkeypatch.setattr("blimpworks.analysis.baselines.frequency_code", codes.get)
+    monkeypatch.setattr("blimpworks.analysis.baselines.frequency_code", {"eng": "en"}.get)
     card = build_card(facts(root))
     (benchmark,) = card["benchmarks"]
     found = {(row["lang"], row["phenomenon"]): row["baselines"] for row in benchmark["rows"]}
@@ -101,13 +179,12 @@ def test_models_are_compared_on_the_same_items_and_corrected_for_all_tests(card)
 
 
 def test_few_pairs_are_tested_exactly_where_asked_for_and_one_language_once(root):
-    (benchmark,) = build_card(facts(root, mcnemar="corrected"))["benchmarks"]
-    assert {t["lang"]: t["p"] for t in benchmark["tests"]} == pytest.approx(
-        {"all": 2 / 2**4, "eng": 2 / 2**2, "deu": 2 / 2**2}
-    )
-    languages = {"small": ["eng", "deu"], "large": ["eng"]}
-    (benchmark,) = build_card(facts(root, languages=languages))["benchmarks"]
-    assert [test["lang"] for test in benchmark["tests"]] == ["eng"]
+    p_values = {
+        test["lang"]: test["p"] for test in benchmark_of(root, mcnemar="corrected")["tests"]
+    }
+    assert p_values == pytest.approx({"all": 2 / 2**4, "eng": 2 / 2**2, "deu": 2 / 2**2})
+    tests = benchmark_of(root, languages={"small": ["eng", "deu"], "large": ["eng"]})["tests"]
+    assert [test["lang"] for test in tests] == ["eng"]
 
 
 def test_our_models_stand_at_their_ranks_among_the_printed_ones(root):
@@ -116,8 +193,8 @@ def test_our_models_stand_at_their_ranks_among_the_printed_ones(root):
         for model, accuracies in {"huge": (0.95, 0.9), "tiny": (0.6253, 0.3)}.items()
         for lang, accuracy in zip(("eng", "deu"), accuracies, strict=True)
     ]
-    card = build_card(facts(root, printed=write_printed(root, rows)))
-    rankings = {each["lang"]: each for each in card["benchmarks"][0]["rankings"]}
+    benchmark = benchmark_of(root, printed=write_printed(root, rows))
+    rankings = {each["lang"]: each for each in benchmark["rankings"]}
     places = {
         lang: ", ".join(f"{p['rank']} {'our ' * p['ours']}{p['model']}" for p in each["places"])
         for lang, each in rankings.items()
@@ -139,9 +216,8 @@ def test_of_print_with_phenomena_the_means_are_over_those_in_common(root):
     card = build_card(facts(root, printed=write_printed(root, rows)))
     (ranking,) = card["benchmarks"][0]["rankings"]
     accuracies = {place["model"]: place["accuracy"] for place in ranking["places"]}
-    assert accuracies == pytest.approx(
-        {"huge": 0.7, "small": (3 / 4 + 2 / 4) / 2, "large": (4 / 4 + 3 / 4) / 2}
-    )
+    means = {"huge": 0.7, "small": (3 / 4 + 2 / 4) / 2, "large": (4 / 4 + 3 / 4) / 2}
+    assert accuracies == pytest.approx(means)
     assert "Means over the 2 phenomena that print and we have." in ranking["notes"]
     # One number has one interval: the mean is the accuracy on all items of the language.
     ours = {place["model"]: place for place in ranking["places"] if place["ours"]}
@@ -157,8 +233,7 @@ def test_a_model_is_held_against_printed_models_of_its_size_alone(root):
         for model, accuracies in {"tiny": (0.9, 0.9), "peer": (0.7, 0.7), "huge": (1, 1)}.items()
         for phenomenon, accuracy in zip(("number", "person"), accuracies, strict=True)
     ]
-    card = build_card(facts(root, printed=write_printed(root, rows)))
-    classes = card["benchmarks"][0]["size_classes"]
+    classes = benchmark_of(root, printed=write_printed(root, rows))["size_classes"]
     # Small has 1 B: beside 0.5 B and 2 B, whose means are 0.8; large, 7 B, has no one beside it.
     assert classes["small"]["models"] == ["Tiny", "Peer"]
     assert [(g["label"], g["difference"]) for g in classes["small"]["gaps"]] == [
@@ -171,8 +246,8 @@ def test_a_model_is_held_against_printed_models_of_its_size_alone(root):
 
 def test_where_print_has_no_phenomena_gaps_are_by_language(root):
     rows = [("peer", "eng", "all", "all", 0.9), ("peer", "deu", "all", "all", 0.4)]
-    card = build_card(facts(root, printed=write_printed(root, rows)))
-    (gap,) = card["benchmarks"][0]["size_classes"]["small"]["gaps"]
+    benchmark = benchmark_of(root, printed=write_printed(root, rows))
+    (gap,) = benchmark["size_classes"]["small"]["gaps"]
     assert (gap["label"], gap["difference"]) == ("English", pytest.approx(5 / 8 - 0.9))
 
 

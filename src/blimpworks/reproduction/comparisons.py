@@ -1,0 +1,371 @@
+"""Compare every printed number with two others: recomputed from print, and measured.
+
+A number without a recomputing cell needs a reason; a difference beyond rounding must be a known
+erratum. Anything else ``deviates``, and CI fails on it. A printed text is compared with the text
+that the authors released.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.campaign.comparability import SAME, Basis
+from blimpworks.campaign.reference import PublishedRow, ReasonRow
+from blimpworks.campaign.table_files import read_rows
+from blimpworks.errors import UserError
+from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
+from blimpworks.exhibits.formulas import formula_of
+from blimpworks.exhibits.shared import counted, read_plain
+from blimpworks.files import write_text
+from blimpworks.reproduction.printed import (
+    KEY_COLUMNS,
+    TOLERANCE,
+    NumberKey,
+    agreement,
+    number_columns,
+    read_printed_numbers,
+    rounded,
+    same_wording,
+    slack,
+)
+from blimpworks.tables import ACCURACIES, CELLS, read_table
+
+# Recomputed from other printed numbers
+
+
+EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
+COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "deviates"
+STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
+RECOMPUTED_COLUMNS = (*KEY_COLUMNS, "recomputed", "reading", "rule", "status", "corrected", "note")
+"""``rule`` is the formula's sentence; ``reading`` is the released form of a printed text."""
+
+
+class Selection:
+    """A table that caches which rows have a value, because thousands of cells select rows."""
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        self.table = table
+        self._origins = table["origin"].tolist()
+        self._masks: dict[tuple[str, Any], NDArray[np.bool_]] = {}
+
+    def _mask(self, where: Mapping[str, Any]) -> NDArray[np.bool_]:
+        chosen = np.ones(len(self.table), dtype=bool)
+        for column in where.keys() & {*self.table.columns}:
+            values = where[column] if isinstance(where[column], list) else [where[column]]
+            for value in values:
+                if (column, value) not in self._masks:
+                    self._masks[column, value] = self.table[column].isin([value]).to_numpy(bool)
+            chosen &= np.logical_or.reduce([self._masks[column, value] for value in values])
+        return chosen
+
+    def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
+        """Return the rows that have the value, or a listed value, of each column in ``where``."""
+        return self.table[self._mask(where)]
+
+    def origins(self, where: Mapping[str, Any]) -> list[str]:
+        """Return the ``origin`` of each selected row, which is faster than selecting rows."""
+        return [self._origins[at] for at in np.flatnonzero(self._mask(where))]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The printed numbers of a paper, and the files of the cells that recompute them."""
+
+    name: str
+    printed: Sequence[Path]
+    reasons: Path
+    """File of reasons why numbers cannot be recomputed; it may be absent."""
+    cells: Mapping[str, Path]
+    """Cells of the exhibits' published forms, by exhibit."""
+    accuracies: Path
+
+    @cached_property
+    def numbers(self) -> list[PublishedRow]:
+        return read_printed_numbers(self.printed)
+
+    @cached_property
+    def tables(self) -> dict[str, Selection]:
+        """Tables that cells are computed from, by source; each number has its rounding error."""
+        rows = [
+            row.model_dump() | {"half_unit": row.half_unit, "origin": row.place}
+            for row in self.numbers
+        ]
+        columns = [*PublishedRow.model_fields, "half_unit", "origin"]
+        return {
+            "published": Selection(pd.DataFrame(rows, columns=columns)),
+            # The file is absent if a paper prints and releases no accuracies.
+            "accuracies": Selection(
+                read_plain(ACCURACIES, [*filter(Path.exists, [self.accuracies])])
+            ),
+        }
+
+
+def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
+    """Return the printed numbers that a cell is computed from, as EXHIBIT/ROW/COLUMN.
+
+    A released number, which is not printed, gives "".
+    """
+    table = paper.tables.get(cell["source"])
+    return [] if table is None else table.origins(json.loads(cell["filter"]))
+
+
+def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
+    """Return the cell that recomputes each printed number. Raises UserError when two differ."""
+    cells: dict[NumberKey, dict[str, Any]] = {}
+    for exhibit, path in paper.cells.items():
+        for cell in read_table(CELLS, path).to_pylist():
+            cell_key = (exhibit, cell["printed_row"], cell["printed_column"])
+            if origins_of(cell, paper) == ["/".join(cell_key)]:
+                continue  # it copies the printed number and recomputes nothing
+            first_cell = cells.setdefault(cell_key, cell)
+            if abs(first_cell["value"] - cell["value"]) > TOLERANCE:
+                raise UserError(
+                    f"{path}: two cells stand for row {cell_key[1]!r}, column {cell_key[2]!r} and "
+                    f"differ ({first_cell['value']:g}, {cell['value']:g}); keep one."
+                )
+    return cells
+
+
+def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
+    """Return whether a value is the correction of an erratum, or near it and in the note."""
+    if row.corrected is None:
+        return True
+    corrected = float(row.corrected)
+    digits = max(row.decimals, len(f"{corrected:.9f}".rstrip("0").partition(".")[2]))
+    rounded_value = rounded(value, digits)
+    if abs(rounded_value - corrected) <= TOLERANCE:
+        return True
+    is_near = abs(value - corrected) <= row.half_unit + input_error + TOLERANCE
+    return is_near and f"{rounded_value:.{digits}f}" in row.note
+
+
+def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
+    """Return the status of a printed number from the cell that recomputes it, if there is one."""
+    if cell is not None and row.textual:
+        # The cell has the text that the authors released.
+        reading, same = cell["text"], same_wording(row.text, cell["text"])
+        if row.fault == ERRATUM:
+            right = row.corrected is None or same_wording(str(row.corrected), reading)
+            return ERRATUM if right and not same else DEVIATES
+        return row.fault or (EXACT if same else DEVIATES)
+    if cell is None or row.value is None:
+        return row.fault or NOT_RECOMPUTABLE
+    value, input_error = cell["value"], 0.0
+    agrees = agreement(value, row)
+    if agrees != EXACT:
+        formula = formula_of(cell["formula"])
+        table = None if formula.takes_as_printed else paper.tables.get(cell["source"])
+        if table is not None:
+            input_error = slack(formula, table.select(json.loads(cell["filter"])))
+            agrees = agreement(value, row, input_error)
+    if row.fault:  # it stays the status while the value is the noted one
+        as_noted = not math.isnan(value) and _is_corrected(row, value, input_error)
+        return row.fault if as_noted and not agrees else DEVIATES
+    if agrees and cell["formula"] == COMPLEMENT_FORMULA.sentence:
+        return COMPLEMENT
+    return agrees or DEVIATES
+
+
+def excuses(reason: ReasonRow, row: PublishedRow) -> bool:
+    """Return whether a reason's patterns match a printed number."""
+    patterns = (reason.exhibit, reason.row, reason.column)
+    return all(map(fnmatchcase, (row.exhibit, row.row, row.column), patterns))
+
+
+def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
+    """Yield a row of ``RECOMPUTED_COLUMNS`` for each printed number or text, in the files' order.
+
+    Raises UserError when a number is neither recomputed nor excused.
+    """
+    cells = recomputations(paper)
+    reasons = read_rows(ReasonRow, paper.reasons) if paper.reasons.exists() else []
+    for row in paper.numbers:
+        if row.value is None and not row.textual and row.fault != GARBLED:
+            continue
+        cell = cells.get((row.exhibit, row.row, row.column))
+        status = status_of(row, cell, paper)
+        explanation = ""
+        if status == NOT_RECOMPUTABLE:
+            matching = [reason.reason for reason in reasons if excuses(reason, row)]
+            if not matching:
+                raise UserError(
+                    f"{paper.reasons}: nothing says why {row.exhibit}, row {row.row!r}, column "
+                    f"{row.column!r} ({row.text}) is not recomputed. Recompute it, or give the "
+                    "reason."
+                )
+            explanation = matching[0]
+        elif cell and status == COMPLEMENT:
+            origins = ", ".join(origins_of(cell, paper))
+            explanation = f"complement of {origins}: one of the two says all"
+        recomputed = None
+        if cell is not None and not row.textual:
+            # Whole numbers keep all digits, others get six.
+            value = cell["value"]
+            recomputed = value if value.is_integer() else float(f"{value:.6g}")
+        yield {
+            **number_columns(paper.name, row),
+            "recomputed": recomputed,
+            "reading": cell["text"] if cell and row.textual else "",
+            "rule": cell["formula"] if cell else "",
+            "status": status,
+            "corrected": None if row.textual else row.corrected,
+            "note": "; ".join(filter(None, (row.note, explanation))),
+        }
+
+
+def compare_published(papers: Sequence[Paper], output: Path) -> Counter[str]:
+    """Write the comparison of all papers as CSV, and count its numbers by status."""
+    rows = [row for paper in papers for row in recomputed_rows(paper)]
+    frame = pd.DataFrame(rows, columns=list(RECOMPUTED_COLUMNS))
+    write_text(output, frame.to_csv(index=False, lineterminator="\n"))
+    return Counter(frame["status"])
+
+
+# Measured by a campaign
+
+
+AGREES, NOT_RUN, NOT_COMPARABLE = "agrees", "not run", "not comparable"
+MEASURED_COLUMNS = (*KEY_COLUMNS, "measured", "low", "high", "n", "reading", "verdict", "differs")
+"""``reading`` is the campaign's text; ``differs`` says why two numbers are not comparable."""
+ILLEGIBLE = "our copy of the paper cannot be read there"
+MODELS = ("model", "model_a", "model_b")
+"""Columns of a cell's filter that name models."""
+EVALUATED = (*MODELS, "method")
+"""A cell with a filter on one of these columns is the result of an evaluation."""
+Cell = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class MeasuredFiles:
+    """Files of one paper; ``cells`` and ``published`` are by exhibit.
+
+    ``published`` are the cells of exhibits as the paper prints them.
+    """
+
+    printed: Sequence[Path]
+    cells: Mapping[str, Path]
+    published: Mapping[str, Path] = field(default_factory=dict)
+    accuracies: Path | None = None
+    basis: Basis = field(default_factory=lambda: SAME)
+
+
+def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
+    """Return whether a measured cell agrees with a printed number or text.
+
+    It agrees when the cell's 95 % interval has a number that rounds to the printed one. A cell
+    without interval has to round to it. A printed bound has to hold somewhere in the interval.
+    """
+    if cell is None:
+        return NOT_RUN
+    if row.textual:
+        return AGREES if same_wording(row.text, cell["text"]) else DEVIATES
+    assert row.value is not None
+    low, high = cell["low"], cell["high"]
+    if low is None or high is None or math.isnan(low + high):
+        low = high = cell["value"]
+    if row.bound:
+        return AGREES if any(agreement(end, row) for end in (low, high)) else DEVIATES
+    reach = row.half_unit + TOLERANCE
+    return AGREES if low - reach <= row.value <= high + reach else DEVIATES
+
+
+def _languages(where: Mapping[str, Any]) -> list[str] | None:
+    languages = where.get("lang")
+    return [languages] if isinstance(languages, str) else languages
+
+
+def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
+    """Return why a measured cell and the printed number are not about the same; "" if they are.
+
+    A printed mean that lists no languages is taken as over all languages of the paper, or else
+    over the ``legible`` ones.
+    """
+    where = json.loads(cell["filter"])
+    of_print = json.loads(printed["filter"]) if printed else {}
+    evaluated = not {*where}.isdisjoint(EVALUATED)
+    languages = _languages(where) or basis["languages"]
+
+    def of_languages(reasons: Mapping[str, str]) -> str:
+        texts = list(dict.fromkeys(reasons[lang] for lang in languages if lang in reasons))
+        return f"{texts[0]} and others" if len(texts) > 1 else "".join(texts)
+
+    in_print, ours = set(_languages(of_print) or ()), set(languages)
+    if not in_print:
+        in_print = set(basis["paper_languages"] or legible)
+        ours = set(basis["languages"] or languages)
+    reasons = []
+    if not isinstance(where.get("lang"), str) and ours and in_print and ours != in_print:
+        added = len(ours - in_print)
+        addition = f" and {counted(added, 'other')}" if added else ""
+        reasons.append(f"{len(ours & in_print)} of {len(in_print)} languages{addition}")
+    reasons.append(of_languages(basis["data"]))
+    if evaluated:
+        models = []
+        for column in MODELS:
+            value = where.get(column) or []
+            models += value if isinstance(value, list) else [value]
+        reasons.append("; ".join(dict.fromkeys(filter(None, map(basis["models"].get, models)))))
+        reasons += [of_languages(basis["items"]), basis["method"]]
+    reasons = list(dict.fromkeys(filter(None, reasons)))
+    if evaluated and not reasons and printed is not None:
+        n, n_in_print = cell["n"], printed["n"]
+        if n and n_in_print and n != n_in_print:
+            reasons.append(f"{n:,} {basis['unit']}s, not {n_in_print:,}")
+    return "; ".join(reasons)
+
+
+def _cells_by_number(cells: Mapping[str, Path]) -> dict[NumberKey, dict[str, Any]]:
+    """Read the first cell for each printed number."""
+    cells_by_key: dict[NumberKey, dict[str, Any]] = {}
+    for exhibit, path in cells.items():
+        for cell in read_table(CELLS, path).to_pylist():
+            cells_by_key.setdefault((exhibit, cell["printed_row"], cell["printed_column"]), cell)
+    return cells_by_key
+
+
+def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
+    """Yield a row of ``MEASURED_COLUMNS`` for each printed number or text, in the files' order."""
+    measured, published = _cells_by_number(files.cells), _cells_by_number(files.published)
+    legible: set[str] = set()
+    if files.accuracies is not None and files.accuracies.exists():
+        langs = read_table(ACCURACIES, files.accuracies, ["lang"])["lang"]
+        legible = {*langs.to_pylist()} - {ALL}
+    for row in read_printed_numbers(files.printed):
+        if row.value is None and not row.textual and row.fault != GARBLED:
+            continue
+        cell_key = (row.exhibit, row.row, row.column)
+        cell = measured.get(cell_key)
+        differs = ""
+        if cell is not None:
+            differs = differences(cell, published.get(cell_key), files.basis, legible)
+            if row.value is None and not row.textual:
+                differs = differs or ILLEGIBLE
+        number = None if row.textual else cell
+        yield {
+            **number_columns(paper, row),
+            "measured": number and float(f"{number['value']:.6g}"),
+            **{name: number and number[name] for name in ("low", "high", "n")},
+            "reading": cell["text"] if cell and row.textual else "",
+            "verdict": NOT_COMPARABLE if differs else verdict_of(row, cell),
+            "differs": differs,
+        }
+
+
+def compare_measured(papers: Mapping[str, MeasuredFiles], output: Path) -> Counter[str]:
+    """Write the comparison of all papers as CSV, and count its numbers by verdict."""
+    rows = [row for paper, files in papers.items() for row in measured_rows(paper, files)]
+    frame = pd.DataFrame(rows, columns=list(MEASURED_COLUMNS))
+    frame["n"] = frame["n"].astype("Int64")
+    write_text(output, frame.to_csv(index=False, lineterminator="\n"))
+    return Counter(frame["verdict"])
