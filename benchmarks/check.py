@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from blimpworks.commands.registry import recorded_commands
+from blimpworks.commands.declare import recorded_commands
 from blimpworks.records.job import Job
 
 

@@ -66,13 +66,22 @@ def test_a_full_disk_is_no_fault_of_the_file(tmp_path):
         raise OSError(28, "full")
 
 
-def test_long_values_are_cut_and_the_rest_of_a_sentence_stays():
-    value = "x" * 1000
-    assert shortened(f"a.tsv:1: '{value}' is none; correct it.") == (
-        f"a.tsv:1: '{'x' * 79}… is none; correct it."
-    )
-    assert shortened("a" * LONGEST) == "a" * LONGEST
-    assert shortened("a" * 2 * LONGEST) == "a" * 80 + "…"
+NAMES = [f"model-{number:03}" for number in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        (f"a.tsv:1: '{'x' * 999}' is no; mend it.", f"a.tsv:1: '{'x' * 79}… is no; mend it."),
+        ("a" * LONGEST, "a" * LONGEST),
+        ("a" * 2 * LONGEST, "a" * 80 + "…"),
+        (f"One of {', '.join(NAMES)}.", f"One of {', '.join(NAMES[:6])}, … (93 more), model-099."),
+        # A list stays whole in a short sentence.
+        (f"One of {', '.join('abcdefghijkl')}", f"One of {', '.join('abcdefghijkl')}"),
+    ],
+)
+def test_long_values_and_lists_are_cut_and_the_rest_of_a_sentence_stays(sentence, expected):
+    assert shortened(sentence) == expected
 
 
 def test_a_sentence_too_long_keeps_its_beginning_and_its_end():
@@ -86,14 +95,3 @@ def test_each_line_of_a_message_is_cut_by_itself():
     lines = str(UserError("\n".join(["a " * 2000, "b " * 2000]))).split("\n")
     assert [line[0] for line in lines] == ["a", "b"]
     assert {len(line) for line in lines} == {MOST}
-
-
-def test_a_long_list_is_cut_after_its_sixth_word():
-    names = ", ".join(f"model-{number:03}" for number in range(100))
-    cut = shortened(f"No model 'x'; expected one of {names}.")
-    assert cut.endswith("model-005, … (93 more), model-099.")
-
-
-def test_a_list_stays_whole_in_a_short_sentence():
-    sentence = f"expected one of {', '.join('abcdefghijkl')}"
-    assert shortened(sentence) == sentence

@@ -1,5 +1,6 @@
-"""YAML is read in one way, which refuses what is ambiguous or would not end soon."""
+"""YAML and JSON are read in one way, which refuses what is ambiguous or would not end soon."""
 
+import json
 import time
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from blimpworks.campaign.load import load_campaign
 from blimpworks.errors import UserError
+from blimpworks.files import load_json
 from blimpworks.yaml_files import load_yaml, read_yaml
 from support.paths import REPOSITORY
 
@@ -114,3 +116,14 @@ def test_numbers_beyond_any_use_are_refused(settings, key, tmp_path):
     with pytest.raises(UserError, match=f"key '{key}' is 1000*: input should be less than"):
         load_campaign(path)
     assert time.process_time() - start < 3
+
+
+@given(VALUES)
+def test_what_python_writes_as_json_is_read_back(value):
+    assert load_json(json.dumps(value)) == value
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 1}', '[{"b": {"a": 1, "c": 2, "a": 3}}]'])
+def test_a_key_that_stands_twice_in_json_is_refused(text):
+    with pytest.raises(ValueError, match="key 'a' stands twice in an object; keep one"):
+        load_json(text)

@@ -26,7 +26,7 @@ from typer.core import TyperCommand, TyperGroup
 
 import blimpworks
 from blimpworks.cli import PANELS, command_line
-from blimpworks.commands.registry import declared_commands
+from blimpworks.commands.declare import declared_commands
 
 SITE = Path(__file__).parent
 REPOSITORY = SITE.parents[1]

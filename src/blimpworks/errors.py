@@ -1,4 +1,4 @@
-"""Define the exceptions that a user reads."""
+"""Define exceptions with messages for users, and turn readers' errors into them."""
 
 import csv
 import errno
@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 LONGEST = 299
-"""Characters of a sentence above which quoted values are cut."""
+"""Characters of a sentence above which its long words, quoted values and lists are shortened."""
 WORD = re.compile(r"([^\s/]{80})[^\s/]+")
-"""A word of more than 80 characters that is no path."""
+"""A word of more than 80 characters that is not a path."""
 LIST = re.compile(r"((?:[^\s,]+, ){6})((?:[^\s,]+, ){3,})")
-"""More than nine words with commas between them."""
+"""A list of more than nine words with commas between them."""
 MOST = 999
-"""Characters of a sentence, not counting paths, above which its middle is cut."""
+"""Characters of a sentence, without its paths, above which its middle is left out."""
 PATH = re.compile(r"\S*/\S*")
 QUOTATION = re.compile(r"(?<!\w)(['\"])((?:(?!\1).){80})(?:(?!\1).)+\1(?!\w)")
 """A quoted value of more than 80 characters."""
 BROKEN = (csv.Error, EOFError, lzma.LZMAError, zlib.error, NotImplementedError, OverflowError)
-"""Errors of readers beside ValueError and OSError."""
+"""Errors that readers of files raise, besides ValueError and OSError."""
 NO_FILE = {
     errno.EISDIR: "is a directory",
     errno.ENOTDIR: "lies below what is no directory",
@@ -34,14 +34,14 @@ NO_FILE = {
 
 
 def shortened(sentence: str) -> str:
-    """Cut long words, quoted values and lists from a long sentence, then its middle.
+    """Shorten long words, quoted values and lists in a long sentence, and then its middle.
 
     >>> len(shortened(f"a.tsv:1: 'x{'x' * 1000}' is no code; correct it."))
     116
     """
     if len(sentence) > LONGEST:
         sentence = WORD.sub(r"\1…", QUOTATION.sub(r"\1\2…\1", sentence))
-        # The first words of a list, and how many more it has before its last.
+        # Of a list, the first six words, the number of the next ones, and the last word.
         sentence = LIST.sub(lambda m: f"{m[1]}… ({m[2].count(', ')} more), ", sentence)
     if len(PATH.sub("", sentence)) > MOST:
         kept_length = MOST // 3
@@ -50,35 +50,34 @@ def shortened(sentence: str) -> str:
 
 
 class UserError(Exception):
-    """Bad input, told in one sentence.
+    """Bad input, described in one sentence.
 
     The message says what was found, where (``file:line``, key or row), what was expected and what
-    to do. The command line prints it without a stack trace; several faults have a line each. Long
-    values are cut.
+    to do. The command line prints it without a stack trace; each of several faults has a line.
     """
 
     def __init__(self, message: str) -> None:
-        """Set the message, shortened and without unprintable characters."""
+        """Set the message, shortened and without NUL characters."""
         lines = message.replace("\0", "\\0").split("\n")
         super().__init__("\n".join(map(shortened, lines)))
 
 
 class TransientError(UserError):
-    """A fault that another attempt may not meet, such as a slow server.
+    """A fault that may be gone at the next attempt, such as a slow server.
 
     The command line prints the message and exits with 1.
     """
 
 
 class OutOfTime(Exception):
-    """Work stopped without loss because the allocation is nearly over.
+    """The job stopped, without losing results, because its allocation is nearly over.
 
-    The message tells the progress. The command line prints it and exits with 75 (try again).
+    The message says how far it came. The command line prints it and exits with 75 (try again).
     """
 
 
 def fault_of(error: Exception) -> str:
-    """Describe the fault of a file: the first wrong field, or the reader's message."""
+    """Return a description of a file's fault: the first wrong field, or the error's message."""
     if isinstance(error, RecursionError):
         return "values are nested too deeply"
     fields: Any = getattr(error, "errors", None)
@@ -91,11 +90,11 @@ def fault_of(error: Exception) -> str:
 
 @contextmanager
 def reading(path: Path, expected: str, remedy: str) -> Iterator[None]:
-    """Turn any fault in reading a file into one sentence.
+    """Raise UserError for any error of a block that reads a file.
 
-    Raises UserError when the file is missing or unreadable, or not what was ``expected``: readers
-    of text, JSON, Parquet and settings then raise a ValueError or one of ``BROKEN``; the line is
-    the error's ``lineno``. ``remedy``: what the user should do.
+    The file is missing, unreadable, or not what was ``expected``: readers of text, JSON, Parquet
+    and settings then raise a ValueError or one of ``BROKEN``, perhaps with the line (``lineno``).
+    ``remedy`` is a sentence on what the user should do.
     """
     try:
         yield
@@ -107,7 +106,7 @@ def reading(path: Path, expected: str, remedy: str) -> Iterator[None]:
             f"{path} is not in UTF-8 ({where}); expected {expected}. {remedy}"
         ) from error
     except OSError as error:
-        # What Arrow raises has no number; a full disk is no fault of the file.
+        # Arrow's errors have no number; other numbers, as of a full disk, are no fault of the file.
         if error.errno is not None and error.errno not in NO_FILE:
             raise
         fault = f" {NO_FILE[error.errno]}" if error.errno else f": {fault_of(error)}"

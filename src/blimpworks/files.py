@@ -1,8 +1,9 @@
-"""Write files whole or not at all, compute checksums, and check names."""
+"""Write files atomically, read text and JSON with checks, compute checksums, and check names."""
 
 import csv
 import hashlib
 import io
+import json
 import os
 import platform
 import re
@@ -22,9 +23,9 @@ from blimpworks.errors import UserError
 RECORD_SUFFIX = ".prov.json"
 _elsewhere: ContextVar[Path | None] = ContextVar("elsewhere", default=None)
 KEPT = ".kept"
-"""File that marks a temporary directory to keep."""
+"""Name of a file in temporary directories that are not to be removed."""
 SILENCE = 7 * 24 * 3600.0
-"""Seconds without change after which another machine's temporary files are abandoned."""
+"""Age in seconds at which temporary files of other machines count as abandoned."""
 _RUST = re.compile(r"\(os error (\d+)\)")
 _TEMPORARY = re.compile(r"\.([0-9a-f]{8})-(\d+)(\.\w+)?\.tmp$")
 # Backslashes are separators elsewhere, and braces are the workflow's wildcards.
@@ -35,9 +36,9 @@ LONGEST = 255
 
 @contextmanager
 def writing_below(folder: Path) -> Iterator[None]:
-    """Write every file of the block below ``folder``, by its whole path; originals stay.
+    """Redirect the files that a block writes to ``folder``, followed by their absolute paths.
 
-    For jobs that are repeated to compare their outputs.
+    Used to repeat jobs and compare their outputs with the original files.
     """
     token = _elsewhere.set(folder)
     try:
@@ -47,7 +48,7 @@ def writing_below(folder: Path) -> Iterator[None]:
 
 
 def target_of(path: Path) -> Path:
-    """Return the path that a file is written to, which differs within ``writing_below``."""
+    """Return the path that a file is written to: ``path``, or below the folder of a redirection."""
     folder = _elsewhere.get()
     return path if folder is None else folder / path.absolute().relative_to("/")
 
@@ -58,7 +59,7 @@ def is_written_elsewhere() -> bool:
 
 
 def sidecar_path(product: Path) -> Path:
-    """Return the path of the record of the job whose first output is ``product``."""
+    """Return the path of the record of the job that made ``product`` as its first output."""
     return product.with_name(product.name + RECORD_SUFFIX)
 
 
@@ -79,10 +80,10 @@ def relative(name: str) -> str:
 
 
 def below(root: Path, name: str, what: str) -> Path:
-    """Check that ``name`` stays below ``root``, and return its path; it need not exist.
+    """Check that ``name`` stays below ``root``, and return its path, which need not exist.
 
-    ``root`` may be, or be reached by, a symbolic link; a link at ``name`` must not lead out of it.
-    Raises UserError for a name that leaves ``root``; ``what`` says whose name it is.
+    ``root`` may contain symbolic links; a link in ``name`` must not lead out of it. Raises
+    UserError for a name that leaves ``root``; ``what`` says in the message what has this name.
     """
     path = root / name
     try:
@@ -105,7 +106,7 @@ def sha256_of(path: Path) -> str:
 
 
 def fsync_directory(path: Path) -> None:
-    """Make a rename in directory ``path`` survive a power cut."""
+    """Flush a directory to disk, so that a rename in it survives a power cut."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -115,7 +116,7 @@ def fsync_directory(path: Path) -> None:
 
 @cache
 def _machine() -> str:
-    """Identify this machine or container, whose process numbers are its own."""
+    """Return an id of this machine or container, within which process numbers are unique."""
     try:
         processes = Path("/proc/self/ns/pid").readlink()
     except OSError:
@@ -141,9 +142,9 @@ def _is_dead(number: int) -> bool:
 
 
 def is_abandoned(path: Path) -> bool:
-    """Tell whether a temporary file or directory was left by a killed process.
+    """Tell whether a killed process left a temporary file or directory.
 
-    A process of this machine is looked up. On other machines, ``SILENCE`` without change decides.
+    Its name contains machine and process. For another machine's process, the age decides.
     """
     match = _TEMPORARY.search(path.name)
     if match is None or (path / KEPT).exists():
@@ -165,12 +166,12 @@ def remove(path: Path) -> None:
 
 
 def clear_abandoned(directory: Path, start: str) -> None:
-    """Remove this user's abandoned files in a directory whose names begin with ``start``.
+    """Remove this user's abandoned files in a directory, of names that begin with ``start``.
 
     Files that cannot be examined or removed stay.
     """
     try:
-        entries = [each for each in os.scandir(directory) if each.name.startswith(start)]
+        entries = [entry for entry in os.scandir(directory) if entry.name.startswith(start)]
     except OSError:
         return
     for entry in entries:
@@ -195,10 +196,10 @@ def rust_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def named_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
-    """Add the file's name to OSErrors of a block that writes ``path``, and act as ``rust_errors``.
+    """Set the file's name in OSErrors of a block that writes ``path``, and act as ``rust_errors``.
 
-    A failed write names no file; a failed copy names its source (``filename``) and its target
-    (``filename2``), which counts. ``temporary``: path at which ``path`` is written meanwhile.
+    The error of a failed write has no name. That of a failed copy has the source (``filename``) and
+    the target (``filename2``), which is used. ``temporary``: path that the block writes to.
     """
     writing = temporary or path
     try:
@@ -217,9 +218,9 @@ def named_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
 def atomic(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside ``path``; rename it to ``path`` when the block succeeds.
 
-    The file is flushed to disk before the rename, so a reader sees the old file or the whole new
-    one. After an exception the temporary file is removed; after a kill, by the next writer of
-    ``path``.
+    The file is flushed to disk before the rename, so that a reader sees the old file or the
+    complete new one. The temporary file is removed after an exception. After a kill, the next
+    writer of ``path`` removes it.
     """
     path = target_of(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -238,9 +239,9 @@ def atomic(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_directory(path: Path) -> Iterator[Path]:
-    """Yield a new directory beside ``path`` that replaces it when the block succeeds.
+    """Yield a new directory beside ``path`` that replaces ``path`` when the block succeeds.
 
-    Until then, and after an exception, ``path`` stays unchanged. It ignores ``writing_below``.
+    Until then, and after an exception, ``path`` stays unchanged. ``writing_below`` has no effect.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     clear_abandoned(path.parent, f".{path.name}.")
@@ -270,7 +271,7 @@ def new_scratch(name: str, parent: Path | None = None) -> Path:
 
 @contextmanager
 def scratch(name: str) -> Iterator[Path]:
-    """Yield a directory of ``new_scratch`` and remove it at the end."""
+    """Yield a new temporary directory, as ``new_scratch`` makes it, and remove it at the end."""
     path = new_scratch(name)
     try:
         yield path
@@ -301,7 +302,7 @@ def read_cells(path: Path) -> list[dict[str, str]]:
 
 
 class BadLine(ValueError):
-    """A fault in a line of a file; ``lineno`` counts from 1."""
+    """A fault in a line of a file; lines are numbered from 1."""
 
     def __init__(self, lineno: int, fault: str) -> None:
         """Set the line and the ``fault``: the end of a sentence about the line."""
@@ -323,7 +324,7 @@ def text_of(path: Path, encoding: str = "utf-8") -> str:
 
 
 def whole(text: str) -> str:
-    """Check that the last line of ``text`` has an end, and return it; raises BadLine."""
+    """Check that ``text`` ends with a line end, and return it. Raises BadLine otherwise."""
     if text and not text.endswith("\n"):
         raise BadLine(text.count("\n") + 1, "the line has no end, so the file may be cut short")
     return text
@@ -332,11 +333,11 @@ def whole(text: str) -> str:
 def table_rows(
     path: Path, columns: Sequence[str], **dialect: Any
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Read the rows of a UTF-8 table by heading, each with the number of its last line.
+    """Yield the rows of a UTF-8 table by heading, each with the number of its last line.
 
-    Raises BadLine as ``text_of`` and ``whole`` do, for missing ``columns``, and for a heading that
-    stands twice. Likewise for rows with more or fewer cells, and a table without rows; csv.Error
-    for open quotes.
+    Raises BadLine as ``text_of`` and ``whole`` do, for missing ``columns``, and for a repeated
+    heading. It is also raised for rows with more or fewer cells than headings, and a table without
+    rows. Raises csv.Error for open quotes.
     """
     cells: list[str] | None = None
     reader = csv.reader(io.StringIO(whole(text_of(path)), newline=""), strict=True, **dialect)
@@ -356,9 +357,9 @@ def table_rows(
 
 
 class Listing:
-    """Set of the existing files, read a directory at a time.
+    """Set of existing files, which reads each directory once.
 
-    On a network disk each query takes long. Later changes are not noticed.
+    On a network disk, a query for each file would take long. Later changes are not noticed.
     """
 
     def __init__(self) -> None:
@@ -375,7 +376,7 @@ class Listing:
 
 
 def expand(paths: list[Path]) -> list[Path]:
-    """List the files of ``paths``, and those below directories, sorted.
+    """Return the files in ``paths``, with the sorted files below directories in place of these.
 
     Hidden files (temporary ones, Snakemake's time stamps) and records of jobs are left out.
     """
@@ -389,3 +390,21 @@ def expand(paths: list[Path]) -> list[Path]:
         else:
             files.append(path)
     return files
+
+
+def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"key {twice!r:.60} stands twice in an object; keep one")
+    return fields
+
+
+def load_json(text: str | bytes) -> Any:
+    """Read a JSON text in which each key of an object is unique.
+
+    Raises ValueError for malformed JSON and for a repeated key, of which Python would take the last
+    value. Raises RecursionError for too deep nesting.
+    """
+    return json.loads(text, object_pairs_hook=_fields)

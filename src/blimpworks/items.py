@@ -1,4 +1,4 @@
-"""Define ids, regions and samples of items for all benchmarks."""
+"""Compute ids, critical regions and samples of items, for all benchmarks."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -15,7 +15,7 @@ def item_id(*parts: object) -> str:
 
 
 def evenly(pairs: Sequence[Thing], most: int | None) -> Sequence[Thing]:
-    """Return at most ``most`` elements, evenly spaced; all for None."""
+    """Return at most ``most`` elements, evenly spaced; None means all."""
     if most is None or len(pairs) <= most:
         return pairs
     return [pairs[i * len(pairs) // most] for i in range(most)]
@@ -40,10 +40,10 @@ def _width(words: Sequence[str]) -> int:
 
 
 def regions_of(good: str, bad: str) -> Regions:
-    """Find the words between the longest common beginning and the longest common end.
+    """Return the spans between the longest common beginning and end, in words, of two sentences.
 
-    In equal sentences, all words. When one sentence has an extra word, the other's region takes the
-    word after it, so that none is empty.
+    In equal sentences, the spans have all words. Where one sentence only has additional words, the
+    other's span takes the next word, so that no span is empty.
     """
     sides = good.split(" "), bad.split(" ")
     shortest = min(map(len, sides))

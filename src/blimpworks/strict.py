@@ -1,4 +1,4 @@
-"""Define the base class of settings, rows and records: typed, immutable, without unknown keys."""
+"""Define the pydantic base class of settings, rows and records, and types of names and labels."""
 
 import unicodedata
 from typing import Annotated
@@ -34,21 +34,21 @@ def _in_legends(label: str) -> str:
 Label = Annotated[str, AfterValidator(_one_line)]
 """Text for people on one line."""
 DrawnLabel = Annotated[Label, AfterValidator(_in_legends)]
-"""Label that figures have in their legends."""
+"""Label that figures can show in a legend."""
 Within = Annotated[str, AfterValidator(relative)]
-"""Name of a file below a directory that is not known yet (see ``files.below``)."""
+"""Relative path of a file below a directory that is not known yet (see ``files.below``)."""
 Part = Annotated[str, AfterValidator(_part)]
 """Name of a file or directory without a path."""
 PerhapsWithin = Annotated[str, AfterValidator(_if_any)]
-"""Name of a file below a directory, or nothing."""
+"""Relative path of a file below a directory, or an empty text."""
 
 
 class Strict(BaseModel):
-    """Base of all settings: immutable, without unknown keys.
+    """Base class of settings, rows and records: immutable, without unknown keys.
 
-    Docstrings of fields become descriptions in the schemas (``schemas.py``). Reading them by
-    pydantic would cost each command a tenth of a second.
+    Docstrings of fields become descriptions in the JSON Schemas (``campaign.load``). If pydantic
+    read them, each command would start a tenth of a second later.
     """
 
-    # Models are built when first used: most commands use a few of them.
+    # Models are built when they are first used, because most commands use a few of them.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)

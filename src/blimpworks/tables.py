@@ -1,25 +1,116 @@
-"""Define, write and read the tables between rules, each with one schema.
+"""Write and read Parquet files with checksums, and define the schemas of tables between rules.
+
+Pages have Parquet's checksums, which other readers verify too. These do not cover page headers and
+the footer, so a SHA-256 of the remaining bytes is between pages and footer, where no reader looks.
 
 A schema is a file in ``schemas``, or in a paper's package, so that a change makes only products of
-that table stale. This module describes what column names do not say. Tables are Parquet with zstd.
-Only open schemas (``items``: covariates of a benchmark) allow further columns.
+that table stale. Comments here describe what column names do not say. Only open schemas allow
+further columns, such as the covariates of a benchmark's items.
 """
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import mmap
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from blimpworks.errors import UserError
-from blimpworks.files import read_cells
-from blimpworks.parquet import open_parquet, write_parquet
+from blimpworks.errors import UserError, reading
+from blimpworks.files import atomic, read_cells
 from blimpworks.records.job import current_job
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+MARK = b"blimpworks:sha256"
+"""Bytes before that SHA-256, and a key of the table's metadata."""
+SIZE = len(MARK) + hashlib.sha256().digest_size
+TAIL = 8
+"""Bytes at the end of every Parquet file: size of the footer (four) and a magic word."""
+
+
+def _footer_start(content: mmap.mmap | bytes) -> int:
+    """Return the offset of the footer; 0 if its stated size exceeds the file."""
+    footer_size = int.from_bytes(content[-TAIL : -TAIL // 2], "little") + TAIL
+    return max(len(content) - footer_size, 0)
+
+
+def _digest(content: mmap.mmap | bytes, pages_end: int, footer_start: int) -> bytes:
+    """Hash all but the bytes between the two offsets."""
+    with memoryview(content) as view:
+        digest = hashlib.sha256(view[:pages_end])
+        digest.update(view[footer_start:])
+    return digest.digest()
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Write a table with checksums, compressed by zstd, atomically."""
+    metadata = {**(table.schema.metadata or {}), MARK: b"between the pages and this footer"}
+    with atomic(path) as temporary:
+        pq.write_table(
+            table.replace_schema_metadata(metadata),
+            temporary,
+            compression="zstd",
+            write_page_checksum=True,
+        )
+        content = temporary.read_bytes()
+        footer_start = _footer_start(content)
+        with temporary.open("r+b") as file:
+            file.seek(footer_start)
+            file.write(MARK + _digest(content, footer_start, footer_start) + content[footer_start:])
+
+
+@lru_cache(maxsize=1024)
+def _has_own_digest(path: Path, _size: int, _changed: int) -> bool | None:
+    # Returns None for a file without a digest. Size and time are keys of the cache.
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        footer_start = _footer_start(content)
+        pages_end = max(footer_start - SIZE, 0)
+        stated = bytes(content[pages_end:footer_start])
+        if not stated.startswith(MARK):
+            return None
+        return stated == MARK + _digest(content, pages_end, footer_start)
+
+
+@contextmanager
+def open_parquet(path: Path, expected: str, remedy: str) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file after verifying its checksums, if it has any.
+
+    Raises UserError when the file is missing, damaged or not in Parquet; the message says what was
+    ``expected`` and the ``remedy``.
+    """
+    # pyarrow.parquet.read_table would import pyarrow.dataset, which takes long.
+    with (
+        reading(path, expected, remedy),
+        pq.ParquetFile(path, page_checksum_verification=True) as file,
+    ):
+        state = path.stat()
+        intact = _has_own_digest(path.absolute(), state.st_size, state.st_mtime_ns)
+        # MARK in the metadata shows that a missing digest was destroyed.
+        if intact is False or (intact is None and MARK in (file.metadata.metadata or {})):
+            raise ValueError("its bytes have not the checksum that they were written with")
+        yield file
+
+
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a table, or only its ``columns``. Raises UserError as ``open_parquet`` does."""
+    with open_parquet(path, "a table in Parquet", "Build it.") as file:
+        return file.read(columns=None if columns is None else [*columns])
+
+
+def count_rows(path: Path) -> int:
+    """Count the rows of a table. Raises UserError as ``open_parquet`` does."""
+    with open_parquet(path, "a table in Parquet", "Build it.") as file:
+        rows: int = file.metadata.num_rows
+    return rows
+
 
 METADATA_KEY = b"blimpworks"
 STRING = pa.string()
@@ -61,16 +152,16 @@ KINDS: Mapping[str, pa.DataType] = {
     "list of float": pa.list_(pa.float32()),
     "list of string": pa.list_(STRING),
 }
-"""Types of columns by their names in files of schemas."""
+"""Types of columns by their names in schema files."""
 
 
 def read_schema(
     module: str, path: str, base: TableSchema | None = None, *, open: bool = False
 ) -> TableSchema:
-    """Read a schema from a file beside a module: a column and its type in each row.
+    """Read a schema from a file beside a module (``module``: its file), with a column in each row.
 
-    ``module``: the module's file. The table is called after the schema's file, or after ``base``,
-    whose columns come first.
+    The columns of ``base`` come first, and its name is the table's; without it, the table has the
+    name of the schema file.
     """
     table = Path(module).parent / path
     columns = tuple((row["column"], KINDS[row["kind"]]) for row in read_cells(table))
@@ -82,7 +173,7 @@ def read_schema(
 # One row per line of a sentence: words, multiword ranges (id "3-4"), empty nodes
 # ("3.1"). `sentence` joins to the sentences table; `word` is the id of a word and
 # null for ranges and empty nodes; `line` counts from 1 in the treebank file.
-# "_" is null except in form and lemma, where it can be the real thing.
+# "_" is null except in form and lemma, where the text may contain "_".
 TOKENS = read_schema(__file__, "schemas/tokens.tsv")
 SENTENCES = read_schema(__file__, "schemas/sentences.tsv")
 # features: "Mood=IND|Number=SG|…", UniMorph spelling, sorted by name.
@@ -94,47 +185,47 @@ FUNNEL = read_schema(__file__, "schemas/funnel.tsv")
 # error of a token's log-probability, by the engine that scored.
 SCORES = read_schema(__file__, "schemas/scores.tsv")
 JUDGEMENTS = read_schema(__file__, "schemas/judgements.tsv", open=True)
-# n: pairs that were judged; skipped: those that could not be (a sentence too long for the
-# model, a critical word of several tokens where the method wants one), which don't count.
-# rounding: how far a printed accuracy may be from what it was rounded from; origin: where it
-# is printed (EXHIBIT/ROW/COLUMN of config/published); both are null if it is computed. accuracy
-# is correct ÷ n, but where a published script counts an item too many (low and high are of n all
-# the same), and where one divides by a nominal number of prompts (low and high are too).
+# n: judged pairs; skipped: pairs that could not be judged and do not count (a sentence too long for
+# the model, a critical word of several tokens where the method needs one). rounding: largest error
+# of rounding of a printed accuracy; origin: where it is printed (EXHIBIT/ROW/COLUMN of
+# config/published); both are null for a computed one. accuracy is correct ÷ n, with two exceptions:
+# published scripts that count an item too many (low and high are of n), and those that divide by a
+# nominal number of prompts (low and high too).
 ACCURACIES = read_schema(__file__, "schemas/accuracies.tsv")
-# A way to score against the reference: differences are absolute, in nats (those of margins in
-# the method's unit); unmatched: tokens that only one of the two has scored. flips: decisions
-# that differ, flips_beyond those of them that are near ties of neither; low and high: 95 %.
-# impossible: why the model cannot be scored so; then there are no numbers.
+# A variant of scoring compared with the reference. Differences are absolute, in nats (those of
+# margins in the method's unit); unmatched: tokens that only one of the two has scored. flips:
+# decisions that differ; flips_beyond: those of them that are near ties of neither; low and high:
+# 95 % interval. impossible: why the model cannot be scored in this way; then there are no numbers.
 PARITY = read_schema(__file__, "schemas/parity.tsv")
-# What a language has of a WALS feature: the category, and how much morphology that is, from 0
-# to 1; null where it is set aside. `wals` is the language's code there.
+# Value of a WALS feature in a language: the category, and how much morphology that is, from 0 to 1
+# (null where the category is left out). `wals` is the language's code in WALS.
 MORPHOLOGY = read_schema(__file__, "schemas/morphology.tsv")
-# Of a word-level model on the test text of a corpus of one language. words: those that were
-# guessed, <eos> of each sentence included; unknown: those of them that are <unk>; loss: mean of
-# their negative log-probabilities, in nats; perplexity: its exponential.
+# Perplexity of a word-level model on the test text of one language's corpus. words: predicted
+# words, with the <eos> of each sentence; unknown: those of them that are <unk>; loss: mean of their
+# negative log-probabilities, in nats; perplexity: the exponential of the loss.
 PERPLEXITIES = read_schema(__file__, "schemas/perplexities.tsv")
-# n: minimal sets that differ in these two words alone; focus is null where in several.
+# n: minimal sets that differ in these two words alone; focus is null where they have several.
 EVALUATION_SETS = read_schema(__file__, "schemas/evaluation_sets.tsv")
-# Two models on the pairs of a language that both have judged: how many only one of them got
-# right, and McNemar's p. Each two models stand in two rows, one in either order.
+# Two models on the pairs of a language that both have judged: the numbers that only one of them
+# judged correctly, and McNemar's p. Each two models have a row in either order.
 COMPARISONS = read_schema(__file__, "schemas/comparisons.tsv")
 # model is "all" where models are the observations; low and high: 95 % interval.
 REGRESSIONS = read_schema(__file__, "schemas/regressions.tsv")
-# What a regression makes of each language; observed, fitted and residual in percent.
+# Values of each language in a regression; observed, fitted and residual in percent.
 RESIDUALS = read_schema(__file__, "schemas/residuals.tsv")
 # filter: JSON object column -> value (or list) that selects the cell's rows in the
 # tables called `source`; low and high: 95 % interval where there is one; text: as printed;
 # printed_row, printed_column: where the paper's own number stands in config/published.
 CELLS = read_schema(__file__, "schemas/cells.tsv")
-# Items that are prompts. phenomenon: a task or one of its subsets; paradigm: `template=1`, and
-# where one of two arguments is right, which: `template=1/answer=2`. number counts the prompts of a
-# template from 1, nominal is how many the release's settings say it has. arguments: JSON object of
-# what the templates and the judge want to know: word, sentence, letter, query, words, category,
-# answer, distractor …; answer is the gold answer, null where many are right.
+# Items that are prompts. phenomenon: a task or one of its subsets; paradigm: `template=1`, with the
+# number of the right argument where there are two: `template=1/answer=2`. number: of the prompt in
+# its template, from 1; nominal: prompts of the template by the release's settings. arguments: JSON
+# object with the arguments of the templates and the judge: word, sentence, letter, query, words,
+# category, answer, distractor …; answer: the gold answer, null where several are right.
 PROMPTS = read_schema(__file__, "schemas/prompts.tsv")
-# What models write. text is the whole of it, reasoning included; status: `ok`, or why there is no
-# text. finish: `stop`, or `length` where it ran into the limit. tokens: that it wrote. opened:
-# whether the chat template had begun reasoning (`<think>`), so that text begins inside it.
+# Answers of models. text: complete, with reasoning; status: `ok`, or why there is no text. finish:
+# `stop`, or `length` where the answer reached the limit. tokens: number of generated tokens.
+# opened: whether the chat template had begun reasoning (`<think>`), so that text begins inside it.
 ANSWERS = read_schema(__file__, "schemas/answers.tsv")
 
 
@@ -153,10 +244,10 @@ def _check(actual: pa.Schema, schema: TableSchema, where: str) -> None:
 
 
 def write_table(table: pa.Table, schema: TableSchema, path: Path) -> None:
-    """Check ``table`` against ``schema`` and write it, whole or not at all.
+    """Check a table against its schema, and write it atomically.
 
-    Embeds the deterministic fields of the current job's record in the file's metadata. Declared
-    columns come first and in order. Raises UserError when the columns don't fit.
+    The file's metadata contain the deterministic fields of the current job's record. Columns of the
+    schema come first and in order. Raises UserError when the columns do not fit.
     """
     missing = [c for c in schema.names if c not in table.column_names]
     if missing:
@@ -177,7 +268,7 @@ def write_table(table: pa.Table, schema: TableSchema, path: Path) -> None:
 def write_rows(rows: Sequence[Mapping[str, Any]], schema: TableSchema, path: Path) -> None:
     """Write the columns of a schema from rows, which may have other keys too.
 
-    Missing columns are null. Raises UserError when the values don't fit.
+    Missing values are null. Raises UserError when the values do not fit.
     """
     write_table(pa.Table.from_pylist([*rows], schema=schema.arrow()), schema, path)
 
@@ -185,13 +276,13 @@ def write_rows(rows: Sequence[Mapping[str, Any]], schema: TableSchema, path: Pat
 def write_frame(frame: "pd.DataFrame", schema: TableSchema, path: Path) -> None:
     """Write the columns of a schema from a data frame, without its index.
 
-    Raises UserError when the values don't fit, KeyError for a missing column.
+    Raises UserError when the values do not fit, KeyError for a missing column.
     """
     write_table(pa.Table.from_pandas(frame[schema.names], preserve_index=False), schema, path)
 
 
 class Evaluation(NamedTuple):
-    """Tables of one model on the pairs or prompts of one language."""
+    """Paths of the tables of one model on the pairs or prompts of one language."""
 
     model: str
     lang: str
@@ -202,7 +293,7 @@ class Evaluation(NamedTuple):
 
 
 def made_by(path: Path) -> dict[str, Any] | None:
-    """Return the record embedded in a table: command, inputs, parameters, code; None without.
+    """Return the record in a table's metadata: command, inputs, parameters, code; None without one.
 
     Raises UserError when the file is missing or broken.
     """

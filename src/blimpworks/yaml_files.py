@@ -1,4 +1,4 @@
-"""Read YAML safely: plain values, each key once, within a second."""
+"""Read YAML files safely: with plain values, unique keys, and limits on size and nesting."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from yaml.resolver import Resolver
 from blimpworks.errors import UserError, reading
 
 LONGEST = 100_000
-"""Most characters of a text; ours have up to 30,000."""
+"""Most characters of a text; this repository's have up to 30,000."""
 DEEPEST = 50
 """Most levels of nesting, with aliases expanded."""
 MOST = 10_000
@@ -25,10 +25,10 @@ Mark = yaml.error.Mark
 
 
 class _Loader(Composer, CParser, SafeConstructor, Resolver):
-    """Loads plain values; raises a ``YAMLError`` with the line of a double key or an excess.
+    """Loads plain values; raises ``YAMLError`` with the line of a repeated key or exceeded limit.
 
-    Events come from libyaml, several times as fast as PyYAML's parser. Nodes are composed here:
-    libyaml's composer would recurse as deep as the text says.
+    The parser is libyaml's, several times as fast as PyYAML's. The composer is PyYAML's, because
+    libyaml's recurses without a limit.
     """
 
     def __init__(self, text: str) -> None:
@@ -38,10 +38,10 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
         Resolver.__init__(self)
         self._level = 0
         self._extents: dict[Any, tuple[int, int]] = {}
-        """Number of values of each whole node, and of its levels."""
+        """Number of values and of levels of each composed node."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Compose the next node and count its values; an alias counts as its anchor."""
+        """Compose the next node, and check limits; an alias counts like the node it repeats."""
         is_alias = self.check_event(yaml.AliasEvent)
         mark: Any = self.peek_event().start_mark  # type: ignore[union-attr]
         self._level += 1
@@ -58,7 +58,7 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
         children: list[Any] = []
         if isinstance(node, yaml.MappingNode):
             children = [child for pair in node.value for child in pair]
-            # Each key must stand once; merged ones may stand again.
+            # Keys must be unique, except those that a merge key ("<<") adds.
             lines: dict[Any, int] = {}
             for key in (key for key, _ in node.value if key.tag != MERGE):
                 value = self.construct_object(key) if isinstance(key, yaml.ScalarNode) else key
@@ -79,15 +79,15 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
         self._bound(max(size, len(self._extents)), MOST, "values", mark)
         self._bound(depth, DEEPEST, "levels", mark)
 
-    def _bound(self, number: int, most: int, what: str, mark: Mark) -> None:
+    def _bound(self, number: int, most: int, noun: str, mark: Mark) -> None:
         if number > most:
-            raise ComposerError(None, None, f"more than {most:,} {what}", mark)
+            raise ComposerError(None, None, f"more than {most:,} {noun}", mark)
 
 
 def load_yaml(text: str, source: str) -> Any:
-    """Read a YAML text, which the message calls ``source``.
+    """Read a YAML text; ``source`` is its name in messages.
 
-    Raises UserError for a malformed text, an excess, or a double key.
+    Raises UserError for a malformed text, an exceeded limit, or a repeated key.
     """
     if len(text) > LONGEST:
         raise UserError(
@@ -106,7 +106,7 @@ def load_yaml(text: str, source: str) -> Any:
 
 
 def read_yaml(path: Path, what: str) -> Any:
-    """Read a YAML file. Raises UserError, which says that it expected ``what``."""
+    """Read a YAML file. Raises UserError with ``what`` the file was expected to be."""
     with reading(path, what, "Write it, in UTF-8."):
         text = path.read_text(encoding="utf-8")
     return load_yaml(text, str(path))

@@ -15,7 +15,7 @@ from blimpworks.audit import check as checking
 from blimpworks.audit.check import HASH_FILE, HashCache, audit
 from blimpworks.audit.stale import ROOM, command_lines
 from blimpworks.cli import run_here
-from blimpworks.commands.registry import recorded_commands
+from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.records.job import Job

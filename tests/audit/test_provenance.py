@@ -19,7 +19,7 @@ from blimpworks.audit.explain import Explanation
 from blimpworks.audit.lineage import Node, is_about, lineage
 from blimpworks.audit.stale import ABSENT, changed_code, changed_values, planned_jobs
 from blimpworks.campaign.registry import papers
-from blimpworks.commands.registry import code_of, recorded_commands
+from blimpworks.commands.declare import code_of, recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path, write_text
 from blimpworks.papers.multiblimp.commands import sample_items

@@ -17,7 +17,7 @@ from blimpworks.benchmarks.accuracies import MODEL_PERPLEXITIES
 from blimpworks.benchmarks.exhibits import REQUIREMENTS, specs_of, view
 from blimpworks.benchmarks.exhibits.heat_maps import SMALL
 from blimpworks.benchmarks.exhibits.judgements import MOST_ITEMS, hardest
-from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.paper import FORMATS
 from blimpworks.errors import UserError
 from blimpworks.exhibits import formulas as basic
 from blimpworks.exhibits.exhibit import Labels

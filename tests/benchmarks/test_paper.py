@@ -18,10 +18,9 @@ from blimpworks.benchmarks.paper import (
 )
 from blimpworks.campaign import registry
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.exhibits import of_benchmarks
 from blimpworks.campaign.load import check_campaign, read_anew
-from blimpworks.campaign.registry import papers
-from blimpworks.campaign.retrieved import retrieved_files, treebank_languages
+from blimpworks.campaign.parts import retrieved_files, treebank_languages
+from blimpworks.campaign.registry import of_benchmarks, papers
 from blimpworks.errors import UserError
 from blimpworks.evaluation.request import list_benchmarks
 from blimpworks.interop.crate.tables import licences_behind

@@ -5,8 +5,7 @@ import pytest
 from blimpworks.campaign.catalogue import ModelRow, load_catalogue
 from blimpworks.campaign.comparability import basis_of
 from blimpworks.campaign.load import check_campaign, load_campaign
-from blimpworks.campaign.lock_file import LockedModel, record
-from blimpworks.campaign.table_files import read_rows
+from blimpworks.campaign.table_files import LockedModel, read_rows, record
 from support.paths import REPOSITORY
 
 
@@ -56,9 +55,10 @@ def test_files_are_told_apart_by_their_pins_and_pinning_one_makes_it_no_other(tm
 
 
 def test_a_source_that_the_campaigns_table_lacks_is_named(tmp_path):
-    catalogue = own_table(
-        tmp_path, "sources", lambda row: None if row["name"] == "unimorph/eng/eng" else row
-    )
+    def without(row):
+        return None if row["name"] == "unimorph/eng/eng" else row
+
+    catalogue = own_table(tmp_path, "sources", without)
     own = basis("multiblimp", **TREEBANKS, catalogue=catalogue)
     assert own["data"] == {"eng": "without unimorph/eng/eng"}
 
@@ -75,8 +75,7 @@ def test_the_commit_that_a_branch_is_locked_to_is_the_same_model(tmp_path, monke
     settings = {"models": [name], "benchmarks": ["blimp"], "catalogue": catalogue}
     assert name in basis("blimp", **settings)["models"]
     monkeypatch.chdir(tmp_path)
-    day = "2026-01-31"
-    locked = LockedModel(hf_id=row.hf_id, revision="main", commit=commit, date=day)
+    locked = LockedModel(hf_id=row.hf_id, revision="main", commit=commit, date="2026-01-31")
     record(locked, tmp_path / "models.tsv")
     assert name not in basis("blimp", **settings)["models"]
 
@@ -100,16 +99,11 @@ def test_embedded_treebanks_and_trained_models_are_named():
     assert basis("clams", "config/demo/config.yaml")["languages"] == []
 
 
-def test_pairs_drawn_anew_and_a_substitute_are_named():
-    own = basis("multiblimp", "config/regeneration.yaml")
-    assert "drawn anew" in own["items"]["deu"]
-    assert "abk" not in own["data"]
-    own = basis("multiblimp", "config/mirror.yaml")
-    assert "unimorph/eng/eng.args in place of unimorph/eng/eng" in own["data"]["eng"]
-    assert "abk" not in own["data"]
-
-
-def test_a_sample_another_variant_and_another_method_are_named():
+def test_pairs_substitutes_samples_variants_and_methods_that_differ_are_named():
+    drawn, mirrored = (basis("multiblimp", f"config/{n}.yaml") for n in ("regeneration", "mirror"))
+    assert "drawn anew" in drawn["items"]["deu"]
+    assert "unimorph/eng/eng.args in place of unimorph/eng/eng" in mirrored["data"]["eng"]
+    assert "abk" not in {*drawn["data"], *mirrored["data"]}
     assert basis("blimp", limit=50)["items"] == {"eng": "a sample of 50"}
     assert "corrected" in basis("blimp", blimp={"variant": "corrected"})["method"]
     other = {"items": "released", "methods": ["per_token=mean(all)"]}

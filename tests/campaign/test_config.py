@@ -1,6 +1,9 @@
-"""Settings and catalogues: what is wrong is said in one sentence, with its place."""
+"""Settings and catalogues are refused in one sentence; those of the demo pin its data."""
 
 import shutil
+import subprocess
+import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -8,9 +11,10 @@ import yaml
 
 from blimpworks.campaign.catalogue import SourceRow, load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
-from blimpworks.campaign.settings.parsing import parse_options
+from blimpworks.campaign.settings.base import parse_options
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
+from blimpworks.files import sha256_of
 from blimpworks.papers.multiblimp.settings import LexiconOptions, MultiblimpOptions, corrected
 from support.paths import REPOSITORY
 
@@ -234,3 +238,34 @@ def test_a_key_may_stand_in_one_row_only(campaign, tmp_path):
     table.unlink()
     with pytest.raises(UserError, match=r"languages.tsv does not exist"):
         campaign()
+
+
+DATA = REPOSITORY / "config/demo/data"
+TREEBANKS = sorted(DATA.glob("ud/*/*.conllu"))
+
+
+def test_every_file_of_the_demo_is_pinned_by_what_it_is(at_root):
+    catalogue = load_catalogue(load_campaign(Path("config/demo/config.yaml")))
+    rows = [*catalogue.sources.values(), *chain.from_iterable(catalogue.treebanks.values())]
+    files = {p.relative_to(DATA).as_posix(): p for p in DATA.rglob("*") if p.is_file()}
+    pins = {row.mirror: (row.sha256, row.bytes) for row in rows}
+    assert pins == {name: (sha256_of(path), path.stat().st_size) for name, path in files.items()}
+
+
+@pytest.mark.slow
+def test_the_authoring_program_writes_the_same_bytes(tmp_path):
+    program = REPOSITORY / "config/demo/authoring/build.py"
+    subprocess.run([sys.executable, program, "--out", tmp_path], check=True, capture_output=True)
+    result = sorted(p for p in tmp_path.rglob("*") if p.is_file())
+    assert result
+    for path in result:
+        assert path.read_bytes() == (DATA / path.relative_to(tmp_path)).read_bytes()
+
+
+@pytest.mark.parametrize("treebank", TREEBANKS, ids=lambda p: p.stem)
+def test_ud_validator_accepts_the_treebanks_at_level_two(treebank):
+    lang = treebank.name[:2]
+    command = [Path(sys.executable).with_name("udvalidate"), "--lang", lang, "--level", "2"]
+    done = subprocess.run([*command, treebank], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert treebank.read_text(encoding="utf-8").count("# sent_id = ") >= 150

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pytest
 
-from blimpworks.campaign.lock_file import LockedRow, lock_path, read_lock, record
+from blimpworks.campaign.table_files import LockedRow, lock_path, read_lock, record
 from blimpworks.errors import UserError
 
 
@@ -87,26 +87,21 @@ def test_a_catalogue_of_others_is_read_and_a_lock_written_here(table, tmp_path, 
 MANY = """
 import sys
 from pathlib import Path
-from blimpworks.campaign.lock_file import LockedRow, record
+from blimpworks.campaign.table_files import LockedRow, record
 class Locked(LockedRow):
-    key = ("name",)
+    key = ("name", "asked")
     name: str
-    writer: str
+    asked: str
+    digest: str
 for number in range(20):
-    record(Locked(name=str(number % 10) if number % 2 else sys.argv[2] + str(number),
-                  writer=sys.argv[2]), Path(sys.argv[1]))
+    name = str(number % 10) if number % 2 else sys.argv[2] + str(number)
+    record(Locked(name=name, asked="main", digest=sys.argv[2]), Path(sys.argv[1]))
 """
 
 
 def test_no_row_is_lost_where_many_write_at_once(table):
-    class Own(LockedRow):
-        key: ClassVar = ("name",)
-        name: str
-        writer: str
-
     commands = [[sys.executable, "-c", MANY, table, writer] for writer in "abc"]
     running = [subprocess.Popen(command) for command in commands]
     assert [each.wait(60) for each in running] == [0, 0, 0]
-    rows = read_lock(Own, table)
-    assert len(rows) == 3 * 10 + 5
+    assert len(read_lock(Locked, table)) == 3 * 10 + 5
     assert [p.name for p in table.parent.glob("*.tmp")] == []

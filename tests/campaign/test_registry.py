@@ -8,11 +8,18 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from blimpworks.campaign import registry
-from blimpworks.campaign.exhibit_spec import ExhibitSpec, read_specs
-from blimpworks.campaign.exhibits import CORE_TABLES, exhibits, table_kind
 from blimpworks.campaign.load import campaign_model
+from blimpworks.campaign.paper import ExhibitSpec, read_specs
 from blimpworks.campaign.parts import languages_of
-from blimpworks.campaign.registry import benchmarks, find_benchmark, find_paper, papers
+from blimpworks.campaign.registry import (
+    CORE_TABLES,
+    benchmarks,
+    exhibits,
+    find_benchmark,
+    find_paper,
+    papers,
+    table_kind,
+)
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
 

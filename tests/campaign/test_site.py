@@ -9,9 +9,8 @@ import yaml
 from typer.testing import CliRunner
 
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.load import campaign_model, load_campaign
-from blimpworks.campaign.schemas import drifted
-from blimpworks.campaign.settings.site import GpuKind, Site, find_site, load_site
+from blimpworks.campaign.load import campaign_model, drifted, load_campaign
+from blimpworks.campaign.settings.site import GpuKind, Site, find_site, load_site, site_file
 from blimpworks.cli import app
 from blimpworks.cluster.needs import needs_of
 from blimpworks.errors import UserError
@@ -86,7 +85,7 @@ def test_a_command_goes_before_a_campaign_and_that_before_the_usual_file(tmp_pat
     named = written(tmp_path / "named.yaml", {"account": "named"})
     given = written(tmp_path / "given.yaml", {"account": "given"})
     usual, naming = campaign_model()(campaign="x"), campaign_model()(campaign="x", site=named)
-    accounts = [find_site(usual), find_site(naming), find_site(naming, given)]
+    accounts = [find_site(usual), find_site(naming), load_site(site_file(naming, given))]
     assert [site and site.account for site in accounts] == ["usual", "named", "given"]
 
 

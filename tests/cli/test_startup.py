@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from blimpworks.commands.registry import declared_commands
+from blimpworks.commands.declare import declared_commands
 from support.paths import REPOSITORY
 
 HEAVY = {"conllu", "matplotlib", "scipy", "seaborn", "torch"}
@@ -16,10 +16,8 @@ HELP = "import runpy; sys.argv = ['blimpworks', '--help']\n" + (
     "try:\n    runpy.run_module('blimpworks', run_name='__main__')\nexcept SystemExit:\n    pass"
 )
 
-TABLES = "\n".join(
-    f"import blimpworks.{name}"
-    for name in ("cli", "exhibits.render", "papers.multiblimp.exhibits.evaluation")
-)
+TABLES = "from blimpworks import cli\nfrom blimpworks.exhibits import render\n"
+TABLES += "from blimpworks.papers.multiblimp.exhibits import evaluation"
 
 
 def run(script):
@@ -37,19 +35,16 @@ def rules():
 
 @pytest.mark.parametrize("script", [HELP, rules(), TABLES], ids=["help", "rules", "tables"])
 def test_help_rules_and_tables_load_neither_plots_nor_readers_nor_networks(script):
-    script = f"import sys\n{script}\nprint(*sys.modules, file=sys.stderr)"
-    done = run(script)
-    loaded = {*done.stderr.split()}
+    loaded = {*run(f"import sys\n{script}\nprint(*sys.modules, file=sys.stderr)").stderr.split()}
     assert {"blimpworks", "typer"} & loaded
     assert not loaded & HEAVY
 
 
 def test_a_command_that_ends_does_not_look_for_garbage_first():
     """Its memory goes with the process; a small job takes a quarter less for it."""
-    script = (
+    done = run(
         f"import atexit, gc, sys\natexit.register(lambda: print(gc.get_freeze_count()))\n{HELP}"
     )
-    done = run(script)
     assert int(done.stdout.split()[-1]) > 10_000
 
 
@@ -87,8 +82,7 @@ def modules_for(*words):
         f"[command] = called_commands({words!r})\n"
         f"assert command.words == {words!r}\ncommand_line([command])\nprint(*sys.modules)"
     )
-    done = run(script)
-    return {*done.stdout.split()}
+    return {*run(script).stdout.split()}
 
 
 def test_a_command_of_a_paper_loads_no_other_paper_and_no_campaign():
@@ -115,8 +109,5 @@ WITHOUT_PANDAS = sorted(
 @pytest.mark.slow
 @pytest.mark.parametrize("module", WITHOUT_PANDAS)
 def test_commands_that_leave_pandas_out_do_without_it(module):
-    script = (
-        "import sys\nfrom blimpworks.cli import _NoPandas\nsys.meta_path.insert(0, _NoPandas())\n"
-        f"import {module}"
-    )
-    run(script)
+    hidden = "from blimpworks.cli import _NoPandas\nsys.meta_path.insert(0, _NoPandas())"
+    run(f"import sys\n{hidden}\nimport {module}")

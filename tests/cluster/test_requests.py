@@ -342,7 +342,7 @@ def test_a_journal_gives_back_what_was_appended(tmp_path):
     assert path.name == "multi.eng.attempts.jsonl"
     assert journal.progress_path(path.with_name("multi.eng.log")).name == "multi.eng.progress.json"
     ended, lost, running = attempt("walltime", 4), attempt("lost", 2), journal.Attempt(started())
-    for entry in (ended.started, ended.ended, lost.started, lost.left, running.started):
+    for entry in (ended.started, ended.ended, lost.started, lost.lost, running.started):
         journal.append_entry(path, entry)
     assert journal.read_attempts(path) == [ended, lost, running]
     causes = [(each.cause, each.scored) for each in journal.read_attempts(path)]

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from blimpworks.commands.registry import declared_commands
+from blimpworks.commands.declare import declared_commands
 from support.paths import REPOSITORY
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]

@@ -15,7 +15,7 @@ from rich.console import Console
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.cli import evaluate
 from blimpworks.cli.audit import explain
-from blimpworks.commands.registry import recorded_commands
+from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.evaluation import judged
 from blimpworks.evaluation.build import build_card, build_report_card, page_of
@@ -391,7 +391,7 @@ def told(evaluation, monkeypatch, capsys, tmp_path):
 
     def tell(row=None, column=None, path="", **more):
         arguments = {"items": 1, "item": None, "paper": None, "printed_in": None} | more
-        arguments |= {"whole": False, "html": None, "json": arguments.get("json", False)}
+        arguments |= {"ancestry": False, "html": None, "json": arguments.get("json", False)}
         explain.callback(exhibit=evaluation / path, row=row, column=column, **arguments)
         return capsys.readouterr().out
 

@@ -11,7 +11,7 @@ import pytest
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign, read_anew
 from blimpworks.campaign.registry import FOLDERS, benchmarks
-from blimpworks.campaign.settings.parsing import read_settings
+from blimpworks.campaign.settings.base import read_settings
 from blimpworks.cli import run_here
 from blimpworks.errors import UserError
 from blimpworks.evaluation import request

@@ -20,11 +20,10 @@ from matplotlib.figure import Figure
 from pydantic import TypeAdapter, ValidationError
 
 from blimpworks.benchmarks.exhibits.heat_maps import Names
-from blimpworks.campaign.exhibit_spec import FORMATS
-from blimpworks.campaign.exhibits import exhibits, find_exhibit, of_benchmarks
 from blimpworks.campaign.load import campaign_model
-from blimpworks.campaign.registry import papers
-from blimpworks.commands.registry import recorded_commands
+from blimpworks.campaign.paper import FORMATS
+from blimpworks.campaign.registry import exhibits, find_exhibit, of_benchmarks, papers
+from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.exhibits import text_layout
 from blimpworks.exhibits.exhibit import (
@@ -387,7 +386,7 @@ def test_names_have_a_font_for_each_script_and_numbers_where_there_is_none(monke
     monkeypatch.setattr(text_layout, "font_for", by_script)
     names = Names.of(["eng", "ไทย", "किताब", "ខ្មែរ"])
     assert names.families == ("DejaVu Sans", "Lohit Devanagari", "Loma")
-    assert [*names.shown.values()] == ["eng", "ไทย", "किताब", "1"]
+    assert [*names.texts.values()] == ["eng", "ไทย", "किताब", "1"]
     assert names.listed == " Numbers stand for names: 1 ខ្មែរ."
 
 

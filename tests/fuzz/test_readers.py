@@ -29,20 +29,19 @@ HOST = "it reads what the machine, the scheduler or a server says, and does with
 WEIGHTS = "it reads weights or a downloaded model, compared with their checksums first"
 EXCEPTED = {
     OWN: """
-        campaign.schemas commands.options commands.registry errors evaluation.build
+        campaign.load commands.options commands.declare errors evaluation.build
         evaluation.session evaluation.run files interop.crate.export
         papers.blimp.items.generator.generate
         papers.lmentry.items.dialogues papers.lmentry.exhibits.prompts
         papers.urblimp.items.patterns annotation.sheets records.digest
         benchmarks.predictions records.job cli.__init__ audit.check audit.stale
-        cluster.software interop.datasets json_files exhibits.render report.inventory
+        cluster.software interop.datasets exhibits.render report.inventory
     """,
     MADE: """
         analysis.scoring_variants audit.diff audit.evidence audit.explain
         evaluation.judged
         interop.crate.tables papers.lmentry.verdicts papers.lmentry.annotation
         papers.lmentry.judging.judge reproduction.comparisons scoring.collect scoring.shards
-        report.read
     """,
     HOST: """
         cluster.attempt cluster.guard cluster.status evaluation.machine
@@ -53,15 +52,14 @@ EXCEPTED = {
         generation.conversation models.hub_facts models.lstm models.retrieve
         scoring.kenlm_engine models.hub_tokenizers scoring.selftest
     """,
-    "tables reads by it, and tests/test_parquet.py flips its bits": "parquet",
     "it downloads what the catalogue pins by checksum": """
         retrieval.download retrieval.pinning retrieval.sources
     """,
-    "campaign.settings.parsing reads the same file, and so do readers of this table": """
+    "campaign.settings.base reads the same file, and so do readers of this table": """
         yaml_files
     """,
     "checked by its own tests, against all that such a file can have wrong": """
-        papers.multiblimp.items.released campaign.lock_file evaluation.sides models.converted
+        papers.multiblimp.items.released evaluation.sides models.converted
     """,
 }
 

@@ -18,7 +18,7 @@ from blimpworks.generation.engines import ENTRIES as VLLM_ENTRIES
 from blimpworks.generation.engines import TransformersGenerator
 from blimpworks.generation.reasoning import END, START, strip_reasoning
 from blimpworks.models.checkpoint import read_description, seal
-from blimpworks.records.equal_code import number_digest
+from blimpworks.records.digest import number_digest
 from blimpworks.scoring.collect import Shards
 from blimpworks.scoring.watch import Watch
 from support import answers_kit, tiny
@@ -447,5 +447,5 @@ def test_an_answer_without_reasoning_is_the_end_of_the_text_and_has_no_mark(text
     ids=["transformers", "vllm"],
 )
 def test_answers_made_before_stay_valid(entries, digest):
-    """An edit that changes no answer brings a row in ``records/equal_code.py``."""
+    """An edit that changes no answer brings a row in ``records/digest.py``."""
     assert number_digest(*entries, *ROWS) == digest

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from blimpworks.campaign.registry import paper_of
-from blimpworks.commands.registry import recorded_commands
+from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.records.job import Job

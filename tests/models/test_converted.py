@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 from blimpworks.campaign.addresses import model_address, short_address
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.generation.run import answer_items, collect_answers
+from blimpworks.generation.engine import answer_items, collect_answers
 from blimpworks.models import converted
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
 from blimpworks.models.converted import convert_gguf, packaged_model

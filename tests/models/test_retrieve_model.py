@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign import lock_file
+from blimpworks.campaign import table_files
 from blimpworks.campaign.catalogue import ModelRow
-from blimpworks.campaign.lock_file import LockedModel, read_lock, record
+from blimpworks.campaign.table_files import LockedModel, read_lock, record
 from blimpworks.models import retrieve
 from support import tiny
 from support.hub_kit import COMMIT, EXPIRED, GOOD, Client, call, serving
@@ -349,13 +349,13 @@ def test_pinning_in_a_table_of_ones_own_replaces_what_the_repositorys_has_locked
     own = tmp_path / "own" / "models.tsv"
     own.parent.mkdir()
     own.write_text(table.read_text())
-    monkeypatch.setattr(lock_file, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(table_files, "REPOSITORY", tmp_path)
     monkeypatch.setattr(retrieve, "tip_of", lambda *_: LATER)
     assert [*retrieve.pin_models(own)] == []  # it is locked
     [now] = retrieve.pin_models(own, ["tiny"])
     assert (now.commit, now.replaces) == (LATER, COMMIT)
-    tables = lock_file.model_tables(own)
-    assert lock_file.locked_models(tables)["lab/good", "main"].row == now
+    tables = table_files.model_tables(own)
+    assert table_files.locked_models(tables)["lab/good", "main"].row == now
     assert locked(table) == {("lab/good", "main"): COMMIT}
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from blimpworks.commands.registry import recorded_commands
+from blimpworks.commands.declare import recorded_commands
 from blimpworks.records import digest as kept
 from blimpworks.records.digest import code_digest, reachable
 from support.paths import PACKAGE
@@ -97,7 +97,7 @@ def digest_after(tmp_path):
     (root / "sample").mkdir(parents=True)
     (root / "records").mkdir()
     names = ("__init__.py", "errors.py", "files.py", "records/__init__.py")
-    for name in (*names, *(f"records/{n}.py" for n in ("digest", "normal_form", "packages"))):
+    for name in (*names, *("records/digest.py", "records/normal_form.py")):
         shutil.copy(PACKAGE / name, root / name)
 
     def digest(*edits):

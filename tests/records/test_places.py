@@ -4,18 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.records.places import relative_texts
-
-
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    """Somebody's directory with results elsewhere, from which a workflow runs."""
-    work = tmp_path / "home/ada/work"
-    work.mkdir(parents=True)
-    (tmp_path / "scratch/ada/results").mkdir(parents=True)
-    (tmp_path / "scratch/ada/model.bin").touch()
-    monkeypatch.chdir(work)
-    return tmp_path
+from blimpworks.records.job import relative_texts
 
 
 @pytest.mark.parametrize(
@@ -28,15 +17,16 @@ def home(tmp_path, monkeypatch):
         ("pathvars:\n  results: {tmp}/scratch/ada/results\n", "pathvars:\n  results: results\n"),
         ("https://example.org/scratch/ada/x", "https://example.org/scratch/ada/x"),
         ("resources/demo/text/eng.txt and/or 1/2", "resources/demo/text/eng.txt and/or 1/2"),
+        ("{tmp}/home/ada/work/results/x/items", "results/x/items"),
     ],
 )
-def test_paths_are_relative_and_the_rest_stays(home, text, expected):
-    relative = relative_texts(
-        {"results": home / "scratch/ada/results", "resources": Path("resources")}
-    )
-    assert relative(text.replace("{tmp}", str(home))) == expected
-
-
-def test_results_below_the_working_directory_keep_their_path(home):
-    relative = relative_texts({"results": Path("results/x"), "resources": Path("resources")})
-    assert relative(f"{Path.cwd()}/results/x/items") == "results/x/items"
+def test_paths_are_relative_and_the_rest_stays(tmp_path, monkeypatch, text, expected):
+    """Results are elsewhere, or below the directory from which a workflow runs."""
+    work, scratch = tmp_path / "home/ada/work", tmp_path / "scratch/ada"
+    work.mkdir(parents=True)
+    (scratch / "results").mkdir(parents=True)
+    (scratch / "model.bin").touch()
+    monkeypatch.chdir(work)
+    results = Path("results/x") if expected == "results/x/items" else scratch / "results"
+    relative = relative_texts({"results": results, "resources": Path("resources")})
+    assert relative(text.replace("{tmp}", str(tmp_path))) == expected

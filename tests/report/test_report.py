@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.registry import exhibits
 from blimpworks.cli import app
-from blimpworks.commands.registry import recorded_commands
+from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Column, Document, Entry, Sheet, read_document
 from blimpworks.files import write_text

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from blimpworks.campaign.lock_file import Locked, LockedModel
+from blimpworks.campaign.table_files import Locked, LockedModel
 from blimpworks.retrieval import download, preflight
 from blimpworks.retrieval.download import AT_ONCE, slot
 from blimpworks.retrieval.preflight import HubNeed, obstacles

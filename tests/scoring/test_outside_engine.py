@@ -20,9 +20,9 @@ from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.needs import speed_of
 from blimpworks.cluster.needs import needs_of
-from blimpworks.commands.registry import code_of
+from blimpworks.commands.declare import code_of
 from blimpworks.evaluation.machine import Machine, check_memory, choose_engine
-from blimpworks.records.equal_code import number_digest
+from blimpworks.records.digest import number_digest
 from blimpworks.scoring.resolution import rounding_of
 digests = [code_of("score", "kenlm", "ngram"), code_of("collect_scores")]
 if sys.argv[1:]:

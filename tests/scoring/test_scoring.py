@@ -10,12 +10,11 @@ import torch
 
 from blimpworks.campaign.engines import scorers
 from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.commands.registry import recorded_commands
+from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.models.words import split_words
 from blimpworks.records import digest
-from blimpworks.records.equal_code import number_digest
-from blimpworks.records.packages import ROOT
+from blimpworks.records.digest import ROOT, number_digest
 from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.hub_loading import complete_characters
@@ -207,7 +206,7 @@ SAME_NUMBERS = {
     "vllm causal": "cf22ff34dc257724",
 }
 """Digest of each engine's code under which its numbers were first made. An edit that moves a number
-brings a new one here; one that is shown to move none, a row in ``records/equal_code.py``."""
+brings a new one here; one that is shown to move none, a row in ``records/digest.py``."""
 
 
 @pytest.mark.parametrize("pair", scorers())

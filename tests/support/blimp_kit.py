@@ -8,7 +8,7 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.campaign.catalogue import ModelRow, SourceRow
-from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.paper import FORMATS
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit

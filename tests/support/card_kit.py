@@ -5,7 +5,7 @@ from pathlib import Path
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.campaign.settings.base import TiePolicy
-from blimpworks.commands.registry import recorded_commands
+from blimpworks.commands.declare import recorded_commands
 from blimpworks.evaluation.card import model_table, sensitivity_table
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.models.checkpoint import Checkpoint

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from urllib3 import HTTPResponse
 
 from blimpworks.cli import app
-from blimpworks.commands.registry import recorded_commands
+from blimpworks.commands.declare import recorded_commands
 from blimpworks.exhibits.formulas import formula_of, select_rows
 from blimpworks.records.job import Job, record_arguments
 from support import tiny

@@ -23,8 +23,8 @@ from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.files import local_files
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, SourceRow, TreebankRow
-from blimpworks.campaign.exhibit_spec import read_specs
 from blimpworks.campaign.load import load_campaign
+from blimpworks.campaign.paper import read_specs
 from blimpworks.campaign.reference import FrequencyCodesRow, GroupRow, ReasonRow
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.campaign.table_files import read_rows
@@ -387,7 +387,7 @@ READERS = [
         ("exhibits", text_file("specs.tsv", SPECS), lambda p: read_specs(p, "x", "y")),
     ),
     *readers(
-        "campaign.settings.parsing",
+        "campaign.settings.base",
         YAML,
         ("campaign", beginning(DEMO / "config.yaml"), load_campaign),
         ("benchmark declaration", copied(DEMO_PAIRS, "benchmark.yaml"), Declaration.read),

@@ -35,14 +35,14 @@ def attempt(cause, new=None, *, job=None, seconds=9.5, rss_mb=100, begun=None):
         left = (
             journal.Lost(attempt=begun.attempt, time=journal.now(), scored=known) if known else None
         )
-        return journal.Attempt(begun, left=left)
+        return journal.Attempt(begun, lost=left)
     facts = {"cause": cause, "exit": 1, "seconds": seconds, "rss_mb": rss_mb, "scored": known}
     return journal.Attempt(begun, journal.Ended(attempt=begun.attempt, time=journal.now(), **facts))
 
 
 def write_attempts(log, *attempts):
     for each in attempts:
-        for entry in filter(None, (each.started, each.ended, each.left)):
+        for entry in filter(None, (each.started, each.ended, each.lost)):
             journal.append_entry(journal.journal_path(log), entry)
 
 

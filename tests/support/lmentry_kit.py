@@ -1,7 +1,7 @@
 """What the tests of Multi-LMentry share: its printed numbers, and its published forms."""
 
 from blimpworks.campaign.catalogue import ModelRow
-from blimpworks.campaign.exhibits import exhibits
+from blimpworks.campaign.registry import exhibits
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit

@@ -12,7 +12,7 @@ import yaml
 
 from blimpworks.campaign.catalogue import whole_catalogue
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.lock_file import LockedModel, read_lock, record
+from blimpworks.campaign.table_files import LockedModel, read_lock, record
 from blimpworks.evaluation.request import write_models
 from support import hub_kit
 from support.checkout import CAMPAIGN, output_of

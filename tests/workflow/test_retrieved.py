@@ -7,9 +7,8 @@ import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.parts import every_part
+from blimpworks.campaign.parts import every_part, retrieved_files
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.retrieved import retrieved_files
 from support.checkout import output_of
 from support.paths import REPOSITORY
 

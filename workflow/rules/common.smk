@@ -16,29 +16,34 @@ from blimpworks.campaign.catalogue import (
     whole_catalogue,
 )
 from blimpworks.campaign.comparability import basis_of
-from blimpworks.campaign.exhibit_spec import FORMATS
-from blimpworks.campaign.exhibits import exhibits, find_exhibit
+from blimpworks.campaign.paper import FORMATS
 from blimpworks.campaign.layout import Layout, missing_sources
 from blimpworks.campaign.load import check_campaign, check_files
 from blimpworks.campaign.methods import regional
-from blimpworks.campaign.parts import items_folder, whole_items_table
+from blimpworks.campaign.parts import (
+    available,
+    check_runs,
+    items_folder,
+    lexicon_sources,
+    read_files,
+    whole_items_table,
+)
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.seeds import for_seeds
-from blimpworks.campaign.settings.site import find_site
+from blimpworks.campaign.settings.site import find_site, for_seeds
 from blimpworks.campaign.registry import (
     benchmarks,
     check_papers,
+    exhibits,
     find_benchmark,
+    find_exhibit,
     papers,
     papers_of,
 )
-from blimpworks.campaign.retrieved import available, lexicon_sources, read_files
-from blimpworks.campaign.parts import check_runs
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
 from blimpworks.campaign.engines import engines, find_engine
-from blimpworks.commands.registry import PACKAGE, code_of
+from blimpworks.commands.declare import PACKAGE, code_of
 from blimpworks.campaign.addresses import is_local, state_of
-from blimpworks.campaign.lock_file import locked_models, model_tables
+from blimpworks.campaign.table_files import locked_models, model_tables
 from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY
 

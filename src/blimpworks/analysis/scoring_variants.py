@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 import blimpworks
 from blimpworks.campaign.engines import POLICIES, engines, find_engine, find_scorer, obstacle
-from blimpworks.campaign.settings.parsing import parse_options
+from blimpworks.campaign.settings.base import parse_options
 from blimpworks.campaign.settings.scoring import Dtype, ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path, write_text

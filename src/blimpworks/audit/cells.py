@@ -12,8 +12,8 @@ import pandas as pd
 
 from blimpworks.errors import UserError, reading
 from blimpworks.files import sha256_of, sidecar_path
-from blimpworks.parquet import open_parquet
 from blimpworks.records.reading import OWN_HASH, Records, output_hash, record_hash, record_of
+from blimpworks.tables import open_parquet
 
 CELLS_SUFFIX = ".cells.parquet"
 REPRODUCTION = "reproduction"

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from blimpworks.audit.lineage import Jobs
 from blimpworks.audit.stale import same_table, stale_reasons
-from blimpworks.commands.registry import declared_commands, find_command
+from blimpworks.commands.declare import declared_commands, find_command
 from blimpworks.errors import UserError
 from blimpworks.files import (
     RECORD_SUFFIX,

@@ -14,10 +14,9 @@ from blimpworks.audit.cells import CELLS_SUFFIX, read_cells
 from blimpworks.audit.evidence import irrelevant_names
 from blimpworks.audit.lineage import Jobs, is_about
 from blimpworks.audit.stale import changed_code, changed_values, same_table, shortened, texts_of
-from blimpworks.commands.registry import find_command
+from blimpworks.commands.declare import find_command
 from blimpworks.errors import UserError
-from blimpworks.files import RECORD_SUFFIX
-from blimpworks.json_files import load_json
+from blimpworks.files import RECORD_SUFFIX, load_json
 from blimpworks.records.digest import reachable
 from blimpworks.records.job import REPOSITORY
 from blimpworks.records.reading import Record, Records

@@ -19,8 +19,8 @@ from blimpworks.audit.cells import (
 from blimpworks.audit.lineage import Node
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.parquet import read_parquet
 from blimpworks.scoring.words import overlaps, token_starts
+from blimpworks.tables import read_parquet
 
 TABLE = "_table"
 """Column with the index of a row's table."""
@@ -99,7 +99,7 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
             )
         elif node.path.suffix == ".yaml":
             # Slow to import, and seldom needed: few cells come from a language pack.
-            from blimpworks.campaign.exhibits import file_reader
+            from blimpworks.campaign.registry import file_reader
 
             read = file_reader(PACKS)
             assert read is not None

@@ -16,13 +16,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from blimpworks.commands.registry import find_command
+from blimpworks.commands.declare import find_command
 from blimpworks.errors import UserError
 from blimpworks.files import expand
-from blimpworks.parquet import read_parquet
 from blimpworks.records.digest import definitions, module_path, reachable
 from blimpworks.records.job import REPOSITORY, Job, Planned, planning, run_git
 from blimpworks.records.reading import Record
+from blimpworks.tables import read_parquet
 
 
 def same_table(first: Path, second: Path) -> bool:

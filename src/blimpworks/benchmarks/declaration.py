@@ -9,8 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from blimpworks.benchmarks.entries import UNITS, Code, Column, Data, Files, Values, as_list
-from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, distinct
-from blimpworks.campaign.settings.parsing import parse_yaml
+from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, distinct, parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.strict import DrawnLabel, Label, Strict
 

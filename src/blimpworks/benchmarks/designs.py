@@ -16,7 +16,7 @@ from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Prediction
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import Row, Rows, cell, compared
 from blimpworks.errors import UserError
-from blimpworks.json_files import load_json
+from blimpworks.files import load_json
 
 OPTION, RIGHT = "option", "right"
 """Region of an option in its sentence, and condition with the right option."""

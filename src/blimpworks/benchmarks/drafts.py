@@ -23,8 +23,8 @@ from blimpworks.benchmarks.templates import compared
 from blimpworks.campaign.catalogue import LanguageRow, SourceRow
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.registry import benchmarks, paper_of
+from blimpworks.campaign.settings.base import validated
 from blimpworks.campaign.settings.campaign import CatalogueFiles
-from blimpworks.campaign.settings.parsing import validated
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import write_text

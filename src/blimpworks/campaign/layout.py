@@ -1,35 +1,35 @@
-"""A campaign's paths, lists and options, shared by the workflow's rules.
+"""Paths, lists and options of a campaign, for the workflow's rules.
 
-Without heavy imports, because the Snakefile uses it each time it is parsed.
+Imports are light, because the Snakefile imports this module each time it is parsed.
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
 from blimpworks.campaign import parts
-from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow
+from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow, curves_of
 from blimpworks.campaign.engines import Comparison, comparison_of, find_engine, find_scorer
-from blimpworks.campaign.exhibit_spec import ExhibitSpec
-from blimpworks.campaign.exhibits import exhibits, is_evaluated, refused, table_kind
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.methods import find_method
-from blimpworks.campaign.paper import Generation
-from blimpworks.campaign.parts import Groups, Part
+from blimpworks.campaign.paper import ExhibitSpec, Generation
+from blimpworks.campaign.parts import Groups, Part, is_usable
 from blimpworks.campaign.registry import (
+    exhibits,
     find_benchmark,
     find_paper,
+    is_evaluated,
     papers,
     papers_of,
     printed_folder,
+    refused,
+    table_kind,
     tie_policy,
 )
-from blimpworks.campaign.retrieved import is_usable
-from blimpworks.campaign.seeds import curves_of
 from blimpworks.campaign.settings.base import TiePolicy, Variant
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.campaign.table_files import read_rows
@@ -43,8 +43,8 @@ class Layout:
 
     campaign: Campaign
     catalogue: Catalogue
-    whole: Catalogue
-    """Catalogue of all languages and models, for what papers print."""
+    complete: Catalogue
+    """Catalogue of all languages and models, for exhibits of printed numbers."""
     groups: Groups
 
     @property
@@ -57,14 +57,16 @@ class Layout:
 
     def expand(self, template: str, paper: str) -> list[str]:
         """Fill in {results}, {resources}, {paper}, and for each language {lang}."""
+        if not template:
+            return []
         languages = self.item_languages(paper) if "{lang}" in template else [""]
         return [
             template.format(results=self.results, resources=self.resources, paper=paper, lang=lang)
-            for lang in (languages if template else ())
+            for lang in languages
         ]
 
     def usable(self, rows: Iterable[Pinned]) -> list[str]:
-        """Return paths of retrieved files, without unpinned ones that the campaign skips."""
+        """Return the paths of retrieved files, except those that the campaign skips."""
         names = (getattr(row, "name", "") for row in rows if is_usable(self.campaign, row))
         return [f"{self.resources}/sources/{name}" for name in names]
 
@@ -72,17 +74,17 @@ class Layout:
         return [path for path in paths if path.startswith(f"{self.resources}/sources/")]
 
     def printed_tables(self, paper: str, pattern: str = "*.csv") -> list[str]:
-        """Return the tables of a paper's printed numbers, or other files of their folder."""
+        """Return the tables of a paper's printed numbers, or files in their folder by a pattern."""
         folder = printed_folder(self.campaign.catalogue.published, paper)
         return sorted(map(str, folder.glob(pattern)))
 
     def licences_of(self, paper: str) -> str:
-        """Return a declared benchmark's and its sources' licences; empty for other papers."""
-        found_paper = find_paper(paper)
-        if not found_paper.needs_benchmark:
+        """Return the licences of a declared benchmark and its sources; "" for other papers."""
+        benchmark = find_paper(paper)
+        if not benchmark.needs_benchmark:
             return ""
-        rows = found_paper.sources(self.campaign, self.catalogue)
-        licences = dict.fromkeys((found_paper.citation.licence, *(row.licence for row in rows)))
+        rows = benchmark.sources(self.campaign, self.catalogue)
+        licences = dict.fromkeys((benchmark.citation.licence, *(row.licence for row in rows)))
         return ", ".join(filter(None, licences))
 
     # Benchmarks and models
@@ -93,13 +95,13 @@ class Layout:
 
     @cached_property
     def _models(self) -> Callable[[str], tuple[dict[str, tuple[str, ...]], list[str]]]:
-        """Languages of each model on a benchmark, and the models that run on it."""
+        """Function from a benchmark to all models' languages of it, and the models run on it."""
 
         def covered(benchmark: str) -> tuple[dict[str, tuple[str, ...]], list[str]]:
             rows, languages = self.catalogue.models, self._languages(benchmark)
             by_model = {n: parts.covered_by(self.groups, rows[n], languages) for n in rows}
-            able = (n for n in rows if benchmark in parts.benchmarks_of(self.campaign, rows[n]))
-            return by_model, [name for name in able if by_model[name]]
+            run = (n for n in rows if benchmark in parts.benchmarks_of(self.campaign, rows[n]))
+            return by_model, [name for name in run if by_model[name]]
 
         return cache(covered)
 
@@ -122,16 +124,19 @@ class Layout:
     def evaluations(
         self, folder: str, benchmark: str, models: Sequence[str] | None = None
     ) -> list[str]:
-        """Return outputs of the jobs on a benchmark's models, or on some.
+        """Return the outputs in ``folder`` of the jobs on a benchmark, of all models or ``models``.
 
-        A job that treats all languages of a model has one directory of tables.
+        The output of a job on all languages of a model is a directory of tables.
         """
         return self.outputs_with(self.evaluated_tables(folder, benchmark, models))
 
     def evaluated_tables(
         self, folder: str, benchmark: str, models: Sequence[str] | None = None, only: str = ""
     ) -> list[str]:
-        """Return tables of models on a benchmark, one a language, or of ``only`` one."""
+        """Return the table of each model and language on a benchmark, or of the language ``only``.
+
+        ``models``: the models, by default all that run on the benchmark.
+        """
         return [
             f"{self.results}/{folder}/{benchmark}/{model}/{lang}.parquet"
             for model in (self.models_of(benchmark) if models is None else models)
@@ -140,7 +145,7 @@ class Layout:
         ]
 
     def outputs_with(self, tables: Iterable[str]) -> list[str]:
-        """Return outputs of jobs that the tables are, or are in."""
+        """Return the outputs of jobs that are these tables, or the directories with them."""
         folders = {f"{self.results}/{name}" for name in ("scores", "answers", "judgements")}
         outputs = []
         for path in tables:
@@ -151,7 +156,7 @@ class Layout:
         return list(dict.fromkeys(outputs))
 
     def evaluated(self, benchmark: str, models: Sequence[str] | None = None) -> str:
-        """Return the languages of each of a benchmark's models, or of some, as JSON."""
+        """Return the languages of a benchmark's models by model, as JSON."""
         names = self.models_of(benchmark) if models is None else models
         return json.dumps({model: self.covered_by(model, benchmark) for model in names})
 
@@ -164,7 +169,7 @@ class Layout:
         return scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
 
     def judged_by(self, benchmark: str, model: str = "") -> list[str]:
-        """Return the methods, with expressions, for a benchmark and model, or those of exhibits."""
+        """Return the methods for a benchmark and model, or those of exhibits, with expressions."""
         architecture = self.catalogue.models[model].architecture if model else ""
         return [*find_benchmark(benchmark).methods(self.campaign, architecture)]
 
@@ -191,7 +196,7 @@ class Layout:
         return [f"--unknown={policy}"] if has_unknown_words and policy != "score" else []
 
     def counted_of(self, benchmark: str) -> list[str]:
-        """Return options for models whose items count one more correct item than there is."""
+        """Return options that name the models with one item too many counted as correct."""
         counts = find_benchmark(benchmark).counts_one_more
         rows = self.catalogue.models
         return [
@@ -208,7 +213,7 @@ class Layout:
         architecture = self.catalogue.models[model].architecture
         return comparison_of(architecture, options.reference, options.variants)
 
-    # Parts and blocks
+    # Jobs of scoring and answering
 
     @cached_property
     def score_parts(self) -> dict[tuple[str, str], Part]:
@@ -222,19 +227,19 @@ class Layout:
     def _every_part(self) -> list[Part]:
         return parts.every_part(self.campaign, self.catalogue, self.groups)
 
-    def _parts_of(self, kind: str) -> dict[tuple[str, str], Part]:
-        return {(part.model, part.part): part for part in self._every_part if part.kind == kind}
+    def _parts_of(self, task: str) -> dict[tuple[str, str], Part]:
+        return {(job.model, job.part): job for job in self._every_part if job.kind == task}
 
-    def generation_of(self, part: Part) -> Generation:
-        """Return the settings for answering the prompts of a part.
+    def generation_of(self, job: Part) -> Generation:
+        """Return the settings for answering the prompts of a job.
 
         Raises UserError where two of its benchmarks have different settings.
         """
-        names = dict.fromkeys(name for name, _ in part.sets)
+        names = dict.fromkeys(name for name, _ in job.sets)
         generations = [g for name in names if (g := find_benchmark(name).generation)]
         if len({str(g.options(self.campaign)) for g in generations}) > 1:
             raise UserError(
-                f"benchmarks {', '.join(names)} have other settings for how {part.model} "
+                f"benchmarks {', '.join(names)} have other settings for how {job.model} "
                 "answers; make them equal, or run the benchmarks in campaigns of their own."
             )
         return generations[0]
@@ -251,15 +256,15 @@ class Layout:
 
     def manifest_of(self, model: str, lang: str, store: str = "store") -> str:
         """Return the manifest of the job that scores (or answers) a language with a model."""
-        part = self.part_of(model, lang) if model in self.parted else "multi"
-        return f"{self.results}/{store}/{model}/{part}/manifest.json"
+        name = self.part_of(model, lang) if model in self.parted else "multi"
+        return f"{self.results}/{store}/{model}/{name}/manifest.json"
 
     @cached_property
     def training(self) -> TrainingLayout:
         return TrainingLayout(self)
 
     def perplexity_tables(self, benchmark: str) -> list[str]:
-        """Return the test perplexities of a benchmark's LSTMs that the campaign trains."""
+        """Return the tables of perplexities of a benchmark's LSTMs that the campaign trains."""
         lstms = self.training.trained_by("lstm")
         return [
             f"{self.results}/perplexities/{lang}/{model}.parquet"
@@ -281,24 +286,24 @@ class Layout:
 
     @cached_property
     def is_declared(self) -> bool:
-        """Whether all benchmarks of the campaign are declared, so that no paper is reproduced."""
+        """Whether all benchmarks are declared as data, so that no paper is reproduced."""
         active = papers_of(self.campaign)
         return bool(active) and all(paper.needs_benchmark for paper in active)
 
     @property
     def published(self) -> list[ExhibitSpec]:
-        """Exhibits that can be built from printed numbers, mostly independent of the campaign.
+        """Exhibits that can be built from printed numbers, also of papers that it does not run.
 
         A campaign of declared benchmarks alone has those of its benchmarks.
         """
-        shown = {paper.name for paper in papers_of(self.campaign)}
+        names = {paper.name for paper in papers_of(self.campaign)}
         if not self.is_declared:
-            shown |= {name for name, paper in papers().items() if not paper.needs_benchmark}
+            names |= {name for name, paper in papers().items() if not paper.needs_benchmark}
         return [
             spec
             for spec in exhibits().values()
             if spec.published
-            and spec.paper in shown
+            and spec.paper in names
             and spec.published_alias not in self.campaign.omitted
         ]
 
@@ -313,23 +318,21 @@ class Layout:
 
     @property
     def reported_papers(self) -> list[str]:
-        """Papers with a page in the report, in the papers' order.
-
-        They have published forms, or exhibits of the campaign.
-        """
-        shown_papers = {*self.published_papers, *(spec.paper for spec in self.exhibits)}
-        return [name for name in papers() if name in shown_papers]
+        """Papers with a page in the report, because they have exhibits, in the papers' order."""
+        reported = {*self.published_papers, *(spec.paper for spec in self.exhibits)}
+        return [name for name in papers() if name in reported]
 
     def published_of(self, paper: str) -> list[ExhibitSpec]:
         return [spec for spec in self.published if spec.paper == paper]
 
-    def tables(self, paper: str, kind: str, *, printed: bool = False) -> list[str]:
-        table = table_kind(paper, kind)
-        absent = not printed and table.absent(self.campaign)
-        return [] if absent else table.of(self, paper, printed=printed)
+    def tables(self, paper: str, name: str, *, printed: bool = False) -> list[str]:
+        """Return the tables of the kind ``name``, or those for exhibits of printed numbers."""
+        kind_of_table = table_kind(paper, name)
+        absent = not printed and kind_of_table.absent(self.campaign)
+        return [] if absent else kind_of_table.of(self, paper, printed=printed)
 
     def exhibit_tables(self, spec: ExhibitSpec) -> list[tuple[str, str]]:
-        """Return each table that an exhibit needs or can use, with its kind.
+        """Return kind and path of each table that an exhibit needs or can use.
 
         Raises UserError for an exhibit that the campaign cannot build.
         """
@@ -343,13 +346,13 @@ class Layout:
         return [(name, path) for name, path in tables if Path(path).stem == language]
 
     def published_tables(self, paper: str) -> list[tuple[str, str]]:
-        """Return each table that a paper's published forms need or can use, with its kind."""
+        """Return kind and path of each table for a paper's exhibits of printed numbers."""
         specs = self.published_of(paper)
         names = dict.fromkeys(name for s in specs for name in (*s.published, *s.optional))
         return [(name, p) for name in names for p in self.tables(paper, name, printed=True)]
 
-    def fact(self, paper: str, name: str, *, whole: bool = False) -> Any:
-        """Return a fact of the campaign's catalogue, or of the whole one, for a paper's exhibits.
+    def fact(self, paper: str, name: str, *, complete: bool = False) -> Any:
+        """Return a fact of the campaign's catalogue, or of the complete one, for exhibits.
 
         Raises UserError for an unknown fact.
         """
@@ -359,19 +362,19 @@ class Layout:
                 f"paper {paper!r}: an exhibit asks for the fact {name!r}; expected one of "
                 f"{', '.join(facts) or 'none'}. Correct the exhibit, or add the fact to its paper."
             )
-        return facts[name](self.campaign, self.whole if whole else self.catalogue)
+        return facts[name](self.campaign, self.complete if complete else self.catalogue)
 
     def labels_of(self, spec: ExhibitSpec) -> str:
-        """Return printed names and facts for an exhibit as JSON, models only for results."""
+        """Return printed names and facts for an exhibit as JSON; models only if it has results."""
         named = self.catalogue.languages_of(spec.paper)
         labels: dict[str, Any] = {"languages": {k: row.name for k, row in named.items()}}
         if is_evaluated(spec):
             models = self.models_of(spec.paper)
-            # Models trained on samples are for learning curves alone.
-            curved = {m for curve in curves_of(self.catalogue.seeds).values() for m in curve}
-            shown_models = [name for name in models if (name in curved) == spec.of_samples]
-            labels["models"] = {name: self.catalogue.models[name].label for name in shown_models}
-            labels["left_out"] = [name for name in models if name not in shown_models]
+            # Only learning curves show models trained on samples.
+            sampled = {m for curve in curves_of(self.catalogue.seeds).values() for m in curve}
+            in_exhibit = [name for name in models if (name in sampled) == spec.of_samples]
+            labels["models"] = {name: self.catalogue.models[name].label for name in in_exhibit}
+            labels["left_out"] = [name for name in models if name not in in_exhibit]
             labels["method"] = self.methods_of(spec.paper)[0]
         origin = find_paper(spec.paper).caption(self.campaign, self.catalogue, spec.needs)
         if origin:
@@ -381,43 +384,49 @@ class Layout:
         return json.dumps(labels, ensure_ascii=False)
 
     def published_labels(self, paper: str) -> str:
-        """Return printed names and facts for a paper's published forms as JSON."""
-        models = {k: r.label for k, r in self.whole.models.items() if paper in r.papers}
+        """Return printed names and facts for a paper's exhibits of printed numbers as JSON."""
+        rows = self.complete.models.items()
         names = dict.fromkeys(name for s in self.published_of(paper) for name in s.facts)
-        facts = {name: self.fact(paper, name, whole=True) for name in names}
-        languages = {k: row.name for k, row in self.whole.languages_of(paper).items()}
-        labels: dict[str, Any] = {"languages": languages, "models": models, "facts": facts}
-        labels |= {"method": "printed", "source": "published"}
+        languages = self.complete.languages_of(paper).items()
+        labels = {
+            "languages": {code: row.name for code, row in languages},
+            "models": {name: row.label for name, row in rows if paper in row.papers},
+            "facts": {name: self.fact(paper, name, complete=True) for name in names},
+            "method": "printed",
+            "source": "published",
+        }
         return json.dumps(labels, ensure_ascii=False)
 
     def unshown_tables(self) -> list[str]:
-        """Return accuracies (or items) of benchmarks without exhibits of their name."""
-        shown_papers = {spec.paper for spec in self.exhibits}
+        """Return the accuracies of benchmarks without exhibits, or their items without models."""
+        in_exhibits = {spec.paper for spec in self.exhibits}
         paths = []
         for name in self.campaign.benchmarks:
-            if name not in shown_papers and self.models_of(name):
+            if name in in_exhibits:
+                continue
+            if self.models_of(name):
                 paths.append(f"{self.results}/accuracies/{name}.parquet")
-            elif name not in shown_papers:
+            else:
                 paths += self.items_tables(name)
         return paths
 
 
 def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
-    """Return missing sources of published and measured forms, by form and exhibit.
+    """Return missing sources of exhibits, by form (published or measured) and exhibit.
 
-    Each is a sentence on the missing data and its remedy, and a command or empty text.
+    Each value is a sentence on the missing data and the remedy, and a command or empty text.
     """
     files = CatalogueFiles()
     default = placed(files).sources
-    # The same campaign with the repository's table of sources, all of which can be had.
+    # The same campaign as if it could retrieve all of the repository's sources.
     able = {"mirror": Path("mirror"), "unpinned": "error"}
     campaign = layout.campaign.model_copy(update=able)
     catalogue = replace(
         layout.catalogue, sources={row.name: row for row in read_rows(SourceRow, default)}
     )
     missing: dict[str, dict[str, tuple[str, str]]] = {"published": {}, "measured": {}}
-    measured = product(["measured"], layout.exhibits)
-    for form, spec in (*product(["published"], layout.published), *measured):
+    published = product(["published"], layout.published)
+    for form, spec in chain(published, product(["measured"], layout.exhibits)):
         printed = form == "published"
         rows: list[Pinned] = []
         for table_name in (*(spec.published if printed else spec.needs), *spec.optional):
@@ -430,10 +439,8 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
         remedy, command = "To get it:", f"snakemake --cores 1 {target}{copied}"
         table = layout.campaign.catalogue.sources
         if not printed and table != default:
-            remedy, command = (
-                f"To get it, take its rows over from {files.sources} into {table}.",
-                "",
-            )
+            remedy = f"To get it, take its rows over from {files.sources} into {table}."
+            command = ""
         missing[form][spec.key] = (
             f"Missing here: {_named(rows)}, which this campaign does not retrieve. {remedy}",
             command,

@@ -1,6 +1,6 @@
-"""Methods as data: values of two sentences, compared to decide a pair.
+"""Methods of judging a pair: expressions for a sentence's value, and their parser.
 
-A method is a name and an expression over the log-probabilities of a sentence's tokens. The good
+The expression computes a value from the log-probabilities of the sentence's tokens. The good
 sentence must have the higher value, or with ``lower`` the lower one::
 
     method    = ["higher" | "lower"] value ;
@@ -10,12 +10,12 @@ sentence must have the higher value, or with ``lower`` the lower one::
     tokens    = "all" | "text" | "region" ;
     length    = "characters" | "bytes" ;
 
-``only`` is the log-probability of a single token; other sentences have no value. ``all`` is every
-scored token, ``text`` leaves the end symbol out, ``region`` is the critical region with the space
-that joins it to its prefix. Lengths are the sentence's.
+``only`` is the log-probability of a single token; sentences with several have no value. ``all`` is
+every scored token, ``text`` leaves the end symbol out, ``region`` is the critical region with the
+space before it. Lengths are those of the sentence.
 
-Minus and ``exp`` only change the shown value. Decisions, ties and margins compare the totals, in
-nats (per token or unit of length).
+Minus and ``exp`` only change the displayed value. Decisions, ties and margins compare the totals,
+in nats (per token or unit of length).
 """
 
 import re
@@ -37,7 +37,7 @@ METHODS: dict[str, str] = {
     "without_end": "sum(text)",
     "critical_region": "sum(region)",
     # Warstadt et al. (2020), section 4.2: one prefix and two critical words, or two prefixes and
-    # one word. What follows the region is out; the prefix is what its tokens are conditioned on.
+    # one word. The critical word is conditioned on the prefix; words after it are left out.
     "one_prefix": "sum(region)",
     "two_prefix": "sum(region)",
     # BERT in Mueller et al. (2020): the masked word, where the vocabulary has it whole.
@@ -74,26 +74,26 @@ class Method:
         return self.tokens == "region"
 
 
-def _known(word: str, known: Iterable[str], name: str, expression: str) -> str:
-    if word not in known:
+def _one_of(possible: Iterable[str], word: str, name: str, expression: str) -> str:
+    if word not in possible:
         raise UserError(
             f"method {name!r}: {word!r} in {expression!r} is unknown; expected "
-            f"{' or '.join(known)}."
+            f"{' or '.join(possible)}."
         )
     return word
 
 
-def _peel(text: str) -> tuple[str, list[str]]:
-    """Return the total inside ``text``, and its ``minus`` and ``exp``, from the inside outwards."""
-    around: list[str] = []
+def _split_value(text: str) -> tuple[str, list[str]]:
+    """Split a value into its total, and ``minus`` and ``exp`` around it, innermost first."""
+    functions: list[str] = []
     while True:
         text = text.strip()
         if text.startswith("-"):
-            around, text = ["minus", *around], text[1:]
+            functions, text = ["minus", *functions], text[1:]
         elif inner := re.fullmatch(r"exp *\((.*)\)", text):
-            around, text = ["exp", *around], inner[1]
+            functions, text = ["exp", *functions], inner[1]
         else:
-            return text, around
+            return text, functions
 
 
 def parse_method(name: str, expression: str) -> Method:
@@ -103,7 +103,7 @@ def parse_method(name: str, expression: str) -> Method:
             f"method {name!r}: expected a name of lower-case letters, digits and underscores."
         )
     direction = re.match(r"\s*(higher|lower)\b", expression)
-    total, rest_of_expression = _peel(expression[direction.end() if direction else 0 :])
+    total, functions = _split_value(expression[direction.end() if direction else 0 :])
     match = _TOTAL.fullmatch(total)
     if not match:
         raise UserError(
@@ -114,11 +114,11 @@ def parse_method(name: str, expression: str) -> Method:
     higher = not direction or direction[1] == "higher"
     return Method(
         name=name,
-        aggregate=_known(aggregate, AGGREGATES, name, expression),
-        tokens=_known(tokens, TOKENS, name, expression),
-        length=None if length is None else _known(length, LENGTHS, name, expression),
-        shown=tuple(rest_of_expression),
-        higher=higher == (rest_of_expression.count("minus") % 2 == 0),
+        aggregate=_one_of(AGGREGATES, aggregate, name, expression),
+        tokens=_one_of(TOKENS, tokens, name, expression),
+        length=None if length is None else _one_of(LENGTHS, length, name, expression),
+        shown=tuple(functions),
+        higher=higher == (functions.count("minus") % 2 == 0),
     )
 
 

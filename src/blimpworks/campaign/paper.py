@@ -1,4 +1,4 @@
-"""The contract between the core and a paper.
+"""Classes with which a paper describes itself to the core: benchmarks, tables and exhibits.
 
 A paper's package has a module ``paper`` with one ``PAPER``, which ``registry`` finds. Objects with
 heavy imports are named as ``module:name`` and loaded on use, because the Snakefile reads all papers
@@ -12,28 +12,116 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from blimpworks.campaign.exhibit_spec import ExhibitSpec
+from pydantic import BeforeValidator, Field
+
 from blimpworks.campaign.settings.base import TiePolicy
+from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.campaign.variants import Variant
 from blimpworks.strict import Strict
 
-if TYPE_CHECKING:  # both ask the registry, which loads the papers
+if TYPE_CHECKING:
     from blimpworks.campaign.catalogue import Catalogue, LanguageRow, Pinned
     from blimpworks.campaign.layout import Layout
     from blimpworks.campaign.settings.campaign import Campaign
     from blimpworks.campaign.settings.scoring import GenerationOptions
 
+FORMATS: dict[str, tuple[str, ...]] = {
+    "table": ("csv", "md", "tex", "json", "html"),
+    "figure": ("pdf", "png", "svg", "json", "html"),
+}
+
+
+def _split(cell: Any) -> Any:
+    return tuple(cell.split()) if isinstance(cell, str) else cell
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
+"""Names, separated by spaces in a table."""
+
+
+def _flag(cell: Any) -> bool:
+    if cell not in ("", "yes", False, True):
+        raise ValueError("expected yes or nothing")
+    return bool(cell)
+
+
+Flag = Annotated[bool, BeforeValidator(_flag)]
+"""``yes``, or nothing."""
+
+
+class ExhibitRow(Strict):
+    """A row of a paper's table of exhibits: the tables it needs, and the function that makes it.
+
+    ``needs`` names kinds of tables of a campaign, such as "accuracies" or, one per language,
+    "items"; ``optional`` names further ones. ``published`` names the kinds that the form with
+    printed numbers needs; an exhibit without ``needs`` has only this form. ``facts`` names facts
+    of campaign and catalogue, such as the languages' families. ``function`` takes all these and
+    returns an ``Exhibit``; several exhibits may share a function, which then takes ``argument``.
+    """
+
+    name: str
+    kind: Literal["table", "figure"]
+    title: str
+    needs: Words
+    function: Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$")]
+    facts: Words = ()
+    optional: Words = ()
+    published: Words = ()
+    argument: str = ""
+    language_fact: str = ""
+    """Fact with an entry ``language``: the exhibit takes tables of that language alone."""
+    series: str = ""
+    """Title of the series that the exhibit belongs to."""
+    member: str = ""
+    """Name in the series; an exhibit in several parts has one name."""
+    of_samples: Flag = False
+    """Whether it shows only models that are trained on samples."""
+
+
+class ExhibitSpec(ExhibitRow):
+    """An exhibit of a paper."""
+
+    paper: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.paper}/{self.name}"
+
+    @property
+    def alias(self) -> str:
+        """Name of the Snakemake target."""
+        return f"{self.paper}_{self.name}"
+
+    @property
+    def published_alias(self) -> str:
+        """Name of the Snakemake target of the form with printed numbers."""
+        return f"{self.alias}_published"
+
+
+def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
+    """Read a paper's exhibits from a tab-separated table of ``ExhibitRow``.
+
+    Columns with a default may be absent. ``function`` is ``module:name`` inside ``package``. Raises
+    UserError with the line of the first wrong row.
+    """
+    rows = keyed(read_rows(ExhibitRow, path), "name", path).values()
+    return tuple(
+        ExhibitSpec(paper=paper, **{**dict(row), "function": f"{package}.{row.function}"})
+        for row in rows
+    )
+
+
 Unit = Literal["pair", "prompt"]
 SENTENCE = 30.0
-"""Tokens of a sentence where nothing better is known.
+"""Default number of tokens of a sentence.
 
-Treebank sentences have some 15 words, and multilingual vocabularies cut a word of most languages
+Treebank sentences have some 15 words, and multilingual vocabularies split a word of most languages
 into about two tokens.
 """
 ANY = "any"
-"""Key of all methods without their own entry, in policies for ties."""
+"""Key, in policies for ties, of all methods without an entry."""
 
 
 def _nothing(*_: Any) -> tuple[()]:
@@ -46,12 +134,12 @@ class Generation:
 
     options: Callable[[Campaign], GenerationOptions]
     systems: Callable[[Campaign, Collection[str]], Mapping[str, str]]
-    """System prompt of each language; empty where models get none."""
+    """System prompts by language; empty where models get none."""
     setting: str
     """Key of the options in a campaign, for messages."""
 
     def job_options(self, campaign: Campaign) -> str:
-        """Return a job's options, as JSON: the campaign's, without the build of vLLM."""
+        """Return the campaign's options of generation as JSON, without the build of vLLM."""
         from blimpworks.campaign.settings.scoring import GenerationJobOptions
 
         chosen, scoring = self.options(campaign).model_dump(), campaign.scoring
@@ -59,7 +147,7 @@ class Generation:
         return options.model_dump_json(exclude={"vllm": {"build"}})
 
     def job_systems(self, campaign: Campaign, languages: Collection[str]) -> str:
-        """Return languages' system prompts, as JSON. Raises UserError for a bad pack."""
+        """Return the system prompts of languages as JSON. Raises UserError for a bad pack."""
         return json.dumps(dict(self.systems(campaign, languages)), ensure_ascii=False)
 
 
@@ -78,28 +166,28 @@ class Benchmark:
     expected_units: Callable[[Campaign, Catalogue, str], int]
     """Expected pairs or prompts of a language before they are built, for plans."""
     counted_units: Callable[[Campaign, Catalogue, str], int | None] | None = None
-    """Counted pairs or prompts of a language before they are built; None where unknown."""
+    """Exact number of pairs or prompts before they are built; None where unknown."""
     unit: Unit = "pair"
     tokens: float = SENTENCE
     """Expected tokens of a sentence, or of a prompt with system prompt and chat template."""
     ties: Mapping[Variant, Mapping[str, TiePolicy]] = field(default_factory=dict)
     """Policy for ties, by variant and method (``ANY`` for all others)."""
     in_text: bool = True
-    """Whether training text may contain its sentences, which are then left out."""
+    """Whether sources of training text may contain its sentences, which are then left out."""
     spelling: Callable[[Campaign, str], Path | None] = lambda _campaign, _lang: None
     """Pack with the spelling of a language's pairs, for training text; None for the source's."""
     own_words: bool = False
-    """Whether its pairs are generated from our own words alone."""
+    """Whether its pairs are generated from words of this repository alone."""
     document_keys: tuple[str, str] = ("sentence_good", "sentence_bad")
     """Keys of the good and the bad sentence in documents of lm-evaluation-harness."""
     counts_one_more: Callable[[Campaign, str], bool] = lambda _campaign, _architecture: False
-    """Whether one correct item too many is counted for models of an architecture."""
+    """Whether the paper counts one correct item too many for models of an architecture."""
     mcnemar: Callable[[Campaign], Variant] = lambda _: "published"
     """Form of McNemar's test: chi-squared for any number of pairs, or (corrected) exact for few."""
     generation: Generation | None = None
-    """Settings of answers; only for prompts."""
+    """Settings for answering prompts; None for pairs."""
     judge: str = "judge"
-    """Command that judges items by their scores; all have the same options."""
+    """Command that judges items by their scores; all such commands have the same options."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,30 +195,30 @@ class TableKind:
     """A kind of table that exhibits are made from."""
 
     template: str = ""
-    """Paths such as ``{results}/bins/{paper}.parquet``, with ``{lang}`` one per item language."""
+    """Path such as ``{results}/bins/{paper}.parquet``; with ``{lang}``, a path per language."""
     paths: Callable[[Layout, str], Sequence[str]] | None = None
-    """Function for the paths of a paper's tables, in place of a template."""
+    """Function that returns the paths for a paper, in place of the template."""
     published: str | None = None
-    """Template for exhibits of printed numbers: empty without any, None where it is the same."""
+    """Template for exhibits of printed numbers: "" for no tables, None for the same."""
     published_paths: Callable[[Layout, str], Sequence[str]] | None = None
-    """The same as a function."""
+    """Function that returns the paths for exhibits of printed numbers."""
     evaluated: bool = False
-    """Whether only a campaign with models has it."""
+    """Whether only a campaign with models has such tables."""
     of_all_benchmarks: bool = False
-    """Whether models must have judged all benchmarks of the paper."""
+    """Whether the table needs judgements of all benchmarks of the paper."""
     absent: Callable[[Campaign], bool] = lambda _: False
     """Whether a campaign cannot have it."""
     why_absent: str = ""
     """Reason and remedy, as the end of a sentence about an exhibit."""
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
-    """Pinned files that it is made from, besides those of the items."""
+    """Pinned files that the table is made from, besides those of the items."""
     retrieved: bool = False
-    """Whether a campaign without these files has no such table."""
+    """Whether there is no such table without these files."""
     reader: str = ""
     """Function from paths to a data frame, as ``module:name``, for files that are not Parquet."""
 
     def of(self, layout: Layout, paper: str, *, printed: bool = False) -> list[str]:
-        """Return paths of a paper's tables in a campaign, or of those from printed numbers."""
+        """Return the paths of a paper's tables, or of those for exhibits of printed numbers."""
         if self.retrieved and not self.sources(layout.campaign, layout.catalogue):
             return []
         paths, template = self.paths, self.template
@@ -152,7 +240,7 @@ class Citation:
     """Authors, with the year."""
     address: str = ""
     licence: str = ""
-    """Licence of the items, as their authors state it; empty where they or sources state none."""
+    """Licence of the items, as their authors state it; empty where none is stated."""
     bibtex: str = ""
     contact: str = ""
 
@@ -183,15 +271,15 @@ class Paper:
     position: int = 100
     """Order in reports, smaller numbers first."""
     benchmarks: tuple[Benchmark, ...] = ()
-    """Its own first; others have its paradigms with other items."""
+    """First the paper's benchmark, then those with its paradigms and other items."""
     folders: Mapping[str, tuple[Path, str]] = field(default_factory=dict)
-    """Data that a campaign can replace (``catalogue``): default path and description, by name."""
+    """Folders of data that a campaign can replace, by key of ``catalogue``: path, description."""
     check_settings: Callable[[Campaign], None] = lambda _: None
-    """Raises UserError, without the file's name, for contradictory settings."""
+    """Function that raises UserError, without the file's name, for contradictory settings."""
     method_settings: Callable[[Campaign], Mapping[str, Sequence[str]]] = lambda _: {}
-    """Methods in its settings, by key, to be checked."""
+    """Function that returns the methods in its settings by key, which the core checks."""
     check: Callable[[Campaign, Catalogue], None] = lambda _campaign, _catalogue: None
-    """Raises UserError where a campaign lacks data of its benchmarks."""
+    """Function that raises UserError where a campaign lacks data of its benchmarks."""
     treebanks: Callable[[Campaign, Catalogue], Collection[str]] = _nothing
     """Languages with treebanks that its items are made from."""
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
@@ -199,32 +287,32 @@ class Paper:
     other_items: Callable[[Campaign, str], str] = lambda _campaign, _lang: ""
     """Difference of a language's items from those of the printed accuracies; empty for none.
 
-    The core handles other treebanks, sources and samples.
+    The core finds differences of treebanks, sources and samples.
     """
     source_tables: tuple[Path, ...] = ()
-    """Its own tables of sources, besides the campaign's."""
+    """Tables of the paper's sources, besides the campaign's."""
     languages: tuple[LanguageRow, ...] = ()
     """Languages that the table of languages may lack."""
     exhibits: tuple[ExhibitSpec, ...] = ()
     folder: Path | None = None
-    """Folder of the declaration, for a benchmark that is data alone."""
+    """Folder of the declaration, for a benchmark that is declared as data."""
     needs_benchmark: bool = False
-    """Whether published exhibits need a campaign with its benchmark, as their data is retrieved."""
+    """Whether exhibits of printed numbers need a campaign with its benchmark, for their data."""
     facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = field(default_factory=dict)
-    """Facts of a campaign and its catalogue for exhibits, by name."""
+    """Functions for facts that exhibits need, by name of the fact."""
     tables: Mapping[str, TableKind] = field(default_factory=dict)
-    """Its own kinds of tables, and those that differ from the core's."""
+    """Kinds of tables that the core lacks, or that differ from the core's."""
     caption: Callable[[Campaign, Catalogue, Collection[str]], str] = lambda *_: ""
     """Text on the origin of items, for captions of exhibits made from kinds of tables."""
     formulas: tuple[str, ...] = ()
-    """Modules with its formulas."""
+    """Modules with formulas of exhibits."""
     commands: tuple[str, ...] = ()
-    """Modules with its commands."""
+    """Modules with commands."""
     rules: str = ""
-    """Path of its rules below ``workflow/rules``, or an absolute one; empty without any."""
+    """Path of its rules below ``workflow/rules``, or an absolute one; empty without rules."""
     printed: Path | None = None
     """Folder of printed numbers and reasons; None for the one below ``catalogue.published``."""
     printed_accuracies: str | Callable[[Sequence[Any]], Iterator[Any]] = ""
     """Function from printed numbers to ``PrintedAccuracy``, or its address ``module:name``."""
     names: str = ""
-    """Printed names of its phenomena by key, as ``module:name``; empty where keys are names."""
+    """Address of the printed names of phenomena by key; empty where the keys are the names."""

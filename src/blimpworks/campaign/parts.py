@@ -1,6 +1,6 @@
-"""The parts of a campaign's scoring and answering: one job each, with its own store.
+"""List a campaign's jobs of scoring and answering (parts), and the files that it retrieves.
 
-The only definition of parts, for the workflow, plans and progress.
+The workflow, plans and progress reports use these lists.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,30 +10,44 @@ from pathlib import Path
 from typing import Literal
 
 from blimpworks.campaign.addresses import is_local
-from blimpworks.campaign.catalogue import Catalogue, ModelRow
+from blimpworks.campaign.catalogue import (
+    UNIMORPH_KINDS,
+    Catalogue,
+    ModelRow,
+    Pinned,
+    SourceRow,
+    TreebankRow,
+    curves_of,
+)
 from blimpworks.campaign.engines import can_generate
-from blimpworks.campaign.exhibit_spec import ExhibitSpec
-from blimpworks.campaign.exhibits import of_benchmarks
-from blimpworks.campaign.registry import find_benchmark, paper_of
-from blimpworks.campaign.seeds import curves_of
+from blimpworks.campaign.paper import ExhibitSpec
+from blimpworks.campaign.registry import (
+    find_benchmark,
+    of_benchmarks,
+    paper_of,
+    papers_of,
+    table_kind,
+)
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.settings.training import follows_instructions
+from blimpworks.campaign.settings.training import InstructRecipe, LstmRecipe, follows_instructions
 from blimpworks.errors import UserError
 from blimpworks.items import SAMPLED
 
 ANSWERS_SUFFIX = " (answers)"
-"""Suffix of a model's name for its answers, where scores have the plain name."""
+"""Suffix of a model's name in the titles of its jobs that answer."""
 Groups = Mapping[str, Sequence[str]]
 """Language codes by the value of models' column ``languages``: a group's name, or codes."""
 Kind = Literal["score", "answer"]
-"""Task of a part: score the sentences of pairs, or answer prompts."""
+"""Task of a job: score the sentences of pairs, or answer prompts."""
 STORES: dict[Kind, str] = {"score": "store", "answer": "answers_store"}
-"""Folder of the results with the stores of a kind of parts."""
+"""Folder of the results with the jobs' shards, by task."""
+CORPUS, TEXT = "corpus", "text"
+"""Kinds of sources: released corpora of sentences, and plain text to train on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One job of scoring or answering: one checkpoint on items of some languages."""
+    """A job of scoring or answering: one checkpoint on items of some languages."""
 
     model: str
     part: str
@@ -47,7 +61,7 @@ class Part:
 
     @property
     def title(self) -> str:
-        """The model, with a suffix where it answers."""
+        """Name of the model, with a suffix where it answers."""
         return self.model + (ANSWERS_SUFFIX if self.kind == "answer" else "")
 
     @property
@@ -56,7 +70,7 @@ class Part:
 
     @property
     def scope(self) -> str:
-        """Scope of its checkpoint: ``multi`` or a language."""
+        """Scope of the checkpoint: ``multi`` or a language."""
         return self.part.partition(".")[0]
 
     @property
@@ -69,14 +83,14 @@ class Part:
         return f"{self.model}/{self.part}"
 
     def manifest(self, campaign: Campaign) -> Path:
-        """Return the manifest of its scores or answers, which exists when it is done."""
+        """Return the manifest of the scores or answers, which exists when the job is done."""
         return Path(campaign.pathvars.results, STORES[self.kind], self.key, "manifest.json")
 
     def checkpoint(self, campaign: Campaign) -> Path:
         return checkpoint_file(campaign, self.model, self.scope, trained=self.trained)
 
     def log(self, campaign: Campaign) -> Path:
-        """Return the log of its job; journal and progress are beside it."""
+        """Return the log of the job; journal and progress file are beside it."""
         return Path(campaign.pathvars.logs, self.kind, f"{self.key}.log")
 
     def items(self, campaign: Campaign) -> list[Path]:
@@ -86,28 +100,28 @@ class Part:
 def checkpoint_file(campaign: Campaign, model: str, scope: str, *, trained: bool) -> Path:
     """Return the checkpoint of a model for a language, or ``multi``.
 
-    Campaigns share retrieved checkpoints. A trained one is among the results: its training text
-    leaves out the sentences of this campaign's items.
+    Campaigns share retrieved checkpoints. A trained one is in the results, because its training
+    text leaves out the sentences of the campaign's items.
     """
     root = campaign.pathvars.results if trained else campaign.pathvars.resources
     return Path(root, "models", model, scope, "checkpoint.json")
 
 
 def items_folder(campaign: Campaign) -> Path:
-    """Return the folder of the items that models run on (samples under a limit).
+    """Return the folder of the items that models run on, which are samples under a limit.
 
-    Its name is ``items`` in both cases, by which audits recognise tables of items.
+    Its name is ``items`` in both cases, because audits recognise items tables by it.
     """
     return Path(campaign.pathvars.results, SAMPLED if campaign.limit else "", "items")
 
 
 def items_table(campaign: Campaign, benchmark: str, lang: str) -> Path:
-    """Return the items of a benchmark in a language that models run on."""
+    """Return the items table of a benchmark and language that models run on."""
     return items_folder(campaign) / benchmark / f"{lang}.parquet"
 
 
 def whole_items_table(campaign: Campaign, benchmark: str, lang: str) -> Path:
-    """Return all items of a benchmark in a language, before a sample is taken."""
+    """Return the table of all items of a benchmark and language, before a sample is taken."""
     return Path(campaign.pathvars.results, "items", benchmark, f"{lang}.parquet")
 
 
@@ -150,56 +164,50 @@ def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
 
 
 def covered_by(groups: Groups, row: ModelRow, languages: Iterable[str]) -> tuple[str, ...]:
-    """Return the given languages that a model exists for."""
-    named = row.languages
-    return tuple(lang for lang in languages if not named or lang in groups[named])
+    """Return those of some languages that a model exists for."""
+    return tuple(lang for lang in languages if not row.languages or lang in groups[row.languages])
 
 
 def part_of(campaign: Campaign, row: ModelRow, lang: str) -> str:
-    """Return the name of the part in which a model scores a language."""
+    """Return the name of the part, that is the job, in which a model scores a language."""
     if row.scope == "monolingual":
         return lang
     return "multi" if campaign.scoring.jobs == "model" else f"multi.{lang}"
 
 
 def every_part(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
-    """Return the parts that score, then those that answer.
-
-    Each kind is in the catalogue's order of models, then of languages.
-    """
-    parts = []
+    """Return the jobs that score, then those that answer, in the catalogue's order of models."""
+    jobs = []
     languages = {name: languages_of(campaign, catalogue, name) for name in campaign.benchmarks}
-    for part_kind, (name, row) in product(STORES, catalogue.models.items()):
+    for task, (model, row) in product(STORES, catalogue.models.items()):
         sets: dict[str, list[tuple[str, str]]] = {}
         for benchmark in benchmarks_of(campaign, row):
-            if (find_benchmark(benchmark).unit == "prompt") != (part_kind == "answer"):
+            if (find_benchmark(benchmark).unit == "prompt") != (task == "answer"):
                 continue
             for lang in covered_by(groups, row, languages[benchmark]):
                 sets.setdefault(part_of(campaign, row, lang), []).append((benchmark, lang))
         engine = engine_of(campaign, row)
-        parts += [
-            Part(name, part, engine, tuple(tables), part_kind, trained=bool(row.recipe))
-            for part, tables in sets.items()
-        ]
-    return parts
+        for name, tables in sets.items():
+            jobs.append(Part(model, name, engine, (*tables,), task, trained=bool(row.recipe)))
+    return jobs
 
 
 def score_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
-    """Return every part that scores sentences, in the catalogue's order."""
-    return [part for part in every_part(campaign, catalogue, groups) if part.kind == "score"]
+    """Return the jobs that score sentences, in the catalogue's order of models."""
+    return [job for job in every_part(campaign, catalogue, groups) if job.kind == "score"]
 
 
 def exhibits_of(
-    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]
+    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[Part]
 ) -> list[ExhibitSpec]:
-    """Return the campaign's own exhibits: of benchmarks with languages, and perhaps models."""
-    having = [name for name in campaign.benchmarks if languages_of(campaign, catalogue, name)]
+    """Return the exhibits of the campaign's numbers, by its benchmarks and jobs."""
+    with_items = [name for name in campaign.benchmarks if languages_of(campaign, catalogue, name)]
     in_learning_curves = {*chain.from_iterable(curves_of(catalogue.seeds).values())}
     evaluated, sampled = set[str](), set[str]()
-    for part in parts:
-        benchmarks = sampled if part.model in in_learning_curves else evaluated
-        benchmarks.update(benchmark for benchmark, _ in part.sets)
-    return of_benchmarks(having, campaign, evaluated=evaluated, sampled=sampled)
+    for job in jobs:
+        benchmarks = sampled if job.model in in_learning_curves else evaluated
+        benchmarks.update(benchmark for benchmark, _ in job.sets)
+    return of_benchmarks(with_items, campaign, evaluated=evaluated, sampled=sampled)
 
 
 def obstacle(
@@ -229,15 +237,14 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
     """
     if not campaign.benchmarks or not campaign.models or campaign.models == "all":
         return
-    sets = {
-        (catalogue.row_of(part.model), benchmark)
-        for part in every_part(campaign, catalogue, groups)
-        for benchmark, _ in part.sets
+    runs = {
+        (catalogue.row_of(job.model), benchmark)
+        for job in every_part(campaign, catalogue, groups)
+        for benchmark, _ in job.sets
     }
     rows = {catalogue.row_of(name): row for name, row in catalogue.models.items()}
-
     for name in campaign.models:
-        if name in rows and not any(name == model for model, _ in sets):
+        if name in rows and not any(name == model for model, _ in runs):
             reasons = "; ".join(
                 f"{benchmark}: {obstacle(campaign, catalogue, groups, rows[name], benchmark)}"
                 for benchmark in campaign.benchmarks
@@ -248,7 +255,7 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
                 f"benchmark that it runs on, or correct its row in {campaign.catalogue.models}."
             )
     for benchmark in campaign.benchmarks:
-        if not any(benchmark == run for _, run in sets):
+        if not any(benchmark == of_run for _, of_run in runs):
             reasons = "; ".join(
                 f"{name}: {obstacle(campaign, catalogue, groups, row, benchmark)}"
                 for name, row in rows.items()
@@ -258,3 +265,89 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
                 f"its models ({reasons}). Take it out of benchmarks, or name "
                 "a model that runs on it."
             )
+
+
+def is_usable(campaign: Campaign, row: Pinned) -> bool:
+    """Return whether the campaign retrieves a file: a pinned one, or one that it must have."""
+    return row.needed or row.is_pinned(campaign.checksums) or campaign.unpinned == "error"
+
+
+def released_corpus(
+    campaign: Campaign, catalogue: Catalogue, corpus: str, lang: str
+) -> list[SourceRow]:
+    """Return the files of a language's released corpus; none where ``corpus`` does not use it."""
+    options = campaign.training.corpora[corpus]
+    rows = catalogue.sources_of(CORPUS, lang)
+    uses_released = options.released and options.words == "whitespace"
+    return rows if uses_released and all(is_usable(campaign, row) for row in rows) else []
+
+
+def available(campaign: Campaign, catalogue: Catalogue, source_kind: str) -> list[SourceRow]:
+    """Return all sources of an optional kind if all can be retrieved, else none."""
+    rows = [row for row in catalogue.sources.values() if row.kind == source_kind]
+    pinned = all(row.is_pinned(campaign.checksums) for row in rows)
+    return rows if pinned and all(row.url or campaign.mirror for row in rows) else []
+
+
+def named_sources(
+    campaign: Campaign, catalogue: Catalogue, names: Sequence[str]
+) -> list[SourceRow]:
+    """Return sources by their names if all can be retrieved, else none."""
+    rows = [catalogue.sources.get(name) for name in names]
+    usable = [row for row in rows if row is not None and is_usable(campaign, row)]
+    return usable if len(usable) == len(names) else []
+
+
+def lexicon_sources(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[SourceRow]:
+    """Return the UniMorph tables of a language, or their substitutes, in the catalogue's order."""
+    if not catalogue.languages[lang].unimorph:
+        return []
+    rows = chain.from_iterable(catalogue.sources_of(name, lang) for name in UNIMORPH_KINDS)
+    return [catalogue.sources[campaign.substitutes.get(row.name, row.name)] for row in rows]
+
+
+def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> set[str]:
+    """Return the languages with treebanks that items or training text are made from."""
+    read = {lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)}
+    return read | ({*catalogue.languages} if campaign.training.treebank_text else set())
+
+
+def read_files(
+    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[Part]
+) -> list[TreebankRow | SourceRow]:
+    """Return the treebanks and other sources that a campaign reads, each once.
+
+    Unpinned ones are included, which the campaign skips or refuses (``unpinned``).
+    """
+    on_text: set[str] = set()
+    corpora: list[SourceRow] = []
+    for job in jobs:
+        recipe = campaign.training.recipes.get(catalogue.models[job.model].recipe)
+        if recipe is None or isinstance(recipe, InstructRecipe):
+            continue
+        corpus = recipe.corpus if isinstance(recipe, LstmRecipe) else ""
+        for lang in job.languages:
+            files = released_corpus(campaign, catalogue, corpus, lang) if corpus else []
+            corpora += files
+            if not files:
+                on_text.add(lang)
+    papers_run = papers_of(campaign)
+    read = {lang for paper in papers_run for lang in paper.treebanks(campaign, catalogue)}
+    read |= on_text & treebank_languages(campaign, catalogue)
+    rows: list[Pinned] = []
+    for lang in catalogue.languages:
+        rows += catalogue.treebanks[lang] if lang in read else []
+        rows += catalogue.sources_of(TEXT, lang) if lang in on_text else []
+    rows += [row for paper in papers_run for row in paper.sources(campaign, catalogue)]
+    rows += corpora
+    for spec in exhibits_of(campaign, catalogue, jobs):
+        for table_name in (*spec.needs, *spec.optional):
+            rows += table_kind(spec.paper, table_name).sources(campaign, catalogue)
+    by_name = {row.name: row for row in rows if isinstance(row, TreebankRow | SourceRow)}
+    return list(by_name.values())
+
+
+def retrieved_files(campaign: Campaign, catalogue: Catalogue, jobs: Sequence[Part]) -> list[str]:
+    """Return the names of the files that a campaign retrieves."""
+    rows = read_files(campaign, catalogue, jobs)
+    return [row.name for row in rows if is_usable(campaign, row)]

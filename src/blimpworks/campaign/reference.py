@@ -1,4 +1,4 @@
-"""Reference data besides the catalogue: language groups, other codes, printed numbers."""
+"""Rows of reference tables: language groups, codes of corpus frequencies, printed numbers."""
 
 import math
 import re
@@ -31,20 +31,18 @@ class GroupRow(Strict):
 
 
 class FrequencyCodesRow(Strict):
-    """A language whose corpus frequency has other codes than its own."""
+    """A language with other codes in the table of corpus frequencies."""
 
     lang: Lang
     codes: Annotated[Names, Field(min_length=1)]
-    """ISO 639-3 codes whose frequencies are added up."""
+    """ISO 639-3 codes; the frequencies of all are added."""
     note: str
 
 
 TEXT = "text"
-"""Unit of printed text that is no number: it is compared word by word."""
+"""Unit of printed texts without a number, which are compared word by word."""
 BOUNDS = ("at least", "at most", "above", "below")
 """Endings of units of printed bounds; the last two exclude the number itself."""
-
-
 NUMBER = re.compile(
     r"(?<![\w.\-−–])(?P<sign>[-−–]?)(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?:/(?P<below>\d+))?"
     r"(?P<scale> ?(?:[KkMB]\b|million|billion))?"
@@ -53,9 +51,10 @@ SCALES = {"k": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9}
 
 
 def numbers_in(text: str) -> list[float]:
-    """Return possible values of the numbers of a printed text: ``1/4M`` a quarter of a million.
+    """Return the possible values of the numbers in a printed text, such as 250000 for ``1/4M``.
 
-    Millions and thousands also count as billions, as sizes of models are given.
+    A number with a scale may also be stated without the scale or in billions, as sizes of models
+    are.
     """
     numbers: list[float] = []
     for match in NUMBER.finditer(text):
@@ -88,18 +87,18 @@ class PublishedRow(Strict):
     note: str
     """Evidence of a fault, with the arithmetic."""
     title: str = ""
-    """Subject of a number in running text, where keys and the exhibit's code do not give it."""
+    """Subject of a number in running text, where the keys do not name it."""
     formula: str = ""
     """Sentence of a formula that computes the number from other printed numbers."""
     of: str = Field(default="", validate_default=True)
-    """These numbers, as EXHIBIT/ROWS/COLUMNS (``exhibits.shared``)."""
+    """Numbers that the formula uses, as EXHIBIT/ROWS/COLUMNS (``exhibits.shared``)."""
 
     @field_validator("corrected", mode="before")
     @classmethod
-    def _corrected_in_kind(cls, given: Any, info: ValidationInfo) -> Any:
-        if given == "":
+    def _text_or_number(cls, corrected: Any, info: ValidationInfo) -> Any:
+        if corrected in ("", None):
             return None
-        return given if given is None or info.data.get("unit") == TEXT else float(given)
+        return corrected if info.data.get("unit") == TEXT else float(corrected)
 
     @model_validator(mode="after")
     def _texts_have_no_value(self) -> Self:
@@ -134,7 +133,7 @@ class PublishedRow(Strict):
 
     @property
     def sound(self) -> float | None:
-        """The correct number: as corrected, or else as printed."""
+        """Correct number: the corrected one, or else the printed one."""
         return self.corrected if isinstance(self.corrected, float) else self.value
 
     @property
@@ -143,7 +142,7 @@ class PublishedRow(Strict):
 
     @property
     def decimals(self) -> int:
-        """Digits printed after the decimal point."""
+        """Number of digits printed after the decimal point."""
         match = re.search(r"\.(\d+)", self.text)
         return len(match[1]) if match else 0
 
@@ -154,18 +153,18 @@ class PublishedRow(Strict):
 
     @property
     def half_unit(self) -> float:
-        """Half a unit of the last printed digit, the largest error of rounding.
+        """Largest error of rounding: half a unit of the last printed digit, 0 for counts.
 
-        Zero for counts; whole percentages and percentage points are rounded.
+        Percentages and percentage points without decimals are rounded too.
         """
         rounded = self.decimals or self.unit.removesuffix(self.bound).strip() in {"%", "points"}
         return 0.5 * 10**-self.decimals if rounded else 0.0
 
 
 class ReasonRow(Strict):
-    """The reason why printed numbers cannot be computed from others.
+    """Reason why some printed numbers cannot be computed from others.
 
-    ``exhibit``, ``row`` and ``column`` are patterns in which ``*`` matches anything.
+    ``exhibit``, ``row`` and ``column`` are patterns in which ``*`` matches any text.
     """
 
     exhibit: str
@@ -188,18 +187,18 @@ def language_groups(campaign: Campaign) -> dict[str, tuple[str, ...]]:
 
 
 def groups_of_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-    """Return languages of models by their column ``languages``: groups, or codes with commas.
+    """Return lists of languages by the models' column ``languages``: a group, or codes with commas.
 
-    Raises UserError for text that is neither a group nor codes of the catalogue's languages.
+    Raises UserError for text that is neither a group nor codes of the table of languages.
     """
     groups = language_groups(campaign)
     for model in catalogue.models.values():
         if model.languages and model.languages not in groups:
             codes = tuple(code.strip() for code in model.languages.split(","))
-            known = catalogue.languages.keys()
-            if not {*codes} <= known:  # the campaign may have selected others
-                known = whole_catalogue(campaign).languages.keys()
-            unknown = [code for code in codes if code not in known]
+            unknown = [code for code in codes if code not in catalogue.languages]
+            if unknown:  # the campaign may not have selected these languages
+                all_languages = whole_catalogue(campaign).languages
+                unknown = [code for code in unknown if code not in all_languages]
             if unknown:
                 files = campaign.catalogue
                 raise UserError(

@@ -1,4 +1,4 @@
-"""Papers of this package, registered by other distributions, or declared as data.
+"""Find papers, benchmarks and exhibits by name: of this package, registered, or declared as data.
 
 A paper of this package is ``blimpworks.papers.NAME`` with a module ``paper``. Another distribution
 registers its ``Paper`` with an entry point of the group ``blimpworks.papers``::
@@ -6,33 +6,34 @@ registers its ``Paper`` with an entry point of the group ``blimpworks.papers``::
     [project.entry-points."blimpworks.papers"]
     kablimp = "kablimp.paper:PAPER"
 
-A benchmark that is data alone is a folder in ``config/benchmarks``, or one that a campaign names
-(docs/benchmarks.md).
+A benchmark that is declared as data is a folder in ``config/benchmarks``, or a folder that a
+campaign names (docs/benchmarks.md).
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from blimpworks.campaign.paper import ANY, Benchmark, Paper
+from blimpworks.campaign.paper import ANY, Benchmark, ExhibitSpec, Paper, TableKind
 from blimpworks.campaign.settings.base import TiePolicy, Variant
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.records.packages import GROUP, entries_of
+from blimpworks.records.digest import GROUP, entries_of
 
-if TYPE_CHECKING:  # the catalogue asks the registry
+if TYPE_CHECKING:
+    import pandas as pd
+
     from blimpworks.campaign.catalogue import Catalogue
 
-
 DECLARED = "blimpworks.benchmarks.paper:declared_papers"
-"""Function that returns papers of declared benchmarks, and the faults of others."""
+"""Function that returns the papers of declared benchmarks, and the faults of unusable ones."""
 FOLDERS = "BLIMPWORKS_DECLARED"
 """Environment variable with a campaign's folders of benchmarks, which jobs inherit."""
 
@@ -55,7 +56,9 @@ def _load(entry: EntryPoint) -> Paper:
 def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
     """Add a paper. Raises UserError for a name that is taken, or a key of every campaign."""
     names = {benchmark.name for benchmark in paper.benchmarks}
-    taken = {benchmark.name for each in registered.values() for benchmark in each.benchmarks}
+    taken = {
+        b.name for registered_paper in registered.values() for b in registered_paper.benchmarks
+    }
     twice = sorted(names & taken | {paper.name} & registered.keys())
     if twice:
         raise UserError(
@@ -74,17 +77,16 @@ def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
 def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
     """Return all papers by name in the order of reports, and faults of declared benchmarks.
 
-    Raises UserError for a paper of a package that cannot be loaded, or whose name is taken.
+    Raises UserError for a paper of a package that cannot be loaded, or that has a taken name.
     """
     by_name: dict[str, Paper] = {}
-    rooms = pkgutil.iter_modules(importlib.import_module(GROUP).__path__)
-    names = [module.name for module in rooms if module.ispkg]
+    modules = pkgutil.iter_modules(importlib.import_module(GROUP).__path__)
+    names = [module.name for module in modules if module.ispkg]
     entries = [EntryPoint(name, f"{GROUP}.{name}.paper:PAPER", GROUP) for name in names]
     for entry in [*entries, *entries_of(GROUP)]:
         _register(_load(entry), entry.value, by_name)
-    declared, faults = cast(
-        Callable[[], tuple[Mapping[Path, Paper], dict[str, str]]], load(DECLARED)
-    )()
+    declared_papers: Any = load(DECLARED)
+    declared, faults = declared_papers()
     for folder, paper in declared.items():
         try:
             _register(paper, str(folder), by_name)
@@ -135,7 +137,7 @@ def paper_of(benchmark: str) -> Paper:
 
 
 def papers_of(campaign: Campaign) -> list[Paper]:
-    """Return the papers whose benchmarks a campaign has."""
+    """Return the papers with benchmarks in a campaign."""
     return [p for p in papers().values() if {b.name for b in p.benchmarks} & {*campaign.benchmarks}]
 
 
@@ -146,7 +148,7 @@ def check_papers(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def printed_folder(published: Path, paper: str) -> Path:
-    """Return the folder of a paper's printed numbers: its own, or one below ``published``."""
+    """Return the folder of a paper's printed numbers: its ``printed``, or ``published``/NAME."""
     registered = papers().get(paper)
     return (registered and registered.printed) or published / paper
 
@@ -158,7 +160,7 @@ def load(address: str) -> object:
 
 
 TIES: dict[str, float] = {"wrong": 0.0, "right": 1.0, "half": 0.5}
-"""Value of a tie, by policy."""
+"""Accuracy that a tie counts as, by policy."""
 
 
 def tie_policy(benchmark: str, variant: Variant, method: str) -> TiePolicy:
@@ -168,6 +170,113 @@ def tie_policy(benchmark: str, variant: Variant, method: str) -> TiePolicy:
     """
     policies = find_benchmark(benchmark).ties
     if variant not in policies:
-        known = ", ".join(name for name, each in benchmarks().items() if each.ties)
-        raise UserError(f"{benchmark} ({variant}) has no policy for ties; expected one of {known}.")
+        names = ", ".join(name for name, with_pairs in benchmarks().items() if with_pairs.ties)
+        raise UserError(f"{benchmark} ({variant}) has no policy for ties; expected one of {names}.")
     return policies[variant].get(method, policies[variant][ANY])
+
+
+CORE_TABLES = {
+    "accuracies": TableKind(
+        template="{results}/accuracies/{paper}.parquet",
+        published="{results}/accuracies/printed/{paper}.parquet",
+        evaluated=True,
+    ),
+    "comparisons": TableKind(template="{results}/comparisons/{paper}.parquet", evaluated=True),
+    "judgements": TableKind(
+        paths=lambda layout, paper: layout.evaluated_tables("judgements", paper), evaluated=True
+    ),
+    "items": TableKind(paths=lambda layout, paper: layout.items_tables(paper)),
+    # Exhibits of printed numbers have other tables of perplexities.
+    "perplexities": TableKind(
+        paths=lambda layout, paper: layout.perplexity_tables(paper), published=""
+    ),
+    # For exhibits that show printed numbers alone.
+    "printed": TableKind(paths=lambda layout, paper: layout.printed_tables(paper)),
+}
+"""Kinds of tables that the workflow makes for all papers."""
+
+
+@cache
+def exhibits() -> Mapping[str, ExhibitSpec]:
+    """Return all papers' exhibits by key, in the papers' order."""
+    return MappingProxyType({e.key: e for paper in papers().values() for e in paper.exhibits})
+
+
+def find_exhibit(key: str) -> ExhibitSpec:
+    """Return the exhibit ``paper/name``. Raises UserError for an unknown one."""
+    if key not in exhibits():
+        raise UserError(f"there is no exhibit {key!r}; there are: {', '.join(exhibits())}.")
+    return exhibits()[key]
+
+
+def table_kind(paper: str, name: str) -> TableKind:
+    """Return a kind of table of a paper, or else of the core. Raises UserError without one."""
+    tables = {**CORE_TABLES, **find_paper(paper).tables}
+    if name not in tables:
+        raise UserError(
+            f"paper {paper!r}: an exhibit names the kind of table {name!r}; expected one of "
+            f"{', '.join(sorted(tables))}. Correct the exhibit, or add the kind to its paper."
+        )
+    return tables[name]
+
+
+def _needed_kinds(spec: ExhibitSpec) -> list[TableKind]:
+    return [table_kind(spec.paper, name) for name in spec.needs]
+
+
+def _judged_benchmarks(spec: ExhibitSpec) -> set[str]:
+    """Return the benchmarks with judgements that an exhibit needs."""
+    if any(table.of_all_benchmarks for table in _needed_kinds(spec)):
+        return {benchmark.name for benchmark in find_paper(spec.paper).benchmarks}
+    return {spec.paper} if is_evaluated(spec) else set()
+
+
+def is_evaluated(spec: ExhibitSpec) -> bool:
+    """Return whether an exhibit shows results of models on the items."""
+    return any(table.evaluated for table in _needed_kinds(spec))
+
+
+def _absent_kinds(spec: ExhibitSpec, campaign: Campaign) -> list[TableKind]:
+    return [table for table in _needed_kinds(spec) if table.absent(campaign)]
+
+
+def of_benchmarks(
+    benchmarks: Collection[str],
+    campaign: Campaign,
+    *,
+    evaluated: Collection[str],
+    sampled: Collection[str] = (),
+) -> list[ExhibitSpec]:
+    """Return the exhibits that a campaign with items of ``benchmarks`` makes.
+
+    An exhibit of results needs its benchmarks among the ``evaluated`` ones. A learning curve needs
+    its benchmark in ``sampled``, which models trained on samples are evaluated on. Exhibits without
+    ``needs``, with a kind of table that the campaign cannot have, or ``omitted`` are left out.
+    """
+    return [
+        spec
+        for spec in exhibits().values()
+        if spec.paper in (sampled if spec.of_samples else benchmarks)
+        and spec.paper in benchmarks
+        and spec.needs
+        and spec.alias not in campaign.omitted
+        and not _absent_kinds(spec, campaign)
+        and (spec.of_samples or _judged_benchmarks(spec) <= {*evaluated})
+    ]
+
+
+def refused(campaign: Campaign, benchmarks: Sequence[str]) -> dict[str, str]:
+    """Return why the campaign cannot build exhibits of ``benchmarks``, by the exhibits' keys."""
+    reasons = {}
+    for spec in exhibits().values():
+        absent = _absent_kinds(spec, campaign) if spec.paper in benchmarks else []
+        if absent and absent[0].why_absent:
+            reasons[spec.key] = f"exhibit {spec.key} {absent[0].why_absent}"
+    return reasons
+
+
+def file_reader(name: str) -> Callable[[Sequence[Path]], pd.DataFrame] | None:
+    """Return the reader for files of the kind of table ``name``; None where they are Parquet."""
+    readers = (paper.tables[name].reader for paper in papers().values() if name in paper.tables)
+    address = next(filter(None, readers), None)
+    return None if address is None else cast(Callable[..., "pd.DataFrame"], load(address))

@@ -1,4 +1,4 @@
-"""Texts, corpora and samples for training, as the workflow's rules make them."""
+"""Paths of texts, corpora and samples that a campaign's models are trained on, for the workflow."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from blimpworks.campaign.parts import benchmarks_of, checkpoint_file, whole_items_table
+from blimpworks.campaign.catalogue import Seed
+from blimpworks.campaign.parts import (
+    TEXT,
+    benchmarks_of,
+    checkpoint_file,
+    released_corpus,
+    treebank_languages,
+    whole_items_table,
+)
 from blimpworks.campaign.registry import find_benchmark
-from blimpworks.campaign.retrieved import TEXT, released_corpus, treebank_languages
-from blimpworks.campaign.seeds import Seed
 from blimpworks.campaign.settings.training import HOW_MANY, Recipe
 
 if TYPE_CHECKING:
     from blimpworks.campaign.layout import Layout
 
 CORPUS_PARTS = ("train", "valid", "test", "vocabulary")
-"""Files of a corpus besides its description."""
+"""Names of a corpus's files, besides its description."""
 Files = dict[str, str | list[str]]
-"""Input files of a rule by name."""
+"""Input files of a rule, by name."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ class TrainingLayout:
 
     @property
     def folder(self) -> str:
-        """Directory of training data; it is among the results because it depends on the items."""
+        """Directory of training data, in the results because the data depends on the items."""
         return f"{self.layout.results}/training"
 
     def recipe_of(self, model: str) -> Recipe:
@@ -39,14 +45,14 @@ class TrainingLayout:
     def recipe_json(self, model: str) -> str:
         return self.recipe_of(model).model_dump_json(exclude=HOW_MANY)
 
-    def trained_by(self, *kinds: str) -> list[str]:
-        """Return models that the workflow trains by recipes of such kinds."""
+    def trained_by(self, *recipe_kinds: str) -> list[str]:
+        """Return the models that the workflow trains by recipes of some kinds."""
         recipes = self.layout.campaign.training.recipes
-        names = {name for name, recipe in recipes.items() if recipe.kind in kinds}
+        names = {name for name, recipe in recipes.items() if recipe.kind in recipe_kinds}
         return [name for name, row in self.layout.catalogue.models.items() if row.recipe in names]
 
     def corpus_of(self, model: str) -> str | None:
-        """Return the corpora that a model is trained on; None for the training text."""
+        """Return the name of the corpora that a model is trained on; None for training text."""
         corpus: str | None = getattr(self.recipe_of(model), "corpus", None)
         return corpus
 
@@ -75,14 +81,14 @@ class TrainingLayout:
     def text_sources(self, lang: str) -> list[str]:
         return self.layout.usable(self.layout.catalogue.sources_of(TEXT, lang))
 
-    def treebank_tables(self, kind: str, lang: str) -> list[str]:
-        """Return the table of a treebank's tokens or sentences, where text or items may use it."""
+    def treebank_tables(self, folder: str, lang: str) -> list[str]:
+        """Return the table of a treebank's tokens or sentences (``folder``), if it is read."""
         layout = self.layout
         read = treebank_languages(layout.campaign, layout.catalogue)
-        return [f"{layout.results}/{kind}/{lang}.parquet"] if lang in read else []
+        return [f"{layout.results}/{folder}/{lang}.parquet"] if lang in read else []
 
     def text_items(self, lang: str) -> list[str]:
-        """Return items whose sentences a language's training text leaves out."""
+        """Return the items tables with sentences that a language's training text leaves out."""
         return [
             str(whole_items_table(self.layout.campaign, name, lang))
             for name in self.layout.campaign.benchmarks
@@ -90,7 +96,7 @@ class TrainingLayout:
         ]
 
     def spelling_pack(self, lang: str) -> list[str]:
-        """Return the pack with the spelling of pairs in a language, if any."""
+        """Return the pack with the spelling of pairs in a language, in a list that may be empty."""
         layout = self.layout
         names = (b for b in layout.campaign.benchmarks if lang in layout.item_languages(b))
         packs = (find_benchmark(name).spelling(layout.campaign, lang) for name in names)
@@ -109,7 +115,7 @@ class TrainingLayout:
         }
 
     def joined_languages(self, corpus: str | None = None) -> list[str]:
-        """Return languages of multilingual models trained on a joined text, or joined corpus."""
+        """Return the languages of multilingual models trained on joined text, or on a corpus."""
         instructed = self.trained_by("instruct")
         joined: set[str] = set()
         for model, row in self.layout.catalogue.models.items():
@@ -122,15 +128,15 @@ class TrainingLayout:
         return [f"{self.folder}/text/{lang}.txt" for lang in self.joined_languages()]
 
     def joined_corpora(self, corpus: str) -> dict[str, list[str]]:
-        """Return descriptions and all files of these languages' corpora."""
-        files = [self.corpus_files(corpus, lang) for lang in self.joined_languages(corpus)]
+        """Return the descriptions and files of the corpora that are joined."""
+        corpora = [self.corpus_files(corpus, lang) for lang in self.joined_languages(corpus)]
         return {
-            "descriptions": [str(each["description"]) for each in files],
-            "files": [path for each in files for path in each["files"]],
+            "descriptions": [str(files["description"]) for files in corpora],
+            "files": [path for files in corpora for path in files["files"]],
         }
 
     def corpus_files(self, corpus: str, scope: str, sample: Seed | None = None) -> Files:
-        """Return the description and files of a corpus, or of a sample of it."""
+        """Return the description and files of a corpus, or of its ``sample``."""
         folder = f"{self.folder}/corpora/{corpus}/{scope}"
         if sample:
             folder = f"{self.folder}/samples/{corpus}/{scope}/{sample.tokens}-{sample.number}"
@@ -140,20 +146,21 @@ class TrainingLayout:
         }
 
     def trained_on(self, model: str, scope: str) -> Files:
-        """Return the training data of a network: a text, a corpus, or a sample of one."""
+        """Return the training data of a model: a text, a corpus, or a sample of a corpus."""
         corpus, seed = self.corpus_of(model), self.layout.catalogue.seeds.get(model)
         if corpus is None:
             return {"description": f"{self.folder}/text/{scope}.txt"}
         return self.corpus_files(corpus, scope, seed if seed and seed.tokens else None)
 
     def measured_on(self, model: str, lang: str) -> Files:
-        """Return the corpus with the test text for an LSTM's perplexity of a language."""
+        """Return the corpus with the test text that an LSTM's perplexity is measured on."""
         return self.corpus_files(self.corpus_of(model) or "", lang)
 
 
 def text_arguments(inputs: Mapping[str, str | list[str]]) -> list[str]:
-    """Return inputs of a rule that builds a text or corpus as options; one file is a string."""
-    # A rule's input cannot be called items.
-    named = (("items" if name == "pairs" else name, paths) for name, paths in inputs.items())
-    listed = ((o, [paths] if isinstance(paths, str) else paths) for o, paths in named)
-    return [f"--{option}={path}" for option, paths in listed for path in paths]
+    """Return the inputs of a rule that builds a text or corpus as options of its command."""
+    arguments = []
+    for name, paths in inputs.items():
+        option = "items" if name == "pairs" else name  # a rule's input cannot be called items
+        arguments += [f"--{option}={p}" for p in ([paths] if isinstance(paths, str) else paths)]
+    return arguments

@@ -1,12 +1,9 @@
-"""The two variants of a reproduction.
-
-In its own module, so that commands without a campaign do not load the settings.
-"""
+"""The two variants of a reproduction, for commands that do not load a campaign's settings."""
 
 from typing import Final, Literal
 
 Variant = Literal["published", "corrected"]
-"""``published``: as the authors' programs, with their faults; ``corrected``: without them."""
+"""``published``: like the authors' programs, with their faults; ``corrected``: without them."""
 PUBLISHED: Final = "published"
 CORRECTED: Final = "corrected"
 VARIANTS: tuple[Variant, Variant] = (PUBLISHED, CORRECTED)

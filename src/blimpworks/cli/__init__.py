@@ -1,10 +1,11 @@
-"""Define the ``blimpworks`` command line.
+"""Build and run the ``blimpworks`` command line.
 
-A command translates its arguments, opens a ``Job`` so that its products carry their record, and
-calls one library function (``blimpworks.commands``). Defaults that decide a number are in the
-settings of the campaign, not here.
+A command translates its arguments, opens a ``Job``, which writes the record of its products, and
+calls one library function (``blimpworks.commands``). Defaults that decide a number are settings of
+the campaign, and not defaults of commands.
 """
 
+import argparse
 import atexit
 import codecs
 import contextvars
@@ -22,8 +23,16 @@ from typing import Any
 
 import typer
 
-from blimpworks.commands.declare import AUDIT, AUTHOR, EVALUATE, GROUPS, REPRODUCE, Declared
-from blimpworks.commands.registry import called_commands, declared_commands
+from blimpworks.commands.declare import (
+    AUDIT,
+    AUTHOR,
+    EVALUATE,
+    GROUPS,
+    REPRODUCE,
+    Declared,
+    called_commands,
+    declared_commands,
+)
 from blimpworks.errors import OutOfTime, TransientError, UserError
 
 WORKFLOW = "workflow"
@@ -35,17 +44,17 @@ DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPER
 SUBSTITUTES = str.maketrans(
     {"−": "-", "–": "-", "…": "...", "→": "->", "←": "<-", "▶": ">", "✓": "+", "✗": "x"}
 )
-"""Signs in place of those that a terminal's encoding lacks."""
+"""Replacements of characters that a terminal's encoding lacks."""
 
 
 def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
-    """Build the command line with some commands, by default with all."""
+    """Build the command line with the given commands, by default with all."""
     app = typer.Typer(
         help="Minimal pairs: evaluate models, rebuild the papers' tables and figures, audit "
         "numbers.",
         no_args_is_help=True,
         name="blimpworks",
-        callback=lambda: None,  # an app of one command then expects its name, too
+        callback=lambda: None,  # without a callback, an app of one command has no command names
         pretty_exceptions_enable=False,
     )
     chosen = [*(declared_commands().values() if commands is None else commands)]
@@ -107,19 +116,28 @@ def _attempt(arguments: Sequence[str]) -> None:
     In the child, only make sure that it ends with its parent. Attempts are entered beside the log
     that the command names.
     """
-    if arguments[:1] not in (["score"], ["answer"]) or "--log" not in arguments[:-1]:
+    if arguments[:1] not in (["score"], ["answer"]):
+        return
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--log", type=Path)
+    parser.add_argument("--manifest", type=Path)
+    parser.add_argument("--give-up", action=argparse.BooleanOptionalAction)
+    try:
+        options, _ = parser.parse_known_args(arguments[1:])
+    except argparse.ArgumentError:
+        return  # an option without its value, which the command line reports
+    if options.log is None:
         return
     from blimpworks.cluster.attempt import die_with_parent, give_up, run_attempt
     from blimpworks.scoring.progress import ATTEMPT
 
     if ATTEMPT in os.environ:
         die_with_parent()
-    else:
-        log = Path(arguments[arguments.index("--log") + 1])
-        code = run_attempt([sys.executable, "-m", "blimpworks", *arguments], log)
-        if "--give-up" in arguments:
-            code = give_up(code, Path(arguments[arguments.index("--manifest") + 1]), log)
-        sys.exit(code)
+        return
+    code = run_attempt([sys.executable, "-m", "blimpworks", *arguments], options.log)
+    if options.give_up and options.manifest:
+        code = give_up(code, options.manifest, options.log)
+    sys.exit(code)
 
 
 def _share() -> Mapping[str, Any]:
@@ -129,9 +147,9 @@ def _share() -> Mapping[str, Any]:
 
 
 def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
-    """Return the commands that a command line calls, with this process prepared to run them.
+    """Prepare this process for the commands that a command line calls, and return these commands.
 
-    None, that is all, for a command line without a command.
+    Returns None, which means all commands, for a command line without a command.
     """
     commands = called_commands(arguments)
     if any(declared.runs for declared in commands):
@@ -139,15 +157,15 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
 
         record_share(_share)
         record_arguments(arguments)
-        # No library can ask a question, such as whether to run a model's own code, and take for an
-        # answer what happens to be typed or piped: only what is in the record decides a product.
+        # Standard input is empty: a library that asks a question, such as whether to run a model's
+        # code, must not read an answer that no record contains.
         with Path(os.devnull).open("rb") as nothing:
             os.dup2(nothing.fileno(), 0)
-    # Pyarrow imports pandas, a second in every job, as soon as it converts anything to numpy.
-    # It does without where pandas is not installed, and so do some commands.
+    # Pyarrow imports pandas, which takes a second, as soon as it converts anything to numpy. It
+    # works without pandas too, so pandas is hidden from commands that do not use it.
     if commands and not any(declared.pandas for declared in commands):
         sys.meta_path.insert(0, _NoPandas())
-    # Threads of numpy's own wait busily, from its import on: a fifth of what a small job takes.
+    # Idle threads of OpenBLAS spin from numpy's import on, a fifth of a small job's time.
     recorded = [[*declared.commands.values()] for declared in commands]
     networks = any("torch" in command.packages for command in chain.from_iterable(recorded))
     if recorded and all(recorded) and not networks:
@@ -156,7 +174,7 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
 
 
 def _substitute(error: UnicodeError) -> tuple[str, int]:
-    """Return the replacement of characters: another sign, or their code points."""
+    """Return the replacement of characters that cannot be encoded: others, or code points."""
     assert isinstance(error, UnicodeEncodeError)
     signs = error.object[error.start : error.end].translate(SUBSTITUTES)
     return signs.encode("ascii", "backslashreplace").decode("ascii"), error.end
@@ -186,10 +204,10 @@ def main() -> None:
     Exit code 75: stopped before the end of the allocation; 1: another attempt may succeed.
     """
     write_any_character()
-    # Importing libraries makes objects that stay: to look for garbage among them every 700, as
-    # Python does, takes a sixth of the start.
+    # Objects made by imports stay until the end. Python's garbage collection after each 700 new
+    # ones takes a sixth of the start.
     gc.set_threshold(20_000)
-    # Memory goes with the process: to look for garbage first would take a quarter of a small job.
+    # Memory is freed with the process: a last garbage collection takes a quarter of a small job.
     atexit.register(gc.freeze)
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     for client in ("httpx", "httpx2"):  # a line for each request to the hub, with signatures
@@ -212,7 +230,7 @@ def main() -> None:
     except OSError as error:
         if error.errno not in DISK_ERRORS:
             raise
-        # A failing copy names its source first.
+        # The error of a failed copy names the source first, then the target.
         file = error.filename2 or error.filename
         where = f"{file}: " if file else ""
         print(

@@ -1,4 +1,4 @@
-"""Define commands for auditors: trace numbers, and find altered files."""
+"""Define commands for auditors: trace a number, find altered files, compare two runs."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def explain(
     printed_in: str | None = option(
         "Of a comparison: where it is printed.", "--exhibit", default=None
     ),
-    whole: bool = option("Say all that it was made from.", "--ancestry", default=False),
+    ancestry: bool = option("Say all that it was made from.", "--ancestry", default=False),
     html: Path | None = option("Write a page to this file instead.", default=None),
     json: bool = JSON,
 ) -> None:
@@ -43,9 +43,9 @@ def explain(
     print (reproduction/published.csv, measured.csv), trace the number compared. Of an evaluation,
     trace an accuracy of its report card.
     """
+    from blimpworks.audit import explain as library
     from blimpworks.audit.cells import is_comparison, list_cells
-    from blimpworks.audit.explain import as_text, explain_comparison, write_page
-    from blimpworks.audit.explain import explain as explain_exhibit
+    from blimpworks.audit.explain import as_text, write_page
 
     html = html and html.absolute()
     if card := _card_of(exhibit):
@@ -58,24 +58,27 @@ def explain(
         explanation = explain_number(card, numbers[0], exhibit, items, item)
     elif is_comparison(exhibit):
         requested = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
-        explanation = explain_comparison(exhibit, requested, items)
+        explanation = library.explain_comparison(exhibit, requested, items)
     elif row is None or column is None:
         typer.echo("\n".join(list_cells(exhibit, row, column)))
         return
     else:
-        explanation = explain_exhibit(exhibit, row, column, items, item)
+        explanation = library.explain(exhibit, row, column, items, item)
     if html and not json:
         write_page(explanation, html)
         typer.echo(f"{html}: open it in a browser.")
     else:
-        typer.echo(explanation.as_json() if json else as_text(explanation, full_ancestry=whole))
+        typer.echo(explanation.as_json() if json else as_text(explanation, full_ancestry=ancestry))
 
 
 def _card_of(path: Path) -> Path | None:
     """Find the report card in an evaluation's directory, or beside a file."""
-    below = (path / "results/report_card", path / "report_card", path)
-    folders = below if path.is_dir() else (path.parent,) if path.is_file() else ()
-    return next((f / "card.json" for f in folders if (f / "card.json").is_file()), None)
+    if path.is_dir():
+        folders = [path / "results/report_card", path / "report_card", path]
+    else:
+        folders = [path.parent] if path.is_file() else []
+    cards = (folder / "card.json" for folder in folders)
+    return next((card for card in cards if card.is_file()), None)
 
 
 @command(panel=AUDIT, example="check results/demo")
@@ -94,16 +97,15 @@ def check(
     signers: Path | None = option(
         "File of allowed signers (ssh-keygen's), one of whom must have signed.", default=None
     ),
-    whole: bool = option("Name every file.", "--all", default=False),
+    all_files: bool = option("Name every file.", "--all", default=False),
     json: bool = JSON,
 ) -> None:
     """Re-hash every product; name what was altered, is missing, stale or unaccounted for.
 
-    Files that an earlier check has read, and that have not been touched since by size and times,
-    are not read again, unless with --full, --deep, or a signature.
-    Stale are products of inputs or code that have changed since, and, with a campaign's
-    configuration, of other parameters or inputs than the campaign would use now. Records that
-    were edited are named too.
+    Files with the size and times of an earlier check are not read again, unless with --full,
+    --deep, or a signature. A product is stale if its inputs or code have changed since. With a
+    campaign's configuration, it is stale too if the campaign would use other parameters or inputs
+    now. Records that were edited are named too.
     """
     from blimpworks.audit.check import HashCache, as_json, as_text, audit, signer
     from blimpworks.audit.check import sign as write_signature
@@ -115,7 +117,7 @@ def check(
     result = audit(root, plan, run_here if deep else None, hash_cache)
     if hash_cache:
         hash_cache.save()
-    typer.echo(as_json(result) if json else as_text(result, root, whole))
+    typer.echo(as_json(result) if json else as_text(result, root, all_files))
     if signers:
         typer.echo(f"Signed by {signer(root, result.root_hash, signers)}.", err=True)
     if sign:
@@ -150,11 +152,11 @@ def adopt(
 def diff(
     first: Path = argument("Results tree.", metavar="RUN_A"),
     second: Path = argument("Results tree.", metavar="RUN_B"),
-    whole: bool = option("Name every number.", "--all", default=False),
+    all_numbers: bool = option("Name every number.", "--all", default=False),
     json: bool = JSON,
 ) -> None:
     """List what two runs did differently, and which numbers changed because of it."""
     from blimpworks.audit.diff import as_json, as_text, compare_runs
 
     comparison = compare_runs(first, second)
-    typer.echo(as_json(comparison) if json else as_text(comparison, whole))
+    typer.echo(as_json(comparison) if json else as_text(comparison, all_numbers))

@@ -15,7 +15,7 @@ from blimpworks.errors import UserError
 from blimpworks.records.job import Command, Planned
 
 if TYPE_CHECKING:
-    from blimpworks.campaign.exhibit_spec import ExhibitSpec
+    from blimpworks.campaign.paper import ExhibitSpec
 
 PRINTED = option("Directory of printed numbers, one below per paper.")
 PAPERS = option("Paper to compare.", "--paper")
@@ -173,7 +173,7 @@ def _needs(pairs: list[str]) -> dict[str, list[Path]]:
 
 
 def _exhibits() -> Iterator[Command]:
-    from blimpworks.campaign.exhibits import exhibits
+    from blimpworks.campaign.registry import exhibits
 
     for spec in exhibits().values():
         entries = (spec.function, "blimpworks.exhibits.render:build_exhibit")
@@ -201,7 +201,7 @@ def build_exhibit(
     labels: str = option("Printed names, as JSON."),
 ) -> None:
     """Build a table or figure from the campaign's tables."""
-    from blimpworks.campaign.exhibits import find_exhibit
+    from blimpworks.campaign.registry import find_exhibit
 
     _build(find_exhibit(key), _needs(inputs), json.loads(labels), [cells, *outputs])
 
@@ -215,17 +215,17 @@ def build_published(
     omitted: list[str] = option("PAPER_EXHIBIT_published; repeatable.", default=list),
 ) -> None:
     """Build every table and figure of a paper that its printed numbers make, without omitted."""
-    from blimpworks.campaign.exhibit_spec import FORMATS
-    from blimpworks.campaign.exhibits import exhibits
+    from blimpworks.campaign.paper import FORMATS
+    from blimpworks.campaign.registry import exhibits
 
     tables, names = _needs(inputs), json.loads(labels)
     for spec in exhibits().values():
         if spec.paper != paper or not spec.published or spec.published_alias in omitted:
             continue
-        used = {kind: tables.get(kind, []) for kind in (*spec.published, *spec.optional)}
+        used = {need: tables.get(need, []) for need in (*spec.published, *spec.optional)}
         chosen = names | {"facts": {name: names["facts"][name] for name in spec.facts}}
         products = [folder / f"{spec.name}.{s}" for s in ("cells.parquet", *FORMATS[spec.kind])]
-        # A record each, so that one exhibit does not depend on the tables of all.
+        # Each exhibit has a record, so that it does not depend on the tables of the others.
         with suppress(Planned):
             _build(spec, used, chosen, products)
             typer.echo(f"{spec.key}: {spec.title}")

@@ -1,6 +1,7 @@
-"""Define commands from items to accuracies: score or answer, collect, judge, summarise, compare."""
-# A command with ``calls=`` runs that function; another address only marks code for the digest. A
-# job raises Planned where jobs are only listed; ``suppress(Planned)`` goes on to the next.
+"""Define commands from items to accuracies: score or answer, collect, judge, summarise, compare.
+
+A job raises ``Planned`` where jobs are only listed; ``suppress(Planned)`` continues with the next.
+"""
 
 import json
 import shutil
@@ -14,7 +15,7 @@ import typer
 
 from blimpworks.campaign.engines import find_engine, generators, scorers
 from blimpworks.campaign.paper import Unit
-from blimpworks.campaign.settings.parsing import parse_options
+from blimpworks.campaign.settings.base import parse_options
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ParityOptions, ScoringOptions
 from blimpworks.campaign.variants import Variant
 from blimpworks.commands import shared
@@ -32,7 +33,7 @@ RESPONSES = option("Manifest of the model's responses.")
 
 
 def watch_of(log: Path | None) -> "Watch":
-    """Return the watch of a job: its progress file (with a log) and its allocation's end."""
+    """Return the watch of a job: its progress file, beside a log, and its allocation's end."""
     from blimpworks.cluster.slurm import deadline_of
     from blimpworks.records.journal import progress_path
     from blimpworks.scoring.progress import Progress
@@ -42,7 +43,7 @@ def watch_of(log: Path | None) -> "Watch":
 
 
 def _engines() -> Iterator[Command]:
-    # Engines are found by name at run time, so their imports don't show them.
+    # No import leads from score_items to an engine's class, which is found by its name.
     for (name, architecture), scorer in scorers().items():
         entries = ("blimpworks.scoring.run:score_items", scorer.address)
         packages = (*shared.ARROW, *find_engine(name).packages)
@@ -105,7 +106,7 @@ def collect_scores(
 
     shards = collect.Shards(manifest, store)
     for table, target in pairs_of(items, output):
-        # A record each, so that one language's table does not depend on all of them.
+        # Each table has a record, so that it does not depend on those of other languages.
         inputs = [table, manifest]
         with suppress(Planned), collect_scores.job(inputs=inputs, outputs=[target], params={}):
             collect.collect_scores(table, shards, target)
@@ -129,7 +130,7 @@ def judge(
 
     methods = {m.name: asdict(m) for m in map(find_method, method)}
     params = {"methods": methods, "ties": ties, "near_tie": near_tie}
-    # Without this choice a record does not name it, so that earlier records stay valid.
+    # Without the option, the record does not name it, so that earlier records stay valid.
     params |= {"unknown": unknown} if unknown else {}
     rules = library.Rules(method, ties, near_tie, unknown)
     for (table, target), scored in zip(pairs_of(items, output), scores, strict=True):
@@ -189,7 +190,7 @@ SYSTEMS = option("System prompt of each language, as a JSON object.", default="{
 
 
 def _generation_engines() -> Iterator[Command]:
-    # Engines are found by name at run time, so their imports don't show them.
+    # No import leads from answer_items to an engine's class, which is found by its name.
     for engine, generator in generators().items():
         entries = ("blimpworks.generation.engine:answer_items", generator)
         yield Command(f"answer {engine}", entries, ("pyarrow", *find_engine(engine).packages))

@@ -35,8 +35,8 @@ def _files_of(corpus: Path) -> list[Path]:
     return files_of(corpus)
 
 
-def _read_by(text: Path, given: Mapping[str, Any]) -> Iterable[Path]:
-    return _files_of(text) if getattr(given["recipe"], "corpus", None) else [text]
+def _read_by(text: Path, arguments: Mapping[str, Any]) -> Iterable[Path]:
+    return _files_of(text) if getattr(arguments["recipe"], "corpus", None) else [text]
 
 
 CORPUS = Use(reads=lambda corpus, _: _files_of(corpus))
@@ -136,7 +136,7 @@ def build_corpus(
     ),
     treebank_text: bool = option("Take the treebank's sentences.", default=True),
 ) -> Mapping[str, Any]:
-    """Build a corpus to train LSTMs on, or take over a released one as it is."""
+    """Build a corpus to train LSTMs on, or take over a released one unchanged."""
     from blimpworks.models import corpus as library
 
     if released:
@@ -149,7 +149,9 @@ def build_corpus(
 def join_corpora(
     corpora: list[Path] = argument(
         "corpus.json of each language.",
-        use=Use(reads=lambda corpora, _: [path for each in corpora for path in _files_of(each)]),
+        use=Use(
+            reads=lambda corpora, _: [path for corpus in corpora for path in _files_of(corpus)]
+        ),
     ),
     joined: Path = NEW_CORPUS,
 ) -> None:
@@ -163,7 +165,7 @@ def sample_corpus(
     tokens: int = option("Words of training text.", min=1),
     seed: int = SEED,
 ) -> None:
-    """Draw a random sample of a corpus's training text; all else stays as it is."""
+    """Draw a random sample of a corpus's training text; other files stay unchanged."""
 
 
 @command(
@@ -219,8 +221,8 @@ def train_ngram(
     return {"programs": ngram.program_digests()}
 
 
-def _declare_trainer(kind: str, model: type[BaseModel], help_text: str) -> None:
-    module = "instruct" if kind == "instruct" else "transformer"
+def _declare_trainer(name: str, model: type[BaseModel], help_text: str) -> None:
+    module = "instruct" if model is InstructRecipe else "transformer"
 
     def train(
         text: Path = TEXT,
@@ -233,13 +235,16 @@ def _declare_trainer(kind: str, model: type[BaseModel], help_text: str) -> None:
     ) -> None: ...
 
     train.__doc__ = help_text
-    command(calls=f"{MODELS}.{module}:train_{kind}", packages=NETWORKS, name=f"train_{kind}")(train)
+    command(calls=f"{MODELS}.{module}:{name}", packages=NETWORKS, name=name)(train)
 
 
-for _kind, _recipe, _help_text in (
-    ("transformer", TransformerRecipe, "Train a small causal language model from scratch."),
-    ("masked", MaskedRecipe, "Train a small masked language model from scratch."),
-    ("encoder_decoder", EncoderDecoderRecipe, "Train a small encoder-decoder from scratch."),
-    ("instruct", InstructRecipe, "Train a small model that follows instructions on dialogues."),
-):
-    _declare_trainer(_kind, _recipe, _help_text)
+_declare_trainer(
+    "train_transformer", TransformerRecipe, "Train a small causal language model from scratch."
+)
+_declare_trainer("train_masked", MaskedRecipe, "Train a small masked language model from scratch.")
+_declare_trainer(
+    "train_encoder_decoder", EncoderDecoderRecipe, "Train a small encoder-decoder from scratch."
+)
+_declare_trainer(
+    "train_instruct", InstructRecipe, "Train a small model that follows instructions on dialogues."
+)

@@ -158,7 +158,7 @@ def _read_progress_of(attempt: str, log_file: Path) -> tuple[datetime, Scored] |
 def _record_lost_attempt(log_file: Path) -> None:
     """Append to the journal the progress of a previous attempt that was killed."""
     attempts = read_attempts(journal_path(log_file))
-    if not attempts or attempts[-1].ended or attempts[-1].left:
+    if not attempts or attempts[-1].ended or attempts[-1].lost:
         return
     lost = attempts[-1].started.attempt
     if read := _read_progress_of(lost, log_file):

@@ -30,9 +30,8 @@ from blimpworks.campaign.parts import (
 )
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import find_benchmark
-from blimpworks.campaign.seeds import for_seeds
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.settings.site import Site
+from blimpworks.campaign.settings.site import Site, for_seeds
 from blimpworks.cluster.needs import (
     Expectation,
     expected_items,

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
-from blimpworks.campaign.parts import Part
-from blimpworks.campaign.retrieved import released_corpus
+from blimpworks.campaign.parts import Part, released_corpus
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import CpuNodes, GpuKind, Site

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from blimpworks.campaign.catalogue import Catalogue
-from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.paper import FORMATS
 from blimpworks.campaign.parts import (
     Groups,
     Kind,
@@ -20,8 +20,8 @@ from blimpworks.campaign.parts import (
     exhibits_of,
     item_sets,
     items_table,
+    retrieved_files,
 )
-from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.cluster.needs import count_pairs, expected_items
 from blimpworks.cluster.slurm import Queue

@@ -1,4 +1,4 @@
-"""Declare a command at its function by a decorator.
+"""Declare commands by a decorator of their functions, and find declared commands by name.
 
 The function's parameters are the options, its docstring is the help. Records of its products have
 its name, the digest of the code that it ``runs``, and the versions of ``packages``. The decorator's
@@ -8,7 +8,7 @@ first argument says how it runs:
 - ``command(recorded=runs)``: the body runs within a job that is opened from the arguments
 - ``command(calls=function)``: no body; the function gets the arguments of the same names
 
-Inputs, outputs and parameters of a job follow from the arguments' types: a path is an input,
+The job's inputs, outputs and parameters follow from the arguments' types: a path is an input,
 anything else a parameter of the record. The ``Use`` of an option changes that. Heavy imports stay
 inside the bodies, so that ``--help`` starts quickly.
 """
@@ -16,8 +16,9 @@ inside the bodies, so that ``--help`` starts quickly.
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, update_wrapper
+from functools import cache, cached_property, update_wrapper
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
@@ -34,14 +35,15 @@ Runs = str | tuple[str, ...] | Callable[[], Iterable[Command]]
 decide the code.
 """
 Notes = str | Callable[[Any], Mapping[str, Any]] | None
-"""Name under which a library's result is noted, or a function that makes notes of it; without
-either, a mapping is noted as it is.
+"""Name under which the record notes the function's result, or a function that returns the notes.
+
+Without either, a result that is a mapping is noted unchanged.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Uses of an argument; without any it is only passed to the library's function."""
+    """Effects of an argument on the job; without any it is only passed to the function."""
 
     reads: Callable[[Any, Arguments], Iterable[Path]] | None = None
     """Input files, by the argument and all arguments."""
@@ -56,20 +58,20 @@ class Use:
 
 
 def paths_of(value: Path | Iterable[Path] | None) -> list[Path]:
-    """Return one path, many or none as a list."""
+    """Return a path, several paths or None as a list."""
     if isinstance(value, Path):
         return [value]
     return [*(value or ())]
 
 
-def dumped(**how: Any) -> Use:
-    """Record settings under their argument's name; ``how`` as for pydantic's ``model_dump``."""
-    return Use(records=lambda name, value: {name: value.model_dump(**how)})
+def dumped(**arguments: Any) -> Use:
+    """Record settings under their argument's name; ``arguments`` are those of ``model_dump``."""
+    return Use(records=lambda name, value: {name: value.model_dump(**arguments)})
 
 
-def spread(**how: Any) -> Use:
-    """Record each setting under its own name; ``how`` as for pydantic's ``model_dump``."""
-    return Use(records=lambda _, value: value.model_dump(**how))
+def spread(**arguments: Any) -> Use:
+    """Record each setting under its name; ``arguments`` are those of ``model_dump``."""
+    return Use(records=lambda _, value: value.model_dump(**arguments))
 
 
 READ = Use(reads=lambda value, _: paths_of(value))
@@ -101,7 +103,7 @@ class Declared:
     notes: Notes = None
     group: str = ""
     pandas: bool = True
-    """Whether it may use pandas, which takes a second to import."""
+    """Whether it may import pandas, which takes a second."""
     cheap: bool = False
     """Whether ``check --deep`` repeats it: it makes small tables or exhibits."""
     panel: str = ""
@@ -149,7 +151,7 @@ class Declared:
 
     @cached_property
     def uses(self) -> dict[str, Use]:
-        """Uses of the arguments by name: of their options, or by their types."""
+        """Use of each argument by name: that of its option, or the default of its type."""
         uses = {}
         hints = get_type_hints(self.function)
         for name, parameter in inspect.signature(self.function).parameters.items():
@@ -160,14 +162,14 @@ class Declared:
 
     @cached_property
     def commands(self) -> dict[str, Command]:
-        """Names of its records with the code behind each; empty without records."""
+        """Commands by their names in records; empty for a command without records."""
         if callable(self.runs):
             return {command.name: command for command in self.runs()}
         entries = (self.runs,) if isinstance(self.runs, str) else self.runs
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
     def of(self, *values: str) -> Command:
-        """Return the command as in records, with the ``values`` that decide its code.
+        """Return the command that records name, with the ``values`` that decide its code.
 
         Raises UserError for unknown values.
         """
@@ -225,7 +227,7 @@ def library_function(declared: Declared) -> Callable[..., Any]:
 
 
 def library_arguments(declared: Declared, arguments: Arguments) -> dict[str, Any]:
-    """Select and convert the arguments that the library's function takes."""
+    """Return the converted arguments that a command's library function takes, by name."""
     parameters = inspect.signature(library_function(declared)).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     return {
@@ -238,10 +240,10 @@ def library_arguments(declared: Declared, arguments: Arguments) -> dict[str, Any
 def command(
     runs: Runs = (), *, recorded: Runs = (), calls: str = "", name: str = "", **facts: Any
 ) -> Callable[[Callable[..., Mapping[str, Any] | None]], Declared]:
-    """Decorate a function as a command, by its own name unless ``name`` is stated.
+    """Return a decorator that declares a function as a command, with its name or ``name``.
 
-    ``runs``, ``recorded`` or ``calls``: code behind its records (see the module); ``facts``: as in
-    ``Declared``. Raises ValueError for a second command of one name.
+    ``runs``, ``recorded`` or ``calls``: code that makes the products (see the module); ``facts``:
+    other fields of ``Declared``. The decorator raises ValueError for a name that is taken.
     """
 
     def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
@@ -252,3 +254,61 @@ def command(
         return declared
 
     return declare
+
+
+CORE = ("campaign", "audit", "evaluate", "training", "scoring", "reproduction")
+"""Modules of ``blimpworks.cli`` with commands that belong to no paper."""
+PACKAGE = Path(__file__).parents[1]
+
+
+@cache
+def declared_commands() -> dict[str, Declared]:
+    """Return every command by its function's name."""
+    from blimpworks.campaign.registry import papers
+
+    core = (f"blimpworks.cli.{name}" for name in CORE)
+    for module in (*core, *(name for paper in papers().values() for name in paper.commands)):
+        import_module(module)
+    return DECLARED
+
+
+def called_commands(arguments: Sequence[str]) -> list[Declared]:
+    """Return the command that a command line calls, in a list that is empty without one.
+
+    Only the module of the command is imported; for a command of a group, all modules.
+    """
+    # Text is searched, because importing all modules takes longer than most commands.
+    definition = f"\ndef {''.join(arguments[:1]).replace('-', '_')}("
+    files = chain(PACKAGE.glob("cli/*.py"), PACKAGE.glob("papers/*/commands.py"))
+    for path in (*sorted(files), PACKAGE / "benchmarks/commands.py"):
+        if definition in path.read_text(encoding="utf-8"):
+            module = path.relative_to(PACKAGE).with_suffix("")
+            import_module(".".join(("blimpworks", *module.parts)))
+    called = [command for command in DECLARED.values() if command.is_called(arguments)]
+    if not called:
+        every = declared_commands().values()
+        called = [command for command in every if command.is_called(arguments)]
+    return called
+
+
+def recorded_commands() -> dict[str, Command]:
+    """Return every command that keeps records, by its name in them."""
+    return {
+        name: command
+        for declared in declared_commands().values()
+        for name, command in declared.commands.items()
+    }
+
+
+def find_command(name: str) -> Command | None:
+    """Return the command that records call ``name``; None where there is none."""
+    declared = declared_commands().get(name.partition(" ")[0])
+    return declared.commands.get(name) if declared else None
+
+
+def code_of(name: str, *values: str) -> str:
+    """Return the digest of a command's code; ``values`` decide it too (``vllm`` of ``score``).
+
+    Raises KeyError for an unknown command, UserError for unknown values.
+    """
+    return declared_commands()[name].of(*values).code

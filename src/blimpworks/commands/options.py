@@ -1,4 +1,4 @@
-"""Define options that several commands share, and how their values are read."""
+"""Declare options and arguments of commands, and parse their values."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -21,32 +21,32 @@ def option(
     default: Any = ...,
     use: Use | None = None,
     declare: Callable[..., Any] = typer.Option,
-    **how: Any,
+    **details: Any,
 ) -> Any:
     """Declare an option of a command as the default of a parameter.
 
-    ``names``: other names than the parameter's; a ``default`` of ``list`` is the empty list;
-    ``how``: as for ``typer.Option``.
+    ``names`` replace the parameter's name; a ``default`` of ``list`` is the empty list;
+    ``details``: arguments of ``typer.Option``.
     """
-    info = declare(default, *names, help=help_text, show_default=default is not list, **how)
+    info = declare(default, *names, help=help_text, show_default=default is not list, **details)
     info.use = use
     return info
 
 
-def argument(help_text: str, **how: Any) -> Any:
-    """Declare a positional argument; else as ``option``."""
-    return option(help_text, declare=typer.Argument, **how)
+def argument(help_text: str, **details: Any) -> Any:
+    """Declare a positional argument; ``details`` as for ``option``."""
+    return option(help_text, declare=typer.Argument, **details)
 
 
-def written(help_text: str, *names: str, use: Use = WRITTEN, **how: Any) -> Any:
-    """Declare an option for an output file."""
-    return option(help_text, *names, use=use, **how)
+def written(help_text: str, *names: str, **details: Any) -> Any:
+    """Declare an option for an output file; ``details`` as for ``option``."""
+    return option(help_text, *names, use=WRITTEN, **details)
 
 
 def _json_of(text: str) -> str:
-    """Return JSON that is an argument, or the content of the file that it names.
+    """Return an argument that is JSON, or as JSON the content of the file that it names.
 
-    Records have the content, which lasts longer than the file. Raises UserError for a bad file.
+    Records contain the content, since the file may change. Raises UserError for a bad file.
     """
     if not text.endswith((".json", ".yaml")):
         return text
@@ -73,20 +73,20 @@ def settings(
     """
 
     def parse(text: str) -> "BaseModel":
-        from blimpworks.campaign.settings.parsing import parse_options
+        from blimpworks.campaign.settings.base import parse_options
 
         return parse_options(model, _json_of(text))
 
     return option(help_text, default=default, use=use, parser=parse, metavar="<yaml|json>")
 
 
-def json_option(help_text: str, **how: Any) -> Any:
-    """Declare an option for a JSON object, or a file with one; ``how`` as for ``option``."""
+def json_option(help_text: str, **details: Any) -> Any:
+    """Declare an option for a JSON object, or a file with one; ``details`` as for ``option``."""
 
     def parse(text: str) -> Any:
         return json.loads(_json_of(text))
 
-    return option(help_text, parser=parse, metavar="<json>", **how)
+    return option(help_text, parser=parse, metavar="<json>", **details)
 
 
 def listed(text: str) -> list[str]:
@@ -95,7 +95,7 @@ def listed(text: str) -> list[str]:
 
 
 class LanguageFile(NamedTuple):
-    """A file with its language."""
+    """A file of one language."""
 
     lang: str
     path: Path
@@ -110,7 +110,7 @@ def of_language(pair: str) -> LanguageFile:
 
 
 def pairs_of(items: list[Path], outputs: list[Path]) -> list[tuple[Path, Path]]:
-    """Pair items tables with their outputs. Raises UserError for unequal numbers."""
+    """Return pairs of an items table and its output. Raises UserError for unequal numbers."""
     if len(items) != len(outputs):
         raise UserError(
             f"{len(items)} --items and {len(outputs)} --output; expected an output for each."
@@ -119,7 +119,7 @@ def pairs_of(items: list[Path], outputs: list[Path]) -> list[tuple[Path, Path]]:
 
 
 def tables_below(root: Path, models: str) -> list[tuple[str, str, Path]]:
-    """List model, language and path of the tables ROOT/MODEL/LANG."""
+    """Return model, language and path of the tables ROOT/MODEL/LANG; ``models`` is JSON."""
     return [
         (model, lang, root / model / f"{lang}.parquet")
         for model, languages in json.loads(models).items()

@@ -1,4 +1,4 @@
-"""Define options of several commands, and packages that decide their products."""
+"""Define options that several commands share, and the packages that decide their products."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,22 +19,23 @@ MODELLING = (*STATISTICS, "statsmodels")
 """Packages of commands that fit statistical models."""
 
 
-def of_evaluations(kind: str) -> Use:
-    """Return the use of a directory of results: its evaluations with outputs of a ``kind``."""
+def of_evaluations(folder: str) -> Use:
+    """Return the use of a directory of results: the evaluations with outputs in ``folder``."""
 
-    def rows(results: Path, given: Arguments) -> "list[Evaluation]":
+    def rows(results: Path, arguments: Arguments) -> "list[Evaluation]":
         """List the evaluations of the chosen models and benchmark."""
         from blimpworks.tables import Evaluation
 
-        benchmark = given["benchmark"]
-        tables = (given.get("items") or results / "items") / benchmark
+        benchmark = arguments["benchmark"]
+        items = (arguments.get("items") or results / "items") / benchmark
         judgements = results / "judgements" / benchmark
+        outputs = tables_below(results / folder / benchmark, arguments["models"])
         return [
-            Evaluation(model, lang, tables / path.name, path, judgements / model / path.name)
-            for model, lang, path in tables_below(results / kind / benchmark, given["models"])
+            Evaluation(model, lang, items / path.name, path, judgements / model / path.name)
+            for model, lang, path in outputs
         ]
 
-    return Use(reads=lambda results, given: each_once(rows(results, given)), passes=rows)
+    return Use(reads=lambda results, arguments: each_once(rows(results, arguments)), passes=rows)
 
 
 BENCHMARK = option("Name of the benchmark.")
@@ -47,13 +48,13 @@ SEED = option("Decides all random choices.", default=0)
 EACH = option("Items table; repeatable.")
 OUTPUTS = option("Table to write; one for each items table.")
 
-# A campaign has thousands of these tables, and one argument of a shell holds 128 KiB.
+# A campaign has thousands of these tables, more than an argument of 128 KiB can name.
 EVALUATED = option("Languages of each model, as a JSON object.", use=UNRECORDED)
 EVALUATED_TABLES = argument(
     "Directory of MODEL/LANG.parquet.",
     use=Use(
-        reads=lambda root, given: [path for *_, path in tables_below(root, given["models"])],
-        passes=lambda root, given: tables_below(root, given["models"]),
+        reads=lambda root, arguments: each_once(tables_below(root, arguments["models"])),
+        passes=lambda root, arguments: tables_below(root, arguments["models"]),
     ),
 )
 SAMPLED = option(

@@ -17,7 +17,7 @@ from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.parts import whole_items_table
 from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.errors import UserError, reading
-from blimpworks.json_files import load_json
+from blimpworks.files import load_json
 
 ALL = "all"
 FORMAT: Literal[2] = 2
@@ -233,7 +233,7 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
         },
         "printed": {
             name: {"label": row.label, "parameters": row.parameters}
-            for name, row in layout.whole.models.items()
+            for name, row in layout.complete.models.items()
         },
     }
 

@@ -29,9 +29,9 @@ from blimpworks.evaluation.card import (
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED
 from blimpworks.files import sidecar_path
 from blimpworks.judging.sample import CONDITIONS, item_key
-from blimpworks.parquet import read_parquet
 from blimpworks.records.job import REPOSITORY
 from blimpworks.records.reading import read_record
+from blimpworks.tables import read_parquet
 
 FILES = 6
 """Most files from outside to name with their checksums."""

@@ -32,7 +32,6 @@ from blimpworks.evaluation.card import (
 )
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.judging.sample import CONDITIONS, item_key
-from blimpworks.parquet import read_parquet
 from blimpworks.scoring.words import align, single, words_of
 from blimpworks.tables import (
     ACCURACIES,
@@ -43,6 +42,7 @@ from blimpworks.tables import (
     SCORES,
     TableSchema,
     made_by,
+    read_parquet,
     read_table,
 )
 

@@ -22,8 +22,7 @@ from blimpworks.evaluation.judged import Cells, Tables
 from blimpworks.evaluation.show import numbers
 from blimpworks.evaluation.show import size as size_text
 from blimpworks.judging.sample import CONDITIONS, item_key
-from blimpworks.parquet import count_rows, read_parquet
-from blimpworks.tables import ITEMS, SCORES, read_table
+from blimpworks.tables import ITEMS, SCORES, count_rows, read_parquet, read_table
 
 COUNTS = ("n", "skipped", "ties", "near_ties")
 SHARES = ("accuracy", "low", "high")

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from blimpworks.campaign.addresses import HUB_ID, is_local, short_address
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import FORMATS, default_engine, file_suffixes
-from blimpworks.campaign.lock_file import is_commit
+from blimpworks.campaign.table_files import is_commit
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FILE_NAME
 from blimpworks.models.facts import BYTES, ModelFacts, facts_of

@@ -15,7 +15,7 @@ from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign, declare, read_anew
 from blimpworks.campaign.parts import check_runs, every_part, obstacle
 from blimpworks.campaign.registry import check_papers, find_benchmark, papers
-from blimpworks.campaign.settings.parsing import read_settings
+from blimpworks.campaign.settings.base import read_settings
 from blimpworks.campaign.settings.site import find_site
 from blimpworks.cluster.status import read_status
 from blimpworks.cluster.text import duration

@@ -28,9 +28,9 @@ from blimpworks.evaluation.card import Record
 from blimpworks.evaluation.judged import COLUMNS, read_judgements
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
 from blimpworks.exhibits.shared import read_plain
+from blimpworks.files import load_json
 from blimpworks.interop.lm_eval import METRICS, sentences_of
 from blimpworks.items import SAMPLED
-from blimpworks.json_files import load_json
 from blimpworks.tables import ACCURACIES, ITEMS, made_by, read_table
 
 LABELS = ["benchmark", "model", "lang", "phenomenon", "paradigm", "method"]

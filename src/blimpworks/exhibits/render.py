@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.campaign.exhibit_spec import ExhibitSpec
+from blimpworks.campaign.paper import ExhibitSpec
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import (
     ABSENT,

@@ -22,7 +22,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import Conversation, PromptRequest, Ready
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.records.equal_code import number_digest
+from blimpworks.records.digest import number_digest
 from blimpworks.scoring.collect import Shards, broken
 from blimpworks.scoring.engine import Failure, build_engine
 from blimpworks.scoring.run import Manifest, Rows, fill

@@ -53,7 +53,7 @@ from blimpworks.interop.crate.tables import (
     write_csv,
 )
 from blimpworks.judging.sample import CONDITIONS
-from blimpworks.parquet import read_parquet
+from blimpworks.tables import read_parquet
 
 FILE_NAME = "croissant.json"
 CONFORMS_TO = ("http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0")

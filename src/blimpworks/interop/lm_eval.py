@@ -26,8 +26,7 @@ from blimpworks import __version__
 from blimpworks.campaign.methods import PREFIXES
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.errors import UserError
-from blimpworks.files import sha256_of, write_text
-from blimpworks.json_files import load_json
+from blimpworks.files import load_json, sha256_of, write_text
 from blimpworks.judging.judge import PREFIX_METHODS
 from blimpworks.records.reading import Record, record_of
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table, write_table
@@ -240,7 +239,7 @@ PREFIXED = {
 }
 """Fields with prefixes and critical words of both sentences, by prefix method.
 
-The hub's copy of BLiMP, which the harness reads, names the method but lacks these fields.
+The hub's copy of such a benchmark, which the harness reads, names the method but lacks these fields.
 """
 SHOWN = 20
 """Most problems in one message."""

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field, field_validator
 
-from blimpworks.campaign.settings.parsing import parse_yaml
+from blimpworks.campaign.settings.base import parse_yaml
 from blimpworks.linguistics import regular
 from blimpworks.strict import Strict
 

@@ -10,8 +10,8 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
 from blimpworks.campaign.settings.training import InstructRecipe
 from blimpworks.errors import UserError, reading
+from blimpworks.files import load_json
 from blimpworks.items import evenly
-from blimpworks.json_files import load_json
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.tokenizer import BOS, EOS, EOS_ID, learn
 from blimpworks.models.transformer import IGNORED, Batch, Ids, Kind, new_model, padded, train_kind

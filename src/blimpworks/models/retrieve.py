@@ -14,17 +14,18 @@ from huggingface_hub.errors import LocalEntryNotFoundError
 
 from blimpworks.campaign.addresses import is_local, is_on_hub, offline_variable, scrubbed
 from blimpworks.campaign.catalogue import ModelRow
-from blimpworks.campaign.lock_file import (
+from blimpworks.campaign.settings.scoring import FirstToken
+from blimpworks.campaign.table_files import (
     Locked,
     LockedModel,
     is_commit,
     lock_path,
     locked_models,
     model_tables,
+    named_row,
+    read_rows,
     record,
 )
-from blimpworks.campaign.settings.scoring import FirstToken
-from blimpworks.campaign.table_files import named_row, read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of, write_text
 from blimpworks.models.checkpoint import (

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from blimpworks.campaign.engines import engines
 from blimpworks.errors import UserError, reading
-from blimpworks.json_files import load_json
+from blimpworks.files import load_json
 
 # Weights only as safetensors (a pickle can run code), and never a repository's own code.
 TRANSFORMERS_FILES = ("*.safetensors", "*.json", "*.model", "*.jinja", "merges.txt", "vocab.txt")

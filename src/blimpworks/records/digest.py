@@ -1,12 +1,12 @@
-"""Content digests of the code that a rule depends on.
+"""Digests of the code that a rule depends on.
 
 Snakemake reruns a rule when a param changes, but it does not look inside imported modules. Each
 rule therefore has a param with the digest of all functions, classes and constants that its entry
-points reach by name, in the packages' modules. Comments, docstrings, types, layout, error messages
-and names change no digest (``normal_form``).
+points reach by name. Comments, docstrings, types, layout, error messages and names change no digest
+(``normal_form``).
 
-The digest follows written names, ``module.name`` and imports, also inside functions. Code that
-dispatches by string must therefore pass its targets as entry points.
+The digest follows names, ``module.name`` and imports, also inside functions. Code that finds its
+functions by strings must therefore pass them as entry points.
 """
 
 import ast
@@ -16,8 +16,11 @@ import json
 import os
 import re
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +32,32 @@ from blimpworks.records.normal_form import (
     normal_form,
     strip_docstrings,
 )
-from blimpworks.records.packages import PACKAGE, ROOT, package_folders
+
+PACKAGE = "blimpworks"
+GROUP = f"{PACKAGE}.papers"
+"""Entry points of this group register papers of other distributions."""
+ENGINES = f"{PACKAGE}.engines"
+"""Entry points of this group register engines."""
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@cache
+def entries_of(group: str) -> tuple[EntryPoint, ...]:
+    """Return the entry points of a group that other distributions register, sorted by name."""
+    return tuple(sorted(entry_points(group=group), key=lambda entry: entry.name))
+
+
+@cache
+def package_folders() -> dict[str, Path]:
+    """Return the folders of the packages that digests follow: this one, and registered ones."""
+    folders = {PACKAGE: ROOT}
+    for entry in (*entries_of(GROUP), *entries_of(ENGINES)):
+        package = entry.module.partition(".")[0]
+        spec = find_spec(package)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            folders.setdefault(package, Path(folder))
+    return folders
+
 
 FILE = ROOT / "__pycache__" / f"digests-{sys.implementation.cache_tag}.json"
 _new: dict[str, list[Any]] = {}
@@ -40,17 +68,17 @@ def package_digest() -> str:
     """Return the SHA-256 over names and bytes of the packages' files, as 64 hexadecimal digits."""
     digest = hashlib.sha256()
     for name, root in package_folders().items():
-        # Plain strings: every job does this at its start, and paths as objects take half of it.
+        # Every job does this at its start; ``Path`` objects would double the time.
         for folder, below, files in os.walk(root):
             below[:] = sorted({*below} - {"__pycache__"})
             for file in sorted(files):
                 path = os.path.join(folder, file)  # noqa: PTH118
                 if not os.path.isfile(path):  # noqa: PTH113
-                    continue  # such as the link to nothing by which Emacs locks an edited file
+                    continue  # such as the broken link with which Emacs locks an edited file
                 with open(path, "rb") as handle:  # noqa: PTH123
                     content = handle.read()
-                place = f"{name} {folder.removeprefix(str(root))} {file} {len(content)}\n"
-                digest.update(place.encode() + content)
+                heading = f"{name} {folder.removeprefix(str(root))} {file} {len(content)}\n"
+                digest.update(heading.encode() + content)
     return digest.hexdigest()
 
 
@@ -58,40 +86,36 @@ def package_digest() -> str:
 def _kept() -> dict[str, list[Any]]:
     try:
         content = json.loads(FILE.read_text(encoding="utf-8"))
-        kept: dict[str, list[Any]] = (
-            content["digests"] if content["package"] == package_digest() else {}
-        )
+        kept: dict[str, list[Any]] = content["digests"]
+        return kept if content["package"] == package_digest() else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    return kept
 
 
 def _write() -> None:
     if package_digest.__wrapped__() != package_digest():
-        return  # edited meanwhile: what was computed may be of either state
-    # As it is by now: other processes have added theirs.
+        return  # the code was edited meanwhile, so the digests may be of either version
+    # The file is read again, because other processes may have written it.
     content = {"package": package_digest(), "digests": _kept.__wrapped__() | _new}
-    try:
+    with suppress(OSError):  # without permission, each process computes its digests
         write_text(FILE, json.dumps(content))
-    except OSError:
-        return  # somebody else's installation: it only takes longer
 
 
-# Records, messages, the command line and requests to a cluster decide no number;
-# settings and rows of engines do, but their values are params of the rules that read them.
+# Records, messages, the command line and requests to a cluster decide no number. Settings and rows
+# of engines do, but their values are params of the rules that read them.
 EXCLUDED = re.compile(
     rf"{PACKAGE}\.(records|audit|errors|strict|cli|commands|campaign\.(settings|engines)|cluster)(\..*)?"
     r"|.*\.(settings|\w*commands)"
 )
 
-# A string that names a file beside the module stands for that file's content.
+# The content of a file beside a module belongs to the definitions that contain its name.
 DATA_FILE = re.compile(r"[\w./-]+\.(tsv|csv|json|yaml|js|css|jinja|lark|md)")
 EVERYTHING = "*"
 """Stands for all definitions of a module, in place of a name."""
 
 
 def module_path(module: str) -> Path | None:
-    """Return the source file of a ``module`` that digests follow, None for another module."""
+    """Return the source file of a module; None for a module that digests do not follow."""
     package, *inside = module.split(".")
     folder = package_folders().get(package)
     if folder is None:
@@ -105,13 +129,13 @@ def module_path(module: str) -> Path | None:
 
 @dataclass
 class _Module:
-    """A module's definitions by name, and what its imported names stand for."""
+    """A module's definitions by name, and the definitions behind its imported names."""
 
     definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
     effects: list[ast.stmt] = field(default_factory=list)
-    """Statements that define nothing but run on import, without ``if`` blocks."""
+    """Statements that run on import and define nothing, except ``if`` blocks."""
     imports: dict[str, Symbol | str] = field(default_factory=dict)
-    """Imported names: definitions of followed packages, full names of others."""
+    """Definitions by imported name; full names for packages that digests do not follow."""
 
 
 def _defined_names(node: ast.stmt) -> list[str]:
@@ -153,7 +177,10 @@ def _module(name: str) -> _Module:
 
 
 def definitions(source: str) -> dict[str, str]:
-    """Return definitions by name, without layout; statements run on import are under ""."""
+    """Return the definitions of a module's text by name, without layout.
+
+    Other statements that run on import have the name "".
+    """
     texts: dict[str, str] = {}
     for node in strip_docstrings(ast.parse(source)).body:
         if not isinstance(node, ast.Import | ast.ImportFrom):
@@ -163,7 +190,7 @@ def definitions(source: str) -> dict[str, str]:
 
 
 def _resolve(symbol: Symbol) -> Symbol | str | None:
-    """Return the definition behind a mention, re-exports followed; its name if it is excluded."""
+    """Follow re-exports to a definition, and return it, or the name of an excluded one."""
     module, name = symbol
     if EXCLUDED.fullmatch(module):
         return name
@@ -177,18 +204,18 @@ def _resolve(symbol: Symbol) -> Symbol | str | None:
 
 
 def _meaning(module: str, node: ast.expr) -> Symbol | str | None:
-    """Return the definition that a name or ``module.name`` in a module means."""
-    known = _module(module)
+    """Return the definition that a name or ``module.name`` in a module refers to."""
+    parsed = _module(module)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        target = known.imports.get(node.value.id)
+        target = parsed.imports.get(node.value.id)
         if isinstance(target, tuple) and target[1] == EVERYTHING:
             return _resolve((target[0], node.attr))
         return None
     if not isinstance(node, ast.Name):
         return None
-    if node.id in known.definitions:
+    if node.id in parsed.definitions:
         return module, node.id
-    imported = known.imports.get(node.id)
+    imported = parsed.imports.get(node.id)
     return _resolve(imported) if isinstance(imported, tuple) else imported
 
 
@@ -196,16 +223,16 @@ def _meaning(module: str, node: ast.expr) -> Symbol | str | None:
 def _direct(symbol: Symbol) -> NormalForm:
     """Return the normal form of a definition, with the data files that it reads."""
     module, name = symbol
+    parsed = _module(module)
     if name == EVERYTHING:
-        names = _module(module).definitions
+        names = parsed.definitions
         return NormalForm(EVERYTHING + MENTION * len(names), tuple((module, n) for n in names))
-    known = _module(module)
-    statements = list(known.definitions.get(name, []))
-    for node in known.effects:
-        # A statement run on import that mentions no definition may concern all.
-        parts = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-        if name in (parts & known.definitions.keys() or known.definitions):
-            statements.append(node)
+    statements = list(parsed.definitions.get(name, []))
+    for statement in parsed.effects:
+        names_used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        # A statement that mentions no definition may concern any of them.
+        if name in (names_used & parsed.definitions.keys() or parsed.definitions):
+            statements.append(statement)
     form = normal_form(
         statements,
         name,
@@ -221,7 +248,7 @@ def _direct(symbol: Symbol) -> NormalForm:
 
 
 def _numbered(*entries: str) -> dict[Symbol, int]:
-    """Return all definitions that the entry points reach, numbered in the order of mention."""
+    """Number all definitions that the entry points reach, in the order of mention."""
     waiting: list[Symbol] = []
     for entry in reversed(entries):
         module, _, name = entry.partition(":")
@@ -254,17 +281,40 @@ def code_digest(*entries: str) -> str:
 
 
 def _code(entries: tuple[str, ...]) -> list[Any]:
-    """Return the digest, and the modules reached; kept until this process ends, for others too."""
+    """Return the digest and the reached modules; later processes read them from ``FILE``."""
     key = " ".join(entries)
-    known = _new.get(key) or _kept().get(key)
-    if known is None:
+    code = _new.get(key) or _kept().get(key)
+    if code is None:
         numbers = _numbered(*entries)
         digest = hashlib.sha256()
         for symbol, number in numbers.items():
             form = _direct(symbol)
-            mentioned = [numbers[each] for each in form.mentions]
+            mentioned = [numbers[mention] for mention in form.mentions]
             digest.update(f"{number}{mentioned}{form.text}\n".encode())
         if not _new:
             atexit.register(_write)
-        known = _new[key] = [digest.hexdigest()[:16], sorted({module for module, _ in numbers})]
-    return known
+        code = _new[key] = [digest.hexdigest()[:16], sorted({module for module, _ in numbers})]
+    return code
+
+
+EQUAL: dict[str, str] = {
+    "70ff556488fd6011": "301aa942822323ee",  # kenlm ngram
+    "78d2e7cac4bf24f2": "0e2ba6cd296f855a",  # lstm lstm
+    "73f1c32fcc5f5cc3": "e8532865d0f0cd72",  # transformers causal
+    "40b1f0dd4e689f91": "937def9329af31bc",  # transformers encoder-decoder
+    "5b848fcbb51d7f79": "99c66cf510640024",  # transformers masked
+    "481195c8ad48dfe7": "cf22ff34dc257724",  # vllm causal
+    "faf3f5ac92031958": "1657f03a30de3586",  # transformers, answers
+    "b9ffa41418c1e655": "26cd7f834c988002",  # vllm, answers
+}
+"""Digest of an engine's code, and the digest of an earlier version with the same numbers.
+
+Scores and answers of one version stay valid under the other. Rows are added after a comparison
+(docs/engines.md, "What stays valid"); code without a row has its digest.
+"""
+
+
+def number_digest(*entries: str) -> str:
+    """Return the digest of the code that entry points reach, or of an earlier equal version."""
+    digest = code_digest(*entries)
+    return EQUAL.get(digest, digest)

@@ -1,15 +1,16 @@
-"""The record of a job: its command, inputs, code, parameters, host and times.
+"""Jobs, which write records of their command, inputs, code, parameters, host and times.
 
 A ``Job`` writes one sidecar, ``<first output>.prov.json``, beside its products, and a pointer to it
-beside each product in another directory. Parquet files also contain what decides their content
-(inputs, code, parameters, package versions). Host and times are in the sidecar alone, so that a
-repeated job writes products with the same bytes.
+beside each product in another directory. Parquet files contain a part of the record: inputs, code,
+parameters, package versions. Host and times are in the sidecar alone, so that a repeated job writes
+products with the same bytes.
 """
 
 import contextvars
 import json
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,13 +24,7 @@ from typing import Any, Self
 
 from blimpworks import __version__
 from blimpworks.errors import UserError
-from blimpworks.files import (
-    expand,
-    is_written_elsewhere,
-    sha256_of,
-    sidecar_path,
-    write_text,
-)
+from blimpworks.files import expand, is_written_elsewhere, sha256_of, sidecar_path, write_text
 from blimpworks.records.reading import OWN_HASH, Records, output_hash, record_hash
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -37,14 +32,14 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that makes products; their records name it under the key ``verb``."""
+    """A command that makes products; their records have its name under the key ``verb``."""
 
     name: str
     """Name such as ``judge``; with the values that decide its code, ``score vllm causal``."""
     entries: tuple[str, ...]
     """Functions and classes that it runs, as ``module:name``."""
     packages: tuple[str, ...] = ()
-    """Distributions whose versions matter."""
+    """Distributions on which the products depend; records contain their versions."""
 
     @property
     def code(self) -> str:
@@ -54,7 +49,7 @@ class Command:
         return code_digest(*self.entries)
 
     def sources(self) -> dict[str, str]:
-        """Return the SHA-256 of each module with code of the command, by the module's name."""
+        """Return the SHA-256 of each module with code of the command, by module name."""
         from blimpworks.records.digest import module_path, reached_modules
 
         paths = {module: module_path(module) for module in reached_modules(*self.entries)}
@@ -87,18 +82,14 @@ def record_arguments(arguments: Sequence[str]) -> None:
 
 
 def replace_argument(before: str, after: str) -> None:
-    """Record ``after`` in the place of an argument, also behind an option's equals sign."""
-    option = f"={before}"
-    _arguments.set(
-        [
-            after if a == before else a.removesuffix(before) + after if a.endswith(option) else a
-            for a in _arguments.get()
-        ]
-    )
+    """Replace an argument, or an option's value after ``=``, in the recorded arguments."""
+    pattern = re.compile(rf"(?s)(.*=)?{re.escape(before)}")
+    matches = [(pattern.fullmatch(argument), argument) for argument in _arguments.get()]
+    _arguments.set([(match[1] or "") + after if match else text for match, text in matches])
 
 
 def current_job() -> "Job | None":
-    """Return the job whose products are being written, if any."""
+    """Return the job that is making products now; None where there is none."""
     return _current.get()
 
 
@@ -126,9 +117,9 @@ def run_git(repository: Path, *arguments: str) -> bytes | None:
 
 @cache
 def git_state() -> dict[str, Any]:
-    """Return the repository's commit and whether its tree was clean (None outside a checkout).
+    """Return the repository's commit, and whether its tree was clean; None outside a checkout.
 
-    The state is that of the first call, when the process has read the code that it runs.
+    The first call in a process decides, because the process has then just read its code.
     """
     commit = run_git(REPOSITORY, "rev-parse", "HEAD")
     changed = run_git(REPOSITORY, "status", "--porcelain") if commit else None
@@ -146,8 +137,8 @@ def _files(paths: Sequence[Path]) -> list[dict[str, Any]]:
 def _records_of(inputs: Sequence[Mapping[str, Any]], edited: Collection[Path]) -> dict[str, str]:
     """Return the SHA-256 of the record of each input that a job made, by the input's path.
 
-    Raises UserError for an input that its job did not write so, except those that people have
-    ``edited`` as intended.
+    Raises UserError for an input that differs from its record. People may change those in
+    ``edited``.
     """
     search, hashes = Records(), {}
     for entry in inputs:
@@ -167,12 +158,12 @@ def _records_of(inputs: Sequence[Mapping[str, Any]], edited: Collection[Path]) -
 
 
 class Planned(Exception):
-    """Raised in place of starting a job while jobs are only planned."""
+    """Ends a command before its job starts, while jobs are only planned."""
 
 
 @contextmanager
 def planning() -> Iterator["list[Job]"]:
-    """Collect jobs in a list in place of starting them; each raises ``Planned``."""
+    """Yield a list that collects jobs, none of which starts; each raises ``Planned``."""
     planned: list[Job] = []
     token = _planned.set(planned)
     try:
@@ -182,10 +173,10 @@ def planning() -> Iterator["list[Job]"]:
 
 
 class Job:
-    """Context manager around the making of products; on success it writes their record.
+    """Context manager for the code that makes products; it writes their record on success.
 
     ``command`` and ``params`` decide the products; ``edited`` are inputs that people fill in after
-    their job wrote them. Raises UserError when an input is missing or differs from its record, and
+    a job wrote them. Raises UserError when an input is missing or differs from its record, and
     Planned while ``planning``.
     """
 
@@ -220,7 +211,7 @@ class Job:
             "packages": package_versions(command.packages),
         }
         self._input_records = _records_of(self.made_by["inputs"], edited)
-        # Taken now: a commit or an edit while the job runs is not what it ran.
+        # Taken now, because somebody may commit or edit while the job runs.
         self._sources, self._git = command.sources(), git_state()
         self._token: contextvars.Token[Job | None] | None = None
 
@@ -229,18 +220,18 @@ class Job:
         return self
 
     def note(self, **facts: Any) -> None:
-        """Add facts learnt while running (counts, a device, a resolved revision)."""
+        """Add facts that are known after the job has run, such as counts or a device."""
         self.extra.update(facts)
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
         assert self._token is not None
         _current.reset(self._token)
-        if kind is not None or is_written_elsewhere():
+        if error is not None or is_written_elsewhere():
             return
         record: dict[str, Any] = {
             **self.made_by,
@@ -259,12 +250,46 @@ class Job:
             "started": self.started,
             "ended": datetime.now(UTC).isoformat(timespec="milliseconds"),
         }
-        # As it will be read: JSON has no tuples, and no keys but strings.
+        # The hash is that of the record as JSON, in which tuples are lists and keys are strings.
         record = json.loads(json.dumps(record))
         record[OWN_HASH] = record_hash(record)
-        own = sidecar_path(self.outputs[0])
-        write_text(own, json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+        sidecar = sidecar_path(self.outputs[0])
+        text = json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True)
+        write_text(sidecar, text + "\n")
         for product in self.outputs[1:]:
-            if product.parent != own.parent and not product.is_dir():
-                pointer = json.dumps({"record": str(own)}, ensure_ascii=False)
+            if product.parent != sidecar.parent and not product.is_dir():
+                pointer = json.dumps({"record": str(sidecar)}, ensure_ascii=False)
                 write_text(sidecar_path(product), pointer + "\n")
+
+
+_ABSOLUTE = re.compile(r"(?<![\w:/.~-])(?:/[^\s\"'\\/<>()\[\]{},;:|]+){2,}")
+"""Text that looks like an absolute path of at least two parts, and is not in an address."""
+
+
+def _last_part(match: re.Match[str]) -> str:
+    path = match[0]
+    try:
+        return Path(path).name if Path(path).exists() else path
+    except OSError:
+        return path
+
+
+def relative_texts(roots: Mapping[str, Path]) -> Callable[[str], str]:
+    """Return a function that removes this machine's paths from a text, for published products.
+
+    A root's name replaces its absolute path. Paths below the current directory or the repository
+    become relative to it. Any other path of an existing file becomes the file's name.
+    """
+    replacements = {f"{folder}/": "" for folder in (Path.cwd(), REPOSITORY)}
+    for name, path in roots.items():
+        if path.is_absolute():
+            replacements |= {str(path): name, f"{path}/": f"{name}/"}
+    # The longest first, because results may be below the current directory.
+    prefixes = sorted(replacements.items(), key=lambda pair: -len(pair[0]))
+
+    def relative(text: str) -> str:
+        for prefix, name in prefixes:
+            text = text.replace(prefix, name)
+        return _ABSOLUTE.sub(_last_part, text)
+
+    return relative

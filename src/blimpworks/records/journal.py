@@ -1,9 +1,8 @@
-"""The journal of a job's attempts: requested resources and causes of ends.
+"""Journals of a job's attempts: the resources that each requested, and why it ended.
 
-It is beside the job's log, with one JSON object a line, and only grows. Whoever starts an attempt
-appends its start, and whoever sees it end appends the cause. An attempt without an end was killed
-or lost with its node. The next attempt first copies the lost one's last progress into the journal
-(``Lost``).
+A journal is beside the job's log, with one JSON object a line, and only grows. The supervisor of an
+attempt appends its start and its end. An attempt without an end was killed or lost with its node.
+The next attempt then first copies the last progress of that one into the journal (``Lost``).
 """
 
 import errno
@@ -82,7 +81,7 @@ class Ended(Strict):
 
 
 class Lost(Strict):
-    """Progress of a lost attempt, entered by the next one."""
+    """Progress of an attempt without an end, written by the next attempt."""
 
     event: Literal["left"] = "left"
     attempt: AttemptId
@@ -101,18 +100,18 @@ class Attempt:
 
     started: Started
     ended: Ended | None = None
-    left: Lost | None = None
+    lost: Lost | None = None
 
     @property
     def cause(self) -> Cause | None:
-        """Cause of the end; None for an attempt that is lost or running."""
+        """Cause of the end; None for an attempt that is running or lost."""
         return self.ended.cause if self.ended else None
 
     @property
     def scored(self) -> Scored | None:
         """Scored sentences and tokens, if known."""
-        known = self.ended or self.left
-        return known.scored if known else None
+        last = self.ended or self.lost
+        return last.scored if last else None
 
 
 def now() -> datetime:
@@ -132,10 +131,10 @@ def progress_path(log: Path) -> Path:
 
 
 def append_entry(path: Path, entry: Entry) -> None:
-    """Append a line to a journal, in one write that survives a power cut.
+    """Append a line to a journal by one write, and flush it to disk.
 
-    Several processes may append. After a line that was cut off, the entry starts on a new one.
-    Raises OSError when the line was not written whole.
+    Several processes may append. After an incomplete line, the entry starts on a new one. Raises
+    OSError when the line was not written completely.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     line = f"{entry.model_dump_json()}\n".encode()
@@ -151,8 +150,8 @@ def append_entry(path: Path, entry: Entry) -> None:
 def read_entries(path: Path) -> list[Entry]:
     """Return the entries of a journal in order; none where there is no journal.
 
-    Lines that were cut off (a full disk, a lost node) are skipped. Raises UserError for a whole
-    line that is no entry.
+    Incomplete lines (after a full disk or a lost node) are skipped. Raises UserError for a line of
+    JSON that is not an entry.
     """
     with reading(path, "a journal of attempts", "Remove it: nothing depends on it."):
         try:
@@ -169,9 +168,9 @@ def read_entries(path: Path) -> list[Entry]:
             entries.append(_ENTRY.validate_python(value))
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"]) or "entry"
+            field = ".".join(map(str, first["loc"])) or "entry"
             raise UserError(
-                f"{path}:{number}: {where}: {first['msg'].lower()}; expected an entry of a "
+                f"{path}:{number}: {field}: {first['msg'].lower()}; expected an entry of a "
                 "journal of attempts. Remove the line: nothing but the size of the next attempt "
                 "depends on it."
             ) from error
@@ -179,12 +178,9 @@ def read_entries(path: Path) -> list[Entry]:
 
 
 def read_attempts(path: Path) -> list[Attempt]:
-    """Return attempts by their starts; ends without one are skipped. Raises as ``read_entries``."""
+    """Return the attempts of a journal in the order of their starts. Raises as ``read_entries``."""
     entries = read_entries(path)
-    ends = {e.attempt: e for e in entries if isinstance(e, Ended)}
-    lefts = {e.attempt: e for e in entries if isinstance(e, Lost)}
-    return [
-        Attempt(e, ends.get(e.attempt), lefts.get(e.attempt))
-        for e in entries
-        if isinstance(e, Started)
-    ]
+    ended = {entry.attempt: entry for entry in entries if isinstance(entry, Ended)}
+    lost = {entry.attempt: entry for entry in entries if isinstance(entry, Lost)}
+    started = [entry for entry in entries if isinstance(entry, Started)]
+    return [Attempt(s, ended.get(s.attempt), lost.get(s.attempt)) for s in started]

@@ -1,8 +1,7 @@
-"""Normal forms of definitions: their text without names, layout and messages.
+"""Normal forms of definitions, for the digests of code: their text without names and layout.
 
-Definitions that do the same have the same normal form. Comments, docstrings and layout are left
-out. Definitions of the package and local variables are numbered in the order of mention; other
-imports have their full names.
+Comments, docstrings, types and error messages are left out too. Local variables and mentioned
+definitions of the package have numbers in the order of mention; other imports, full names.
 """
 
 import ast
@@ -20,7 +19,7 @@ Resolve = Callable[[ast.expr], Symbol | str | None]
 ADDRESS = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)+:[A-Za-z_]\w*|blimpworks(\.[a-z_]\w*)+")
 """A definition named in a string, as ``module:name``, or a module."""
 MENTION = "\0"
-"""Replaces a mentioned definition in a normal form; nothing else contains it."""
+"""Stands for a mentioned definition in a normal form; source text cannot contain it."""
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Scope = dict[str, str]
@@ -59,7 +58,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Lambda):
         return
     if isinstance(node, Comprehension):
-        # Its targets are its own; what is assigned with := inside is of the scope around it.
+        # Its targets are local to it; targets of := inside belong to the scope around it.
         yield from (n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
         return
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
@@ -87,7 +86,7 @@ class _Normaliser(ast.NodeTransformer):
     name: str
     resolve: Resolve
     is_message: Callable[[Symbol | str], bool]
-    """Whether a definition is an exception whose arguments are a message for people."""
+    """Function that tells whether a definition is an exception with a message for users."""
     mentions: list[Symbol] = field(default_factory=list)
     strings: list[str] = field(default_factory=list)
     scopes: list[Scope] = field(default_factory=list)
@@ -115,7 +114,7 @@ class _Normaliser(ast.NodeTransformer):
         return node if meaning is None else self._mention(meaning)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Replace an attribute of a module by the definition that it stands for."""
+        """Replace ``module.name`` by the definition."""
         if isinstance(node.value, ast.Name) and self._local(node.value.id) is None:
             meaning = self.resolve(node)
             if meaning is not None:
@@ -123,7 +122,7 @@ class _Normaliser(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """Take the address out of a text that is the address of a definition, because it moves."""
+        """Replace the address of a definition, which may move to another module."""
         if isinstance(node.value, str):
             self.strings.append(node.value)
             if ADDRESS.fullmatch(node.value):
@@ -142,29 +141,29 @@ class _Normaliser(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Take the message out of the making of an error for people."""
+        """Leave out the message where an exception for users is constructed."""
         return ast.Constant("message") if self._tells(node) else self.generic_visit(node)
 
     def _body(self, arguments: ast.arguments, body: list[ast.stmt]) -> list[ast.stmt]:
         """Normalise a function's statements, in a scope of its own."""
-        given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-        parameters = [a.arg for a in (*given, arguments.vararg, arguments.kwarg) if a is not None]
+        named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        parameters = [a.arg for a in (*named, arguments.vararg, arguments.kwarg) if a is not None]
         names = (name for statement in body for name in _bound(statement))
-        others = {*parameters}
+        not_local = {*parameters}
         for node in (node for statement in body for node in ast.walk(statement)):
             if isinstance(node, ast.Global | ast.Nonlocal):
-                others.update(node.names)
-        self._enter(name for name in names if name not in others)
+                not_local.update(node.names)
+        self._enter(name for name in names if name not in not_local)
         # Parameters keep their names, since callers may use them.
         self.scopes[-1] |= {name: name for name in parameters}
-        done = [each for each in map(self.visit, body) if each is not None]
+        normal_body = [node for node in map(self.visit, body) if node is not None]
         self.scopes.pop()
-        return done
+        return normal_body
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
         node.args = self.visit(node.args)
-        node.decorator_list = [self.visit(each) for each in node.decorator_list]
-        node.returns = None  # types, like comments, decide nothing
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        node.returns = None  # types decide no number
         node.body = self._body(node.args, node.body)
         return node
 
@@ -183,7 +182,7 @@ class _Normaliser(ast.NodeTransformer):
         return self.generic_visit(ast.Assign([node.target], node.value)) if node.value else None
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
-        """Remove the import: uses of the name have its full name."""
+        """Remove the import; where its name is used, the full name is written."""
 
     visit_ImportFrom = visit_Import
 
@@ -201,29 +200,30 @@ class _Normaliser(ast.NodeTransformer):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         self._named(node)
-        for part in ("bases", "keywords", "decorator_list"):
-            setattr(node, part, [self.visit(each) for each in getattr(node, part)])
-        # Fields and methods keep their names, which are how others reach them. Inside methods
-        # they are no variables, but in the class's own statements they are.
+        for field_name in ("bases", "keywords", "decorator_list"):
+            children = getattr(node, field_name)
+            setattr(node, field_name, [self.visit(child) for child in children])
+        # Fields and methods keep their names, which other code uses. They are variables in the
+        # statements of the class, but not in its methods.
         fields = {name: name for statement in node.body for name in _bound(statement)}
         for statement in node.body:
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._function(statement)
+                continue
+            self.scopes.append(fields)
+            if isinstance(statement, ast.AnnAssign):
+                self.generic_visit(statement)  # the type stays, because pydantic checks it
             else:
-                self.scopes.append(fields)
-                # A field's type may decide what it takes.
-                typed = isinstance(statement, ast.AnnAssign)
-                self.generic_visit(statement) if typed else self.visit(statement)
-                self.scopes.pop()
+                self.visit(statement)
+            self.scopes.pop()
         return node
 
     def _comprehension(self, node: Comprehension) -> ast.AST:
-        targets = (n for part in node.generators for n in _bound(part.target))
-        self._enter(targets)
-        node.generators = [self.visit(part) for part in node.generators]
-        for part in ("elt", "key", "value"):
-            if hasattr(node, part):
-                setattr(node, part, self.visit(getattr(node, part)))
+        self._enter(name for generator in node.generators for name in _bound(generator.target))
+        node.generators = [self.visit(generator) for generator in node.generators]
+        for field_name in ("elt", "key", "value"):
+            if hasattr(node, field_name):
+                setattr(node, field_name, self.visit(getattr(node, field_name)))
         self.scopes.pop()
         return node
 
@@ -246,10 +246,10 @@ def normal_form(
     nodes: Sequence[ast.stmt],
     name: str,
     resolve: Resolve,
-    is_message: Callable[[Symbol | str], bool] = lambda _: False,
+    is_message: Callable[[Symbol | str], bool],
 ) -> NormalForm:
     """Return the normal form of the statements that define ``name``; they are not changed."""
     normaliser = _Normaliser(name, resolve, is_message)
-    done = (normaliser.visit(_copied(node)) for node in nodes)
-    text = "\n".join(ast.dump(node) for node in done if node is not None)
+    normal_nodes = (normaliser.visit(_copied(node)) for node in nodes)
+    text = "\n".join(ast.dump(node) for node in normal_nodes if node is not None)
     return NormalForm(text, tuple(normaliser.mentions), tuple(normaliser.strings))

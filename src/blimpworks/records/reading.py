@@ -1,7 +1,7 @@
-"""Reading of jobs' records by their products.
+"""Read and verify the records of jobs, and find the record of a product.
 
-A record contains its own SHA-256 and those of its inputs' records, so that an edit shows in it and
-in all later records.
+A record contains its own SHA-256 and those of its inputs' records. An edited record therefore
+differs from its hash, and from the hash in all later records.
 """
 
 import hashlib
@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from blimpworks.errors import UserError
-from blimpworks.files import RECORD_SUFFIX, sidecar_path
-from blimpworks.json_files import load_json
+from blimpworks.files import RECORD_SUFFIX, load_json, sidecar_path
 
 Record = dict[str, Any]
 HERE = Path()
@@ -42,21 +41,21 @@ PARTS: Mapping[str, type] = {
 LATER_PARTS: Mapping[str, type] = {"arguments": list, "input_records": dict, OWN_HASH: str}
 """Keys that records of earlier versions lack."""
 SHOWING = ("build_report", "export_")
-"""Prefixes of commands that show the hash of a whole results tree."""
+"""Prefixes of commands with products that show the hash of a results tree."""
 _HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
 
 
 def record_hash(record: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a record without its own hash, as 64 hexadecimal digits."""
+    """Return the SHA-256 of a record without the key of its hash, as 64 hexadecimal digits."""
     content = {key: value for key, value in record.items() if key != OWN_HASH}
     text = json.dumps(content, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def root_hash(records: Iterable[Record]) -> str:
-    """Return one SHA-256 for the records of a results tree.
+    """Return one SHA-256 for the records of a results tree, by their products' paths.
 
-    It covers products' paths and records' hashes, except of reports and exports, which show it.
+    Records of reports and exports are left out, because these show the hash.
     """
     lines = {
         f"{record['outputs'][0]['path']} {record_hash(record)}\n"
@@ -67,13 +66,13 @@ def root_hash(records: Iterable[Record]) -> str:
 
 
 def _fault(record: Any) -> str | None:
-    """Return the first fault of a record's form, None for a whole record."""
+    """Return the first fault of a record's form, None for a valid record."""
     if not isinstance(record, dict) or not record.get("outputs"):
         return "it has no outputs"
-    later = {key: kind for key, kind in LATER_PARTS.items() if key in record}
-    for key, kind in {**PARTS, **later}.items():
-        if not isinstance(record.get(key), kind) or record[key] == "":
-            return f"its {key!r} is {record.get(key)!r:.40}, expected a {kind.__name__}"
+    present = [*PARTS.items(), *(item for item in LATER_PARTS.items() if item[0] in record)]
+    for key, value_type in present:
+        if not isinstance(record.get(key), value_type) or record[key] == "":
+            return f"its {key!r} is {record.get(key)!r:.40}, expected a {value_type.__name__}"
     for key in ("inputs", "outputs"):
         for entry in record[key]:
             path = entry.get("path") if isinstance(entry, dict) else None
@@ -91,7 +90,10 @@ def _fault(record: Any) -> str | None:
 
 
 def read_record(path: Path, base: Path = HERE) -> Record:
-    """Return a sidecar's record, or the one it points to. Raises UserError without a whole one."""
+    """Return the record in a sidecar, or the one that it points to.
+
+    Raises UserError where it is missing or damaged.
+    """
     record: Any = None
     try:
         record = load_json(path.read_bytes())
@@ -103,14 +105,17 @@ def read_record(path: Path, base: Path = HERE) -> Record:
         fault = str(error) or type(error).__name__
     if fault:
         raise UserError(f"damaged record {path}: {fault}. Rebuild its product.")
-    whole: Record = record
-    return whole
+    checked: Record = record
+    return checked
 
 
 def records_below(
     root: Path, unreadable: Callable[[Path, UserError], object] = lambda *_: None
 ) -> dict[str, Record]:
-    """Return the records below a directory by first output; ``unreadable`` gets damaged ones."""
+    """Return the records below a directory, by the path of their first output.
+
+    ``unreadable`` is called with the path and fault of each damaged record.
+    """
     records: dict[str, Record] = {}
     for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
         try:
@@ -127,7 +132,10 @@ def results_hash(results: Path) -> str:
 
 
 class Records:
-    """Records by product, each sidecar read once. Paths start from the workflow's directory."""
+    """Records by product; each sidecar is read once.
+
+    Relative paths start from ``base``, the workflow's directory.
+    """
 
     def __init__(self, base: Path = HERE) -> None:
         self._base = base
@@ -142,19 +150,21 @@ class Records:
         return self._read[sidecar]
 
     def of(self, product: str | Path) -> Record | None:
-        """Return the record of the job that made a product, None for a file from outside."""
+        """Return the record of the job that made a product, None for a file that no job made."""
         path = os.path.normpath(product)
-        own = sidecar_path(self._base / path)
-        # A job's record is beside its first output, which may be in a directory above.
-        above = list(own.parents)[:ABOVE]
-        beside = [own] if own.is_file() else []
-        sidecars = chain(beside, chain.from_iterable(map(self._sidecars, above)))
-        candidates = map(self._in, sidecars)
-        return next((record for record, outputs in candidates if path in outputs), None)
+        sidecar = sidecar_path(self._base / path)
+        # The record is beside the job's first output, which may be in a directory above.
+        folders = list(sidecar.parents)[:ABOVE]
+        beside = [sidecar] if sidecar.is_file() else []
+        for candidate in chain(beside, chain.from_iterable(map(self._sidecars, folders))):
+            record, outputs = self._in(candidate)
+            if path in outputs:
+                return record
+        return None
 
 
 def record_of(product: Path) -> Record | None:
-    """Return the record of the job that made ``product``, None for a file from outside."""
+    """Return the record of the job that made a product, None for a file that no job made."""
     return Records().of(product)
 
 

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from blimpworks.campaign.exhibit_spec import ExhibitSpec
-from blimpworks.campaign.exhibits import exhibits
-from blimpworks.campaign.registry import find_paper
+from blimpworks.campaign.paper import ExhibitSpec
+from blimpworks.campaign.registry import exhibits, find_paper
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.strict import Strict

@@ -23,7 +23,7 @@ from sphinx.application import Sphinx
 from blimpworks.campaign.registry import find_paper, paper_of
 from blimpworks.errors import UserError
 from blimpworks.files import scratch, whole_directory, write_text
-from blimpworks.records.places import relative_texts
+from blimpworks.records.job import relative_texts
 from blimpworks.report import read, views
 from blimpworks.report.inventory import exhibit_label
 from blimpworks.report.read import COLUMNS, TEXTS, Names, sets_from

@@ -10,10 +10,9 @@ from typing import Any, cast
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.campaign.exhibit_spec import ExhibitSpec
-from blimpworks.campaign.exhibits import exhibits
+from blimpworks.campaign.paper import ExhibitSpec
 from blimpworks.campaign.reference import PublishedRow
-from blimpworks.campaign.registry import find_paper, load
+from blimpworks.campaign.registry import exhibits, find_paper, load
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.exhibits.exhibit import Document, read_document

@@ -29,7 +29,7 @@ from blimpworks.campaign.addresses import (
     shown,
 )
 from blimpworks.errors import UserError
-from blimpworks.json_files import load_json
+from blimpworks.files import load_json
 from blimpworks.retrieval.sources import (
     GIT_BLOB,
     MD5,

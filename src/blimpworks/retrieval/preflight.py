@@ -17,10 +17,9 @@ from requests.exceptions import ReadTimeout, RequestException
 
 from blimpworks.campaign.addresses import check_address, in_cache, is_on_hub, offline_variable
 from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow, hub_address
-from blimpworks.campaign.lock_file import Locked, locked_models, model_tables
-from blimpworks.campaign.parts import Part
-from blimpworks.campaign.retrieved import retrieved_files
+from blimpworks.campaign.parts import Part, retrieved_files
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.table_files import Locked, locked_models, model_tables
 from blimpworks.errors import UserError
 from blimpworks.retrieval.download import cause_of, host_of, limit_waits, open_session
 from blimpworks.retrieval.sources import Pin, in_mirror

@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 from pydantic import Field
 
 from blimpworks.campaign.addresses import check_address, shown, statement_of, without_secrets
-from blimpworks.campaign.lock_file import LockedRow, lock_path, read_lock, record
+from blimpworks.campaign.table_files import LockedRow, lock_path, read_lock, record
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, atomic, below, fsync_directory, sha256_of, table_rows
 

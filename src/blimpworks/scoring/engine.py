@@ -23,7 +23,7 @@ from blimpworks.models.weights import (
     refuse_own_code,
     refuse_quantised,
 )
-from blimpworks.records.equal_code import number_digest
+from blimpworks.records.digest import number_digest
 
 log = logging.getLogger(__name__)
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.exhibits import of_benchmarks
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.registry import check_papers, find_benchmark
+from blimpworks.campaign.registry import check_papers, find_benchmark, of_benchmarks
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF, declared_paradigms

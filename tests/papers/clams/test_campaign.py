@@ -4,14 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.catalogue import from_seeds, load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
-from blimpworks.campaign.parts import item_sets, languages_of, score_parts
+from blimpworks.campaign.parts import item_sets, languages_of, retrieved_files, score_parts
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import find_benchmark
-from blimpworks.campaign.retrieved import retrieved_files
-from blimpworks.campaign.seeds import for_seeds, from_seeds
-from blimpworks.campaign.settings.site import ModelNeeds, Site
+from blimpworks.campaign.settings.site import ModelNeeds, Site, for_seeds
 from blimpworks.cluster.needs import needs_of, speed_of
 from blimpworks.cluster.plan import make_plan
 from blimpworks.errors import UserError

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from blimpworks.campaign.exhibit_spec import FORMATS
-from blimpworks.campaign.exhibits import exhibits
+from blimpworks.campaign.paper import FORMATS
+from blimpworks.campaign.registry import exhibits
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels

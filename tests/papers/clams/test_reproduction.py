@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from blimpworks.campaign.catalogue import SourceRow
-from blimpworks.campaign.exhibits import exhibits
+from blimpworks.campaign.registry import exhibits
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.clams.exhibits.facts import PRINTED

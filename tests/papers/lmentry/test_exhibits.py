@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.analysis.accuracy import ALL, summarise
-from blimpworks.campaign.exhibits import of_benchmarks
 from blimpworks.campaign.load import campaign_model
+from blimpworks.campaign.registry import of_benchmarks
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import formula_of

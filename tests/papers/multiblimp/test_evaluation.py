@@ -9,7 +9,7 @@ import pytest
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.analysis.statistics import compare_models
 from blimpworks.campaign.catalogue import whole_catalogue
-from blimpworks.campaign.exhibits import find_exhibit
+from blimpworks.campaign.registry import find_exhibit
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels

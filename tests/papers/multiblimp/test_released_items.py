@@ -7,10 +7,9 @@ import pytest
 
 from blimpworks.campaign.catalogue import LanguageRow, SourceRow, load_catalogue
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.parts import every_part, exhibits_of
+from blimpworks.campaign.parts import every_part, exhibits_of, retrieved_files
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import check_papers
-from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items import released

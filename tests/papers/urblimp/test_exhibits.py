@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from blimpworks.annotation.tables import VALIDATION_RATINGS
-from blimpworks.campaign.exhibit_spec import FORMATS
-from blimpworks.campaign.exhibits import exhibits, of_benchmarks
 from blimpworks.campaign.load import campaign_model
+from blimpworks.campaign.paper import FORMATS
+from blimpworks.campaign.registry import exhibits, of_benchmarks
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from blimpworks.campaign.catalogue import whole_catalogue
-from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.registry import exhibits
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import formula_of

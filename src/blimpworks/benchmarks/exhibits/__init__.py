@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Set
 from pathlib import Path
 
-from blimpworks.campaign.exhibit_spec import ExhibitSpec, read_specs
+from blimpworks.campaign.paper import ExhibitSpec, read_specs
 from blimpworks.exhibits.exhibit import Descriptions
 
 HERE = Path(__file__)

@@ -1,28 +1,37 @@
-"""Types shared by all settings."""
+"""Types that several settings share, and the validation of settings with messages for users."""
 
-from typing import Annotated, Literal
+import difflib
+import json
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from blimpworks.campaign.variants import Variant
+from blimpworks.errors import UserError
 from blimpworks.strict import Strict
 
 __all__ = ["Variant"]
 
 TiePolicy = Literal["wrong", "right", "half"]
 Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
-"""Name of a method, or ``name=expression`` for one of the campaign's own.
+"""Name of a method, or ``name=expression`` for a method that a campaign defines.
 
-``check_campaign`` parses it. If it were parsed here, each change to the methods would remake pairs,
-whose settings are in the same model.
+``check_campaign`` parses it. If it were parsed here, pairs would be made again after each change
+to the methods, because the same model has the settings of pairs.
 """
 Positive = Annotated[int, Field(gt=0, le=10**12)]
-"""A number of things, bounded so that a typing mistake is refused."""
+"""A number of items, tokens or the like, with a bound that finds typing mistakes."""
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 
 
 def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names or ``name=expression``. Raises ValueError when a name is repeated."""
+    """Check that no name is repeated in names or ``name=expression``, and return them.
+
+    Raises ValueError otherwise.
+    """
     if len({value.partition("=")[0].strip() for value in values}) < len(values):
         raise ValueError("names must not be repeated")
     return values
@@ -38,12 +47,12 @@ class TreebankOptions(Strict):
 
 
 class DeclaredOptions(Strict):
-    """Items and judging of a benchmark that ``config/benchmarks`` declares."""
+    """Items and judging of a benchmark that is declared as data, in ``config/benchmarks``."""
 
     variant: Variant = "published"
     """published: ties count as declared; corrected: half."""
     per_paradigm: Positive | None = None
-    """Most items of each paradigm, taken evenly; null for all."""
+    """Most items of each paradigm, evenly spaced; null for all."""
     methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] | None = (
         None
     )
@@ -52,5 +61,124 @@ class DeclaredOptions(Strict):
     ties: TiePolicy | None = None
     """Value of ties; null for the variant's."""
     unknown_words: Literal["any", "critical", "score"] | None = None
-    """Items that models with a vocabulary of whole words leave out: those with any unknown word,
-    those with unknown critical words, or none; null for the declared choice."""
+    """Items that models with a vocabulary of whole words skip: those with any unknown word, those
+    with unknown critical words, or none; null for the declared choice."""
+
+
+Options = TypeVar("Options", bound=BaseModel)
+TAGS = ("union_tag_invalid", "union_tag_not_found")
+"""Pydantic's errors of the key that chooses the model of a section."""
+LONGEST = 100
+"""Most characters of a value in a message; of a longer value, the message names the type."""
+
+
+def _key(error: ErrorDetails, settings: Any) -> str:
+    """Return the key of an error, without the names that pydantic gives to alternative types."""
+    key_parts: list[str] = []
+    for location in error["loc"]:
+        in_list = (
+            isinstance(settings, list) and isinstance(location, int) and location < len(settings)
+        )
+        if in_list or (isinstance(settings, dict) and location in settings):
+            settings = settings[location]
+            key_parts.append(str(location))
+    if error["type"] == "missing":
+        key_parts.append(str(error["loc"][-1]))
+    if error["type"] in TAGS:
+        key_parts.append(error["ctx"]["discriminator"].strip("'"))
+    return ".".join(key_parts)
+
+
+def _expected(error: ErrorDetails) -> str:
+    if error["type"] in TAGS:
+        return f"expected one of {error['ctx'].get('expected_tags', 'its values, see the schema')}"
+    if error["type"] == "model_type":
+        return "expected keys with values"
+    text = error["msg"][:1].lower() + error["msg"][1:]
+    return text.replace("value error, ", "").replace("valid tuple", "list")
+
+
+def _unknown(key: str, top_keys: Collection[str]) -> str:
+    """Return the message on an unknown key, with a hint; a hint to a top-level key comes first."""
+    *above, last = key.split(".")
+    all_keys = [key for model in Strict.__subclasses__() for key in model.model_fields]
+    near = difflib.get_close_matches(last, () if above else top_keys, n=1)
+    close = [k for k in (*near, *difflib.get_close_matches(last, all_keys, n=3)) if k not in above]
+    hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
+    if last in all_keys:
+        hint = "it is one of another section: move it there, see workflow/schemas."
+    return f"key {key!r} is not a setting; {hint}"
+
+
+def _shown(key: str, value: Any) -> str:
+    """Return key and value for a message, with the type in place of a long value."""
+    text = repr(value)
+    if not key:
+        return f"the whole is {text}: " if len(text) <= LONGEST else ""
+    return f"key {key!r} is {text if len(text) <= LONGEST else f'a {type(value).__name__}'}: "
+
+
+def complaints(
+    errors: Sequence[ErrorDetails], settings: Any, source: str, top_keys: Collection[str] = ()
+) -> str:
+    """Return a sentence for each wrong key: source, key, value, expectation.
+
+    ``top_keys`` are the possible top-level keys.
+    """
+    by_key: dict[str, list[ErrorDetails]] = {}
+    for error in errors:
+        by_key.setdefault(_key(error, settings), []).append(error)
+    lines = []
+    for key, errors_of_key in by_key.items():
+        if any(longer_key.startswith(f"{key}.") for longer_key in by_key):
+            continue  # a section is wrong because of the keys in it
+        first = errors_of_key[0]
+        expected = ", or ".join(dict.fromkeys(map(_expected, errors_of_key)))
+        if first["type"] == "extra_forbidden":
+            lines.append(f"{source}: {_unknown(key, top_keys)}")
+        elif first["type"] == "union_tag_not_found":
+            lines.append(f"{source}: key {key!r} is missing; add it, see workflow/schemas.")
+        elif first["type"] == "union_tag_invalid":
+            tag = first["ctx"]["tag"]
+            lines.append(f"{source}: key {key!r} is {tag!r}: {expected}.")
+        elif first["type"] == "missing":
+            lines.append(f"{source}: key {key!r} is missing; add it.")
+        else:
+            lines.append(f"{source}: {_shown(key, first['input'])}{expected}.")
+    return "\n".join(lines)
+
+
+def read_settings(path: Path, noun: str) -> dict[str, Any]:
+    """Read the mapping in a YAML file; ``noun`` names it in messages. Raises UserError."""
+    from blimpworks.yaml_files import read_yaml  # imported late: most options are JSON
+
+    settings = read_yaml(path, f"a {noun}")
+    if not isinstance(settings, dict):
+        raise UserError(f"{path} holds no mapping; expected a {noun}.")
+    return settings
+
+
+def validated(model: type[Options], settings: Any, source: str, context: object = None) -> Options:
+    """Validate settings by a pydantic model; its validators may read ``context``.
+
+    Raises UserError with one line for each problem: ``source``, key, value, expectation.
+    """
+    try:
+        return model.model_validate(settings, context=context)
+    except ValidationError as error:
+        fields = model.model_fields
+        raise UserError(complaints(error.errors(), settings, source, fields)) from error
+
+
+def parse_yaml(model: type[Options], path: Path, noun: str, context: object = None) -> Options:
+    """Read a YAML file and validate it. Raises UserError as ``validated``."""
+    return validated(model, read_settings(path, noun), str(path), context)
+
+
+def parse_options(model: type[Options], text: str) -> Options:
+    """Parse and validate a command's JSON options. Raises UserError as ``validated``."""
+    try:
+        settings = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{model.__name__}: {text!r} is not JSON ({error}); correct it.") from error
+    return validated(model, settings, model.__name__)

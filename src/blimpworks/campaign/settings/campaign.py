@@ -1,6 +1,6 @@
-"""The settings of a campaign that belong to no paper; each paper adds a section.
+"""Settings of a campaign, without the sections that papers add (``campaign.load``).
 
-Unknown keys are refused, so that a typo is an error with the key. The JSON Schemas in
+Unknown keys are errors, so that a typing mistake has no silent effect. The JSON Schemas in
 ``workflow/schemas`` are generated from these models (``blimpworks schemas``).
 """
 
@@ -24,7 +24,7 @@ from blimpworks.strict import DrawnLabel, Label, Strict
 
 
 def once_each(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names. Raises ValueError for a repeated one."""
+    """Check that no name is repeated, and return the names. Raises ValueError otherwise."""
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"{twice!r} stands there twice; keep one")
@@ -40,7 +40,7 @@ class PathVars(Strict):
     results: str = "results"
     """Products of the campaign: items, trained models, scores, judgements, exhibits."""
     resources: str = "resources"
-    """Retrieved files: treebanks, lexicons, models. Campaigns may share it."""
+    """Retrieved files: treebanks, lexicons, models. Campaigns may share this directory."""
     logs: str = "logs"
     """One log per job."""
     benchmarks: str = "logs/benchmarks"
@@ -89,12 +89,12 @@ class OwnModel(Strict):
     """A model of this machine that is in no table of models."""
 
     path: Annotated[str, AfterValidator(local_path)]
-    """Directory in Hugging Face's layout or with a checkpoint of ours, or n-gram file.
+    """Directory in Hugging Face's layout or with a checkpoint of BLiMPworks, or n-gram file.
 
-    It begins with /, ./, ../ or ~. With {lang} in it, one for each language.
+    It begins with /, ./, ../ or ~. A path with {lang} has a model for each language.
     """
     label: DrawnLabel = ""
-    """Name in tables and figures; empty: its name."""
+    """Name in tables and figures; empty for the model's key."""
     architecture: Architecture = "causal"
     engine: EngineName = "transformers"
     dtype: Dtype = "float32"
@@ -104,16 +104,14 @@ class OwnModel(Strict):
     languages: str = ""
     """A group of the table of groups, or ISO 639-3 codes separated by commas; empty: all."""
     parameters: float | None = Field(None, gt=0)
-    """Billions; a cluster's jobs are sized by it."""
+    """Billions, from which the resources of a cluster's jobs follow."""
 
     def cells(self, name: str) -> dict[str, object]:
         """Return the model's row for a table of models, by column."""
         stated = self.model_dump(exclude={"path", "label", "parameters"})
-        absent = dict.fromkeys(
-            ("papers", "revision", "recipe", "gpus", "gpu_memory_gb", "note"), ""
-        )
+        empty = ("papers", "revision", "recipe", "gpus", "gpu_memory_gb", "note")
         return {
-            **absent,
+            **dict.fromkeys(empty, ""),
             **stated,
             "name": name,
             "label": self.label or name,
@@ -140,25 +138,25 @@ class Campaign(Strict):
     """Checksums that pin a file: any (SHA-256, git blob id, or the one that Zenodo or the Hugging
     Face hub states), or SHA-256 alone."""
     unpinned: Literal["error", "skip"] = "error"
-    """Stop when a needed file has no such checksum, or do without it."""
+    """Stop when a needed file has no such checksum, or continue without the file."""
     substitutes: dict[str, str] = Field(default={})
     """Sources used in place of others, by name: {original: used}."""
     declared: tuple[Path, ...] = ()
     """Folders of declared benchmarks, each with the name of its benchmark.
 
-    They precede those in ``config/benchmarks``.
+    They replace those of the same names in ``config/benchmarks``.
     """
     benchmarks: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
     """Benchmarks to build and score, of all papers."""
     languages: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
     """ISO 639-3 codes of the catalogue, or all."""
     models: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
-    """Models of the catalogue, all models of the papers, or none: then only the data are built."""
+    """Models of the catalogue, all models of the papers, or none to build only the data."""
     own_models: dict[str, OwnModel] = Field(default={})
     """Models of this machine by name, which run besides ``models``."""
     omitted: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
     """Exhibits that are not made, by Snakemake's targets (docs/exhibits.md): PAPER_EXHIBIT of the
-    campaign's own numbers, PAPER_EXHIBIT_published of printed ones."""
+    campaign's numbers, PAPER_EXHIBIT_published of printed ones."""
     limit: Positive | None = None
     """Number of items of each benchmark and language that models run on: a sample balanced over
     paradigms; null for all."""
@@ -176,10 +174,10 @@ class Campaign(Strict):
     It decides only the resources that jobs request.
     """
 
-    def section(self, kind: type[Section]) -> Section:
+    def section(self, model: type[Section]) -> Section:
         """Return the settings of a paper by their model; defaults where the campaign has none."""
         sections = (getattr(self, name) for name in type(self).model_fields)
-        return next((section for section in sections if type(section) is kind), None) or kind()
+        return next((section for section in sections if type(section) is model), None) or model()
 
     def folder(self, name: str) -> Path:
         folder: Path = getattr(self.catalogue, name)

@@ -1,4 +1,4 @@
-"""Settings of scoring and generation."""
+"""Settings of scoring sentences and of generating answers."""
 
 from collections.abc import Callable, Collection
 from typing import Annotated, Literal
@@ -10,16 +10,16 @@ from blimpworks.campaign.settings.base import Positive
 from blimpworks.strict import Strict
 
 
-def _one_of(known: Callable[[], Collection[str]]) -> AfterValidator:
+def _one_of(names: Callable[[], Collection[str]]) -> AfterValidator:
     def check(name: str) -> str:
-        if name not in known():
-            raise ValueError(f"expected one of {', '.join(known())}")
+        if name not in names():
+            raise ValueError(f"expected one of {', '.join(names())}")
         return name
 
     return AfterValidator(check)
 
 
-# Editors are shown those of this package.
+# The schemas, which editors read, have the engines of this package as examples.
 EngineName = Annotated[str, _one_of(engines), Field(examples=[row.name for row in ROWS])]
 Architecture = Annotated[
     str,
@@ -33,8 +33,8 @@ FirstToken = Annotated[str, Field(pattern=rf"^({'|'.join(POLICIES)}|token:.+)$")
 class NearTies(Strict):
     """Effect of rounding on the difference of two sentences' log-probabilities, in nats.
 
-    By number format, and by engine where one is known to differ (measured in docs/scoring.md).
-    Another engine, batch or machine can change a decision with a smaller margin.
+    Thresholds are by number format, and by engine where an engine differs (measured in
+    docs/scoring.md). Another engine, batch or machine can change a decision with a smaller margin.
     """
 
     float32: float = Field(1e-3, ge=0)
@@ -44,7 +44,7 @@ class NearTies(Strict):
     float16: float = Field(0.03, ge=0)
     """Threshold for models run in float16 [nats]."""
     engines: dict[EngineName, dict[Dtype, Annotated[float, Field(ge=0)]]] = Field(default={})
-    """Engines' thresholds by number format, in place of the above: ``{vllm: {bfloat16: 0.4}}``.
+    """Thresholds of engines by number format, such as ``{vllm: {bfloat16: 0.4}}``.
 
     KenLM's is 0 in float32."""
 
@@ -68,8 +68,8 @@ class Seq2seqOptions(Strict):
     form: Literal["masked", "target", "copy"] = "masked"
     """masked: predict one token at a time in place of a sentinel, as in training.
 
-    Or make the sentence the decoder's output, with an empty text (target) or the sentence itself
-    (copy) in the encoder.
+    target, copy: predict the sentence in the decoder, with an empty text or the sentence itself in
+    the encoder.
     """
 
 
@@ -77,8 +77,8 @@ class VllmOptions(Strict):
     """Settings of vLLM.
 
     Only ``longest``, ``batched_tokens``, ``threads`` and ``tensor_parallel`` can change numbers.
-    One exception: on a GPU a server makes batches as requests arrive. Last digits then differ from
-    run to run, and a killed job does not end with the same bytes; ``mode: in_process`` avoids that.
+    On a GPU, a server's batches also depend on when requests arrive. Last digits then differ from
+    run to run, and after a job was killed. ``mode: in_process`` avoids that.
     """
 
     build: Literal["cuda", "cpu"] = "cuda"
@@ -88,16 +88,16 @@ class VllmOptions(Strict):
     host: Literal["loopback", "node"] = "loopback"
     """Address that the server listens on: 127.0.0.1, or that of the node's name."""
     longest: Positive = 2048
-    """Tokens of the longest text, if the model has room for it; longer ones are refused.
+    """Most tokens of a text, within the model's context; longer texts are refused.
 
-    It bounds memory for models with a long context.
+    It limits the memory of models with a long context.
     """
     batched_tokens: Positive = 8192
     """Most tokens of a forward pass."""
     prompts: int = Field(50, ge=1, le=1024)
     """Sentences of a request to the server."""
     in_flight: Positive = 8
-    """Requests in flight at one time."""
+    """Most requests that the server has not yet answered."""
     threads: Positive = 1
     """Threads for computing without a GPU."""
     kv_cache_mib: Positive = 1024
@@ -111,9 +111,9 @@ class VllmOptions(Strict):
     answer_timeout: Positive = 600
     """Most seconds of one request."""
     restarts: int = Field(2, ge=0)
-    """Number of successive sentences, each sent alone, that a server may die of before the job
-    ends. Once it has scored a sentence and still scores that one, it may die of any number; these
-    are marked."""
+    """Number of successive sentences, each sent alone, that may crash the server before the job
+    ends. If the server can still score a sentence that it has scored before, any number may crash
+    it; these sentences are marked."""
 
 
 class ScoringOptions(Strict):
@@ -126,13 +126,13 @@ class ScoringOptions(Strict):
     near_tie: NearTies = NearTies()
     """Smaller margins, in nats, count as near ties."""
     jobs: Literal["model", "language"] = "model"
-    """One job for all languages of a checkpoint, which is loaded once; or one job per language."""
+    """One job for all languages of a checkpoint, which loads it once; or one job per language."""
     retry_failed: bool = False
     """Score failed sentences again when a job runs again: out of memory, refused by the engine, or
     with a score that was no number. (Delete the job's manifest to run it.)"""
     sharing: Literal["auto", "always", "never"] = "auto"
     """Compute shared prefixes of sentences once (LSTMs, and causal models of transformers): where
-    the measured overlap pays, always, or never."""
+    the measured overlap makes it faster, always, or never."""
     dtype: Literal["model", "float32", "bfloat16", "float16"] = "model"
     """Number format: the catalogue's for each model, or one for all that have the choice (n-gram
     models and LSTMs run in float32)."""
@@ -149,15 +149,15 @@ class ParityOptions(Strict):
     """The parity report: variants of a model's scoring, compared with the reference."""
 
     reference: str | None = None
-    """Reference; None for the architecture's: full precision by transformers, each sentence by
-    itself, or the only engine."""
+    """Reference; None for the architecture's: transformers in full precision, each sentence
+    separately, or the only engine."""
     variants: tuple[str, ...] | None = None
-    """Variants besides the campaign's own scoring: engines with settings after colons, such as a
+    """Variants besides the campaign's scoring: engines with settings after colons, such as a
     number format, a condition of the first token, or any setting of scoring
-    (``transformers:batch_tokens=1024``, ``vllm``). None for the architecture's; impossible ones are
-    named in the report."""
+    (``transformers:batch_tokens=1024``, ``vllm``). None for the architecture's; the report names
+    impossible ones."""
     pairs: Positive = 1000
-    """Most pairs that are compared: always the same of an items table."""
+    """Most pairs that are compared; the same sample of an items table each time."""
 
 
 class GenerationOptions(Strict):
@@ -172,7 +172,7 @@ class GenerationOptions(Strict):
     batch: Positive = 64
     """Prompts in one batch of the transformers engine."""
     in_flight: Positive = 64
-    """Prompts in flight at one time where vLLM serves the model."""
+    """Most prompts that vLLM's server has not yet answered."""
     shard: int = Field(1000, ge=1, le=1000)
     """Answers per shard; a killed job loses at most one shard."""
     retry_failed: bool = False

@@ -1,25 +1,28 @@
-"""The description of a cluster: partitions, GPUs and limits.
+"""Settings that describe a cluster (site): partitions, GPUs and limits.
 
-It decides only the resources that jobs request. A site edits a copy of
+They decide only the resources that jobs request. Users of a cluster edit a copy of
 ``config/site.example.yaml``.
 """
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, field_validator, model_validator
 
-from blimpworks.campaign.settings.base import Positive
+from blimpworks.campaign.settings.base import Positive, parse_yaml
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.strict import Strict
 
-DEFAULT_SITE = Path("config/site.yaml")
-"""Default where neither a campaign nor a command names another."""
+if TYPE_CHECKING:
+    from blimpworks.campaign.catalogue import Seed
 
-# These words end up in sbatch's command line.
+DEFAULT_SITE = Path("config/site.yaml")
+"""Default where neither a campaign nor a command names a file."""
+
+# Values of these types are written into the command line of sbatch.
 Word = Annotated[str, Field(pattern=r"^[\w.,:@/+-]*$")]
 Constraint = Annotated[str, Field(pattern=r"^[\w.,:@/+&|()\[\]*-]*$")]
 GresType = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]*$")]
@@ -113,7 +116,7 @@ class Site(Strict):
     @field_validator("extra")
     @classmethod
     def _extra(cls, extra: str) -> str:
-        # Snakemake takes half a second to import, and most sites have none of these options.
+        # Imported late, because it takes half a second and most sites have no such options.
         if extra:
             from snakemake_executor_plugin_slurm.validation import get_forbidden_slurm_options
 
@@ -163,10 +166,15 @@ def site_file(campaign: Campaign, path: Path | None = None) -> Path | None:
     return named or DEFAULT_SITE
 
 
-def find_site(campaign: Campaign, path: Path | None = None) -> Site | None:
-    """Return the cluster of ``campaign`` by ``site_file``, None without one.
-
-    Raises UserError as ``load_site``.
-    """
-    file = site_file(campaign, path)
+def find_site(campaign: Campaign) -> Site | None:
+    """Return the cluster of a campaign, None without one. Raises UserError as ``load_site``."""
+    file = site_file(campaign)
     return load_site(file) if file else None
+
+
+def for_seeds(site: Site | None, seeds: "Mapping[str, Seed]") -> Site | None:
+    """Return ``site`` with the entry of each model copied to its trainings without an entry."""
+    if site is None:
+        return None
+    models = {n: site.models[s.model] for n, s in seeds.items() if s.model in site.models}
+    return site.model_copy(update={"models": models | site.models})

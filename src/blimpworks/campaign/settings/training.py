@@ -11,15 +11,15 @@ from blimpworks.campaign.settings.base import Fraction, Positive
 from blimpworks.strict import Strict
 
 CORPUS_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-"""Names of corpora, which name directories."""
+"""Names of corpora, which are names of directories too."""
 DEFAULT_CORPUS = "default"
-"""A corpus of every campaign."""
+"""Name of the corpora that every campaign has."""
 
 HOW_MANY = {"seeds", "tokens"}
-"""Settings of recipes that decide only the number of models."""
+"""Settings of recipes that decide the number of models, but not their content."""
 Seeds = Annotated[int, Field(ge=0, le=1000)]
 Dimension = Annotated[int, Field(gt=0, le=10**6)]
-"""Dimension of a network, bounded so that a typing mistake is refused."""
+"""Dimension of a network, with a bound that finds typing mistakes."""
 Vocabulary = Annotated[int, Field(gt=0, le=10**7)]
 
 
@@ -33,7 +33,7 @@ Sizes = Annotated[tuple[Positive, ...], AfterValidator(_all_different)]
 
 
 class CorpusShares(Strict):
-    """Parts of a corpus, by tokens."""
+    """Shares of a corpus's tokens."""
 
     train: Fraction = 0.8
     valid: Fraction = 0.1
@@ -64,7 +64,7 @@ class CorpusOptions(Strict):
     They are tokenised, so only with ``words: whitespace``.
     """
     segmented: tuple[str, ...] = ("heb",)
-    """Languages whose treebank words are split into syntactic words (``words: whitespace``). The
+    """Languages with treebank words split into syntactic words (``words: whitespace``). The
     Hebrew of Mueller et al. (2020) separates the article and prepositions."""
     vocabulary: Vocabulary = 50_000
     """Most words, with ``<unk>`` and ``<eos>``: the most frequent of train and valid; others are
@@ -194,7 +194,7 @@ class EncoderDecoderRecipe(NetworkRecipe):
 class InstructRecipe(LlamaRecipe):
     """A small Llama-architecture model that follows instructions, trained on dialogues alone.
 
-    They contain a benchmark's prompts with other arguments than its own.
+    The dialogues contain a benchmark's prompts with other arguments than the benchmark has.
     """
 
     kind: Literal["instruct"]
@@ -262,12 +262,12 @@ Recipe = Annotated[
 
 
 def follows_instructions(recipes: Mapping[str, Recipe], name: str) -> bool:
-    """Return whether a recipe makes models that are trained on dialogues alone."""
+    """Return whether the recipe ``name`` makes models that are trained on dialogues alone."""
     return isinstance(recipes.get(name), InstructRecipe)
 
 
 class TrainingOptions(Strict):
-    """Training of the campaign's own models."""
+    """Training of a campaign's models."""
 
     treebank_text: bool = True
     """Also train on treebank sentences (never on those that pairs are made from)."""

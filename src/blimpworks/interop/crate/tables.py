@@ -19,18 +19,16 @@ from blimpworks.audit.evidence import FOLDERS as EVIDENCE_FOLDERS
 from blimpworks.audit.evidence import nearest
 from blimpworks.audit.lineage import Jobs, Lineage
 from blimpworks.campaign.catalogue import Pinned, load_catalogue
-from blimpworks.campaign.exhibits import file_reader
 from blimpworks.campaign.paper import Citation
-from blimpworks.campaign.registry import benchmarks, find_paper, paper_of
+from blimpworks.campaign.registry import benchmarks, file_reader, find_paper, paper_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import below, whole_directory
-from blimpworks.parquet import read_parquet
-from blimpworks.records.job import REPOSITORY
-from blimpworks.records.places import relative_texts
+from blimpworks.records.job import REPOSITORY, relative_texts
 from blimpworks.records.reading import Record
 from blimpworks.retrieval.sources import locked_file
+from blimpworks.tables import read_parquet
 from blimpworks.yaml_files import read_yaml
 
 WITH_JUDGEMENTS = ("items", "accuracies")

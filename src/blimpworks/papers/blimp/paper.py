@@ -6,7 +6,7 @@ from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
-from blimpworks.campaign.retrieved import named_sources
+from blimpworks.campaign.parts import named_sources
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp import paradigms as blimp

@@ -15,8 +15,7 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError, reading
-from blimpworks.files import BadLine, table_rows, text_of
-from blimpworks.json_files import load_json
+from blimpworks.files import BadLine, load_json, table_rows, text_of
 from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENON_OF
 from blimpworks.papers.blimp.tables import RATINGS

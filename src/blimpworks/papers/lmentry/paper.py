@@ -5,7 +5,7 @@ from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
 from blimpworks.campaign.paper import Benchmark, Citation, Generation, Paper, TableKind
-from blimpworks.campaign.retrieved import available
+from blimpworks.campaign.parts import available
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.exhibits import SPECS

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from blimpworks.campaign.exhibit_spec import ExhibitSpec
-from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper
+from blimpworks.campaign.paper import ANY, Benchmark, Citation, ExhibitSpec, Paper
 from kablimp.settings import KablimpOptions
 
 HERE = Path(__file__).parent

@@ -6,8 +6,7 @@ No heavy imports: the Snakefile needs these facts each time it is parsed.
 from collections.abc import Callable
 from typing import Any
 
-from blimpworks.campaign.catalogue import Catalogue
-from blimpworks.campaign.seeds import curves_of
+from blimpworks.campaign.catalogue import Catalogue, curves_of
 from blimpworks.campaign.settings import training
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.papers.blimp.paradigms import BENCHMARK

@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.campaign.seeds import size_name
+from blimpworks.campaign.catalogue import size_name
 from blimpworks.errors import UserError
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section

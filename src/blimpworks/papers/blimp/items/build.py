@@ -13,9 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from blimpworks.campaign.methods import PREFIXES
 from blimpworks.errors import UserError, reading
-from blimpworks.files import text_of
+from blimpworks.files import load_json, text_of
 from blimpworks.items import evenly, item_id
-from blimpworks.json_files import load_json
 from blimpworks.papers.blimp.paradigms import LANG, PHENOMENON_OF
 from blimpworks.papers.blimp.tables import ITEM_SCHEMA
 from blimpworks.tables import write_rows

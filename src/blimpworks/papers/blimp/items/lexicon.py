@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator, Field
 
-from blimpworks.campaign.settings.parsing import parse_yaml, read_settings
+from blimpworks.campaign.settings.base import parse_yaml, read_settings
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.strict import Strict

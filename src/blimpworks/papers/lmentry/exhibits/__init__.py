@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from blimpworks.campaign.exhibit_spec import read_specs
+from blimpworks.campaign.paper import read_specs
 from blimpworks.exhibits.exhibit import Descriptions
 
 HERE = Path(__file__)

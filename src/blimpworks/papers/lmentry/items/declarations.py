@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from blimpworks.campaign.settings.base import Positive, Variant
-from blimpworks.campaign.settings.parsing import complaints, parse_yaml
+from blimpworks.campaign.settings.base import Positive, Variant, complaints, parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.tasks import PARENTS, TASKS, task_of
 from blimpworks.strict import Strict

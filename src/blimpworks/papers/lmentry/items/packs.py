@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from blimpworks.campaign.settings.parsing import parse_yaml
+from blimpworks.campaign.settings.base import parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
 from blimpworks.papers.lmentry.tasks import FIELDS, PARENTS, task_of

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from blimpworks.errors import UserError, reading
-from blimpworks.files import text_of
-from blimpworks.json_files import load_json
+from blimpworks.files import load_json, text_of
 
 WORDS, RHYMES, HOMOPHONES = "lmentry_words.json", "rhyme_groups.json", "homophones.csv"
 SENTENCES = "simple_sentences.csv"

@@ -19,8 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from blimpworks.campaign.settings.base import Variant
-from blimpworks.campaign.settings.parsing import parse_yaml
+from blimpworks.campaign.settings.base import Variant, parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.linguistics import regular
 from blimpworks.linguistics.orthography import Orthography

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from blimpworks.campaign.settings.parsing import complaints, read_settings
+from blimpworks.campaign.settings.base import complaints, read_settings
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.papers.blimp.items.build import Record
