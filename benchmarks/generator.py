@@ -15,8 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from blimpworks.papers.blimp.items.generator.builder import Builder
-from blimpworks.papers.blimp.items.generator.generate import generate_paradigms
+from blimpworks.papers.blimp.items.drawing import Builder
+from blimpworks.papers.blimp.items.generate import generate_paradigms
 
 BLIMP = Path(__file__).resolve().parents[1] / "config" / "blimp"
 WAYS = ("pools", "no pools")

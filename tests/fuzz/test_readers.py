@@ -31,7 +31,7 @@ EXCEPTED = {
     OWN: """
         campaign.load commands.options commands.declare errors evaluation.build
         evaluation.session evaluation.run files interop.crate.export
-        papers.blimp.items.generator.generate
+        papers.blimp.items.generate
         papers.lmentry.items.dialogues papers.lmentry.exhibits.prompts
         papers.urblimp.items.patterns annotation.sheets records.digest
         benchmarks.predictions records.job cli.__init__ audit.check audit.stale

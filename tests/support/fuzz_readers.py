@@ -40,7 +40,7 @@ from blimpworks.models.ngram import read_vocabulary
 from blimpworks.models.text import read_sentences
 from blimpworks.models.weights import files_of_index, read_json
 from blimpworks.papers.blimp.items.build import read_records
-from blimpworks.papers.blimp.items.generator.generate import read_declaration as read_paradigm
+from blimpworks.papers.blimp.items.generate import read_declaration as read_paradigm
 from blimpworks.papers.blimp.items.lexicon import read_lexicon
 from blimpworks.papers.blimp.released_results import read_blimp_release
 from blimpworks.papers.clams.items.build import read_pairs

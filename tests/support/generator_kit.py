@@ -2,7 +2,7 @@
 
 from functools import cache, lru_cache
 
-from blimpworks.papers.blimp.items.generator.generate import Generator, read_declaration
+from blimpworks.papers.blimp.items.generate import Generator, read_declaration
 from blimpworks.papers.blimp.items.lexicon import read_lexicon
 from support.mirror_kit import CONFIG
 

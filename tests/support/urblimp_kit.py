@@ -1,6 +1,5 @@
 """Trees in a short notation, our own treebank as tables, and rule files of a few lines."""
 
-import csv
 import lzma
 from collections import Counter
 from typing import NamedTuple
@@ -9,11 +8,11 @@ import pyarrow.parquet as pq
 import yaml
 
 from blimpworks.campaign.settings.base import TreebankOptions
+from blimpworks.files import read_cells
 from blimpworks.linguistics.treebanks import build_tokens
-from blimpworks.papers.urblimp.items.build import build_items, outcomes_of
-from blimpworks.papers.urblimp.items.changes import Attested
+from blimpworks.papers.urblimp.items.build import Attested, build_items, outcomes_of
+from blimpworks.papers.urblimp.items.patterns import Tree, Word
 from blimpworks.papers.urblimp.items.rules import Language, read_declaration, read_language
-from blimpworks.papers.urblimp.items.trees import Tree, Word
 from blimpworks.papers.urblimp.phenomena import PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.papers.urblimp.tables import KEPT
@@ -86,8 +85,7 @@ def outcomes(folder, sentence, language=None, beside=(), **rule):
 
 
 def golden():
-    with (OWN_DATA / "pairs.tsv").open(encoding="utf-8", newline="") as handle:
-        return list(csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return read_cells(OWN_DATA / "pairs.tsv")
 
 
 def urdu() -> Language:

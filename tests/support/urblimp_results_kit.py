@@ -9,8 +9,8 @@ from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.items import regions_of
 from blimpworks.judging.judge import Rules, judge
-from blimpworks.papers.urblimp.analysis.lengths import compare_lengths
-from blimpworks.papers.urblimp.exhibits.models import GEMMA, TUNED
+from blimpworks.papers.urblimp.analysis import compare_lengths
+from blimpworks.papers.urblimp.exhibits.evaluation import GEMMA, TUNED
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, RULE_COUNTS
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, write_rows

@@ -200,7 +200,9 @@ def read_accuracies(
 def where_of(rows: pd.DataFrame, keys: Sequence[str] = LABELS) -> dict[str, Any]:
     """Return the filter that selects these ``rows`` of accuracies: a value or list by column."""
     values = {key: list(dict.fromkeys(map(str, rows[key]))) for key in keys}
-    return {key: distinct if len(distinct) > 1 else distinct[0] for key, distinct in values.items()}
+    return {
+        key: distinct[0] if len(distinct) == 1 else distinct for key, distinct in values.items()
+    }
 
 
 def row_accuracy_cell(

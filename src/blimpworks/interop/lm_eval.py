@@ -239,7 +239,7 @@ PREFIXED = {
 }
 """Fields with prefixes and critical words of both sentences, by prefix method.
 
-The hub's copy of such a benchmark, which the harness reads, names the method but lacks these fields.
+The hub's copy of such a benchmark names the method, but lacks these fields.
 """
 SHOWN = 20
 """Most problems in one message."""

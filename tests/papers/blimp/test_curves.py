@@ -28,7 +28,7 @@ from blimpworks.models.tokenizer import word_tokenizer
 from blimpworks.models.transformer import train_transformer
 from blimpworks.models.words import split_words
 from blimpworks.papers.blimp.analysis import DOUBLING, TO_HUMAN, fit_curve, fit_curves
-from blimpworks.papers.blimp.exhibits.predictors import fig5, slopes
+from blimpworks.papers.blimp.exhibits.curves import fig5, slopes
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_release
 from blimpworks.scoring.transformers_engine import TransformersEngine
@@ -183,22 +183,14 @@ def test_what_cannot_be_fitted_or_extrapolated_has_no_row():
     assert [row["term"] for row in falling] == ["intercept", DOUBLING]
 
 
-CURVES = {
-    "transformer-curve": {"label": "Transformer", "models": {}},
-    "lstm-curve": {"label": "LSTM", "models": {}},
+NAMES = {"transformer-curve": "Transformer", "lstm-curve": "LSTM"}
+SIZES = {
+    row: {f"{row}-{size_name(n)}-seed{seed}": n for n in (1000, 2000, 4000) for seed in (1, 2)}
+    for row in NAMES
 }
-for _row, _fact in CURVES.items():
-    for _tokens in (1000, 2000, 4000):
-        for _seed in (1, 2):
-            _fact["models"][f"{_row}-{size_name(_tokens)}-seed{_seed}"] = _tokens
-EVERY = {model: tokens for fact in CURVES.values() for model, tokens in fact["models"].items()}
-LABELS = Labels(
-    {"eng": "English"},
-    {model: model for model in EVERY},
-    "full_sentence",
-    facts={"blimp_curves": CURVES},
-)
-SIZES = {row: fact["models"] for row, fact in CURVES.items()}
+EVERY = {model: tokens for sizes in SIZES.values() for model, tokens in sizes.items()}
+FACTS = {"blimp_curves": {r: {"label": NAMES[r], "models": SIZES[r]} for r in NAMES}}
+LABELS = Labels({"eng": "English"}, {model: model for model in EVERY}, "full_sentence", FACTS)
 
 
 @pytest.fixture(scope="module")
@@ -278,9 +270,8 @@ def test_the_printed_slopes_need_well_over_ten_to_the_twentieth_tokens(tables):
     published = Labels({"eng": "English"}, {}, "printed", {"blimp_curves": {}}, "published")
     exhibit = slopes({"printed": tables["printed"]}, published)
     check_cells(exhibit, tables)
-    needed = {
-        cell.row: cell.value for cell in exhibit.cells if cell.column == "printed LSTM log10 tokens"
-    }
+    column = "printed LSTM log10 tokens"
+    needed = {cell.row: cell.value for cell in exhibit.cells if cell.column == column}
     # Section 6.3: "well over" that many for the hardest phenomena.
     assert needed["NPI licensing"] > 20
     assert needed["Island effects"] > 40

@@ -20,7 +20,7 @@ from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.blimp import analysis
 from blimpworks.papers.blimp.exhibits import SPECS
 from blimpworks.papers.blimp.exhibits import tables as blimp_tables
-from blimpworks.papers.blimp.exhibits.predictors import generated
+from blimpworks.papers.blimp.exhibits.figures import generated
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import read_blimp_release
 from blimpworks.tables import ACCURACIES, ITEMS, Evaluation, read_table, write_rows, write_table
@@ -53,10 +53,6 @@ def make(name, tables, labels=LABELS):
         module, _, function = MEASURED[name].function.partition(":")
         _made[key] = getattr(importlib.import_module(module), function)(tables, labels)
     return _made[key]
-
-
-def values(exhibit):
-    return {place: cell.value for place, cell in by_place(exhibit).items()}
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +185,7 @@ def test_by_pair_every_pair_of_a_model_counts_once(tables):
 
 
 def test_a_tie_is_wrong_as_published_and_half_right_as_corrected(tables):
-    numbers = values(make("ties", tables))
+    numbers = {place: cell.value for place, cell in by_place(make("ties", tables)).items()}
     row = "LSTM: all paradigms, full sentence"
     # Three pairs of each tied paradigm, and the one that is twice the same sentence.
     assert numbers[row, "Ties"] == 3 * len(TIED) + 1
@@ -267,8 +263,8 @@ def test_a_method_that_nothing_is_judged_by_and_no_model_at_all_are_refused(tmp_
 ONE_MODEL = Labels({"eng": "English"}, {"a": "A"}, "full_sentence")
 
 
-def rows_of(root, name):
-    return read_table(ACCURACIES, campaign(root / name, {"a": 0.6})).to_pylist()
+def rows_of(root):
+    return read_table(ACCURACIES, campaign(root / "a", {"a": 0.6})).to_pylist()
 
 
 def sets_of(root, released, own):
@@ -289,7 +285,7 @@ def cells_of(paths):
 
 
 def test_overall_is_the_mean_of_the_paradigms_that_both_sets_have(tmp_path):
-    rows = rows_of(tmp_path, "a")
+    rows = rows_of(tmp_path)
     uids = ("causative", "passive_1", "passive_2", "transitive")
     own = of_paradigms(rows, *uids, "wh_island")
     cells = cells_of(sets_of(tmp_path, of_paradigms(rows, *uids, "causative", "inchoative"), own))
@@ -304,7 +300,7 @@ def test_overall_is_the_mean_of_the_paradigms_that_both_sets_have(tmp_path):
 
 @pytest.mark.slow
 def test_a_paradigm_of_ones_own_is_shown_behind_the_papers(tmp_path):
-    rows = rows_of(tmp_path, "a")
+    rows = rows_of(tmp_path)
     mine = [row | {"paradigm": "of_mine"} for row in of_paradigms(rows, "causative")]
     paths = sets_of(tmp_path, rows, rows + mine)
     cells = cells_of(paths)
@@ -315,13 +311,13 @@ def test_a_paradigm_of_ones_own_is_shown_behind_the_papers(tmp_path):
 
 
 def test_sets_without_a_common_paradigm_have_no_overall(tmp_path):
-    rows = rows_of(tmp_path, "a")
+    rows = rows_of(tmp_path)
     sets = of_paradigms(rows, "causative"), of_paradigms(rows, "passive_1")
     assert {row for row, _ in cells_of(sets_of(tmp_path, *sets))} == {"causative", "passive_1"}
 
 
 def test_each_cell_can_be_computed_again_from_the_rows_it_selects(tmp_path):
-    rows = rows_of(tmp_path, "a")
+    rows = rows_of(tmp_path)
     uids = ("causative", "passive_1", "passive_2", "transitive", "wh_island", "all")
     paths = sets_of(tmp_path, rows, of_paradigms(rows, *uids))
     exhibit = generated({"data_sets": paths}, ONE_MODEL)

@@ -1,15 +1,28 @@
-"""BLiMP's files of pairs: read, checked, and made items of."""
+"""BLiMP's files of pairs, read, checked and made items of; what its benchmarks need and expect."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign.catalogue import SourceRow
+from blimpworks.campaign.catalogue import SourceRow, load_catalogue
+from blimpworks.campaign.load import load_campaign
+from blimpworks.campaign.registry import check_papers, find_benchmark, of_benchmarks
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.build import build_items, read_records
-from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PARADIGMS, PHENOMENON_OF, TWO_PREFIX
+from blimpworks.papers.blimp.paradigms import (
+    ONE_PREFIX,
+    PARADIGMS,
+    PHENOMENON_OF,
+    TWO_PREFIX,
+    declared_paradigms,
+)
+from blimpworks.papers.blimp.settings import BlimpOptions
 from blimpworks.tables import ITEMS, read_table
 from support.mirror_kit import fetch, rows_of
+from support.paths import REPOSITORY
 
 PLAIN = {"sentence_good": "The owl sings.", "sentence_bad": "The owl sing.", "UID": "owls"}
 PLAIN |= {"field": "morphology", "linguistics_term": "subject_verb_agreement", "pairID": "0"}
@@ -30,13 +43,13 @@ TWO = PLAIN | {
 }
 
 
-def line_of(record):
-    return json.dumps(record) + "\n"
+def lines_of(*records):
+    return "".join(f"{json.dumps(record)}\n" for record in records)
 
 
 def write(folder, *records):
     path = folder / "owls.jsonl"
-    path.write_text("".join(map(line_of, records)))
+    path.write_text(lines_of(*records))
     return path
 
 
@@ -101,8 +114,8 @@ def test_a_malformed_pair_is_named_with_its_line(tmp_path, change, said):
     ("text", "said"),
     [
         ("{\n", r"owls\.jsonl:1: .*expected pair 0"),
-        (line_of(PLAIN) + line_of(PLAIN | {"pairID": "1"}), ":2: the pair stands in line 1 too"),
-        (line_of(PLAIN), "has 1 pairs; expected 1000"),
+        (lines_of(PLAIN, PLAIN | {"pairID": "1"}), ":2: the pair stands in line 1 too"),
+        (lines_of(PLAIN), "has 1 pairs; expected 1000"),
     ],
 )
 def test_a_malformed_file_is_refused(tmp_path, text, said):
@@ -129,3 +142,68 @@ def test_the_release_is_67_paradigms_of_1000_pairs_with_seven_identical_ones(mir
     for method, paradigms in (("one_prefix", ONE_PREFIX), ("two_prefix", TWO_PREFIX)):
         assert {*allowed.index[allowed.map(lambda a, m=method: m in a)]} == {*paradigms}
     assert len(PARADIGMS) == 12
+
+
+def loaded(files=None, name="blimp", **changes):
+    campaign = load_campaign(Path(f"config/{name}.yaml"))
+    catalogue = campaign.catalogue.model_copy(update=files or {})
+    campaign = campaign.model_copy(update=changes | {"catalogue": catalogue})
+    return campaign, load_catalogue(campaign)
+
+
+def test_both_sets_are_compared_only_where_models_judge_both():
+    def names_of(*evaluated):
+        campaign = Campaign(campaign="x", benchmarks=())
+        return {spec.name for spec in of_benchmarks(("blimp",), campaign, evaluated=evaluated)}
+
+    assert names_of("blimp", "blimp_generated") - names_of("blimp") == {"generated"}
+
+
+DEMO = {"sources": Path("config/demo/sources.tsv")}
+NO_SOURCES = r"^config/demo/sources\.tsv has no row of kind 'blimp_data' and lang 'eng', expected"
+GERMAN = ("deu", "heb")
+
+
+ALONE = "^benchmark '{}' has items in eng alone; languages has deu, heb: add eng, or"
+SETS = ("blimp", "blimp_generated")
+
+
+@pytest.mark.parametrize(
+    ("files", "changes", "message"),
+    [
+        *((None, {"benchmarks": (s,), "languages": GERMAN}, ALONE.format(s)) for s in SETS),
+        (DEMO, {"models": ("ngram-5",)}, NO_SOURCES),
+        ({"blimp": Path("tests")}, {}, r"paradigms has no declaration, expected one \.yaml file"),
+    ],
+)
+def test_what_a_benchmark_needs_and_lacks_is_one_sentence(files, changes, message):
+    with pytest.raises(UserError, match=message):
+        check_papers(*loaded(files, **changes))
+
+
+def test_what_no_benchmark_needs_may_be_missing():
+    check_papers(*loaded())
+    check_papers(*loaded(benchmarks=("multiblimp",), languages=("deu",)))
+    check_papers(*loaded(DEMO, models=("ngram-5",), benchmarks=("blimp_generated",)))
+    check_papers(*loaded({"blimp": Path("tests")}, benchmarks=("blimp",)))
+
+
+def test_pairs_are_expected_of_each_paradigm_that_is_released_or_declared(tmp_path):
+    folder = tmp_path / "paradigms"
+    shutil.copytree(REPOSITORY / "config/blimp/paradigms", folder)
+    shutil.copy(folder / "causative.yaml", folder / "of_mine.yaml")
+    campaign, catalogue = loaded({"blimp": tmp_path}, blimp=BlimpOptions(pairs=60))
+    assert len(declared_paradigms(campaign)) == len(PHENOMENON_OF) + 1
+    fewer = campaign.model_copy(update={"blimp": BlimpOptions(per_paradigm=20)})
+    for chosen, expected in ((campaign, [67_000, 68 * 60]), (fewer, [67 * 20, 68 * 20])):
+        counts = [find_benchmark(s).expected_units(chosen, catalogue, "eng") for s in SETS]
+        assert counts == expected
+
+
+def test_a_named_model_without_seeds_is_refused_and_one_of_all_left_out():
+    campaign, catalogue = loaded(name="config")
+    assert campaign.models == "all"
+    assert "blimp-lstm-curve" not in {catalogue.row_of(name) for name in catalogue.models}
+    message = r"names 'blimp-lstm-curve', whose recipe 'blimp-lstm-curve' has seeds: 0, so that"
+    with pytest.raises(UserError, match=message):
+        loaded(name="config", models=("blimp-5gram", "blimp-lstm-curve"))

@@ -7,14 +7,14 @@ import pytest
 @pytest.fixture(scope="session", autouse=True)
 def each_test_of_ranks_once():
     """scipy's exact test of the same tied differences is done once: it goes through all signs."""
-    from blimpworks.papers.urblimp.analysis import statistics
+    from blimpworks.papers.urblimp import analysis
 
-    wilcoxon = statistics.wilcoxon
+    wilcoxon = analysis.wilcoxon
 
     @cache
     def known(differences, method):
         return wilcoxon(np.array(differences), method=method)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(statistics, "wilcoxon", lambda d, method: known(tuple(d), method))
+        patch.setattr(analysis, "wilcoxon", lambda d, method: known(tuple(d), method))
         yield

@@ -15,13 +15,17 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.exhibits.shared import read_plain
-from blimpworks.papers.urblimp.analysis.statistics import signed_rank_p
-from blimpworks.papers.urblimp.exhibits.data import table1, table2, table10
-from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7, table8, table9
-from blimpworks.papers.urblimp.exhibits.models import GEMMA, TUNED
-from blimpworks.papers.urblimp.exhibits.significance import table5
-from blimpworks.papers.urblimp.exhibits.statements import text
-from blimpworks.papers.urblimp.exhibits.validation import validation
+from blimpworks.papers.urblimp.analysis import signed_rank_p
+from blimpworks.papers.urblimp.exhibits.claims import table5, text
+from blimpworks.papers.urblimp.exhibits.data import table1, table2, table10, validation
+from blimpworks.papers.urblimp.exhibits.evaluation import (
+    GEMMA,
+    TUNED,
+    table4,
+    table7,
+    table8,
+    table9,
+)
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.tables import ACCURACIES, read_table, write_rows, write_table
@@ -34,7 +38,7 @@ from support.validation_kit import OPTIONS, measured_people
 
 MEASURED = {*(f"table{number}" for number in (*range(1, 9), 10)), "fig1", "fig2", "text", "tests"}
 OWN = {"rules", "samples", "lengths", "lengths_fig", "examples_fig"}
-"""Exhibits that the paper has not; ``test_own_exhibits`` has their tests."""
+"""Exhibits that the paper has not; ``test_statistics`` has their tests."""
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +72,8 @@ def test_the_best_of_each_row_is_bold_by_both_printed_digits(tables):
 
 def test_table_5_tests_phenomena_without_their_rounding(tables, accuracy):
     exhibit = table5(tables, LABELS)
-    scores = [
-        [
-            np.mean([accuracy[model, paradigm] for paradigm in paradigms])
-            for _, paradigms in PHENOMENA.values()
-        ]
-        for model in GEMMA[:2]
-    ]
+    phenomena = [[*paradigms] for _, paradigms in PHENOMENA.values()]
+    scores = [[accuracy[model][uids].mean() for uids in phenomena] for model in GEMMA[:2]]
     p = cell(exhibit, "gemma-3-1b-pt and gemma-3-4b-pt", "p")
     assert p.value == pytest.approx(signed_rank_p(*scores))
     assert len(exhibit.cells) == 2 * 6
@@ -96,10 +95,8 @@ def test_tables_1_2_and_10_count_pairs_and_paradigms(tables):
 def test_the_texts_claims_are_counted_on_the_campaigns_own_models(tables, accuracy):
     exhibit = text(tables, LABELS)
     small, large = "gemma-3-27b", ("llama-3-70b", "deepseek-r1-distill-llama-70b")
-    ahead = sum(
-        accuracy[small, paradigm] > max(accuracy[other, paradigm] for other in large)
-        for paradigm in PARADIGMS
-    )
+    scores = {model: accuracy[model][[*PARADIGMS]] for model in (small, *large)}
+    ahead = sum(scores[small] > np.maximum(*(scores[model] for model in large)))
     claim = "gemma-3-27b-pt ahead of Llama-3-70B and DeepSeek-R1-Llama-70B: paradigms"
     result = cell(exhibit, claim, "Value")
     assert (result.value, result.n) == (ahead, 19)
@@ -149,8 +146,8 @@ def test_table_9_has_people_on_each_paradigm_and_both_means(people):
     exhibit = table9(people, ALONE)
     rows = read_plain(ACCURACIES, people["people"][0]).set_index("paradigm")
     for paradigm, name in PARADIGMS.items():
-        number = cell(exhibit, name, "Accuracy")
-        assert number.value == pytest.approx(100 * rows["accuracy"][paradigm])
+        percent = 100 * rows["accuracy"][paradigm]
+        assert cell(exhibit, name, "Accuracy").value == pytest.approx(percent)
     average = cell(exhibit, "Average", "Accuracy")
     assert average.value == pytest.approx(100 * rows["accuracy"].mean())
     phenomena = rows.groupby("phenomenon")["accuracy"].mean()

@@ -7,7 +7,7 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.linguistics.orthography import INVISIBLE, ZWNJ
-from blimpworks.papers.urblimp.items.trees import read_trees
+from blimpworks.papers.urblimp.items.patterns import read_trees
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.tables import KEPT
 from support import urblimp_kit
@@ -118,9 +118,8 @@ def test_a_rule_without_a_match_is_counted_with_none_in_its_place(tmp_path):
         {"name": name, "pattern": f'V [form="{form}"]', "change": change}
         for name, form in forms.items()
     ]
-    built = urblimp_kit.build(
-        tmp_path, rules=urblimp_kit.write_rules(tmp_path / "rules", about="x", rules=rules)
-    )
+    folder = urblimp_kit.write_rules(tmp_path / "rules", about="x", rules=rules)
+    built = urblimp_kit.build(tmp_path, rules=folder)
     result = {row["rule"]: (row["outcome"], row["reason"], row["n"]) for row in built.counts}
     assert result["first"] == result["third"] == (KEPT, "", 0)
     assert result["second"] == (KEPT, "", len(built.items))

@@ -1,10 +1,17 @@
-"""The pattern language: each kind of clause, the search itself, and refused patterns."""
+"""Pieces of rules: patterns and their matches, inflection by rule, and the spelling of Urdu."""
+
+import unicodedata
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.items.patterns import holds, matches, parse_pattern
-from support.urblimp_kit import tree
+from blimpworks.linguistics.orthography import INVISIBLE, ZWNJ
+from blimpworks.papers.urblimp.items.inflection import Inflection, cell_of
+from blimpworks.papers.urblimp.items.patterns import holds, matches, parse_pattern, plain_trees
+from support.urblimp_kit import LETTERS, tree, urdu, word
 
 # The boy gave the girl a book.
 GAVE = tree(
@@ -122,3 +129,247 @@ def test_a_malformed_pattern_is_refused_in_a_sentence(pattern, message):
 
 def test_edges_connect_the_parts_of_a_pattern():
     assert parse_pattern(f"{APART}; N0 -> N1; N2 -> N3").apart == 2
+
+
+FORMS = [
+    # Participles have the ending of gender and number, infinitives of case and gender.
+    ("دیکھنا", "Perf", "دیکھا دیکھے دیکھی دیکھیں"),
+    ("دیکھنا", "Imp", "دیکھتا دیکھتے دیکھتی دیکھتیں"),
+    # after vowels
+    ("آنا", "Perf", "آیا آئے آئی آئیں"),
+    ("سونا", "Perf", "سویا سوئے سوئی سوئیں"),
+    ("بتانا", "Imp", "بتاتا بتاتے بتاتی بتاتیں"),
+    # stems in ن and in ہ, whose lemmas the treebank has with another ہ
+    ("سننا", "Perf", "سنا سنے سنی سنیں"),
+    ("کہہنا", "Perf", "کہا کہے کہی کہیں"),
+    # irregular ones
+    ("کرنا", "Perf", "کیا کیے کی کیں"),
+    ("جانا", "Perf", "گیا گئے گئی گئیں"),
+    ("دینا", "Perf", "دیا دیے دی دیں"),
+    ("ہونا", "Perf", "ہوا ہوئے ہوئی ہوئیں"),
+    ("پینا", "Perf", "پیا پیے پی پیں"),
+    ("پڑھنا", "Inf", "پڑھنا پڑھنے پڑھنی"),
+    ("کرنا", "Inf", "کرنا کرنے کرنی"),
+    ("آنا", "Inf", "آنا آنے آنی"),
+]
+
+
+@pytest.fixture(scope="module")
+def inflection():
+    return urdu().inflection
+
+
+def cells(paradigm, lemma, inside=False, **features):
+    """Usual forms of the cells that have some features, in the order of the paradigm."""
+    forms = paradigm.forms(lemma, inside=inside).items()
+    return [spellings[0] for cell, spellings in forms if features.items() <= cell_of(cell).items()]
+
+
+@pytest.mark.parametrize(("lemma", "kind", "forms"), FORMS)
+def test_a_verb_has_the_forms_of_its_class(inflection, lemma, kind, forms):
+    feature = {"VerbForm": kind} if kind == "Inf" else {"Aspect": kind}
+    assert cells(inflection.paradigms["verb"], lemma, **feature) == forms.split()
+
+
+@pytest.mark.parametrize("lemma", ["دیکھنا", "سونا", "کرنا", "جانا", "ہونا"])
+def test_the_plurals_nasal_is_the_last_words_of_a_complex_alone(inflection, lemma):
+    verb = inflection.paradigms["verb"]
+    for aspect in ("Perf", "Imp"):
+        _, _, singular, plural = cells(verb, lemma, inside=True, Aspect=aspect)
+        assert plural == singular == cells(verb, lemma, Aspect=aspect)[2]
+
+
+@pytest.mark.parametrize(
+    ("lemma", "upos", "form", "change", "expected"),
+    [
+        ("جانا", "VERB", "گئیں", {"Gender": "other"}, "گئے"),
+        ("جانا", "VERB", "گیے", {"Number": "other"}, "گیا"),
+        ("کرنا", "VERB", "کی", {"Aspect": "Imp"}, "کرتی"),
+        ("لکھنا", "VERB", "لکھنے", {"VerbForm": "Inf", "Case": "Nom", "Gender": "Masc"}, "لکھنا"),
+        ("ہے", "AUX", "ہے", {"Person": "1"}, "ہوں"),
+        ("تھا", "AUX", "تھیں", {"Gender": "other"}, "تھے"),
+        ("اچھا", "ADJ", "اچھا", {"Gender": "other"}, "اچھی"),
+        ("لڑکی", "NOUN", "لڑکیوں", {"Case": "Nom"}, "لڑکیاں"),
+        ("کتاب", "NOUN", "کتابوں", {"Case": "Nom", "Gender": "Fem", "Number": "Plur"}, "کتابیں"),
+    ],
+)
+def test_a_form_is_put_into_another_cell(inflection, lemma, upos, form, change, expected):
+    assert inflection.changed(word(form, lemma, upos), change)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("lemma", "upos", "form"),
+    [
+        ("جانا", "VERB", "گیئں"),  # a slip
+        ("جانا", "NOUN", "گیا"),  # no verb
+        ("عمدہ", "ADJ", "عمدہ"),  # invariable
+        ("خوبصورت", "ADJ", "خوبصورت"),
+        ("چاہئے", "AUX", "چاہئے"),  # no infinitive
+    ],
+)
+def test_a_form_that_its_lemma_does_not_give_by_rule_is_not_changed(inflection, lemma, upos, form):
+    assert inflection.changed(word(form, lemma, upos), {"Gender": "other"}) == ()
+    assert inflection.changed(word(form, lemma, upos), {"Number": "other"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("form", "lemma", "features", "change", "known", "expected"),
+    [
+        ("لڑکے", "لڑکا", "Acc Sing Masc", {"Case": "Nom"}, {}, "لڑکا"),
+        ("لڑکے", "لڑکا", "Nom Plur Masc", {"Case": "Nom"}, {}, "لڑکے"),
+        # The treebank calls the polite plural Sing, as the subjunctive's third person is.
+        ("رہے", "رہنا", "Perf Sing", {"Number": "Sing"}, {"Number": "Plur"}, "رہا"),
+    ],
+)
+def test_ambiguous_forms_are_read_as_treebank_and_complex_say(
+    inflection, form, lemma, features, change, known, expected
+):
+    names = {"Acc": "Case", "Nom": "Case", "Perf": "Aspect", "Masc": "Gender"}
+    named = {names.get(value, "Number"): value for value in features.split()}
+    upos = "NOUN" if "Case" in named else "AUX"
+    changed = inflection.changed(word(form, lemma, upos, **named), change, certain=known)
+    assert changed[0] == expected
+
+
+def test_a_verb_is_a_stem_before_the_auxiliary_of_the_progressive(inflection):
+    """سن is the stem of سننا and سنا its perfective; before رہنا only the stem can stand."""
+    following = word("رہا", "رہنا", "AUX")
+    assert {
+        reading.cell.get("VerbForm")
+        for reading in inflection.readings(word("سن", "سننا", "VERB"), following)
+    } == {"Stem"}
+    assert inflection.readings(word("سنا", "سننا", "VERB"), following) == []
+    assert inflection.readings(word("سنتا", "سننا", "VERB"), following)
+
+
+def test_before_the_future_a_verb_is_a_subjunctive(inflection):
+    future = word("گی", "گا", "AUX")
+    go = word("آئیں", "آنا", "VERB")
+    assert {r.cell.get("Mood") for r in inflection.readings(go, future)} == {"Sub"}
+    assert len(inflection.readings(go)) > len(inflection.readings(go, future))
+    assert inflection.changed(go, {"Number": "Sing"}, future)[0] == "آئے"
+
+
+@pytest.mark.parametrize(
+    ("paradigm", "message"),
+    [
+        *(
+            ({"cells": {text: ["a"]}}, r"cell .* is malformed at .*expected Name=Value")
+            for text in ("", "Gender", "Gender=", "=Masc", "Gender=Masc|")
+        ),
+        ({"cells": {"A=b": ["a"]}, "lemma": "(x"}, "'\\(x' is no regular expression"),
+        ({"cells": {"A=b": ["a"]}, "stem": ["(x", ""]}, "'\\(x' is no regular expression"),
+        ({"cells": {"A=b": ["a"]}, "inside": {"A=c": "A=b"}}, "'A=c', which is no cell"),
+        ({"cells": {"A=b": ["a"]}, "irregular": {"x": {"A": ["y"]}}}, "is malformed at 'A'"),
+        ({}, "Field required"),
+    ],
+)
+def test_a_malformed_paradigm_is_refused(paradigm, message):
+    with pytest.raises(ValidationError, match=message):
+        Inflection(paradigms={"x": paradigm})
+
+
+URDU = urdu().orthography
+FOREIGN = "يىكهةۀەڪ"
+OTHERS = "ـ" + ZWNJ + "\u200d\u200e\u200f\u202b\ufeff\u064b\u064e\u0651\u0654_"
+
+urdu_text = st.text(st.sampled_from(LETTERS + FOREIGN + OTHERS + "۰۱٣5-"), max_size=8)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        # letters of Arabic keyboards
+        ("كتاب", "کتاب"),
+        ("علي", "علی"),
+        ("هم", "ہم"),
+        ("٢٠١٣", "۲۰۱۳"),
+        # marks that say nothing
+        ("کتـــاب", "کتاب"),
+        ("\ufeffاردو", "اردو"),
+        # short vowels
+        ("اُردُو", "اردو"),
+        # letters and marks in one code point
+        ("ا\u0653پ", "آپ"),
+        ("آۓ", "آئے"),
+        # final letters within words
+        ("مےں", "میں"),
+        ("اےک", "ایک"),
+        ("جائےگا", "جائے گا"),
+        ("کرےںگے", "کریں گے"),
+        ("بےشمار", "بے شمار"),
+        ("ھم", "ہم"),
+        # what keeps letters apart
+        ("کریں_گے", "کریں گے"),
+        (f"خوب{ZWNJ}صورت", "خوب صورت"),
+        # what is well spelled stays
+        ("ہے", "ہے"),
+        ("بڑے", "بڑے"),
+        ("مانگے", "مانگے"),
+        ("گاؤں", "گاؤں"),
+        ("۔", "۔"),
+    ],
+)
+def test_a_word_has_one_spelling(written, expected):
+    assert URDU.word(written) == expected
+
+
+@pytest.mark.parametrize("only", ["\u200c", "\u200f", "_", "ـ", "\u064e"])
+def test_a_word_of_nothing_but_marks_stays_a_word(only):
+    assert URDU.word(only) == only
+
+
+@given(urdu_text.filter(lambda text: {*text} & {*LETTERS}))
+@example("_ھ")
+@example("ھ\u0654")
+@example("ـ\u200cا")
+@settings(max_examples=300)
+def test_a_spelled_word_is_composed_has_no_foreign_letter_and_stays(text):
+    once = URDU.word(text)
+    assert URDU.word(once) == once
+    assert unicodedata.is_normalized("NFC", once)
+    assert not set(once) & {*FOREIGN, *map(chr, INVISIBLE), ZWNJ}
+    assert once == " ".join(once.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("وہ آیا ۔", "وہ آیا۔"),
+        ("وہ ( کل ) آیا ۔", "وہ (کل) آیا۔"),
+        ("وہ : میں", "وہ: میں"),
+        ('" ہاں " ، " نہیں "', '"ہاں"، "نہیں"'),
+        ("وہ آیا -", "وہ آیا۔"),
+        ("وہ آیا .", "وہ آیا۔"),
+        ("۲ - ۳ گھر ۔", "۲ - ۳ گھر۔"),
+    ],
+)
+def test_punctuation_is_spaced_and_closed_as_in_print(words, expected):
+    assert URDU.joined((form, True) for form in words.split()) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled", "forms"),
+    [
+        ("وہ كل  جائےگا۔", "وہ کل جائے گا۔", "وہ کل جائے گا ۔"),
+        ('اس نے كہا "ہاں"۔', 'اس نے کہا "ہاں"۔', 'اس نے کہا " ہاں " ۔'),
+        ("(بےشمار) لوگ", "(بے شمار) لوگ", "( بے شمار ) لوگ"),
+        ("", "", ""),
+    ],
+)
+def test_text_is_spelled_and_spaced_as_pairs_are(text, spelled, forms):
+    assert URDU.text(text) == spelled
+    assert " ".join(form for form, _ in URDU.tokens(text)) == forms
+
+
+def test_words_that_the_treebank_joins_stay_joined():
+    assert URDU.joined([("۲۰", False), ("%", True), ("لوگ", False), ("۔", True)]) == "۲۰% لوگ۔"
+
+
+def test_plain_text_makes_words_without_edges(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("وہ كل آیا۔\n\nہم گئے؟\n", encoding="utf-8")
+    result = list(plain_trees(path, URDU))
+    assert [" ".join(w.form for w in t.words) for t in result] == ["وہ کل آیا ۔", "ہم گئے ؟"]
+    assert {w.head for t in result for w in t.words} == {-1}
+    assert {t.file for t in result} == {"a.txt"}

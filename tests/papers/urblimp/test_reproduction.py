@@ -12,7 +12,7 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import formula_of
 from blimpworks.exhibits.render import build_exhibit
-from blimpworks.papers.urblimp.exhibits.models import model_facts
+from blimpworks.papers.urblimp.paper import model_facts
 from blimpworks.papers.urblimp.published import accuracies
 from blimpworks.reproduction.comparisons import Paper
 from blimpworks.reproduction.printed import read_published

@@ -196,15 +196,12 @@ def test_rules_of_one_variant_are_left_out_of_the_other(tmp_path):
         assert found == {(name, word)}
 
 
-TEXT = "وہ روز کام کرتا رہا ہے۔\nیہ كتاب اچھی ہے۔\n"
-
-
 def test_rules_that_need_no_edges_read_plain_text_too(tmp_path):
     pattern = 'A [form="رہا"]; T [form="ہے"|"تھا"]; A < T'
     rule = {"source": "text", "pattern": pattern, "change": [delete("A")]}
     language = {"orthography": SMALL["orthography"]}
     folder = write_rules(tmp_path / "rules", language=language, about="x", rules=[rule])
-    (tmp_path / "more.txt").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "more.txt").write_text("وہ روز کام کرتا رہا ہے۔\nیہ كتاب اچھی ہے۔\n", "utf-8")
     result = build(tmp_path, rules=folder, texts=[tmp_path / "more.txt"])
     of_text = [item for item in result.items if item["file"] == "more.txt"]
     assert [(i["good"], i["bad"], i["treebank"], i["line"], i["sent_id"]) for i in of_text] == [
@@ -258,6 +255,7 @@ def test_a_malformed_rule_is_refused_in_a_sentence_by_file_and_key(tmp_path, fie
     assert not told.endswith("..")
 
 
+NO_CELL = {"v": {"cells": {"A": []}}}
 WORDFREQ = "'attestation.wordfreq' is '{}', for which wordfreq has no list; expected one"
 
 
@@ -267,11 +265,7 @@ WORDFREQ = "'attestation.wordfreq' is '{}', for which wordfreq has no list; expe
         ([], {}, "key 'rules' is []: expected a list of one or more."),
         ([GOOD_RULE] * 2, {}, "rules.0.name and rules.1.name are both 'plain'"),
         ([GOOD_RULE], {"orthography": {"spellings": [["(x", ""]]}}, "'(x' is no"),
-        (
-            [GOOD_RULE],
-            {"inflection": {"paradigms": {"v": {"cells": {"A": []}}}}},
-            "malformed at 'A'",
-        ),
+        ([GOOD_RULE], {"inflection": {"paradigms": NO_CELL}}, "malformed at 'A'"),
         ([GOOD_RULE], {"table": {}}, "key 'table' is not a setting"),
         ([GOOD_RULE], {"attestation": {"wordfreq": "xx"}}, WORDFREQ.format("xx")),
         ([GOOD_RULE], {"attestation": {"wordfreq": "no code"}}, WORDFREQ.format("no code")),

@@ -1,9 +1,10 @@
-"""Statistics of BLiMP alone: accuracy in bins of single pairs, and learning curves.
+"""Statistics that only BLiMP needs: accuracy in bins of pairs, and learning curves.
 
-Source: Warstadt et al. (2020), section 5.2 and Figure 2 on bins; section 6.3 on curves: ordinary
-least squares of accuracy on the binary logarithm of tokens, extrapolated to human accuracy. The
-paper's log-probability is the acceptable sentence's; here length and perplexity are, too. It does
-not say how it bins: here by quantiles of each model's own values over all pairs that it judged.
+Source: Warstadt et al. (2020), section 5.2 and Figure 2 on bins, section 6.3 on curves. The paper
+takes the log-probability of the acceptable sentence; length and perplexity are of the same sentence
+here. It does not say how it bins: here bins are between quantiles of a model's values over all
+pairs that it judged. A curve is fitted by ordinary least squares of accuracy on the binary
+logarithm of tokens, and extrapolated to human accuracy.
 """
 
 import logging
@@ -38,9 +39,9 @@ JUDGED = ["item_id", "method", "correct"]
 def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
     """Return the factors of each pair; rows of ``items`` and ``scores`` correspond.
 
-    Length (words between spaces), perplexity per scored token and log-probability [nats] are the
-    grammatical sentence's. Confidence is the absolute difference of both log-probabilities. NaN
-    without a score.
+    Length (in words between spaces), perplexity per scored token, and log-probability (in nats) are
+    those of the grammatical sentence. Confidence is the absolute difference of the two
+    log-probabilities. Factors without a score are NaN.
     """
     good, bad = (scores[f"logprob_{side}"].to_numpy() for side in ("good", "bad"))
     tokens = scores["tokens_good"].to_numpy().astype(float)
@@ -55,21 +56,24 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
 
 
 def bins_of(values: pd.Series, most: int) -> pd.Series:
-    """Return the bin of each value, from 0, by quantiles; equal values share one."""
+    """Return the number of each value's bin, from 0, in at most ``most`` bins between quantiles.
+
+    Equal values share a bin.
+    """
     ordered = np.sort(values.to_numpy())
-    # Positions of the quantiles as whole numbers and parts of `most`: a float such as 0.6 * 10
-    # lies a little above the value that it stands for, which would then change its bin.
+    # Positions of quantiles are computed in whole numbers and remainders: a float such as 0.6 * 10
+    # is a little too large, which would put the value at that position into the wrong bin.
     quotients, remainders = np.divmod(np.arange(most + 1) * (len(ordered) - 1), most)
-    after = ordered[np.minimum(quotients + 1, len(ordered) - 1)]
-    edges = np.unique(ordered[quotients] + remainders / most * (after - ordered[quotients]))
+    following = ordered[np.minimum(quotients + 1, len(ordered) - 1)]
+    edges = np.unique(ordered[quotients] + remainders / most * (following - ordered[quotients]))
     numbers = np.searchsorted(edges[1:-1], values.to_numpy(), side="right")
     return pd.Series(pd.factorize(numbers, sort=True)[0], index=values.index)
 
 
 def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
-    """Yield accuracy in each bin of each factor, with Wilson's interval.
+    """Yield the accuracy in each bin of each factor, with Wilson's interval.
 
-    ``rows`` have the factors and ``correct``; those without a factor's value are left out.
+    ``rows`` has the factors and ``correct``. Pairs without a value of a factor are left out.
     """
     for factor in FACTORS:
         measured = rows[np.isfinite(rows[factor].astype(float)) & rows["correct"].notna()]
@@ -95,7 +99,7 @@ def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
 def bin_accuracies(
     results: Sequence[tables.Evaluation], method: str, bins: int, output: Path
 ) -> int:
-    """Write the accuracy of each model by factor in at most ``bins``; return the number of rows."""
+    """Write the accuracy of each model in at most ``bins`` bins of each factor; count the rows."""
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
     frames = []
@@ -122,16 +126,16 @@ def bin_accuracies(
 # Learning curves
 
 DOUBLING, TO_HUMAN = "log2 tokens", "log10 tokens at human accuracy"
-"""Terms: the slope per doubling of the text, and the text that human accuracy needs."""
+"""Terms: the slope per doubling of the text, and the text needed for human accuracy."""
 Curves = Mapping[str, Mapping[str, int]]
-"""Tokens of each model trained on a sample, by row of the table of models."""
+"""Tokens of each model trained on a sample, by row of models.tsv and model."""
 Rows = list[dict[str, Any]]
 
 
 def phenomena_accuracies(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Return accuracies [models, phenomena and all], shares of 1: means over paradigms.
+    """Return mean accuracies over paradigms, from 0 to 1, as [models, phenomena and all].
 
-    ``accuracies`` are rows by paradigm, of one method.
+    ``accuracies`` has rows by paradigm of one method.
     """
     rows = accuracies[accuracies["paradigm"].isin(PHENOMENON_OF)].astype({"model": object})
     phenomena = rows["paradigm"].astype(object).map(PHENOMENON_OF)
@@ -140,9 +144,9 @@ def phenomena_accuracies(accuracies: pd.DataFrame) -> pd.DataFrame:
 
 
 def fit_curve(accuracies: pd.Series, tokens: pd.Series, human: float | None = None) -> Rows:
-    """Return the terms of a curve: intercept, slope per doubling, tokens to reach ``human``.
+    """Return the terms of a curve: intercept, slope per doubling, tokens at ``human`` accuracy.
 
-    ``accuracies`` and ``tokens`` are [models]. No rows for fewer than two sizes or three models.
+    ``accuracies`` and ``tokens`` are [models]. Fewer than two sizes or three models give no terms.
     """
     logarithms = pd.DataFrame({DOUBLING: np.log2(tokens.astype(float))})
     rows: Rows = ordinary_least_squares(accuracies, logarithms)
@@ -164,11 +168,11 @@ def _read(path: Path, models: set[str], method: str) -> pd.DataFrame:
 def fit_curves(
     accuracies: Path, humans: Path | None, curves: Curves, method: tuple[str, str], output: Path
 ) -> int:
-    """Write a table of regressions by phenomenon and over all; return the number of rows.
+    """Write regressions of accuracy by phenomenon and over all; return the number of rows.
 
-    ``humans`` is a table with human accuracies; without it nothing is extrapolated. ``method``
-    names the methods of the models' and the humans' accuracies. A model of the result is a row of
-    the table of models. Raises UserError for a missing table or another schema.
+    ``humans`` is a table with human accuracies; without it, nothing is extrapolated. ``method``
+    has the methods of the models' and the humans' accuracies. The column model of the result names
+    rows of models.tsv.
     """
     models = {model for sizes in curves.values() for model in sizes}
     measured = phenomena_accuracies(_read(accuracies, models, method[0]))

@@ -24,7 +24,7 @@ def build_blimp_items(
     """Turn paradigms, released or generated, into items with critical regions."""
 
 
-@command(f"{PAPER}.items.generator.generate:generate_paradigms")
+@command(f"{PAPER}.items.generate:generate_paradigms")
 def generate_blimp(
     declarations: list[Path] = argument("Paradigms, as declared."),
     lexicon: Path = option("Directory of the lexicon."),
@@ -33,7 +33,7 @@ def generate_blimp(
     seed: int = shared.SEED,
 ) -> None:
     """Generate pairs of declared paradigms, in the form that BLiMP was released in."""
-    from blimpworks.papers.blimp.items.generator import generate
+    from blimpworks.papers.blimp.items import generate
     from blimpworks.papers.blimp.items.lexicon import FILES
 
     if len(declarations) != len(output):
@@ -55,7 +55,7 @@ def try_paradigm(
     seed: int = shared.SEED,
 ) -> None:
     """Show pairs that a declaration would give; write nothing."""
-    from blimpworks.papers.blimp.items.generator.generate import preview
+    from blimpworks.papers.blimp.items.generate import preview
 
     for line in preview(declaration, lexicon, show, seed):
         typer.echo(line)
@@ -98,8 +98,7 @@ def bin_accuracies(
     """Compute accuracy by length, perplexity, probability and confidence of pairs, in bins."""
 
 
-def _and_of_people(method: str, _: Mapping[str, Any]) -> tuple[str, str]:
-    # The models' method, and that of people's single judgements.
+def _with_method_of_people(method: str, _: Mapping[str, Any]) -> tuple[str, str]:
     from blimpworks.papers.blimp.released_results import INDIVIDUAL
 
     return method, INDIVIDUAL
@@ -110,7 +109,7 @@ def fit_curves(
     accuracies: Path = argument("Accuracies table."),
     curves: dict[str, Any] = json_option("Tokens of models by row and model, as JSON."),
     method: str = option(
-        "Method of judging.", use=Use(records=RECORDED.records, passes=_and_of_people)
+        "Method of judging.", use=Use(records=RECORDED.records, passes=_with_method_of_people)
     ),
     output: Path = shared.OUTPUT,
     humans: Path | None = option("Accuracies table with humans.", default=None),

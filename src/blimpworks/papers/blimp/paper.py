@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from blimpworks.campaign.catalogue import Catalogue, Pinned
+from blimpworks.campaign.catalogue import Catalogue, Pinned, curves_of
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.parts import named_sources
+from blimpworks.campaign.settings import training
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import SPECS
-from blimpworks.papers.blimp.exhibits.facts import FACTS
 from blimpworks.papers.blimp.paradigms import BENCHMARK, GENERATED, LANG, PHENOMENON_OF
 from blimpworks.papers.blimp.settings import BlimpOptions
 
@@ -38,19 +39,18 @@ def _expected(name: str, campaign: Campaign, _catalogue: Catalogue, _lang: str) 
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Raise UserError without English, released files or declared paradigms, as benchmarks need."""
+    """Raise UserError if English, released files or declared paradigms are needed but missing."""
     requested = [name for name in campaign.benchmarks if name in (BENCHMARK, GENERATED)]
     if LANG not in catalogue.languages:
         raise UserError(
             f"benchmark {requested[0]!r} has items in {LANG} alone; languages has "
             f"{', '.join(catalogue.languages)}: add {LANG}, or take it out of benchmarks."
         )
-    kind = blimp.RELEASED_DATA
-    if BENCHMARK in requested and not catalogue.sources_of(kind, LANG):
+    if BENCHMARK in requested and not catalogue.sources_of(blimp.RELEASED_DATA, LANG):
         raise UserError(
-            f"{campaign.catalogue.sources} has no row of kind {kind!r} and lang {LANG!r}, "
-            f"expected one for each released file of benchmark {BENCHMARK!r}; add those of "
-            f"config/sources.tsv, or take {BENCHMARK!r} out of benchmarks."
+            f"{campaign.catalogue.sources} has no row of kind {blimp.RELEASED_DATA!r} and lang "
+            f"{LANG!r}, expected one for each released file of benchmark {BENCHMARK!r}; add those "
+            f"of config/sources.tsv, or take {BENCHMARK!r} out of benchmarks."
         )
     if GENERATED in requested and not blimp.declared_paradigms(campaign):
         raise UserError(
@@ -61,8 +61,48 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def released_results(campaign: Campaign, catalogue: Catalogue) -> Sequence[Pinned]:
-    """Return files of the authors' released results, where all can be had."""
+    """Return the files of the authors' released results; none if any of them is missing."""
     return named_sources(campaign, catalogue, RELEASED_RESULTS)
+
+
+# Facts of a campaign that exhibits show. The Snakefile asks for them each time it is parsed.
+
+
+def blimp_curves(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
+    """Return the label, and the training tokens by model, of each row of models on samples."""
+    curves = curves_of(catalogue.seeds)
+    first_models = {row: catalogue.models[next(iter(curves[row]))] for row in curves}
+    facts: dict[str, dict[str, Any]] = {}
+    for row in sorted(curves, key=lambda row: first_models[row].architecture == "lstm"):
+        tokens, first = next(iter(curves[row].values())), first_models[row]
+        if not first.papers or BENCHMARK in first.papers:
+            label = first.label.rpartition(f", {tokens:,} tokens")[0]
+            facts[row] = {"label": label, "models": curves[row]}
+    return facts
+
+
+def blimp_training(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
+    """Return the label, size and number of sentences of each model that is trained here."""
+    texts = {}
+    for name, row in catalogue.models.items():
+        recipe = campaign.training.recipes.get(row.recipe)
+        of_others = row.papers and BENCHMARK not in row.papers
+        if recipe is None or of_others or isinstance(recipe, training.InstructRecipe):
+            continue
+        label = catalogue.models.get(catalogue.row_of(name), row).label
+        if isinstance(recipe, training.NgramRecipe):
+            size = f"order {recipe.order}"
+        elif isinstance(recipe, training.LstmRecipe):
+            size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
+        elif isinstance(recipe, training.NetworkRecipe):
+            size = f"{recipe.layers} layers of {recipe.hidden}"
+        else:
+            size = recipe.kind
+        corpus = getattr(recipe, "corpus", None)
+        source = campaign.training.corpora[corpus] if corpus else campaign.training
+        most = source.max_sentences
+        texts[name] = f"{label} ({size}" + (f", {most:,} sentences at most)" if most else ")")
+    return texts
 
 
 PAPER = Paper(
@@ -105,9 +145,9 @@ PAPER = Paper(
         catalogue.sources_of(blimp.RELEASED_DATA, LANG) if BENCHMARK in campaign.benchmarks else ()
     ),
     exhibits=SPECS,
-    facts=FACTS,
+    facts={"blimp_curves": blimp_curves, "blimp_training": blimp_training},
     tables={
-        # Released and generated pairs, so that both must be there.
+        # Released and generated pairs; both tables are needed.
         "data_sets": TableKind(
             paths=lambda layout, _: [
                 f"{layout.results}/accuracies/{name}.parquet" for name in (BENCHMARK, GENERATED)
@@ -116,7 +156,7 @@ PAPER = Paper(
             of_all_benchmarks=True,
         ),
         "bins": TableKind(template="{results}/bins/{paper}.parquet", evaluated=True),
-        # Beside people's accuracies, where these can be had.
+        # Extrapolated to people's accuracies, if these are available.
         "curves": TableKind(
             template="{results}/regressions/{paper}/curves.parquet",
             evaluated=True,

@@ -1,8 +1,8 @@
-"""Paradigms of BLiMP, as Table 4 groups them, and the prefix methods that each allows.
+"""Paradigms of BLiMP by phenomenon, as in Table 4, and the prefix methods that they allow.
 
 Source: Warstadt et al. (2020), Tables 2 and 4. The prefix methods of each paradigm are from the
-released data; Table 4 marks the same numbers, 20 and 20. No heavy imports, because printed
-accuracies are read with this module too.
+released data; Table 4 marks 20 paradigms for each method, too. The module imports nothing slow,
+because it is loaded each time the Snakefile is parsed.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from blimpworks.files import read_cells
 
 BENCHMARK, LANG, HUMAN = "blimp", "eng", "human"
 RERUN = "rerun_full_sentence"
-"""Method of the authors' run of 2021, which scores whole sentences only."""
+"""Method of the authors' run of 2021, which has full sentences only."""
 GENERATED = "blimp_generated"
 RELEASED_DATA = "blimp_data"
 RELEASED_PAIRS = 1000
@@ -21,7 +21,7 @@ PHENOMENA = {
     row["phenomenon"]: (row["upper"], row["lower"])
     for row in read_cells(Path(__file__).with_name("phenomena.tsv"))
 }
-"""Two-line headings of phenomena by their names in the released data."""
+"""Two-line headings of phenomena, by their names in the released data."""
 NAMES = {
     key: f"{upper} {lower}".strip().replace("/ ", "/") for key, (upper, lower) in PHENOMENA.items()
 }
@@ -41,5 +41,5 @@ ONE_PREFIX, TWO_PREFIX = _allowing("one_prefix"), _allowing("two_prefix")
 
 
 def declared_paradigms(campaign: Campaign) -> list[str]:
-    """Return the paradigms declared for the generator, by name."""
+    """Return the names of the paradigms that are declared for the generator, sorted."""
     return sorted(path.stem for path in campaign.folder("blimp").glob("paradigms/*.yaml"))

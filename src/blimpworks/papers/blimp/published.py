@@ -1,42 +1,40 @@
-"""Accuracies that BLiMP prints: Table 4, by paradigm and model, humans included.
+"""Read the accuracies that BLiMP prints: Table 4, by paradigm and model, humans included.
 
-Three groups of numbers are in each other's rows. Those of argument structure, and of determiners
-and nouns with an adjective, follow the order of the authors' file of results; their labels don't.
-That order is by name, with paradigms of animate subjects elsewhere. The human numbers of two
-paradigms of subject-verb agreement are exchanged, in that file as well, but not in the released
-summary of the validation.
+Within three groups of paradigms, numbers are in wrong rows. Two groups are argument structure, and
+determiners and nouns with an adjective. Their numbers follow the order of the authors' file of
+results, but the labels do not. The order is by name, except for animate subjects. The human
+numbers of two paradigms of subject-verb agreement are exchanged, also in that file, but not in the
+released summary of the validation.
 """
 
 from collections.abc import Iterator, Sequence
 
 from blimpworks.campaign.reference import PublishedRow
-from blimpworks.papers.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
+from blimpworks.papers.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF, RELEASED_PAIRS
 from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
-PAIRS = 1000
-"""Number of pairs of a paradigm (abstract)."""
 _ARGUMENTS = PARADIGMS["argument_structure"]
 _ADJECTIVES = tuple(u for u in PARADIGMS["determiner_noun_agreement"] if "_with_adj" in u)
 MISPLACED = {
     **dict(zip(_ARGUMENTS, (*_ARGUMENTS[2:], *_ARGUMENTS[:2]), strict=True)),
     **dict(zip(_ADJECTIVES, (*_ADJECTIVES[1:], *_ADJECTIVES[:1]), strict=True)),
 }
-"""Rows of Table 4, and the paradigms of their numbers."""
+"""Paradigms that the numbers in a row of Table 4 belong to, by the row's label."""
 _FIRST, _SECOND = (f"irregular_plural_subject_verb_agreement_{n}" for n in "12")
 MISPLACED_HUMANS = {**MISPLACED, _FIRST: _SECOND, _SECOND: _FIRST}
 
 
 def paradigm_of(row: PublishedRow) -> str:
-    """Return the paradigm of a number of Table 4."""
+    """Return the paradigm that a number of Table 4 belongs to."""
     misplaced = MISPLACED_HUMANS if row.column == HUMAN else MISPLACED
     return misplaced.get(row.row, row.row)
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield accuracies of paradigms, with those in another's row put into place.
+    """Yield the accuracies of Table 4, each for the paradigm that it belongs to.
 
-    Numbers of human ratings are not printed. Raises UserError for a row that is no paradigm, or a
-    number that is no percentage.
+    The paper does not print numbers of human ratings. Raises UserError for a row that is not a
+    paradigm, or a number that is not a percentage.
     """
     for row in printed:
         if row.exhibit == "table4":
@@ -47,7 +45,7 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
                 valid=row.row in PHENOMENON_OF,
                 model=row.column,
                 lang=LANG,
-                n=None if row.column == HUMAN else PAIRS,
+                n=None if row.column == HUMAN else RELEASED_PAIRS,
                 phenomenon=PHENOMENON_OF.get(paradigm),
                 paradigm=paradigm,
             )

@@ -1,11 +1,12 @@
-"""Read the authors' released results: accuracies, and single human judgements.
+"""Read the results that BLiMP's authors released: accuracies, and single human judgements.
 
-Three files have accuracies: by paradigm, model and method, as printed; of the human validation; and
-of a run of 2021, after Tables 3 and 4 were found misreported. The second has each paradigm's number
-of pairs that a majority got right. It also has the mean of the pairs' shares of right ratings, and
-the number of ratings. (The first has human accuracies too, with two paradigms exchanged, as in
-Table 4.) The judgements are from ``raw_results/all_outputs/human_responses.csv`` (Warstadt et al.
-2020, section 3.4): an assignment in each row, of four pairs and an attention check in any order.
+Three files have accuracies: the printed ones by paradigm, model and method; those of the human
+validation; and those of a run of 2021, after Tables 3 and 4 were found misreported. The file of the
+validation has a row for each paradigm. It counts the pairs that a majority got right and the
+ratings, and has the mean of the pairs' shares of right ratings. (The first file has human
+accuracies too, but two paradigms are exchanged, as in Table 4.) Judgements are from
+``raw_results/all_outputs/human_responses.csv`` (Warstadt et al. 2020, section 3.4). Each row there
+is an assignment of four pairs and an attention check, in any order.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,13 +23,17 @@ from blimpworks.papers.blimp.tables import RATINGS
 from blimpworks.tables import ACCURACIES, write_rows
 
 PREFIX = "released_"
-"""Prefix of the names of methods: the campaign may have judged by the same."""
-KINDS = {"sentence": "full_sentence", "one-prefix": "one_prefix", "two-prefix": "two_prefix"}
-METHODS = {kind: f"{PREFIX}{name}" for kind, name in KINDS.items()}
+"""Prefix of the methods' names, because the campaign may judge by the same methods."""
+METHODS = {
+    "sentence": f"{PREFIX}full_sentence",
+    "one-prefix": f"{PREFIX}one_prefix",
+    "two-prefix": f"{PREFIX}two_prefix",
+}
+"""Names of methods in our tables, by the type in the released results."""
 INDIVIDUAL, MAJORITY = "individual", "majority"
 """Methods of humans: single ratings, and the majority on each pair."""
 VALIDATED = 5
-"""Validated pairs of a paradigm (section 3.4)."""
+"""Number of validated pairs of a paradigm (section 3.4)."""
 REJECTED = "rejected"
 """Phenomenon of paradigms that the validation rejected."""
 MODELS = {
@@ -37,13 +42,13 @@ MODELS = {
     "TXL": "transformer-xl-wt103",
     "GPT2": "gpt2-large",
 }
-"""Columns of the results, and the models in our catalogue."""
+"""Models in our catalogue, by column of the released results."""
 RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), MODELS.values(), strict=True))
 RERUN_MEAN = "overall"
-"""Name of rows that are means."""
+"""Name of rows with means."""
 RESULTS: dict[str, float] = {**dict.fromkeys(MODELS, 1), "n": float("inf")}
 HUMANS = {"accepted": VALIDATED, "total_mean": 1, "count": float("inf")}
-"""Columns of numbers of each file, and their largest possible values."""
+"""Columns of numbers in the two CSV files, and their largest possible values."""
 
 
 def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataFrame:
@@ -67,7 +72,7 @@ def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataF
 
 
 def _row(model: str, paradigm: str, method: str, accuracy: float, n: int) -> dict[str, object]:
-    """Make a row of the table; the number of right answers is rounded."""
+    """Make a row of the table of accuracies; the number of right answers is rounded."""
     correct = round(accuracy * n)
     low, high = wilson(correct, n)
     return dict.fromkeys(ACCURACIES.names) | {
@@ -96,7 +101,7 @@ def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
             raise UserError(f"{path}:{number}: no JSON object ({error}).") from error
         row = row if isinstance(row, dict) else {}
         uid = row.get("UID")
-        # A mean stands there for each phenomenon, and one for all.
+        # There are means of each phenomenon and one of all paradigms.
         cell_key = (uid, row.get("linguistics_term") if uid == RERUN_MEAN else None)
         if uid not in [*PHENOMENON_OF, RERUN_MEAN] or cell_key in seen:
             raise UserError(
@@ -116,7 +121,7 @@ def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
 def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -> int:
     """Write the released accuracies of models and humans as a table; return their number.
 
-    ``rerun`` are the models' of 2021, under a method of their own.
+    ``rerun`` is the file of the run of 2021; its accuracies get a separate method.
     """
     rows = []
     for _, row in _read(results, ["UID", "type"], RESULTS).iterrows():
@@ -147,12 +152,12 @@ OTHERS = {
     "subject_island": UNVALIDATED,
     "attnchk": ATTENTION,
 }
-"""Conditions that are no paradigms of BLiMP, with their value of the column phenomenon."""
+"""Conditions that are not paradigms of BLiMP, with their value of the column phenomenon."""
 REFUSED, UNANSWERED = "assignment rejected", "not answered"
 NO_SPEAKER = "neither English nor native confirmed"
 NO_ENGLISH = "English not confirmed"
 REASONS = (REFUSED, UNANSWERED, NO_SPEAKER, NO_ENGLISH)
-"""Reasons for leaving a rating out; the last one only by the text's own criterion."""
+"""Reasons for leaving a rating out; only the text has the last criterion."""
 # The form misspells the name of its field for the answer "native".
 FIELDS = ("AssignmentId", "AssignmentStatus", "anonCode", "Answer.english", "Answer.navtive")
 SIDES = ("1", "2")
@@ -176,8 +181,8 @@ def _rating(row: Mapping[str, str], slot: int, where: str) -> dict[str, object]:
             f"{AGAIN}"
         )
     good, bad = (first, second) if right == "1" else (second, first)
-    # The released summary leaves out the first three kinds. Section 3.4 takes self-reported
-    # native speakers of English alone, which the fourth fails.
+    # The released summary leaves out ratings for the first three reasons. By section 3.4 raters are
+    # self-reported native speakers of English, which excludes the fourth too.
     reason = None
     if row["AssignmentStatus"] == "Rejected":
         reason = REFUSED
@@ -202,10 +207,10 @@ def _rating(row: Mapping[str, str], slot: int, where: str) -> dict[str, object]:
 
 
 def read_ratings(responses: Path, output: Path) -> dict[str, int]:
-    """Write the ratings, one a row; return their numbers, in all and by variant.
+    """Write the ratings, one a row; return their numbers, in total and by variant.
 
-    ``published`` ratings are behind the released summary, ``corrected`` ones meet the text's
-    criterion. A paradigm's pairs are numbered in order of appearance.
+    The released summary is made from ``published`` ratings; ``corrected`` ones meet the text's
+    criterion. The pairs of a paradigm are numbered in order of appearance.
     """
     needed = (*FIELDS, *(name.format(slot) for slot in SLOTS for name in CHOICE))
     with reading(responses, "BLiMP's released responses", "Retrieve them again."):
@@ -217,8 +222,8 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     ]
     pairs: dict[object, dict[object, int]] = {}
     for row in rows:
-        known_pairs = pairs.setdefault(row["paradigm"], {})
-        row["pair"] = known_pairs.setdefault((row["good"], row["bad"]), len(known_pairs) + 1)
+        numbers = pairs.setdefault(row["paradigm"], {})
+        row["pair"] = numbers.setdefault((row["good"], row["bad"]), len(numbers) + 1)
     write_rows(rows, RATINGS, output)
     counts = {name: sum(bool(row[name]) for row in rows) for name in ("published", "corrected")}
     return {"ratings": len(rows), **counts}

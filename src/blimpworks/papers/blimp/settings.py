@@ -1,4 +1,4 @@
-"""Settings of BLiMP: pairs, methods, and the generator."""
+"""Settings of BLiMP's pairs, methods of judging, and generator."""
 
 from typing import Annotated, Literal
 

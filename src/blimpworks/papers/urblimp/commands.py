@@ -29,7 +29,7 @@ def build_urblimp_items(
     """Make the pairs of UrBLiMP's paradigms in a language, by rules over its treebanks."""
 
 
-@command(calls=f"{PAPER}.analysis.lengths:compare_lengths", packages=shared.ARROW, cheap=True)
+@command(calls=f"{PAPER}.analysis:compare_lengths", packages=shared.ARROW, cheap=True)
 def compare_lengths(
     results: Path = shared.JUDGED,
     models: str = shared.EVALUATED,

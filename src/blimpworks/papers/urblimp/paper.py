@@ -2,21 +2,22 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from blimpworks.campaign.catalogue import Catalogue, Pinned
+from blimpworks.campaign.catalogue import Catalogue, ModelRow, Pinned
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.parts import lexicon_sources
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.exhibits import SPECS
-from blimpworks.papers.urblimp.exhibits.models import FACTS
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, PARADIGMS
-from blimpworks.papers.urblimp.settings import UrblimpOptions
+from blimpworks.papers.urblimp.settings import GUESSING, UrblimpOptions
 
 PAIRS = 9000
-"""Pairs of Urdu: some 2,000 of 1,087 sentences of UD_Urdu-UDTB, whose training part has 4,043."""
+"""Expected pairs of Urdu. A part of UD_Urdu-UDTB with 1,087 sentences gives some 2,000 pairs; its
+training part has 4,043 sentences."""
 TEXT = "urblimp_text"
-"""Kind of sources of plain text for pairs."""
+"""Kind of the sources that are plain text for pairs."""
 
 
 def _options(campaign: Campaign) -> UrblimpOptions:
@@ -37,20 +38,23 @@ def has_rules(campaign: Campaign, lang: str) -> bool:
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     """Return the campaign's languages that have rules, or those of them that its settings name."""
     named = _options(campaign).languages
+    # One listing of the folder: looking for each language's files would be slow.
     folders = {path.name for path in campaign.folder("urblimp").glob("*")}
-    with_folder = (lang for lang in catalogue.languages if lang in folders)
-    having = (lang for lang in with_folder if has_rules(campaign, lang))
-    return tuple(lang for lang in having if named == "all" or lang in named)
+    return tuple(
+        lang
+        for lang in catalogue.languages
+        if lang in folders and has_rules(campaign, lang) and (named == "all" or lang in named)
+    )
 
 
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-    """Return the pairs of a language; every language is taken to have as many as Urdu."""
+    """Estimate the number of pairs of a language, which is assumed to have as many as Urdu."""
     most = _options(campaign).per_paradigm
     return min(PAIRS, most * len(PARADIGMS)) if most else PAIRS
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Raise UserError for a language without rules, an unknown file, and for no rules at all."""
+    """Raise UserError for a language without rules, an unknown file, or no rules at all."""
     options = _options(campaign)
     for lang in () if options.languages == "all" else options.languages:
         if lang not in catalogue.languages or not has_rules(campaign, lang):
@@ -83,7 +87,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def spelling_pack(campaign: Campaign, lang: str) -> Path | None:
-    """Return the pack with the spelling of a language's pairs; None without rules."""
+    """Return the pack that has the spelling rules of a language's pairs; None without rules."""
     path = rules_folder(campaign, lang) / "language.yaml"
     return path if has_rules(campaign, lang) else None
 
@@ -93,6 +97,33 @@ def _of_people(template: str) -> TableKind:
     return TableKind(
         template=template, published="", absent=lambda campaign: not _options(campaign).annotations
     )
+
+
+# Facts of a campaign that exhibits show. The Snakefile asks for them each time it is parsed.
+
+
+def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
+    rows = catalogue.models.items()
+    return {name: row for name, row in rows if not row.papers or BENCHMARK in row.papers}
+
+
+def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
+    """Return billions of parameters (None if unknown), family and tuning of each model."""
+    return {
+        name: row.model_dump(include={"family", "tuning"}) | {"parameters": row.billions(campaign)}
+        for name, row in _models(catalogue).items()
+    }
+
+
+def validation_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
+    """Return the number of people who judge a pair."""
+    return campaign.section(UrblimpOptions).validation.model_dump(include={"per_pair"})
+
+
+def left_to_right(campaign: Campaign, catalogue: Catalogue) -> list[str]:
+    """Return the models that predict each token from those before it, in the catalogue's order."""
+    models = _models(catalogue).items()
+    return [name for name, row in models if row.architecture not in GUESSING]
 
 
 PAPER = Paper(
@@ -131,7 +162,11 @@ PAPER = Paper(
     sources=sources,
     other_items=lambda _campaign, _lang: "pairs made by our rules (the paper's are not public)",
     exhibits=SPECS,
-    facts=FACTS,
+    facts={
+        "urblimp_models": model_facts,
+        "urblimp_validation": validation_facts,
+        "urblimp_left_to_right": left_to_right,
+    },
     tables={
         "rules": TableKind(template="{results}/rules/{paper}/{lang}.counts.parquet"),
         "lengths": TableKind(template="{results}/lengths/{paper}.parquet", evaluated=True),

@@ -1,4 +1,4 @@
-"""Phenomena and paradigms of UrBLiMP.
+"""Phenomena and paradigms of UrBLiMP, and their names.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.1 and Tables 7 to 10.
 """
@@ -15,11 +15,11 @@ PHENOMENON_OF = {row["paradigm"]: row["phenomenon"] for row in _ROWS}
 PHENOMENA = {
     row["phenomenon"]: (
         row["name"],
-        {other["paradigm"]: other["part"] for other in _ROWS if other["name"] == row["name"]},
+        {r["paradigm"]: r["part"] for r in _ROWS if r["name"] == row["name"]},
     )
     for row in _ROWS
 }
-"""Name and paradigms (with distinguishing parts of their names), by key in the tables' order."""
+"""Name of each phenomenon, and its paradigms with the parts of names that distinguish them."""
 PARADIGMS = {
     row["paradigm"]: f"{row['name']}: {row['part']}" if row["part"] else row["name"]
     for row in _ROWS

@@ -1,7 +1,7 @@
-"""Accuracies that UrBLiMP prints of single paradigms: Tables 7 to 9, and section 4.1.
+"""Read the accuracies that UrBLiMP prints by paradigm: Tables 7 to 9, and section 4.1.
 
-The phenomena of Table 4 are means of these, and are recomputed from them. mBERT and mT5 are left
-out: the paper prints none of their paradigms, so the denominators are unknown.
+The accuracies by phenomenon of Table 4 are means of these, and are recomputed from them. mBERT and
+mT5 are left out: the paper prints no accuracies of their paradigms, so denominators are unknown.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield accuracies of models, over all pairs of a paradigm, and of people, over unknown pairs.
+    """Yield accuracies of models over all pairs of a paradigm, and of people over unknown pairs.
 
     Raises UserError for an unknown paradigm, or one without a number of pairs.
     """

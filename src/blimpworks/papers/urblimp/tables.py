@@ -1,9 +1,9 @@
-"""Tables of UrBLiMP alone."""
+"""Schemas of the tables that only UrBLiMP has; see ``blimpworks.tables``."""
 
 from blimpworks.tables import ITEMS, read_schema
 
-# change: deletion, replacement or move; constructed: whether the grammatical sentence is not the
-# treebank's own; focus_good and focus_bad: the differing parts.
+# change: deletion, replacement or move; constructed: whether the grammatical sentence differs from
+# the treebank's; focus_good and focus_bad: the differing parts.
 ITEM_SCHEMA = read_schema(__file__, "schemas/items.tsv", ITEMS)
 KEPT, DROPPED = "kept", "rejected"
 """Outcomes of matches."""

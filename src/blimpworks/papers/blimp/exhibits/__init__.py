@@ -8,4 +8,4 @@ from blimpworks.exhibits.exhibit import Descriptions
 HERE = Path(__file__)
 describe = Descriptions(HERE.with_name("descriptions.yaml"))
 SPECS = read_specs(HERE.with_name("specs.tsv"), "blimp", __package__)
-"""``humans`` and ``erratum`` are of print alone: no campaign measures their numbers."""
+"""``humans`` and ``erratum`` have published forms only: no campaign measures their numbers."""

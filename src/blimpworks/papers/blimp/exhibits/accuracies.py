@@ -1,7 +1,7 @@
-"""Read accuracies of BLiMP's paradigms (measured, printed or released) and make cells of them.
+"""Read accuracies of BLiMP's paradigms (measured, printed or released) and make cells from them.
 
-A phenomenon's accuracy is the mean over its paradigms, the overall one that over all paradigms
-(section 5; each paradigm has as many pairs).
+The accuracy on a phenomenon is the mean over its paradigms, and the overall accuracy the mean over
+all paradigms (section 5). Paradigms have equal numbers of pairs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,24 +15,24 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import Place, Tables, accuracy_cell, read_plain, where_of
-from blimpworks.papers.blimp.exhibits.facts import TRAINING
 from blimpworks.papers.blimp.exhibits.formulas import common, pearson_interval
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import INDIVIDUAL, METHODS
 from blimpworks.tables import ACCURACIES
 
 HALF_UP = 1e-9
+"""Added before rounding: halves are rounded up, even if floating point falls a little short."""
 OVERALL = "overall"
 """Key of all paradigms together in printed tables."""
 OWN, RELEASED = "accuracies", "released"
-"""Tables that cells are computed from: the column ``source`` of the rows read here."""
+"""Names of the tables that cells are computed from; rows have theirs in the column ``source``."""
 KEYS = ("benchmark", "lang", "model", "method", "paradigm")
 ENOUGH = 4
-"""Paradigms that an interval of a correlation needs."""
+"""Number of paradigms that an interval of a correlation needs."""
 
 
 def read_own(tables: Tables, labels: Labels, methods: Sequence[str] = ()) -> pd.DataFrame:
-    """Read measured or printed accuracies of models with a label. Raises UserError without any."""
+    """Read measured or printed accuracies of labelled models. Raises UserError without any."""
     chosen = [*methods] or [labels.method]
     where = {"model": [*labels.models, HUMAN], "paradigm": [*PHENOMENON_OF], "lang": LANG}
     rows = select_rows(read_plain(ACCURACIES, tables[OWN][0]), where | {"method": chosen})
@@ -50,28 +50,28 @@ def read_released(
     *,
     rejected: bool = False,
 ) -> pd.DataFrame:
-    """Read the authors' released accuracies, those of ``rejected`` paradigms too if asked for."""
+    """Read the authors' released accuracies, with or without those of ``rejected`` paradigms."""
     rows = read_plain(ACCURACIES, tables.get(RELEASED))
     rows = rows[rows["method"].isin(methods)].assign(source=RELEASED)
     return rows if rejected else rows[rows["paradigm"].isin(PHENOMENON_OF)]
 
 
 def read_humans(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read released human accuracies to show beside measured ones; no rows beside printed ones."""
+    """Read released human accuracies for measured forms; published forms get no rows."""
     rows = read_released(tables, [INDIVIDUAL])
     return rows if labels.source == "measured" else rows[:0]
 
 
 def read_all(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read measured or printed accuracies, and humans'. Raises UserError without models."""
+    """Read accuracies of labelled models and of humans. Raises UserError without models."""
     frames = [read_own(tables, labels), read_humans(tables, labels)]
-    # Columns without rows have no types that could be kept.
+    # An empty frame would change the types of columns.
     rows = pd.concat([frame for frame in frames if not frame.empty], ignore_index=True)
     return rows.assign(source=OWN)
 
 
 def model_names(rows: pd.DataFrame, labels: Labels) -> dict[str, str]:
-    """Return the labels of models (and humans) that have accuracies, in print order."""
+    """Return the labels of the models and humans in ``rows``, in the order of print."""
     names = {**labels.models, HUMAN: "Human"}
     return {model: name for model, name in names.items() if model in set(rows["model"])}
 
@@ -92,9 +92,10 @@ def models_sentences(
     paradigms: Sequence[str] = tuple(PHENOMENON_OF),
     counts: pd.Series | None = None,
 ) -> str:
-    """State the pairs that each model judged, and the models trained here, if measured.
+    """Write sentences for a caption: the pairs that each model judged, and models trained here.
 
-    ``counts`` are the pairs by model, by default those of some paradigms.
+    ``counts`` has the numbers of pairs by model; by default they are summed over ``paradigms``.
+    Published forms get an empty text.
     """
     if labels.source == "published":
         return ""
@@ -110,15 +111,16 @@ def models_sentences(
     elif sizes:
         listed = ", ".join(f"{name} {n:,}" for name, n in sizes.items())
         sentences.append(f"Pairs judged: {listed}. ")
-    trained = labels.facts.get(TRAINING, {})
-    if texts := dict.fromkeys(trained[model] for model in labels.models if model in trained):
+    trained = labels.facts.get("blimp_training", {})
+    texts = dict.fromkeys(trained[model] for model in labels.models if model in trained)
+    if texts:
         sentences.append(f"Trained here on treebanks and plain text: {'; '.join(texts)}. ")
     return "".join(sentences)
 
 
 def formula_cell(
     rows: pd.DataFrame,
-    place: Place,
+    cell_key: Place,
     formula: Formula,
     source: str,
     where: Mapping[str, Any],
@@ -127,27 +129,27 @@ def formula_cell(
 ) -> Cell:
     """Make a cell of a formula's value for the ``rows`` of ``source`` that ``where`` selects.
 
-    ``form`` formats the value. Halves are rounded up, as in the paper, even if floating point falls
-    a little short. ``fields`` are other fields of the cell.
+    ``form`` formats the value, with halves rounded up as in the paper. ``fields`` are further
+    fields of the cell.
     """
-    value = formula(rows)
+    value = formula(select_rows(rows, where))
     text = form.format(value + HALF_UP).replace("-", "−")
-    return Cell(*place, value, text, formula, source, where, **fields)
+    return Cell(*cell_key, value, text, formula, source, where, **fields)
 
 
-def with_interval(cell: Cell, correct: float, n: int) -> Cell:
-    """Add Wilson's 95 % interval of ``correct`` out of ``n`` to a cell in percent."""
-    low, high = wilson(correct, n)
+def with_interval(cell: Cell, n: int) -> Cell:
+    """Add Wilson's 95 % interval to the cell of a percentage of ``n`` judgements."""
+    low, high = wilson(cell.value * n / 100, n)
     return replace(cell, n=n, low=100 * low, high=100 * high)
 
 
 def computed_cell(
-    rows: pd.DataFrame, place: Place, formula: Formula, form: str = "{:.1f}", **fields: Any
+    rows: pd.DataFrame, cell_key: Place, formula: Formula, form: str = "{:.1f}", **fields: Any
 ) -> Cell:
     """Make a cell of a formula's value for some rows of accuracies."""
-    # A count can be of no rows.
+    # A count may have no rows.
     source = rows["source"].iloc[0] if len(rows) else OWN
-    return formula_cell(rows, place, formula, source, where_of(rows, KEYS), form, **fields)
+    return formula_cell(rows, cell_key, formula, source, where_of(rows, KEYS), form, **fields)
 
 
 def percent_text(percent: float) -> str:
@@ -155,15 +157,15 @@ def percent_text(percent: float) -> str:
     return f"{percent + HALF_UP:.1f}"
 
 
-def mean_cell(rows: pd.DataFrame, place: Place, **fields: Any) -> Cell:
+def mean_cell(rows: pd.DataFrame, cell_key: Place, **fields: Any) -> Cell:
     """Make a cell of the mean accuracy in percent, with the interval of all pairs."""
     fields |= {"text": percent_text, "source": rows["source"].iloc[0], "keys": KEYS, "ties": True}
-    return accuracy_cell(rows, place, interval="pooled", **fields)
+    return accuracy_cell(rows, cell_key, interval="pooled", **fields)
 
 
-def pearson_cell(rows: pd.DataFrame, place: Place, formula: Formula, by: str) -> Cell:
-    """Make a cell of a correlation over paradigms between the two values of column ``by``."""
+def pearson_cell(rows: pd.DataFrame, cell_key: Place, formula: Formula, by: str) -> Cell:
+    """Make a cell of the correlation over paradigms between two values of the column ``by``."""
     low, high = pearson_interval(rows, by)
     return computed_cell(
-        rows, place, formula, form="{:.2f}", n=common(rows, by), low=low, high=high
+        rows, cell_key, formula, form="{:.2f}", n=common(rows, by), low=low, high=high
     )

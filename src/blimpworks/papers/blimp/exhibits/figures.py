@@ -1,65 +1,76 @@
-"""Draw Figures 1, 3, 4 and 6 of BLiMP.
+"""Draw Figures 1 to 4 and 6 of BLiMP, and accuracy on generated pairs beside released ones.
 
-Figure 1: correlations; 3: adjectives and attractors; 4: irregular nouns; 6: sentences and prefixes.
-Source: Warstadt et al. (2020), sections 5.3, 6.1, 6.2 and 6.4.
+Source: Warstadt et al. (2020), sections 5.2, 5.3, 6.1, 6.2 and 6.4. The figure of generated pairs
+is ours: pairs of one paradigm by two generators test the same knowledge with different words, so
+different accuracies show the influence of words.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, permutations
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.errors import UserError
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.exhibits.shared import Tables
+from blimpworks.exhibits.shared import Tables, read_plain, row_accuracy_cell, row_cell
+from blimpworks.papers.blimp import analysis
+from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import accuracies as acc
-from blimpworks.papers.blimp.exhibits import describe
-from blimpworks.papers.blimp.exhibits.formulas import ADJECTIVE, ATTRACTOR, PEARSON, SPREAD, common
-from blimpworks.papers.blimp.paradigms import HUMAN, NAMES, ONE_PREFIX, PARADIGMS, TWO_PREFIX
+from blimpworks.papers.blimp.exhibits import describe, formulas
+from blimpworks.papers.blimp.exhibits.formulas import ADJECTIVE, ATTRACTOR, common
+from blimpworks.papers.blimp.paradigms import HUMAN, LANG, NAMES, ONE_PREFIX, PARADIGMS, TWO_PREFIX
 from blimpworks.papers.blimp.released_results import METHODS
+from blimpworks.papers.blimp.tables import BINS
+from blimpworks.tables import ACCURACIES
 
 COLOURS = (style.BLUE, style.SKY, style.ORANGE, style.VERMILION)
 HATCHES = ("", "////", "....", "xxxx")
 CHANCE = 50
-LETTER_INCHES, BESIDE_INCHES = 0.062, 0.5
-"""Room of a letter of a name, and left of the axes."""
+LETTER_INCHES, MARGIN_INCHES = 0.062, 0.5
+"""Widths of a letter in a name, and of the margin left of the axes."""
 SQUARE_INCHES = 0.42
-"""Room of a number of the matrix."""
-MATRIX_ROOM = 32
-"""Letters that fit in a line of names below the matrix."""
+"""Width of a square of the correlation matrix."""
+MATRIX_LETTERS = 32
+"""Letters that fit in a line of names below the correlation matrix."""
 Series = Mapping[str, Sequence[Cell]]
 """Cells of each bar, one for each group that has it."""
 Panel = Mapping[str, tuple[str, ...]]
 """Paradigms of each bar."""
 
 
-def name_groups(axes: Axes, names: Sequence[str], room: float | None = None, at: float = 0) -> None:
-    """Write names below the axes, aslant where they are too long for their room.
+def _name_groups(
+    axes: Axes, names: Sequence[str], letters: float | None = None, start: float = 0
+) -> None:
+    """Write the names of groups below the axes, sloping if they are too long to be horizontal.
 
-    Brackets at their end go to a second line. ``room`` is the letters that fit in a line; by
-    default the axes decide. The first group is at ``at``.
+    In horizontal names, a bracket at the end is put on a second line. ``letters`` is the number of
+    letters that fit in a line; by default it follows from the width of the axes. The first group
+    is at ``start``.
     """
-    if room is None:
+    if letters is None:
         spec, figure = axes.get_subplotspec(), axes.get_figure(root=True)
-        room = 0
+        letters = 0
         if spec is not None and figure is not None:
             share = len(spec.colspan) / spec.get_gridspec().ncols
-            room = float((share * figure.get_size_inches()[0] - BESIDE_INCHES) / LETTER_INCHES)
-    lines = [name.replace(" (", "\n(") for name in names]
-    longest = max((len(text_line) for line in lines for text_line in line.split("\n")), default=0)
-    aslant = len(names) * longest > room
-    axes.set_xticks([at + i for i in range(len(names))], names if aslant else lines)
-    if aslant:
+            letters = float((share * figure.get_size_inches()[0] - MARGIN_INCHES) / LETTER_INCHES)
+    split_names = [name.replace(" (", "\n(") for name in names]
+    longest = max((len(line) for name in split_names for line in name.split("\n")), default=0)
+    sloping = len(names) * longest > letters
+    axes.set_xticks([start + i for i in range(len(names))], names if sloping else split_names)
+    if sloping:
         for label in axes.get_xticklabels():
             label.set(rotation=35, ha="right", rotation_mode="anchor")
 
 
 def draw_groups(axes: Axes, groups: Sequence[str], series: Series) -> None:
-    """Draw percentages with intervals: bars for each of ``groups``, a colour for each series."""
+    """Draw percentages with intervals as bars, grouped by ``groups``; each series has a colour."""
     frames = [style.frame_of(cells).assign(series=label) for label, cells in series.items()]
     sns.barplot(
         style.with_ends(pd.concat(frames)), x="row", y="value", hue="series", order=groups,
@@ -71,7 +82,7 @@ def draw_groups(axes: Axes, groups: Sequence[str], series: Series) -> None:
         for bar in bars:
             bar.set_hatch(hatch)
     style.mark_chance(axes, CHANCE)
-    name_groups(axes, groups)
+    _name_groups(axes, groups)
     axes.set(xlabel=None, ylim=(0, 105), yticks=range(0, 101, 25), ylabel="accuracy (%)")
     axes.grid(axis="x", visible=False)
 
@@ -79,7 +90,7 @@ def draw_groups(axes: Axes, groups: Sequence[str], series: Series) -> None:
 def _bar_cells(
     bars: Mapping[str, pd.DataFrame], names: Mapping[str, str], title: str
 ) -> dict[str, list[Cell]]:
-    """Mean accuracies of each bar of a panel, one for each model that has any."""
+    # Mean accuracies of each bar in a panel, one cell for each model that has the bar.
     return {
         bar: [
             acc.mean_cell(rows[rows["model"] == model], (name, f"{title}: {bar}"))
@@ -102,7 +113,9 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     for first, second in permutations(names, 2):
         both = rows[rows["model"].isin([first, second])]
         if common(both) >= acc.ENOUGH:
-            cells.append(acc.pearson_cell(both, (names[first], names[second]), PEARSON, "model"))
+            cells.append(
+                acc.pearson_cell(both, (names[first], names[second]), formulas.PEARSON, "model")
+            )
     width = max(style.COLUMN_INCHES, 1.6 + SQUARE_INCHES * len(names))
     if cells:
         figure = style.new_figure(width, 0.8 * width)
@@ -114,13 +127,13 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
             )
             for field in ("value", "text")
         )
-        # Light to dark in one hue, so that it reads in grey, too.
+        # Shades of one hue stay readable when printed in grey.
         sns.heatmap(
             values, ax=axes, annot=texts, fmt="", cmap="Blues", vmax=1, square=True,
             vmin=min(0, *(cell.value for cell in cells)),
             cbar_kws={"shrink": 0.8, "label": "Pearson's r"},
         )  # fmt: skip
-        name_groups(axes, order, MATRIX_ROOM, at=0.5)
+        _name_groups(axes, order, MATRIX_LETTERS, start=0.5)
         axes.set(xlabel=None, ylabel=None)
         axes.tick_params(length=0, axis="both")
         axes.tick_params(rotation=0, axis="y")
@@ -128,6 +141,80 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     else:
         figure = style.empty_figure("nothing to correlate: a single model", width, 0.8 * width)
     description = describe("fig1", models=acc.models_sentences(tables, labels))
+    return Exhibit(**description, cells=cells, figure=figure)
+
+
+# Figure 2
+
+BINNED = "bins"
+AXES = {
+    analysis.LENGTH: "sentence length (words)",
+    analysis.PERPLEXITY: "perplexity per token",
+    analysis.PROBABILITY: "log P(good) (nats)",
+    analysis.CONFIDENCE: "|log P(good) − log P(bad)| (nats)",
+}
+"""Labels of axes by factor; their order is the paper's."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LOGARITHMIC_FROM = 25
+"""Ratio of largest to smallest perplexity above which its axis is logarithmic."""
+KEYS = ("model", "lang", "method", "factor", "bin")
+
+
+def fig2(tables: Tables, labels: Labels) -> Exhibit:
+    """Draw Figure 2: accuracy by bins of length, perplexity, probability and confidence."""
+    if labels.source == "published":
+        figure = style.empty_figure("not printed: it needs the scores of single sentences")
+        return Exhibit(**describe("fig2_published"), cells=[], figure=figure)
+    path = tables[BINNED][0]
+    where = {"model": [*labels.models], "lang": LANG, "method": labels.method}
+    rows = select_rows(read_plain(BINS, path), where)
+    if rows.empty:
+        raise UserError(
+            f"{path} has no bins by method {labels.method} of the campaign's models on English; "
+            "bin them by that method."
+        )
+    orders = {"model": labels.models, "factor": AXES}
+    for column, order in orders.items():
+        rows = rows.astype({column: pd.CategoricalDtype([*order])})
+    rows = rows.sort_values(["model", "factor", "bin"]).astype(dict.fromkeys(orders, object))
+    names = acc.model_names(rows, labels)
+
+    cells: list[Cell] = []
+    for _, row in rows.iterrows():
+        line, column = f"{names[row['model']]}: {AXES[row['factor']]}", f"bin {row['bin'] + 1}"
+        # Here halves are rounded to even digits; tables beside printed numbers round halves up.
+        where = {key: row[key] for key in KEYS}
+        cells.append(row_accuracy_cell(row, (line, column), where, BINNED))
+        text = f"{row['mean']:.4g}"
+        mean = row_cell(BINNED, row, KEYS, "mean", (line, f"{column}, mean"), text)
+        cells.append(replace(mean, n=int(row["n"])))
+
+    figure = style.new_figure(style.PAGE_INCHES, 4.4)
+    grid = figure.subplots(2, 2, sharey=True)
+    for axes, factor in zip(grid.flat, AXES, strict=True):
+        of_factor = rows[rows["factor"] == factor]
+        for number, (model, name) in enumerate(names.items()):
+            points = of_factor[of_factor["model"] == model]
+            colour = style.PALETTE[number % len(style.PALETTE)]
+            marker = MARKERS[number % len(MARKERS)]
+            low, high, accuracies = (100 * points[key] for key in ("low", "high", "accuracy"))
+            axes.fill_between(points["mean"], low, high, color=colour, alpha=0.2, lw=0)
+            axes.plot(
+                points["mean"], accuracies, color=colour, marker=marker, ms=3, lw=1, label=name
+            )
+        axes.axhline(CHANCE, color=style.GREY, lw=0.8, ls="--")
+        means = of_factor["mean"]
+        if factor == analysis.PERPLEXITY and means.max() > LOGARITHMIC_FROM * means.min():
+            axes.set_xscale("log")
+        axes.set(xlabel=AXES[factor], ylim=(0, 100), yticks=range(0, 101, 25))
+    for axes in grid[:, 0]:
+        axes.set_ylabel("accuracy (%)")
+    handles, texts = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, texts, loc="outside upper center", ncols=min(len(texts), 4))
+
+    judged = rows[rows["factor"] == analysis.LENGTH].groupby("model")["n"].sum()
+    models = acc.models_sentences(tables, labels, counts=judged)
+    description = describe("fig2", bins=int(rows["bin"].max()) + 1, models=models)
     return Exhibit(**description, cells=cells, figure=figure)
 
 
@@ -181,9 +268,9 @@ def _panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Label
     unbounded = {cell.row: None for cell in cells if cell.low is None}
     without = ""
     if unbounded:
-        every = len(unbounded) == len({cell.row for cell in cells})
-        whose = "none" if every else f"none for {', '.join(unbounded)}"
-        without = f" ({whose}: the paper does not print how many judgements are behind it)"
+        all_rows = len(unbounded) == len({cell.row for cell in cells})
+        rows_without = "none" if all_rows else f"none for {', '.join(unbounded)}"
+        without = f" ({rows_without}: the paper does not print how many judgements are behind it)"
     description = describe(key, models=models, without=without)
     return Exhibit(**description, cells=cells, figure=figure)
 
@@ -201,20 +288,14 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
 # Figure 6
 
 PANELS = ("binding", "determiner_noun_agreement", "subject_verb_agreement")
-"""Phenomena that the paper shows singly: each has paradigms for either method."""
+"""Phenomena with a panel in Figure 6: each has paradigms for either prefix method."""
 ALL_PHENOMENA = "All phenomena"
 ALLOWING = {"1-prefix": ONE_PREFIX, "2-prefix": TWO_PREFIX}
 """Paradigms that allow a prefix method, by its name."""
 
 
-def _around(mean: Cell, deviation: Cell | None = None) -> Cell:
-    if deviation is None:
-        return replace(mean, low=None, high=None)
-    return replace(mean, low=mean.value - deviation.value, high=mean.value + deviation.value)
-
-
 def fig6(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 6: accuracy by whole sentences, and by prefixes where a paradigm allows it."""
+    """Draw Figure 6: accuracy by full sentences, and by prefixes for paradigms that allow it."""
     models = acc.models_sentences(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])
     description = describe("fig6", models=models)
     if labels.source == "published":
@@ -241,21 +322,115 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
         title, uids = NAMES[phenomenon], PARADIGMS[phenomenon]
         inside_bars = {bar: of_bar[of_bar["paradigm"].isin(uids)] for bar, of_bar in bars.items()}
         series = _bar_cells(inside_bars, names, title)
-        draw_groups(grid[phenomenon], groups, {b: [*map(_around, c)] for b, c in series.items()})
+        # Only the panel of all phenomena has intervals.
+        drawn = {
+            bar: [replace(cell, low=None, high=None) for cell in of_bar]
+            for bar, of_bar in series.items()
+        }
+        draw_groups(grid[phenomenon], groups, drawn)
         grid[phenomenon].set_title(title, loc="left")
         cells += chain.from_iterable(series.values())
     means = _bar_cells(bars, names, ALL_PHENOMENA)
-    deviations = {
-        bar: [
-            acc.computed_cell(select_rows(bars[bar], m.where), (m.row, f"{m.column}, SD"), SPREAD)
-            for m in of_bar
-        ]
-        for bar, of_bar in means.items()
-    }
-    drawn = {bar: [*map(_around, of_bar, deviations[bar])] for bar, of_bar in means.items()}
+    deviations: list[Cell] = []
+    drawn = {bar: [] for bar in means}
+    for bar, of_bar in means.items():
+        for mean in of_bar:
+            rows_of_mean = select_rows(bars[bar], mean.where)
+            cell_key = (mean.row, f"{mean.column}, SD")
+            deviation = acc.computed_cell(rows_of_mean, cell_key, formulas.SPREAD)
+            deviations.append(deviation)
+            low, high = mean.value - deviation.value, mean.value + deviation.value
+            drawn[bar].append(replace(mean, low=low, high=high))
     draw_groups(grid[ALL_PHENOMENA], groups, drawn)
     grid[ALL_PHENOMENA].set_title(f"{ALL_PHENOMENA}, with standard deviations", loc="left")
-    cells += chain.from_iterable([*means.values(), *deviations.values()])
+    cells += [*chain.from_iterable(means.values()), *deviations]
     handles, texts = grid[PANELS[0]].get_legend_handles_labels()
     figure.legend(handles, texts, loc="outside upper center", ncols=len(texts))
+    return Exhibit(**description, cells=cells, figure=figure)
+
+
+# Generated pairs
+
+SETS = {blimp.BENCHMARK: "released", blimp.GENERATED: "generated"}
+OVERALL = "Overall"
+PANELS_IN_LINE = 3
+NUMBERED = 3
+"""Paradigms that have a number in a panel and a name below it: the largest differences."""
+
+
+def _in_both_sets(rows: pd.DataFrame, by: str) -> pd.DataFrame:
+    # Rows of the models or paradigms (column ``by``) that both sets of pairs have.
+    sets = rows.groupby(by, observed=True)["benchmark"].nunique()
+    return rows[rows[by].isin(sets.index[sets == len(SETS)])]
+
+
+def _generated_cells(rows: pd.DataFrame, model: str) -> list[Cell]:
+    """Make a model's cells: accuracies by paradigm and set, their means, and the correlation."""
+    # Means are over paradigms that both sets have; others could not be compared.
+    cells, both = [], _in_both_sets(rows, "paradigm")
+    for benchmark, name in SETS.items():
+        of_set = rows[rows["benchmark"] == benchmark]
+        column = f"{model}: {name}"
+        present = {*of_set["paradigm"]}
+        further = sorted(present - blimp.PHENOMENON_OF.keys())
+        for uid in [*(uid for uid in blimp.PHENOMENON_OF if uid in present), *further]:
+            cells.append(acc.mean_cell(of_set[of_set["paradigm"] == uid], (uid, column)))
+        if not both.empty:
+            cells.append(acc.mean_cell(both[both["benchmark"] == benchmark], (OVERALL, column)))
+    if common(both, "benchmark") >= acc.ENOUGH:
+        cell_key = (OVERALL, f"{model}: r")
+        cells.append(acc.pearson_cell(both, cell_key, formulas.SETS_PEARSON, "benchmark"))
+    return cells
+
+
+def generated(tables: Tables, labels: Labels) -> Exhibit:
+    """Draw accuracy on generated pairs against that on released ones, a panel per model."""
+    rows = read_plain(ACCURACIES, tables["data_sets"]).assign(source=acc.OWN)
+    rows = select_rows(rows[rows["paradigm"] != ALL], {"method": labels.method, "lang": LANG})
+    rows = _in_both_sets(rows, "model")
+    names = acc.model_names(rows, labels)
+    method = labels.method.replace("_", " ")
+    description = describe("generated", method=method, numbered=NUMBERED)
+    if not names:
+        figure = style.empty_figure("no model has judged both sets", height=2.7)
+        return Exhibit(**description, cells=[], figure=figure)
+    cells: list[Cell] = []
+    lines = -(-len(names) // PANELS_IN_LINE)
+    figure = style.new_figure(style.PAGE_INCHES, 0.3 + 2.4 * lines)
+    grid = figure.subplots(lines, min(PANELS_IN_LINE, len(names)), squeeze=False)
+    for axes in grid.flat[len(names) :]:
+        axes.set_visible(False)
+    for axes, (model, name) in zip(grid.flat, names.items(), strict=False):
+        of_model = _generated_cells(rows[rows["model"] == model], name)
+        # A point per paradigm: the largest differences have numbers, paradigms of one set names.
+        accuracies = pd.DataFrame(
+            {"row": c.row, "set": c.column.rpartition(": ")[2], "value": c.value}
+            for c in of_model
+            if c.row != OVERALL
+        ).pivot(index="row", columns="set", values="value")
+        wide = accuracies.dropna()
+        beside: dict[str, Any] = {"textcoords": "offset points", "ha": "left", "fontsize": 4.5}
+        axes.plot([0, 100], [0, 100], color=style.GREY, lw=0.8)
+        axes.axhline(50, color=style.GREY, lw=0.6, ls="--")
+        axes.axvline(50, color=style.GREY, lw=0.6, ls="--")
+        axes.plot(
+            wide["released"], wide["generated"], "o", ms=2.6, color=style.BLUE, alpha=0.8, mew=0
+        )
+        for uid, value in accuracies["generated"][accuracies["released"].isna()].items():
+            axes.plot(0, value, ">", ms=4, color=style.ORANGE, mew=0, clip_on=False, zorder=3)
+            axes.annotate(str(uid), (0, value), (5, -1.5), **beside)
+        far = (wide["released"] - wide["generated"]).abs().nlargest(NUMBERED).index
+        for number, uid in enumerate(far, start=1):
+            point = wide["released"][uid], wide["generated"][uid]
+            axes.annotate(str(number), point, (2, 1.5), **beside)
+        # Below the panel, where long names have room and none hides another.
+        listed = (f"{number} {uid}" for number, uid in enumerate(far, start=1))
+        axes.set_xlabel("\n".join(listed), fontsize=4.5, loc="left")
+        correlations = [f", r = {cell.text}" for cell in of_model if cell.column == f"{name}: r"]
+        axes.set_title("".join([name, *correlations]), loc="left")
+        axes.set(xlim=(0, 100), ylim=(0, 100), xticks=range(0, 101, 25), yticks=range(0, 101, 25))
+        axes.set_aspect("equal")
+        cells += of_model
+    figure.supxlabel("accuracy on released pairs (%)", fontsize="medium")
+    figure.supylabel("accuracy on generated pairs (%)", fontsize="medium")
     return Exhibit(**description, cells=cells, figure=figure)

@@ -16,7 +16,7 @@ from blimpworks.papers.blimp.paradigms import HUMAN, PARADIGMS, RERUN
 THRESHOLD = 0.8
 """Share of a paradigm's validated pairs that a majority must agree on (section 3.4)."""
 MAJORITY_ABOVE = 0.5
-"""Share of right ratings above which the majority of a pair is right (section 3.4)."""
+"""Share of right ratings above which the majority is right on a pair (section 3.4)."""
 _NOUNS = PARADIGMS["determiner_noun_agreement"]
 _VERBS = PARADIGMS["subject_verb_agreement"]
 _ATTRACTING = tuple(uid for uid in _VERBS if uid.startswith("distractor"))
@@ -26,7 +26,8 @@ _ATTRACTING = tuple(uid for uid in _VERBS if uid.startswith("distractor"))
 class Contrast:
     """Two groups of paradigms, of which the first should be easier."""
 
-    what: str
+    phrase: str
+    """Name of the difference in the sentence of its formula."""
     higher: tuple[str, ...]
     lower: tuple[str, ...]
 
@@ -40,8 +41,8 @@ ADJECTIVE = Contrast(
     tuple(uid for uid in _NOUNS if "_with_adj" not in uid),
     tuple(uid for uid in _NOUNS if "_with_adj" in uid),
 )
-# The pairs of the paradigms with an attractor differ in the verb and have subjects with regular
-# plurals, as example (3-a) of the paper has: of those without one, that holds for this one alone.
+# In paradigms with an attractor the pairs differ in the verb and subjects have regular plurals, as
+# in example (3-a) of the paper. Only one paradigm without an attractor has both properties.
 ATTRACTOR = Contrast(
     "of regular subjects and differing verbs without − with an attractor",
     ("regular_plural_subject_verb_agreement_1",),
@@ -57,7 +58,7 @@ CONTRASTS = {"adjective": ADJECTIVE, "attractor": ATTRACTOR, "irregularity": IRR
 
 @formula(
     "100 × (mean(accuracy) {contrast})",
-    contrast=choice({contrast.what: contrast for contrast in CONTRASTS.values()}),
+    contrast=choice({contrast.phrase: contrast for contrast in CONTRASTS.values()}),
 )
 def difference(rows: pd.DataFrame, contrast: Contrast) -> float:
     """Return the difference of accuracy between two groups of paradigms, in points."""
@@ -68,14 +69,14 @@ def difference(rows: pd.DataFrame, contrast: Contrast) -> float:
     return float(100 * (higher - lower))
 
 
-@formula("{kind}, over models, of {formula}", kind=choice({"largest": max, "smallest": min}))
-def extreme(rows: pd.DataFrame, kind: Callable[..., float], formula: Formula) -> float:
+@formula("{end}, over models, of {formula}", end=choice({"largest": max, "smallest": min}))
+def extreme(rows: pd.DataFrame, end: Callable[..., float], formula: Formula) -> float:
     """Return the largest or smallest of a formula's values over models."""
-    return kind(formula(of_model) for _, of_model in rows.groupby("model"))
+    return end(formula(of_model) for _, of_model in rows.groupby("model"))
 
 
 def _aligned(rows: pd.DataFrame, by: str = "model") -> pd.DataFrame:
-    # Of two models (or values of column ``by``), over the paradigms that both have.
+    # Accuracies [paradigm, model or other value of column ``by``], for paradigms that both have.
     return rows.pivot(index="paradigm", columns=by, values="accuracy").dropna()
 
 
@@ -85,7 +86,7 @@ def common(rows: pd.DataFrame, by: str = "model") -> int:
 
 
 def _pearson(rows: pd.DataFrame, by: str = "model") -> float:
-    # By pandas: scipy alone takes longer to import than explaining a number may.
+    # By pandas, because scipy is slow to import and cells are recomputed to explain a number.
     wide = _aligned(rows, by)
     return float(wide.iloc[:, 0].corr(wide.iloc[:, 1]))
 
@@ -100,21 +101,21 @@ def pearson_interval(rows: pd.DataFrame, by: str = "model") -> tuple[float, floa
 
 
 def _agreement(rows: pd.DataFrame, *, majority: bool) -> float:
-    """Over ratings: each pair's share of right ones, or whether a majority is."""
+    """Return the mean over paradigms of ratings that are right, in percent, by pair or majority."""
     pairs = rows.groupby(["paradigm", "pair"])["correct"].mean()
     values = (pairs > MAJORITY_ABOVE).astype(float) if majority else pairs
     return float(100 * values.groupby("paradigm").mean().mean())
 
 
 def _deciding(rows: pd.DataFrame, tie: float) -> float:
-    """Over judgements: accuracy with a weight for ties."""
+    """Return the mean accuracy of judgements over paradigms, in percent; ties count ``tie``."""
     judged = rows[rows["margin"].notna()]
     right = (judged["margin"] > 0) + tie * (judged["margin"] == 0)
     return float(100 * right.groupby(judged["paradigm"]).mean().mean())
 
 
 def _extrapolated(rows: pd.DataFrame) -> float:
-    """Tokens at human accuracy, from a slope and one point of its line."""
+    """Return log10 of the tokens at human accuracy, from a slope and one point of its line."""
     slope = float(rows["value"][rows["column"].str.startswith("slope ")].item())
     tokens = float(rows["value"][rows["column"] == "training tokens"].item())
     percent, human = rows[rows["exhibit"] == "table3"], rows["row"] == HUMAN
@@ -125,8 +126,8 @@ def _extrapolated(rows: pd.DataFrame) -> float:
 
 def _change(rows: pd.DataFrame) -> float:
     rerun = rows["method"] == RERUN
-    again, published = (rows["accuracy"][which].mean() for which in (rerun, ~rerun))
-    return float(100 * (again - published))
+    accuracies = rows["accuracy"]
+    return float(100 * (accuracies[rerun].mean() - accuracies[~rerun].mean()))
 
 
 PEARSON = Formula("Pearson's r of two models' accuracies over paradigms", _pearson)

@@ -1,8 +1,8 @@
-"""Compare human agreement with BLiMP's labels, and accuracies with ties wrong or half right.
+"""Show human agreement with BLiMP's labels from three sources, and accuracies by count of ties.
 
-Source: Warstadt et al. (2020), section 3.4, the human columns of Tables 3 and 4, the responses and
-their summary that the authors released; section 4.1: the grammatical sentence must be the more
-probable. Seven of the released pairs are twice the same sentence, so no model gets those right.
+Source: Warstadt et al. (2020), section 3.4, the human columns of Tables 3 and 4, and the responses
+and their summary that the authors released. By section 4.1 the grammatical sentence must be more
+probable. Seven of the released pairs are twice the same sentence, so no model is right on them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,19 +27,19 @@ from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 RATED = "ratings"
 PRINTED, SUMMARY = "Printed", "Summary"
 VARIANTS = {"published": "Ratings", "corrected": "Stated rule"}
-"""Columns computed from ratings, by the column of ratings that count."""
+"""Columns computed from ratings, by the variant that decides which ratings count."""
 MAJORITIES = {name: f"Majority, {name.lower()}" for name in (SUMMARY, *VARIANTS.values())}
 PRINTED_MAJORITY = "Majority, printed"
 SUMMARISED = {SUMMARY: VARIANTS["published"], MAJORITIES[SUMMARY]: MAJORITIES["Ratings"]}
-"""Columns of the summary, and those computed from the same ratings."""
+"""Columns of the released summary, and the columns that are computed from the same ratings."""
 FROM_PRINT = {PRINTED: [SUMMARY, *VARIANTS.values()], PRINTED_MAJORITY: [*MAJORITIES.values()]}
-"""Columns of printed numbers, and those that should be the same."""
+"""Columns of printed numbers, and the columns that should have the same numbers."""
 COUNTED, NUMBER = "Counted", "Number"
 ALL = "all paradigms"
 DIFFERS = "Differs"
 REJECTED = tuple(uid for uid, reason in release.OTHERS.items() if reason == release.REJECTED)
 EXACT = 1e-6
-"""Points within which numbers are the same: the summary has all digits."""
+"""Largest difference of equal numbers, in points: the summary has all digits."""
 COLUMNS = (
     PRINTED,
     *FROM_PRINT[PRINTED],
@@ -72,20 +72,20 @@ def _agreements(
             (MAJORITIES[name], formulas.MAJORITY_AGREEMENT, pairs),
         ):
             cell = acc.formula_cell(rows, (row, column), formula, RATED, where, "{:.1f}")
-            yield acc.with_interval(cell, cell.value * n / 100, n)
+            yield acc.with_interval(cell, n)
         if variant == "published":
-            yield acc.formula_cell(rows, (row, COUNTED), COUNT, RATED, where)
+            yield acc.formula_cell(ratings, (row, COUNTED), COUNT, RATED, where)
 
 
-def _same(row: Row, first: str, second: str, within: float = 0) -> bool:
-    """Whether two columns have the same number, within some points, or one has none."""
+def _differ(row: Row, first: str, second: str, tolerance: float = 0) -> bool:
+    """Tell whether two columns of a row have numbers that differ by more than some points."""
     if first not in row or second not in row:
-        return True
-    return abs(row[first].value - row[second].value) <= within + EXACT
+        return False
+    return abs(row[first].value - row[second].value) > tolerance + EXACT
 
 
 def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:
-    """Count assignments, raters, ratings and attention checks, and exclusions."""
+    """Count assignments, raters, ratings, attention checks, and ratings left out by reason."""
     validated = {*ratings["phenomenon"]} - {release.ATTENTION, release.UNVALIDATED}
     pairs: dict[str, Any] = {"phenomenon": sorted(validated)}
     checks: dict[str, Any] = {"phenomenon": release.ATTENTION}
@@ -102,56 +102,64 @@ def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:
         "failed, in counted assignments": (COUNT, checks | {"correct": 0.0, "published": True}),
     }
     for row, (formula, where) in counts.items():
-        yield acc.formula_cell(select_rows(ratings, where), (row, NUMBER), formula, RATED, where)
+        yield acc.formula_cell(ratings, (row, NUMBER), formula, RATED, where)
 
 
-def humans(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate human agreement by phenomenon and paradigm, from all three sources."""
-    ratings = read_plain(RATINGS, tables.get(RATED))
-    summary = acc.read_released(tables, [release.INDIVIDUAL, release.MAJORITY], rejected=True)
-    members: dict[str, Sequence[str]] = {ALL: [*PHENOMENON_OF]}
-    for phenomenon, paradigms in PARADIGMS.items():
-        members |= {phenomenon: paradigms} | {uid: [uid] for uid in paradigms}
-    members |= {uid: [uid] for uid in REJECTED}
-    rows: dict[str, Row] = {key: {} for key in members}
-    differences: dict[str, list[str]] = {key: [] for key in members}
-    half_units: dict[tuple[str, str], float] = {}
+def _printed_numbers(tables: Tables) -> Iterator[tuple[PublishedRow, Cell]]:
+    """Yield the printed numbers of humans, each with its cell in the table of human agreement."""
     printed = read_printed(tables)
     for _, number in printed[(printed["row"] == HUMAN) | (printed["column"] == HUMAN)].iterrows():
         row, column = PublishedRow.model_validate(number.to_dict()), PRINTED
         if row.exhibit == "table3":
             key = ALL if row.column == "overall" else row.column
         elif row.exhibit == "table4":
-            # Some numbers stand in another paradigm's row.
+            # The paper prints some numbers in the row of another paradigm.
             key = paradigm_of(row)
         elif (row.exhibit, row.column) == ("text", "aggregate"):
             key, column = ALL, PRINTED_MAJORITY
         else:
             continue
-        rows[key][column] = printed_cell(number, (key, column))
-        half_units[key, column] = row.half_unit
-        if row.exhibit == "table4" and row.fault:
-            differences[key].append(f"printed in the row of {row.row}")
-    for key, uids in members.items():
+        yield row, printed_cell(number, (key, column))
+
+
+def humans(tables: Tables, labels: Labels) -> Exhibit:
+    """Tabulate human agreement by phenomenon and paradigm: printed, summary, and ratings."""
+    ratings = read_plain(RATINGS, tables.get(RATED))
+    summary = acc.read_released(tables, [release.INDIVIDUAL, release.MAJORITY], rejected=True)
+    paradigms_of_row: dict[str, Sequence[str]] = {ALL: [*PHENOMENON_OF]}
+    for phenomenon, paradigms in PARADIGMS.items():
+        paradigms_of_row |= {phenomenon: paradigms} | {uid: [uid] for uid in paradigms}
+    paradigms_of_row |= {uid: [uid] for uid in REJECTED}
+    rows: dict[str, Row] = {key: {} for key in paradigms_of_row}
+    differences: dict[str, list[str]] = {key: [] for key in rows}
+    half_units: dict[tuple[str, str], float] = {}
+    for number, cell in _printed_numbers(tables):
+        rows[cell.row][cell.column] = cell
+        half_units[cell.row, cell.column] = number.half_unit
+        if number.exhibit == "table4" and number.fault:
+            differences[cell.row].append(f"printed in the row of {number.row}")
+    unlike_summary = set()
+    for key, uids in paradigms_of_row.items():
         cells = rows[key]
         cells |= {cell.column: cell for cell in _agreements(ratings, summary, key, uids)}
         for print_column, columns in FROM_PRINT.items():
             for column in columns if print_column in cells else ():
-                if not _same(cells, print_column, column, half_units[key, print_column]):
+                if _differ(cells, print_column, column, half_units[key, print_column]):
                     differences[key].append(f"{column} from print")
         for summary_column, column in SUMMARISED.items():
-            if not _same(cells, summary_column, column):
+            if _differ(cells, summary_column, column):
+                unlike_summary.add(key)
                 differences[key].append(f"{column} from {summary_column}")
     counts = [*_counts(ratings)] if tables.get(RATED) else []
 
     comparison = "Only what is at hand of summary and ratings is shown. "
     if not (ratings.empty or summary.empty):
         compared = [uid for uid in (*PHENOMENON_OF, *release.OTHERS) if uid in rows]
-        same = sum(all(_same(rows[uid], *pair) for pair in SUMMARISED.items()) for uid in compared)
+        same = len(compared) - len(unlike_summary.intersection(compared))
         comparison = (
             f"The ratings make the summary of {same} of {len(compared)} paradigms exactly. "
         )
-    # All and each phenomenon, each phenomenon's paradigms, the rejected ones, and counts.
+    # Rows of a section: all phenomena, the paradigms of one phenomenon, or rejected paradigms.
     groups = {"Phenomenon": {ALL: "all paradigms", **NAMES}}
     for phenomenon, paradigms in (*PARADIGMS.items(), ("Rejected", REJECTED)):
         groups[NAMES.get(phenomenon, phenomenon)] = {uid: uid for uid in paradigms}
@@ -161,13 +169,11 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
             sections.append(Section(title, inside, COLUMNS))
     if counts:
         sections.append(Section("Counts", {c.row: c.row for c in counts}, [NUMBER]))
-    shown_cells = [
-        cells[column] for cells in rows.values() for column in COLUMNS if column in cells
-    ]
+    of_rows = [cells[column] for cells in rows.values() for column in COLUMNS if column in cells]
     remarks = {key: {DIFFERS: "; ".join(differences[key])} for key in rows if rows[key]}
     return Exhibit(
         **describe("humans", comparison=comparison),
-        cells=[*shown_cells, *counts],
+        cells=[*of_rows, *counts],
         sections=sections,
         remarks=remarks | {cell.row: {DIFFERS: ""} for cell in counts},
         heads=HEADS,
@@ -185,7 +191,7 @@ TIE_HEADS = {
     HALF: ("Ties half", "(corrected)"),
 }
 MOST = 3
-"""Paradigms shown of each model: those with the most ties."""
+"""Number of paradigms that the table shows for each model: those with the most ties."""
 
 
 def _tie_cells(
@@ -194,18 +200,18 @@ def _tie_cells(
     rows = select_rows(judgements, where)
     yield acc.formula_cell(rows, (row, PAIRS), formulas.JUDGED, "judgements", where)
     tied = where | {"margin": 0.0}
-    yield acc.formula_cell(select_rows(rows, tied), (row, TIED), COUNT, "judgements", tied)
-    every = [uid for uid in PHENOMENON_OF if uid in {*rows["paradigm"]}]
-    same = {"paradigm": where.get("paradigm", every), "identical": True}
-    yield acc.formula_cell(select_rows(items, same), (row, SAME), COUNT, "items", same)
+    yield acc.formula_cell(rows, (row, TIED), COUNT, "judgements", tied)
+    judged = [uid for uid in PHENOMENON_OF if uid in {*rows["paradigm"]}]
+    same = {"paradigm": where.get("paradigm", judged), "identical": True}
+    yield acc.formula_cell(items, (row, SAME), COUNT, "items", same)
     n = int(formulas.JUDGED(rows))
     for column, formula in {WRONG: formulas.TIES_WRONG, HALF: formulas.TIES_HALF}.items():
         cell = acc.formula_cell(rows, (row, column), formula, "judgements", where, "{:.2f}")
-        yield acc.with_interval(cell, cell.value * n / 100, n)
+        yield acc.with_interval(cell, n)
 
 
 def ties(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate ties of the campaign's models, and accuracies with ties wrong or half."""
+    """Tabulate ties of the campaign's models, and accuracies with ties wrong or half right."""
     for path in tables["items"]:
         table = read_table(ITEMS, path)
         if path.stem == LANG and "identical" in table.column_names:
@@ -233,9 +239,9 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
         where = {"model": model, "lang": LANG, "method": labels.method}
         tied = select_rows(rows, where | {"margin": 0.0})
         counts = tied["paradigm"].value_counts().to_dict()
-        having = [uid for uid in PHENOMENON_OF if uid in counts or uid in identical]
-        having.sort(key=lambda uid: -counts.get(uid, 0))
-        for number, uid in enumerate(having):
+        paradigms = [uid for uid in PHENOMENON_OF if uid in counts or uid in identical]
+        paradigms.sort(key=lambda uid: -counts.get(uid, 0))
+        for number, uid in enumerate(paradigms):
             of_paradigm = _tie_cells(rows, items, f"{name}: {uid}", where | {"paradigm": uid})
             cells += [replace(cell, printed=number < MOST) for cell in of_paradigm]
     if not cells:

@@ -1,8 +1,8 @@
-"""Tabulate BLiMP's Tables 1 (related work), 2 (phenomena), 3 and 4, their erratum, and its text.
+"""Tabulate Tables 1 to 4 of BLiMP, the erratum of Tables 3 and 4, and numbers of the running text.
 
 Source: Warstadt et al. (2020). Since August 2021 the authors' repository calls Tables 3 and 4
-misreported and has another run's accuracies. The paper and its released results show which numbers
-are wrong (docs/blimp.md).
+misreported and has accuracies of a second run. The paper and its released results show which
+numbers are wrong (docs/blimp.md).
 """
 
 from collections.abc import Iterator
@@ -79,8 +79,8 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         cells = printed_cells(read_printed(tables, exhibit="table2"), NAMES, {"N": "N"})
         for key, name in NAMES.items():
             inside = rows[rows["paradigm"].isin(PARADIGMS[key])]
-            place = (name, "Rows of Table 4")
-            number = acc.computed_cell(inside, place, PARADIGM_COUNT, form="{:.0f}")
+            title = (name, "Rows of Table 4")
+            number = acc.computed_cell(inside, title, PARADIGM_COUNT, form="{:.0f}")
             cells.append(replace(number, stands_for=(key, "N")))
         return Exhibit(**describe("table2_published"), cells=cells)
     items = read_plain(ITEMS, tables["items"], ["item_id", "paradigm", "good", "bad"])
@@ -91,9 +91,9 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         rows = select_rows(items, where)
         if rows.empty:
             continue
-        number = acc.formula_cell(rows, (name, "N"), PARADIGM_COUNT, "items", where)
+        number = acc.formula_cell(items, (name, "N"), PARADIGM_COUNT, "items", where)
         cells.append(replace(number, stands_for=(key, "N")))
-        cells.append(acc.formula_cell(rows, (name, "Pairs"), COUNT, "items", where))
+        cells.append(acc.formula_cell(items, (name, "Pairs"), COUNT, "items", where))
         first = rows.sort_values("paradigm", key=lambda c: c.map(rank), kind="stable").iloc[0]
         examples[name] = {"Acceptable": first["good"], "Unacceptable": first["bad"]}
     widths = {"Acceptable": 0.35, "Unacceptable": 0.35}
@@ -106,6 +106,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 def _table3_cells(
     rows: pd.DataFrame, labels: Labels, suffix: str = "", *, stand: bool = True
 ) -> Iterator[Cell]:
+    # With ``stand``, cells are compared with the printed numbers of the same models and phenomena.
     for model, name in acc.model_names(rows, labels).items():
         for key, heading in HEADINGS.items():
             inside = acc.rows_of_model(rows, model, acc.of_phenomenon(key))
@@ -119,8 +120,8 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate accuracy of models and humans, overall and by phenomenon."""
     rows = acc.read_own(tables, labels)
     if labels.source == "measured":
-        # Each cell has the accuracy over all its pairs behind it; only the overall one is printed.
-        # Each pair counts once there: paradigms of which more pairs could be judged count for more.
+        # After each cell there is the accuracy over its pairs. Each pair has equal weight, so that
+        # paradigms with more judged pairs weigh more. Only the overall one is shown in print.
         where = {"method": labels.method, "lang": blimp.LANG, "benchmark": blimp.BENCHMARK}
         pooled = read_plain(ACCURACIES, tables[acc.OWN][0])
         pooled = select_rows(pooled, where | {"paradigm": ALL})
@@ -131,9 +132,9 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(cell)
             chosen = {"model": cell.where["model"], "phenomenon": phenomena[cell.column]}
             for _, row in select_rows(pooled, chosen).iterrows():
-                place = (cell.row, f"{cell.column}, by pair")
-                by = {key: row[key] for key in (*acc.KEYS, "phenomenon")}
-                by_pair = row_accuracy_cell(row, place, by, text=acc.percent_text)
+                title = (cell.row, f"{cell.column}, by pair")
+                where_row = {key: row[key] for key in (*acc.KEYS, "phenomenon")}
+                by_pair = row_accuracy_cell(row, title, where_row, text=acc.percent_text)
                 cells.append(replace(by_pair, printed=by_pair.column == BY_PAIR))
         best = best_of_each(cells, {*labels.models.values()}, by="column")
         cells += _table3_cells(acc.read_humans(tables, labels), labels)
@@ -161,8 +162,7 @@ def _table4_cells(rows: pd.DataFrame, labels: Labels, suffix: str = "") -> Itera
     for uid, (model, name) in product(PHENOMENON_OF, acc.model_names(rows, labels).items()):
         inside = acc.rows_of_model(rows, model, [uid])
         if not inside.empty:
-            place = (uid, f"{name}{suffix}")
-            cell = acc.mean_cell(inside, place, stands_for=(uid, model))
+            cell = acc.mean_cell(inside, (uid, f"{name}{suffix}"), stands_for=(uid, model))
             yield replace(cell, text=f"{cell.value + acc.HALF_UP:.0f}")
 
 
@@ -197,20 +197,20 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**description, cells=cells, stub=stub, remarks=remarks, heads=heads)
 
 
-# The erratum: Table 3 as printed, of the 67 paradigms of the same run, and run again
+# The erratum: Table 3 as printed, recomputed from the same run's 67 paradigms, and from a later run
 
 PRINTED, CORRECTED, RUN_AGAIN, MOVED = "printed", "corrected", "run of 2021", "change"
 PUBLISHED_RUN = METHODS["sentence"]
 RUNS = {"Published run": PUBLISHED_RUN, "Run of 2021": RERUN}
 CHANGED = "Change"
 LEAST = 0.05
-"""Smallest change that is shown, in points."""
+"""Smallest change that is not shown as zero, in points."""
 MOST = 15
-"""Paradigms shown: those with the largest changes."""
+"""Number of paradigms that the table shows: those with the largest changes."""
 
 
-def _compare_runs(rows: pd.DataFrame, *places: tuple[str, str]) -> list[Cell]:
-    published, rerun, change = places
+def _compare_runs(rows: pd.DataFrame, *titles: Place) -> list[Cell]:
+    published, rerun, change = titles
     cell = acc.computed_cell(rows, change, formulas.CHANGE)
     signed = f"{cell.value:+.1f}".replace("-", "−")
     return [
@@ -240,12 +240,12 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
         cells += [cell for cell in printed_numbers if cell.row == row_names[model]]
         for key, heading in HEADINGS.items() if len(rows) else ():
             inside = acc.rows_of_model(rows, model, acc.of_phenomenon(key))
-            places = [(f"{name}, {version}", heading) for version in versions[1:]]
-            cells += _compare_runs(inside, *places)
+            titles = [(f"{name}, {version}", heading) for version in versions[1:]]
+            cells += _compare_runs(inside, *titles)
     description = describe("erratum_without_results")
     if len(rows):
         wide = rows.pivot(index=["model", "paradigm"], columns="method", values="accuracy")
-        # A thousand pairs give three digits; what lies below is floating point.
+        # Accuracies over a thousand pairs have three digits; rounding removes floating-point noise.
         change = (wide[RERUN] - wide[PUBLISHED_RUN]).abs().round(9)
         counts = (change > 0).groupby("model").sum()
         moved = ", ".join(f"{name} {counts[model]}" for model, name in names.items())
@@ -254,8 +254,8 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
         shown_texts: dict[str, str] = {}
         for number, (model, uid) in enumerate(change.index):
             title = f"{names[model]}: {uid}"
-            places = [(title, column) for column in (*RUNS, CHANGED)]
-            for cell in _compare_runs(acc.rows_of_model(rows, model, [uid]), *places):
+            titles = [(title, column) for column in (*RUNS, CHANGED)]
+            for cell in _compare_runs(acc.rows_of_model(rows, model, [uid]), *titles):
                 cells.append(replace(cell, printed=number < MOST))
             shown_texts |= {title: title} if number < MOST else {}
         sections.append(Section("What moved most", shown_texts, [*RUNS, CHANGED]))
@@ -271,21 +271,21 @@ SUBJECTS = {
     "neural models": "Neural models",
     "sub-word models": "Models with sub-words (TXL, GPT-2)",
 }
-VALUES_OF_PRINT = (COUNT, formulas.FARTHEST, PRODUCT, formulas.RATIO, VALUES)
-RECOMPUTATION = Recomputation(dict.fromkeys(VALUES_OF_PRINT, "{:,.10g}"))
-EVERY = tuple(PHENOMENON_OF)
+RECOMPUTATION = Recomputation(
+    dict.fromkeys((COUNT, formulas.FARTHEST, PRODUCT, formulas.RATIO, VALUES), "{:,.10g}")
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A formula of some models' accuracies on some paradigms."""
+    """A number of the text: a formula of some models' accuracies on some paradigms."""
 
     formula: Formula
     models: tuple[str, ...]
-    paradigms: tuple[str, ...] = EVERY
+    paradigms: tuple[str, ...] = tuple(PHENOMENON_OF)
     form: str = "{:.1f}"
     majority: bool = False
-    """True for the majority's decisions, which are released with rejected paradigms."""
+    """Whether accuracies are those of human majorities, which are released separately."""
 
 
 def _contrast(name: str, *models: str) -> Statement:
@@ -321,7 +321,7 @@ STATEMENTS: dict[Place, Statement] = {
     ),
     (LSTM, "irregularity"): _contrast("irregularity", LSTM),
     (HUMAN, "aggregate"): Statement(UNWEIGHTED, (HUMAN,), majority=True),
-    # Of all validated paradigms, the rejected ones too.
+    # Without paradigms: over all validated ones, including those that were rejected.
     ("validation", "rejected"): Statement(formulas.REJECTED, (HUMAN,), (), "{:.0f}", majority=True),
     (HUMAN, "largest majority"): Statement(formulas.HIGHEST, (HUMAN,), majority=True),
     (HUMAN, "smallest majority"): Statement(formulas.LOWEST, (HUMAN,), majority=True),
@@ -329,26 +329,26 @@ STATEMENTS: dict[Place, Statement] = {
 
 
 def _stated(
-    place: Place, column: str, rows: pd.DataFrame, tables: Tables, labels: Labels
+    key: Place, column: str, rows: pd.DataFrame, tables: Tables, labels: Labels
 ) -> Cell | None:
-    """The cell of a statement, if all its models have all its paradigms."""
-    statement = STATEMENTS.get(place) or _contrast(place[1], place[0])
-    subject = SUBJECTS.get(place[0]) or labels.models.get(place[0], place[0])
+    """Make the cell of a statement; None unless all its models have all its paradigms."""
+    statement = STATEMENTS.get(key) or _contrast(key[1], key[0])
+    subject = SUBJECTS.get(key[0]) or labels.models.get(key[0], key[0])
     correlated = {f"r with {model}": f"r with {name}" for model, name in labels.models.items()}
-    about = {**labels.models, **correlated}.get(place[1], place[1])
-    titled = (f"{subject}: {about.replace('_', ' ')}", column)
+    about = {**labels.models, **correlated}.get(key[1], key[1])
+    title = (f"{subject}: {about.replace('_', ' ')}", column)
     if statement.majority:
         released = acc.read_released(tables, [MAJORITY], rejected=not statement.paradigms)
         if released.empty:
             return None
         formula, form = statement.formula, statement.form
-        return acc.computed_cell(released, titled, formula, form, stands_for=place)
+        return acc.computed_cell(released, title, formula, form, stands_for=key)
     rows = rows[rows["model"].isin(statement.models) & rows["paradigm"].isin(statement.paradigms)]
     if len(rows) < len(statement.models) * len(statement.paradigms):
         return None
     if statement.formula == UNWEIGHTED:
-        return acc.mean_cell(rows, titled, stands_for=place)
-    # The interval of a contrast is Newcombe's, that of a correlation by Fisher's z.
+        return acc.mean_cell(rows, title, stands_for=key)
+    # Correlations have intervals by Fisher's z, contrasts have Newcombe's.
     low = high = None
     contrast = statement.formula.arguments.get("contrast")
     if statement.formula == formulas.PEARSON:
@@ -360,30 +360,29 @@ def _stated(
             counts += [float(total["correct"]), float(total["n"])]
         bounds = confint_proportions_2indep(*counts, method="newcomb")
         low, high = (100 * float(bound) for bound in bounds)
-    cell = acc.computed_cell(rows, titled, statement.formula, statement.form)
-    return replace(cell, stands_for=place, low=low, high=high)
+    cell = acc.computed_cell(rows, title, statement.formula, statement.form)
+    return replace(cell, stands_for=key, low=low, high=high)
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate statements on accuracies; in the published form, all printed numbers."""
+    """Tabulate the text's statements on accuracies; published forms have all printed numbers."""
     if labels.source == "measured":
         rows = acc.read_all(tables, labels)
-        contrasts = {name: contrast.what for name, contrast in formulas.CONTRASTS.items()}
-        # First the paper's, then each contrast of each model, then those on majorities.
-        single = [place for place in STATEMENTS if place[1] not in formulas.CONTRASTS]
-        places = [place for place in single if not STATEMENTS[place].majority]
-        places += product(acc.model_names(rows, labels), contrasts)
-        places += [place for place in single if STATEMENTS[place].majority]
-        cells = [_stated(place, VALUE, rows, tables, labels) for place in places]
-        return Exhibit(**describe("text", **contrasts), cells=[*filter(None, cells)])
+        contrasts = {name: contrast.phrase for name, contrast in formulas.CONTRASTS.items()}
+        # Statements of the paper, contrasts of all models, and statements on majorities.
+        stated_keys = [key for key in STATEMENTS if key[1] not in formulas.CONTRASTS]
+        keys = [key for key in stated_keys if not STATEMENTS[key].majority]
+        keys += product(acc.model_names(rows, labels), contrasts)
+        keys += [key for key in stated_keys if STATEMENTS[key].majority]
+        stated = (_stated(key, VALUE, rows, tables, labels) for key in keys)
+        return Exhibit(**describe("text", **contrasts), cells=[*filter(None, stated)])
 
     released = acc.read_released(tables)
     rows = acc.read_own(tables, labels) if released.empty else released
 
-    def recomputed(place: Place, _title: str) -> Cell | None:
-        stated = place in STATEMENTS
-        return _stated(place, AGAIN, rows, tables, labels) if stated else None
+    def recomputed(key: Place, _title: str) -> Cell | None:
+        return _stated(key, AGAIN, rows, tables, labels) if key in STATEMENTS else None
 
-    stated, faults = printed_statements(read_printed(tables), RECOMPUTATION, recomputed)
+    cells, faults = printed_statements(read_printed(tables), RECOMPUTATION, recomputed)
     of = "Table 4" if released.empty else "the released results"
-    return Exhibit(**describe("text_published", of=of, faults=faults), cells=stated)
+    return Exhibit(**describe("text_published", of=of, faults=faults), cells=cells)

@@ -1,7 +1,7 @@
-"""Build BLiMP's items: pairs, checked, with the critical regions of prefix methods.
+"""Read files of BLiMP's pairs and write items, with the critical regions of prefix methods.
 
 Each paradigm has one file of JSON lines, called after it. Source: Warstadt et al. (2020), sections
-3, 4.1 and 6.4, and the files, which alone document their fields.
+3, 4.1 and 6.4; the fields are documented by the files only.
 """
 
 import logging
@@ -22,7 +22,7 @@ from blimpworks.tables import write_rows
 log = logging.getLogger(__name__)
 
 FIELDS = {"syntax/semantics": "syntax_semantics"}
-"""The one deviating spelling, and that of the other files."""
+"""A spelling that occurs in some files, and the spelling of the other files."""
 Text = Annotated[str, Field(min_length=1)]
 Spans = tuple[tuple[int | None, int | None], tuple[int | None, int | None]]
 Flag = Annotated[bool, Field(strict=True)]
@@ -58,26 +58,26 @@ class Record(BaseModel):
 
     @property
     def method(self) -> str | None:
-        """The prefix method that the paradigm allows; no released one allows both."""
+        """The prefix method that the paradigm allows; no released paradigm allows both."""
         allowed = (self.one_prefix_method, self.two_prefix_method)
         return next((m for m, yes in zip(PREFIXES, allowed, strict=True) if yes), None)
 
     def spans(self) -> Spans:
         """Return the half-open spans of both critical words, in characters; None without a method.
 
-        Words of ``animate_subject_trans`` and others begin with a space too many. Raises ValueError
-        for a sentence that does not begin with its prefix and word.
+        Raises ValueError for a sentence that does not begin with its prefix and word.
         """
-        words, prefixes = (self.two_prefix_word,) * 2, (self.one_prefix_prefix,) * 2
         if self.method is None:
             return (None, None), (None, None)
+        prefixes, critical = (self.one_prefix_prefix,) * 2, (self.two_prefix_word,) * 2
         if self.method == "one_prefix":
-            words = self.one_prefix_word_good, self.one_prefix_word_bad
+            critical = self.one_prefix_word_good, self.one_prefix_word_bad
         else:
             prefixes = self.two_prefix_prefix_good, self.two_prefix_prefix_bad
         spans = []
         sentences = (self.sentence_good, self.sentence_bad)
-        for sentence, before, written in zip(sentences, prefixes, words, strict=True):
+        for sentence, before, written in zip(sentences, prefixes, critical, strict=True):
+            # Words of ``animate_subject_trans`` and other paradigms begin with an extra space.
             prefix, word = before or "", (written or "").strip()
             start, end = len(prefix) + 1, len(prefix) + 1 + len(word)
             if not (prefix and word and sentence.startswith(f"{prefix} {word}")):
@@ -89,7 +89,7 @@ class Record(BaseModel):
 
 
 def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
-    """Yield the pairs of a paradigm's file, which is called after it. Raises UserError."""
+    """Yield the pairs of a paradigm's file. Raises UserError, also if there are not ``pairs``."""
     seen: dict[tuple[str, str], int] = {}
     with reading(path, "a paradigm of BLiMP", "Retrieve or generate the file again."):
         lines = text_of(path).removesuffix("\n").split("\n")

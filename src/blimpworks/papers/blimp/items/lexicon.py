@@ -1,6 +1,6 @@
-"""The lexicon of BLiMP's generated pairs: entries, regular inflection, restrictions.
+"""The lexicon of the generator: its entries, regular English inflection, and classes of nouns.
 
-Regular English is inflected by spelling; irregular forms are in the lexicon's tables.
+Regular forms follow from spelling; irregular forms are in the lexicon's tables.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ def _after_consonant(word: str) -> bool:
 
 
 def plural(noun: str) -> str:
-    """Return the regular plural of a noun; of several words the last one is inflected."""
+    """Return the regular plural of a noun; the last of its words is inflected."""
     if noun.endswith(SIBILANTS):
         return f"{noun}es"
     if noun.endswith("y") and _after_consonant(noun):
@@ -33,7 +33,7 @@ def plural(noun: str) -> str:
 
 
 def regular_plurals(noun: str) -> frozenset[str]:
-    """Return plurals that are regular but for spelling: heroes, quizzes, stomachs."""
+    """Return plurals that are irregular in spelling at most: heroes, quizzes, stomachs."""
     return frozenset((plural(noun), f"{noun}s", f"{noun}es", f"{noun}{noun[-1]}es"))
 
 
@@ -61,7 +61,7 @@ def gerund(verb: str) -> str:
 
 
 def possessive(phrase: str, *, plural: bool) -> str:
-    """Return ``phrase`` with 's, or with an apostrophe alone after the s of a plural."""
+    """Return ``phrase`` with 's, or with only an apostrophe after the s of a plural."""
     return f"{phrase}'" if plural and phrase.endswith("s") else f"{phrase}'s"
 
 
@@ -71,16 +71,16 @@ def _words(value: Any) -> Any:
 
 Word = Annotated[str, Field(pattern=r"^\S+( \S+)*$")]
 Form = Annotated[str, Field(pattern=r"^(\S+( \S+)*)?$")]
-"""A form, or nothing where it is the regular one."""
+"""An irregular form; empty for the regular one."""
 Restriction = Annotated[str, Field(pattern=r"^(!?[a-z]+( !?[a-z]+)*)?$")]
 Value = TypeVar("Value")
 Several = Annotated[frozenset[Value], BeforeValidator(_words)]
 ClassNames = Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
 Number = Literal["sg", "pl"]
 Gender = Literal["m", "f", "c", "n"]
-"""Masculine, feminine, either of them, neuter."""
+"""Masculine, feminine, common (either of them), neuter."""
 NOTHING, SAME = "-", "="
-"""Marks in place of a plural: there is none; it is the singular."""
+"""Marks in place of a plural: the noun has none; it is equal to the singular."""
 
 
 class Noun(Strict):
@@ -92,12 +92,12 @@ class Noun(Strict):
     gender: Gender
     classes: ClassNames
     of: Restriction = ""
-    """Classes of the noun after its "of"."""
+    """Classes that the noun after its "of" must fall under."""
     tags: Several[Literal["common", "clause", "relational", "name"]] = frozenset()
 
     @property
     def mass(self) -> bool:
-        """True for a noun without plural that is no name."""
+        """Whether the noun is a common noun without plural."""
         return self.plural == NOTHING and "name" not in self.tags
 
     @property
@@ -113,7 +113,7 @@ class Noun(Strict):
 
     @property
     def irregular(self) -> bool:
-        """True if its plural differs by more than spelling (unlike "heroes")."""
+        """Whether the plural differs by more than spelling (unlike "heroes")."""
         return self.marked and self.forms["pl"] not in regular_plurals(self.noun)
 
 
@@ -137,12 +137,12 @@ class Verb(Strict):
     participle: Form
     gerund: Form
     particle: Form
-    """A word after it that belongs to the entry, such as "at" of "look at"."""
+    """A word after the verb that belongs to the entry, such as "at" of "look at"."""
     frame: Frame
     subject: Restriction
     object: Restriction
     complement: Literal["", "that", "that wh", "wh"]
-    """Kinds of finite clauses that it takes."""
+    """Types of finite clauses that it takes."""
     tags: Several[VerbTag]
 
     @property
@@ -165,7 +165,7 @@ class Verb(Strict):
 
     @property
     def irregular(self) -> bool:
-        """True if past and participle differ."""
+        """Whether past and participle differ."""
         return self.form("past") != self.form("participle")
 
 
@@ -174,7 +174,7 @@ class Adjective(Strict):
 
     adjective: Word
     noun: Restriction
-    """Classes of nouns that it is said of."""
+    """Classes of nouns that it can modify."""
     frame: AdjectiveFrame
     tags: Several[Literal["attributive", "predicative", "common"]]
 
@@ -186,13 +186,13 @@ class Determiner(Strict):
     numbers: Several[Literal["sg", "pl", "mass"]]
     """Nouns that may follow it: singular count nouns, plurals, mass nouns."""
     sets: Several[str]
-    """Names of sets that paradigms ask for."""
+    """Names of sets that declarations refer to."""
     swapped: Form
     """Its counterpart of the other number."""
 
 
 class Auxiliary(Strict):
-    """An auxiliary, with the form of the verb that it asks for."""
+    """An auxiliary, with the verb form that it requires."""
 
     auxiliary: Word
     negated: Form
@@ -203,14 +203,14 @@ class Auxiliary(Strict):
     swapped: Form
     """Its counterpart of the other number."""
     use: Several[Literal["statement", "question", "negation", "copula"]]
-    """Uses without emphasis (do only in questions and before "not").
+    """Uses without emphasis: "do" has only questions and negation.
 
-    copula: it serves alone before adjectives and participles.
+    copula: it can precede adjectives and participles by itself.
     """
 
 
 class Sounds(Strict):
-    """Beginnings of words that take "a" or "an" against their spelling."""
+    """Beginnings of words that take an article against their spelling."""
 
     vowel: tuple[str, ...]
     consonant: tuple[str, ...]
@@ -231,18 +231,19 @@ EXCLUDED = "!"
 
 
 class Classes:
-    """A hierarchy of classes: ``wider`` has for each all that it falls under, itself included."""
+    """A hierarchy of classes of nouns."""
 
     def __init__(self, wider: Mapping[str, frozenset[str]]) -> None:
         self.wider = wider
+        """The classes that each class falls under, itself included."""
         self.accepts = lru_cache(maxsize=None)(self._accepts)
-        """Tells whether nouns of some classes satisfy a restriction.
-
-        It names classes, any of which will do, and after "!" those that will not; an empty one
-        is satisfied by all.
-        """
 
     def _accepts(self, restriction: str, classes: tuple[str, ...]) -> bool:
+        """Tell whether nouns of some classes satisfy a restriction.
+
+        A restriction names accepted classes, of which one suffices, and excluded ones after "!".
+        All nouns satisfy an empty one.
+        """
         names = restriction.split()
         accepted = {name for name in names if not name.startswith(EXCLUDED)}
         excluded = {name.removeprefix(EXCLUDED) for name in names} - accepted
@@ -251,7 +252,7 @@ class Classes:
 
 
 def read_classes(path: Path) -> Classes:
-    """Read a hierarchy; raise UserError for a malformed one or a repeated class."""
+    """Read a hierarchy of classes; raise UserError for a malformed one or a repeated class."""
     wider: dict[str, frozenset[str]] = {}
 
     def add(tree: Mapping[str, Any], above: tuple[str, ...]) -> None:
@@ -271,19 +272,13 @@ def read_classes(path: Path) -> Classes:
 
 
 FILES = (
-    "classes.yaml",
-    "sounds.yaml",
-    "nouns.tsv",
-    "names.tsv",
-    "verbs.tsv",
-    "adjectives.tsv",
-    "determiners.tsv",
-    "auxiliaries.tsv",
-)
+    "classes.yaml", "sounds.yaml", "nouns.tsv", "names.tsv", "verbs.tsv", "adjectives.tsv",
+    "determiners.tsv", "auxiliaries.tsv",
+)  # fmt: skip
 
 
 class Lexicon(NamedTuple):
-    """Entries of the lexicon, each kind in the order of its file."""
+    """Entries of the lexicon, in the order of their files."""
 
     classes: Classes
     sounds: Sounds
@@ -299,17 +294,18 @@ def read_lexicon(folder: Path) -> Lexicon:
     """Read the lexicon in a directory. Raises UserError."""
     classes = read_classes(folder / "classes.yaml")
 
-    def entries(name: str, kind: type[Entry], *restricted: str) -> list[Entry]:
-        rows = read_rows(kind, folder / name)
+    def entries(name: str, entry_type: type[Entry], *restricted: str) -> list[Entry]:
+        # Columns that are ``restricted`` must name classes of the hierarchy.
+        rows = read_rows(entry_type, folder / name)
         for line, entry in enumerate(rows, start=2):
             for column in restricted:
                 cell = getattr(entry, column)
                 for word in cell.split() if isinstance(cell, str) else cell:
-                    if word.removeprefix(EXCLUDED) not in classes.wider:
+                    class_name = word.removeprefix(EXCLUDED)
+                    if class_name not in classes.wider:
                         raise UserError(
-                            f"{folder / name}:{line}: {column} names the class "
-                            f"{word.removeprefix(EXCLUDED)!r}, which classes.yaml lacks; correct "
-                            "it, or add it there."
+                            f"{folder / name}:{line}: {column} names the class {class_name!r}, "
+                            "which classes.yaml lacks; correct it, or add it there."
                         )
         return rows
 

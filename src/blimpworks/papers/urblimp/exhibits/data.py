@@ -1,9 +1,11 @@
-"""Tables about UrBLiMP's data and models: Tables 1, 2, 3 and 10.
+"""Show UrBLiMP's data: Tables 1, 2, 3 and 10, outcomes of the rules, and people's agreement.
 
-Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2. The exhibits ``rules``, ``samples`` and
+``validation`` are ours: in the paper, linguists reviewed all pairs, and people's judgements have a
+mean accuracy and one kappa.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
@@ -11,8 +13,18 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.exhibits.exhibit import Cell, Description, Exhibit, Labels, language_tag
-from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, TOTAL
+from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
+from blimpworks.exhibits import shared
+from blimpworks.exhibits.exhibit import Cell, Description, Exhibit, Labels, Section, language_tag
+from blimpworks.exhibits.formulas import (
+    COUNT,
+    PARADIGM_COUNT,
+    TOTAL,
+    UNWEIGHTED,
+    Formula,
+    of_row,
+    sum_of,
+)
 from blimpworks.exhibits.shared import (
     Place,
     Tables,
@@ -20,23 +32,22 @@ from blimpworks.exhibits.shared import (
     printed_cell,
     read_plain,
     read_printed,
-    size_text,
     where_of,
 )
 from blimpworks.files import read_cells
-from blimpworks.papers.urblimp.exhibits import accuracies as acc
-from blimpworks.papers.urblimp.exhibits import describe
-from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, PAPER_TOTAL
-from blimpworks.papers.urblimp.exhibits.models import is_instructed, names_of
+from blimpworks.items import evenly
+from blimpworks.papers.urblimp.exhibits import describe, formulas
+from blimpworks.papers.urblimp.exhibits import evaluation as acc
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, LANG, PARADIGMS, PHENOMENA
-from blimpworks.tables import ITEMS
+from blimpworks.papers.urblimp.tables import DROPPED, KEPT, RULE_COUNTS
+from blimpworks.tables import ITEMS, read_table
 
 DATASETS = {
     row.pop("key"): tuple(row.values())
     for row in read_cells(Path(__file__).with_name("datasets.tsv"))
 }
 """Name, language and method of the data sets of Table 1."""
-SIZE, KINDS, TUNING = "Pairs", "Paradigms", "Instruction-tuned"
+PAIRS, NUMBER_OF_PARADIGMS, TUNING = "Pairs", "Paradigms", "Instruction-tuned"
 EXAMPLE = {"good": "Grammatical", "bad": "Ungrammatical"}
 WIDTHS = dict.fromkeys(EXAMPLE.values(), 0.3)
 
@@ -51,12 +62,12 @@ def _of(items: pd.DataFrame) -> dict[str, Any]:
     return {"lang": LANG, "paradigm": list(dict.fromkeys(items["paradigm"]))}
 
 
-def _beside_examples(
+def _with_examples(
     description: Description, cells: list[Cell], items: Mapping[str, pd.DataFrame]
 ) -> Exhibit:
-    """Make a table with a pair of each row's ``items`` beside its cells.
+    """Make a table that has, beside the cells of each row, a pair of the row's ``items``.
 
-    The pair is as good as random: it has the lowest id, and ids are content hashes.
+    The pair with the lowest id is taken: ids are content hashes, so the choice is random.
     """
     tag = language_tag(LANG)
     firsts = {row: of_row.sort_values("item_id").iloc[0] for row, of_row in items.items()}
@@ -73,24 +84,24 @@ def _beside_examples(
     )
 
 
-def kinds_cell(rows: pd.DataFrame, place: Place, key: Place) -> Cell:
-    """Count the paradigms among ``rows`` of items or accuracies."""
+def paradigms_cell(rows: pd.DataFrame, cell_key: Place, key: Place) -> Cell:
+    """Make a cell of the number of paradigms in ``rows`` of items or accuracies."""
     if "accuracy" in rows:
         source, where = "accuracies", where_of(rows)
     else:
         source, where = "items", _of(rows)
-    return formula_cell(rows, place, PARADIGM_COUNT, source, where, stands_for=key)
+    return formula_cell(rows, cell_key, PARADIGM_COUNT, source, where, stands_for=key)
 
 
 def table_models(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read accuracies of the models with all paradigms: those of Tables 7 and 8."""
+    """Read accuracies of the models that have all paradigms: those of Tables 7 and 8."""
     rows = acc.read_models(tables, labels)
     return rows[rows["model"].isin(acc.complete(rows))]
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 1: data sets of minimal pairs, their size and number of paradigms."""
-    heads = {"size": SIZE, "paradigms": KINDS}
+    """Tabulate Table 1: data sets of minimal pairs with their numbers of pairs and paradigms."""
+    heads = {"size": PAIRS, "paradigms": NUMBER_OF_PARADIGMS}
     cells = [
         printed_cell(number, (DATASETS[row][0], heads[column]))
         for (row, column), number in acc.printed_of(tables, labels, "table1").items()
@@ -99,16 +110,16 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         name = f"{name}, Tables 7, 8 and 10"
         rows = table_models(tables, labels)
-        # Some printed numbers are illegible: the total takes the implied ones for them.
+        # Some printed numbers are illegible: the total uses the implied ones instead.
         where: dict[str, Any] = {"exhibit": "table10", "column": "n"}
         numbers = read_printed(tables, **where)
-        formula, source, form = PAPER_TOTAL, "published", ",.0f"
+        formula, source, form = formulas.PAPER_TOTAL, "published", ",.0f"
     else:
         rows = numbers = _items(tables)
         where, formula, source, form = _of(numbers), COUNT, "items", ","
-    place = (name, SIZE)
-    cells.append(formula_cell(numbers, place, formula, source, where, form, stands_for=size))
-    cells.append(kinds_cell(rows, (name, KINDS), (BENCHMARK, "paradigms")))
+    cell_key = (name, PAIRS)
+    cells.append(formula_cell(numbers, cell_key, formula, source, where, form, stands_for=size))
+    cells.append(paradigms_cell(rows, (name, NUMBER_OF_PARADIGMS), (BENCHMARK, "paradigms")))
     names = {cell.row for cell in cells}
     about = {name: facts for name, *facts in DATASETS.values() if name in names}
     return Exhibit(
@@ -120,7 +131,10 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 2: the phenomena with their number of paradigms; measured, with a pair of each."""
+    """Tabulate Table 2: the phenomena with their number of paradigms.
+
+    The measured form adds a pair of each phenomenon.
+    """
     measured = labels.source == "measured"
     rows = _items(tables) if measured else table_models(tables, labels)
     cells: list[Cell] = []
@@ -128,18 +142,21 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     for phenomenon, (name, _) in PHENOMENA.items():
         inside = rows[rows["phenomenon"] == phenomenon]
         if not inside.empty:
-            cells.append(kinds_cell(inside, (name, KINDS), (phenomenon, "n")))
+            cells.append(paradigms_cell(inside, (name, NUMBER_OF_PARADIGMS), (phenomenon, "n")))
             items[name] = inside
     and_more = ", and one pair of it." if measured else ", as many as Tables 7 and 8 have."
     description = describe("table2", and_more=and_more)
     if measured:
-        return _beside_examples(description, cells, items)
+        return _with_examples(description, cells, items)
     return Exhibit(**description, cells=cells, widths=WIDTHS)
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 3: the models with their sizes and instruction tuning; measured, with pairs judged."""
-    names = names_of(labels.models)
+    """Tabulate Table 3: the models with their sizes and instruction tuning.
+
+    The measured form adds the number of pairs that each model judged.
+    """
+    names = acc.names_of(labels.models)
     if labels.source == "published":
         printed = read_printed(tables, exhibit="table3").set_index("row", drop=False)
         sizes = {row["row"]: row for _, row in printed[printed["column"] == "size"].iterrows()}
@@ -158,28 +175,31 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
         if of_model.empty:
             continue
         where, n = where_of(of_model), int(of_model["n"].sum())
-        cells.append(formula_cell(of_model, (name, SIZE), TOTAL, "accuracies", where, n=n))
+        cells.append(formula_cell(of_model, (name, PAIRS), TOTAL, "accuracies", where, n=n))
         size = facts[model]["parameters"]
-        stub[name] = {"Size": "" if size is None else size_text(size)}
-        tuned[name] = {TUNING: "yes" if is_instructed(model, facts) else "no"}
+        stub[name] = {"Size": "" if size is None else shared.size_text(size)}
+        tuned[name] = {TUNING: "yes" if acc.is_instructed(model, facts) else "no"}
     return Exhibit(**describe("table3"), cells=cells, stub=stub, remarks=tuned)
 
 
 def table10(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 10: pairs of each paradigm; measured, with one of them."""
+    """Tabulate Table 10: the number of pairs of each paradigm.
+
+    The measured form adds one of the pairs.
+    """
     cells: list[Cell] = []
     if labels.source == "published":
         rows = table_models(tables, labels)
         printed = acc.printed_of(tables, labels, "table10")
         implied = 0.0
         for paradigm, name in PARADIGMS.items():
-            key, place = (paradigm, "n"), (name, "N, implied")
+            key, cell_key = (paradigm, "n"), (name, "N, implied")
             if key in printed:
                 cells.append(printed_cell(printed[key], (name, "N")))
             inside = rows[rows["paradigm"] == paradigm]
-            if not isnan(n := IMPLIED(inside)):
+            if not isnan(n := formulas.IMPLIED(inside)):
                 where = where_of(inside)
-                cell = formula_cell(inside, place, IMPLIED, "accuracies", where, "d")
+                cell = formula_cell(inside, cell_key, formulas.IMPLIED, "accuracies", where, "d")
                 cells.append(replace(cell, stands_for=key))
                 implied += int(n)
         return Exhibit(**describe("table10_published", implied=int(implied)), cells=cells)
@@ -192,4 +212,263 @@ def table10(tables: Tables, labels: Labels) -> Exhibit:
             fields: dict[str, Any] = {"n": n, "stands_for": (paradigm, "n")}
             cells.append(formula_cell(inside, (name, "N"), COUNT, "items", where, "d", **fields))
             pairs[name] = inside
-    return _beside_examples(describe("table10", pairs=len(items)), cells, pairs)
+    return _with_examples(describe("table10", pairs=len(items)), cells, pairs)
+
+
+# Outcomes of the rules
+
+SOURCE = "rules"
+MATCHES, CONSTRUCTED = "Matches", "Constructed"
+PRINTED, IMPLIED = "Paper", "Paper, implied"
+HEADS = {
+    PAIRS: ("Pairs", "kept"),
+    CONSTRUCTED: ("Pairs", "constructed"),
+    PRINTED: ("N of the paper", "printed"),
+    IMPLIED: ("N of the paper", "implied"),
+}
+REASONS = {
+    "excluded by the rule": "excluded",
+    "no form by rule": "no form",
+    "not in the table": "no form",
+    "not in the lexicon": "no such word",
+    "made before": "repeated",
+    "the same sentence": "same",
+    "differs in several places": "several places",
+    "the treebank has it beside the same words": "attested",
+    "a sentence of the treebank": "attested",
+    "beyond per_paradigm": "beyond limit",
+    "faulty in the treebank": "faulty",
+}
+"""Columns of reasons (up to a colon), some together."""
+OTHER = "other"
+REJECTED = tuple(f"Rejected: {name}" for name in dict.fromkeys((*REASONS.values(), OTHER)))
+COLUMNS = (MATCHES, PAIRS, CONSTRUCTED, PRINTED, IMPLIED, *REJECTED)
+ALL = "All paradigms"
+MOST = 20
+"""Pairs of each paradigm to read, taken evenly."""
+PAIR, RULE, CHANGE, ORIGIN, PARADIGM = "Pair", "Rule", "Change", "Source", "Paradigm"
+SPANS = ("good_start", "good_end", "bad_start", "bad_end")
+SHOWN = ("item_id", "lang", "paradigm", "good", "bad", *SPANS, "file", "line", "rule", "change")
+
+
+def _counts(
+    rows: pd.DataFrame,
+    items: pd.DataFrame,
+    row: str,
+    where: Mapping[str, Any],
+    printed: Sequence[Cell] = (),
+) -> Iterator[Cell]:
+    """Yield cells that count matches, pairs, constructed pairs, and rejected matches by reason."""
+    kept = {**where, "outcome": KEPT}
+    constructed = {**where, "constructed": True}
+    yield formula_cell(rows, (row, MATCHES), TOTAL, SOURCE, where)
+    yield formula_cell(rows[rows["outcome"] == KEPT], (row, PAIRS), TOTAL, SOURCE, kept)
+    built = items[items["constructed"].astype(bool)]
+    yield formula_cell(built, (row, CONSTRUCTED), COUNT, "items", constructed)
+    yield from printed
+    dropped = rows[rows["outcome"] == DROPPED]
+    names = dropped["reason"].map(lambda reason: REASONS.get(reason.partition(":")[0], OTHER))
+    for column in REJECTED:
+        inside = dropped["Rejected: " + names == column]
+        if not inside.empty:
+            chosen = {**where, "outcome": DROPPED, "reason": sorted({*inside["reason"]})}
+            yield formula_cell(inside, (row, column), TOTAL, SOURCE, chosen)
+
+
+def _languages_of(present: Collection[str], labels: Labels) -> list[str]:
+    """Sort the languages ``present``: the paper's first, then in the order of the campaign."""
+    order = dict.fromkeys([LANG, *labels.languages, *sorted(present)])
+    return [lang for lang in order if lang in present]
+
+
+def rules(tables: Tables, labels: Labels) -> Exhibit:
+    """Tabulate the matches of each paradigm's rules: pairs, and matches rejected by reason."""
+    counts = read_plain(RULE_COUNTS, tables[SOURCE])
+    keys = ["lang", "paradigm", "rule"]
+    items = read_plain(ITEMS, tables["items"], [*keys, "constructed"])
+    items = items.astype(dict.fromkeys(keys, str))
+    printed = read_printed(tables, exhibit="table10", column="n")
+    langs = _languages_of({*counts["lang"]}, labels)
+    cells: list[Cell] = []
+    titles: list[dict[str, str]] = []
+    for lang in langs:
+        language = labels.languages.get(lang, lang)
+        prefix = f"{language}: " if len(langs) > 1 else ""
+        of_lang, lang_items = (table[table["lang"] == lang] for table in (counts, items))
+        of_language: list[Cell] = []
+        for paradigm, name in PARADIGMS.items():
+            matches, pairs = (
+                table[table["paradigm"] == paradigm] for table in (of_lang, lang_items)
+            )
+            if matches.empty and lang != LANG:
+                continue
+            row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
+            # For some paradigms the paper's accuracies imply a different number of pairs.
+            of_paper: list[Cell] = []
+            numbers = printed[(printed["row"] == paradigm) & (lang == LANG)]
+            for _, number in numbers.iterrows():
+                if not pd.isna(number["value"]):
+                    cell = printed_cell(number, (row, PRINTED))
+                    of_paper.append(replace(cell, stands_for=None))
+                if not pd.isna(number["corrected"]):
+                    implied, text = (row, IMPLIED), f"{float(number['corrected']):,.0f}"
+                    cell_keys = ("exhibit", "row", "column")
+                    of_paper.append(
+                        shared.row_cell("published", number, cell_keys, "corrected", implied, text)
+                    )
+            of_language += _counts(matches, pairs, row, where, of_paper)
+            # Cells of single rules are in the data files, not in the printed table.
+            for rule in dict.fromkeys(matches["rule"]):
+                of_rule, rule_pairs = (table[table["rule"] == rule] for table in (matches, pairs))
+                of_where = {**where, "rule": rule}
+                for cell in _counts(of_rule, rule_pairs, f"{row}, rule {rule}", of_where):
+                    of_language.append(replace(cell, printed=False))
+        of_language += _counts(of_lang, lang_items, f"{prefix}{ALL}", {"lang": lang})
+        cells += of_language
+        rows = {c.row: c.row.removeprefix(prefix) for c in of_language if c.printed}
+        titles.append({language: language, **rows} if prefix else rows)
+    present = {cell.column for cell in cells if cell.printed}
+    columns = [column for column in COLUMNS if column in present]
+    matched = {*counts["paradigm"][counts["n"] > 0]}
+    none = [name for paradigm, name in PARADIGMS.items() if paradigm not in matched]
+    without = f" No place matches: {', '.join(none)}." if none else ""
+    heads = {column: ("Rejected", column.partition(": ")[2]) for column in columns if ":" in column}
+    return Exhibit(
+        **describe("rules", without=without),
+        cells=cells,
+        heads=HEADS | heads,
+        sections=[Section(PARADIGM, rows, columns) for rows in titles],
+    )
+
+
+def samples(tables: Tables, labels: Labels) -> Exhibit:
+    """List twenty pairs of each paradigm; the filter of each cell selects the item."""
+    by_lang: dict[str, list[dict[str, Any]]] = {}
+    for path in tables["items"]:
+        items = read_table(ITEMS, path, [*SHOWN, "constructed"]).to_pylist()
+        by_lang |= {items[0]["lang"]: items} if items else {}
+    cells: list[Cell] = []
+    sections: list[Section] = []
+    stub, remarks, written = {}, {}, {}
+    for lang in _languages_of(by_lang, labels):
+        prefix = f"{labels.languages.get(lang, lang)}: " if len(by_lang) > 1 else ""
+        for paradigm, name in PARADIGMS.items():
+            pairs = [item for item in by_lang[lang] if item["paradigm"] == paradigm]
+            if not pairs:
+                continue
+            sample, title = [*evenly(pairs, MOST)], f"{prefix}{name}"
+            head = f"{title} ({len(sample)} of {len(pairs):,})"
+            rows = {head: head}
+            for number, item in enumerate(sample, start=1):
+                row = f"{item['item_id']} {item['paradigm']}"
+                where = {key: item[key] for key in ("lang", "item_id", "paradigm")}
+                cells.append(Cell(row, PAIR, 1, shared.marked(item), COUNT, "items", where, n=1))
+                constructed = ", constructed" if item["constructed"] else ""
+                stub[row] = {PARADIGM: title}
+                remarks[row] = {
+                    RULE: item["rule"],
+                    CHANGE: f"{item['change']}{constructed}",
+                    ORIGIN: f"{item['file']}:{item['line']}",
+                }
+                written[row, PAIR] = language_tag(lang)
+                rows[row] = str(number)
+            sections.append(Section("", rows, [PAIR, RULE, CHANGE, ORIGIN]))
+    return Exhibit(
+        **describe("samples", most=MOST),
+        cells=cells,
+        stub=stub,
+        remarks=remarks,
+        widths={PAIR: 0.5, ORIGIN: 0.15},
+        sections=sections,
+        textual=True,
+        written_in=written,
+    )
+
+
+# People's agreement
+
+RATED, PEOPLE = "validation_ratings", "validation_participants"
+VALUE, NUMBER = "κ", "Number"
+KAPPA_ROWS = {
+    "published": "Sentence chosen (published)",
+    "corrected": "Right and wrong (corrected)",
+    "free": "Free-marginal (Randolph)",
+}
+ACCURACY, JUDGED, PASSED, CHECKS, COUNTED = "Accuracy (%)", "Pairs", "Passed", "Checks", "Counted"
+INTERVAL, LEFT_OUT = "95 % interval", "left out: failed attention checks"
+
+
+def validation(tables: Tables, labels: Labels) -> Exhibit:
+    """Tabulate kappas of people's judgements, the numbers of judgements, and each participant."""
+    from blimpworks.papers.urblimp.analysis import kappa_interval
+
+    ratings = read_plain(VALIDATION_RATINGS, tables[RATED][0])
+    people = read_plain(VALIDATION_PARTICIPANTS, tables[PEOPLE][0])
+    per_pair = int(labels.facts["urblimp_validation"]["per_pair"])
+    pairs = int(formulas.complete(per_pair)(ratings))
+    kappas: list[Cell] = []
+    for name, row in KAPPA_ROWS.items():
+        formula = formulas.kappa(name, per_pair)
+        low, high = (None if isnan(end) else end for end in kappa_interval(name, ratings, per_pair))
+        fields: dict[str, Any] = {"n": pairs, "low": low, "high": high}
+        kappas.append(formula_cell(ratings, (row, VALUE), formula, RATED, {}, ".2f", **fields))
+
+    numbers: dict[str, tuple[Formula, str]] = {
+        "Participants": (COUNT, PEOPLE),
+        LEFT_OUT: (COUNT, PEOPLE),
+        "Attention checks": (sum_of("checks"), PEOPLE),
+        "passed": (sum_of("passed"), PEOPLE),
+        "Judgements that count": (COUNT, RATED),
+        "Pairs judged": (formulas.PAIRS, RATED),
+        f"with {per_pair} judgements": (formulas.complete(per_pair), RATED),
+        "left out of κ": (formulas.incomplete(per_pair), RATED),
+    }
+    if pairs and per_pair > 1:
+        numbers["Unanimous pairs (%)"] = formulas.unanimous(per_pair), RATED
+        numbers["Two judgements agree (%)"] = formulas.agreement(per_pair), RATED
+    rows_of = {RATED: ratings, PEOPLE: people}
+    counts: list[Cell] = []
+    for row, (formula, source) in numbers.items():
+        where: dict[str, Any] = {"left_out": True} if row == LEFT_OUT else {}
+        form = ".1f" if "%" in row else ",.0f"
+        counts.append(formula_cell(rows_of[source], (row, NUMBER), formula, source, where, form))
+
+    # The prefix distinguishes participants from rows of the same name.
+    names = {f"participant {name}": str(name) for name in people["participant"]}
+    columns = {JUDGED: TOTAL, CHECKS: of_row("checks"), PASSED: of_row("passed")}
+    participants: list[Cell] = []
+    for row, name in names.items():
+        where = {"participant": name}
+        person = people[people["participant"].astype(str) == name]
+        if n := int(person["n"].item()):
+            low, high = (float(100 * person[end].item()) for end in ("low", "high"))
+            fields, cell_key = {"n": n, "low": low, "high": high}, (row, ACCURACY)
+            participants.append(
+                formula_cell(person, cell_key, UNWEIGHTED, PEOPLE, where, ".1f", **fields)
+            )
+        for column, formula in columns.items():
+            participants.append(formula_cell(person, (row, column), formula, PEOPLE, where, ",.0f"))
+
+    sections = {
+        "Kappa": ([cell for cell in kappas if not isnan(cell.value)], [VALUE, INTERVAL]),
+        "Counts": (counts, [NUMBER]),
+        "Participant": (participants, [JUDGED, ACCURACY, INTERVAL, CHECKS, PASSED, COUNTED]),
+    }
+    cells = [cell for section, _ in sections.values() for cell in section]
+    remarks = {cell.row: {INTERVAL: "", COUNTED: ""} for cell in cells}
+    for cell in cells:
+        if cell.low is not None and cell.high is not None:
+            digits = 2 if cell.column == VALUE else 1
+            remarks[cell.row][INTERVAL] = f"{cell.low:.{digits}f} to {cell.high:.{digits}f}"
+    for row, left_out in zip(names, people["left_out"], strict=True):
+        remarks[row][COUNTED] = "no" if left_out else "yes"
+    return Exhibit(
+        **describe("validation", per_pair=per_pair),
+        cells=cells,
+        sections=[
+            Section(title, {c.row: names.get(c.row, c.row) for c in section}, columns)
+            for title, (section, columns) in sections.items()
+            if section
+        ],
+        remarks=remarks,
+    )

@@ -1,21 +1,170 @@
-"""Tables of accuracies on UrBLiMP: Tables 4, 7, 8 and 9.
+"""Show accuracies of models and people on UrBLiMP: Tables 4 and 7 to 9, Figures 1 and 2.
 
-Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025). The figures print no numbers: their published forms
+take the numbers of Tables 7 and 8 and of section 4.1.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import seaborn as sns
 
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.errors import UserError
+from blimpworks.exhibits import shared, style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import MEAN
-from blimpworks.exhibits.shared import Place, Tables, best_of_each, printed_cell
-from blimpworks.papers.urblimp.exhibits import accuracies as acc
+from blimpworks.exhibits.formulas import ACCURACY, MEAN, truncate
+from blimpworks.exhibits.shared import Place, Tables, printed_cell, read_plain
+from blimpworks.files import read_cells
 from blimpworks.papers.urblimp.exhibits import describe
-from blimpworks.papers.urblimp.exhibits.accuracies import accuracy_cell, macro_cell
-from blimpworks.papers.urblimp.exhibits.models import is_instructed, names_of
-from blimpworks.papers.urblimp.phenomena import HUMAN, PARADIGMS, PHENOMENA
+from blimpworks.papers.urblimp.exhibits.formulas import MACRO, macro_weights
+from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
+from blimpworks.papers.urblimp.settings import PSEUDO
+from blimpworks.tables import ACCURACIES
+
+# Models
+
+_ROWS = read_cells(Path(__file__).with_name("models.tsv"))
+NAMES = {row["model"]: row["name"] for row in _ROWS}
+"""Models' names in the paper, in the order of Table 4."""
+
+
+def _group(name: str) -> tuple[str, ...]:
+    return tuple(row["model"] for row in _ROWS if name in row["groups"].split())
+
+
+GEMMA, TUNED = _group("gemma"), _group("tuned")
+"""Gemma models of four sizes, pretrained and instruction-tuned."""
+TOP = _group("top")
+"""Models of Table 6."""
+RIVALS = _group("rival")
+"""Models of Figure 2: a small one and two larger ones."""
+INSTRUCTED = _group("instructed")
+"""Models of Table 8; Table 7 has the others, even those that the catalogue calls tuned."""
+ALONE = {"alif-1.0-8b-instruct": "Alif"}
+"""Models that Figure 1 treats as a family, and the family's name."""
+FIRST = 4
+"""Number of models that exhibits show for a campaign without the paper's models."""
+
+
+def names_of(models: Mapping[str, str]) -> dict[str, str]:
+    """Return the names to print: the paper's models in its order, then others by their label."""
+    printed_names = {name: printed for name, printed in NAMES.items() if name in models}
+    return printed_names | {name: models[name] for name in models if name not in printed_names}
+
+
+def chosen(preferred: Sequence[str], models: Sequence[str]) -> list[str]:
+    """Return the ``preferred`` models that are present; if fewer than two, the first ``models``."""
+    present = [name for name in preferred if name in models]
+    return present if len(present) > 1 else [*models][:FIRST]
+
+
+def is_instructed(name: str, facts: Mapping[str, Any]) -> bool:
+    """Tell whether Table 8 lists a model, by the paper or else by the catalogue's tuning."""
+    return name in INSTRUCTED if name in NAMES else facts[name]["tuning"] == "chat"
+
+
+# Accuracies
+
+ORDER = {paradigm: rank for rank, paradigm in enumerate(PARADIGMS)}
+PREFERRED = {
+    "printed": "has the lower perplexity",
+    "perplexity": "has the lower perplexity",
+    "full_sentence": "has the higher log-probability",
+}
+"""Property of the sentence that a model prefers, by method."""
+
+
+def _preferred(rows: pd.DataFrame, labels: Labels) -> str:
+    """Return the words of a caption that say which sentence a model prefers."""
+    wording = PREFERRED.get(labels.method, f"is preferred by the method {labels.method}")
+    if PSEUDO.get(labels.method) in {*rows["method"]}:
+        wording += " or, of models that guess masked tokens, the lower pseudo-perplexity"
+    return wording
+
+
+def _in_order(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.sort_values("paradigm", key=lambda column: column.map(ORDER), kind="stable")
+
+
+def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
+    """Read accuracies of labelled models and people by paradigm, in the order of the paper.
+
+    Models without accuracies by the chosen method have those by its form for masked tokens
+    (section 3.1: pseudo-perplexity in place of perplexity). Raises UserError without any.
+    """
+    where = {"benchmark": BENCHMARK, "lang": LANG, "model": [*labels.models, HUMAN]}
+    method = labels.method
+    rows = shared.read_accuracies(tables, where, method, PSEUDO.get(method))
+    rows = rows[rows["paradigm"] != ALL]
+    unknown = sorted({*rows["paradigm"]} - PARADIGMS.keys())
+    if unknown:
+        raise UserError(
+            f"{tables['accuracies'][0]}: paradigm {unknown[0]!r} is none of {BENCHMARK}; expected "
+            f"one of {', '.join(PARADIGMS)}."
+        )
+    return _in_order(rows)
+
+
+def read_models(tables: Tables, labels: Labels) -> pd.DataFrame:
+    """Read accuracies of labelled models by paradigm, as ``read_paradigms`` without people."""
+    rows = read_paradigms(tables, labels)
+    return rows[rows["model"] != HUMAN]
+
+
+def _read_people(tables: Tables) -> pd.DataFrame:
+    # Without the table there are no rows.
+    return _in_order(read_plain(ACCURACIES, tables.get("people")))
+
+
+def complete(rows: pd.DataFrame) -> list[str]:
+    """List the models that have accuracies on all paradigms of ``rows``."""
+    counts = rows.groupby("model", sort=False)["paradigm"].nunique()
+    return list(counts.index[counts == rows["paradigm"].nunique()])
+
+
+def printed_of(tables: Tables, labels: Labels, exhibit: str) -> dict[Place, pd.Series]:
+    """Read an exhibit's printed numbers by row and column; measured forms have none."""
+    if labels.source == "measured":
+        return {}
+    return shared.by_place(shared.read_printed(tables, exhibit=exhibit))
+
+
+def percent_text(percent: float) -> str:
+    """Format a percentage as the paper prints it: to two decimals, halves up."""
+    return f"{truncate(percent + 0.005, 2):.2f}"
+
+
+def accuracy_cell(
+    rows: pd.DataFrame, cell_key: Place, labels: Labels, stands_for: Place | None = None
+) -> Cell:
+    """Make a cell of an accuracy in percent: of one paradigm, or the mean of the rows.
+
+    Rows of one model have a 95 % interval. Rows of more models on the same pairs, and rows printed
+    without a number of pairs, have none.
+    """
+    judged = labels.source == "measured" and HUMAN not in {*rows["model"]}
+    ties = judged and rows["model"].nunique() == 1
+    cell = shared.accuracy_cell(rows, cell_key, text=percent_text, ties=ties, stands_for=stands_for)
+    if len(rows) == 1 and judged:
+        return replace(cell, formula=ACCURACY, source="judgements")
+    return cell
+
+
+def macro_cell(rows: pd.DataFrame, cell_key: Place, stands_for: Place | None = None) -> Cell:
+    """Make a cell of a model's average: phenomena weigh the same, and paradigms within them."""
+    weights = list(macro_weights(rows))
+    return shared.accuracy_cell(
+        rows, cell_key, MACRO, weights=weights, text=percent_text, stands_for=stands_for
+    )
+
+
+# Tables
 
 AVERAGE, AVERAGE_HEAD = "average", "Average"
 PEOPLE, MACRO_HEAD = "Accuracy", "Mean of the phenomena"
@@ -24,25 +173,27 @@ DIGITS = 2
 
 
 def _best(cells: Sequence[Cell], by: str) -> set[Place]:
-    """Return the best cells of each row or column, all that tie as printed."""
+    """Return the places of the best cells of each row or column; ties as printed are included."""
     among = {cell.row if by == "column" else cell.column for cell in cells} - {AVERAGE_HEAD}
-    return best_of_each(cells, among, by, DIGITS)
+    return shared.best_of_each(cells, among, by, DIGITS)
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 4: accuracy by phenomenon, means of its paradigms; from print by Tables 7 to 9."""
-    rows = acc.read_paradigms(tables, labels)
-    people = acc.read_people(tables)
+    """Tabulate Table 4: accuracy by phenomenon, the mean of its paradigms.
+
+    The published form computes it from Tables 7 to 9.
+    """
+    rows = read_paradigms(tables, labels)
+    people = _read_people(tables)
     people = people[people["paradigm"].isin(rows["paradigm"])]
     rows = rows if people.empty else pd.concat([rows, people], ignore_index=True)
-    printed = acc.printed_of(tables, labels, "table4")
-    complete, present = acc.complete(rows), {*rows["paradigm"]}
+    printed = printed_of(tables, labels, "table4")
+    complete_models, present = complete(rows), {*rows["paradigm"]}
     # Paradigms of each phenomenon that any model has been judged on.
-    paradigms = {
-        phenomenon: judged
-        for phenomenon, (_, every) in PHENOMENA.items()
-        if (judged := [name for name in every if name in present])
-    }
+    paradigms: dict[str, list[str]] = {}
+    for phenomenon, (_, names_of_parts) in PHENOMENA.items():
+        if judged := [paradigm for paradigm in names_of_parts if paradigm in present]:
+            paradigms[phenomenon] = judged
     human = {HUMAN: HUMAN} if (rows["model"] == HUMAN).any() else {}
     names = names_of({**labels.models, **human})
     cells: list[Cell] = []
@@ -57,33 +208,33 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             elif phenomenon in as_printed:
                 cells.append(printed_cell(as_printed[phenomenon], cell_key))
         cell_key, key = (name, AVERAGE_HEAD), (model, AVERAGE)
-        if model in complete:
+        if model in complete_models:
             cells.append(macro_cell(of_model, cell_key, key))
         elif as_printed:
             where = {"exhibit": "table4", "row": model, "column": [*as_printed]}
             value = sum(float(row["value"]) for row in as_printed.values()) / len(as_printed)
-            text = acc.percent_text(value)
+            text = percent_text(value)
             cells.append(Cell(*cell_key, value, text, MEAN, "published", where, stands_for=key))
     published = labels.source == "published"
     models = [cell for cell in cells if cell.row != names.get(HUMAN)]
     best = set() if published else _best(models, "column")
     form = "table4_published" if published else "table4"
-    description = describe(form, preferred=acc.preferred(rows, labels))
+    description = describe(form, preferred=_preferred(rows, labels))
     return Exhibit(**description, cells=cells, bold=best)
 
 
 def _paradigm_table(
-    exhibit: str, instructed: bool, kind: str, tables: Tables, labels: Labels
+    exhibit: str, instructed: bool, tuning: str, tables: Tables, labels: Labels
 ) -> Exhibit:
     """Make a table of paradigms by model, with each paradigm's mean over the models."""
-    rows = acc.read_paradigms(tables, labels)
-    printed = acc.printed_of(tables, labels, exhibit)
-    facts, complete = labels.facts["urblimp_models"], acc.complete(rows)
-    with_facts = {name: label for name, label in labels.models.items() if name in facts}
+    rows = read_paradigms(tables, labels)
+    printed = printed_of(tables, labels, exhibit)
+    facts, complete_models = labels.facts["urblimp_models"], complete(rows)
     names = {
         model: name
-        for model, name in names_of(with_facts).items()
-        if is_instructed(model, facts) == instructed and model in complete
+        for model, name in names_of(labels.models).items()
+        if model in facts and model in complete_models
+        if is_instructed(model, facts) == instructed
     }
     rows = rows[rows["model"].isin([*names])]
     cells: list[Cell] = []
@@ -98,7 +249,7 @@ def _paradigm_table(
                 cells.append(accuracy_cell(by_model.loc[[model]], cell_key, labels, key))
         cell_key, key = (title, AVERAGE_HEAD), (str(paradigm), AVERAGE)
         cells.append(accuracy_cell(inside, cell_key, labels, key))
-    # Names in two lines, the lower with the size; in one if all have the same upper line.
+    # Names are in two lines, the lower with the size. If all upper lines are equal, one will do.
     heads = {}
     for name in names.values():
         upper, *lower = name.rsplit("-", 2)
@@ -107,7 +258,7 @@ def _paradigm_table(
         heads = {}
     none = "" if names else " The campaign has judged with no such model."
     return Exhibit(
-        **describe("paradigms", kind=kind, preferred=acc.preferred(rows, labels), none=none),
+        **describe("paradigms", kind=tuning, preferred=_preferred(rows, labels), none=none),
         cells=cells,
         heads=heads,
         bold=_best(cells, "row"),
@@ -115,24 +266,24 @@ def _paradigm_table(
 
 
 table7 = partial(_paradigm_table, "table7", False, "pretrained")
-"""Table 7: accuracy of each pretrained model on each paradigm, and their mean."""
+"""Tabulate Table 7: accuracy of each pretrained model on each paradigm, and their mean."""
 table8 = partial(_paradigm_table, "table8", True, "instruction-tuned")
-"""Table 8: accuracy of each instruction-tuned model on each paradigm, and their mean."""
+"""Tabulate Table 8: accuracy of each instruction-tuned model on each paradigm, and their mean."""
 
 
 def table9(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 9: accuracy of people on each paradigm, and the mean."""
+    """Tabulate Table 9: accuracy of people on each paradigm, and the mean."""
     cell_key, key = (AVERAGE_HEAD, PEOPLE), (AVERAGE, "accuracy")
     if labels.source == "published":
-        rows = acc.read_paradigms(tables, labels)
+        rows = read_paradigms(tables, labels)
         cells = [
             printed_cell(number, (PARADIGMS[row], PEOPLE))
-            for (row, _), number in acc.printed_of(tables, labels, "table9").items()
+            for (row, _), number in printed_of(tables, labels, "table9").items()
             if row != AVERAGE
         ]
         cells.append(accuracy_cell(rows[rows["model"] == HUMAN], cell_key, labels, key))
         return Exhibit(**describe("table9_published"), cells=cells)
-    rows = acc.read_people(tables)
+    rows = _read_people(tables)
     cells = [
         accuracy_cell(inside, (PARADIGMS[str(name)], PEOPLE), labels, (str(name), "accuracy"))
         for name, inside in rows.groupby("paradigm", sort=False)
@@ -146,3 +297,85 @@ def table9(tables: Tables, labels: Labels) -> Exhibit:
         stub={cell.row: {PAIRS: f"{cell.n:,}"} for cell in cells},
         remarks={row: {INTERVAL: interval} for row, interval in intervals.items()},
     )
+
+
+# Figures
+
+CHANCE = 50
+GENDER = "subject_verb_gender"
+SPREAD = 0.28
+"""Distance between the models of a paradigm in Figure 2, in rows."""
+SHORT = {
+    "Subject-verb agreement": "S-V agreement",
+    "Noun-adjective": "N-Adj",
+    "differential object marking": "DOM",
+    "verb-object agreement": "V-O agreement",
+    "masculine singular noun": "masc. sg. noun",
+}
+"""Short forms of paradigms' names in Figure 2."""
+
+
+def fig1(tables: Tables, labels: Labels) -> Exhibit:
+    """Draw Figure 1: subject-verb agreement in gender, the best model of each family."""
+    rows = read_models(tables, labels)
+    rows = rows[rows["paradigm"] == GENDER].sort_values("accuracy", ascending=False, kind="stable")
+    facts, names = labels.facts["urblimp_models"], names_of(labels.models)
+    families = rows["model"].map(lambda name: ALONE.get(name) or str(facts[name]["family"]))
+    cells = [
+        accuracy_cell(rows.loc[[index]], (names[model], PARADIGMS[GENDER]), labels)
+        for index, model in rows["model"][~families.duplicated()].items()
+    ]
+    figure = style.new_figure(style.COLUMN_INCHES, 0.6 + 0.22 * max(len(cells), 3))
+    axes = figure.subplots()
+    if cells:
+        bars = style.with_ends(style.frame_of(cells))
+        sns.barplot(bars, x="value", y="row", color=style.BLUE, width=0.65, ax=axes, **style.BARS)
+        for y, cell in enumerate(cells):
+            end = max(cell.value, cell.high or 0)
+            axes.text(end + 2, y, f"{cell.value:.1f}", va="center", fontsize=7)
+        axes.grid(visible=False, axis="y")
+        axes.set(xlim=(0, 112), xticks=range(0, 101, 25), xlabel="accuracy (%)", ylabel=None)
+        style.mark_chance(axes, CHANCE, upright=True)
+    else:
+        style.say(axes, "not judged")
+    return Exhibit(**describe("fig1"), cells=cells, figure=figure)
+
+
+def fig2(tables: Tables, labels: Labels) -> Exhibit:
+    """Draw Figure 2: a small model against two larger ones, paradigm by paradigm."""
+    rows = read_models(tables, labels)
+    models, names = chosen(RIVALS, complete(rows)), names_of(labels.models)
+    by_paradigm = rows.set_index(["paradigm", "model"], drop=False)
+    cells = [
+        accuracy_cell(by_paradigm.loc[[(paradigm, model)]], (title, names[model]), labels)
+        for model in models
+        for paradigm, title in PARADIGMS.items()
+        if (paradigm, model) in by_paradigm.index
+    ]
+    titles = [title for title in PARADIGMS.values() if any(cell.row == title for cell in cells)]
+    figure = style.new_figure(style.COLUMN_INCHES, 1.1 + 0.21 * max(len(titles), 3))
+    axes = figure.subplots()
+    if not cells:
+        style.say(axes, "no model has judged all paradigms")
+        return Exhibit(**describe("fig2"), cells=cells, figure=figure)
+    points = style.with_ends(style.frame_of(cells))
+    n = points["column"].nunique()
+    sns.pointplot(
+        points, x="value", y="row", hue="column", order=titles, palette=style.colours(n),
+        markers=[*style.MARKERS[:n]], dodge=SPREAD * (n - 1), ax=axes, **style.POINTS,
+    )  # fmt: skip
+    ticks = []
+    for title in titles:
+        tick = title
+        for phrase, short in SHORT.items():
+            tick = tick.replace(phrase, short)
+        ticks.append(tick)
+    axes.set_yticks(range(len(titles)), ticks)
+    lowest = min(CHANCE, *(cell.value if cell.low is None else cell.low for cell in cells)) - 2
+    axes.set(xlabel="accuracy (%)", ylabel=None, ylim=(len(titles) - 0.4, -0.6), xlim=(lowest, 102))
+    axes.grid(visible=True, axis="y")
+    axes.set_xticks(range(10 * math.ceil(lowest / 10), 101, 10))
+    style.mark_chance(axes, CHANCE, upright=True)
+    axes.legend().remove()  # the figure's legend, above the axes, replaces it
+    figure.legend(loc="outside upper center", ncols=3, handletextpad=0.1, columnspacing=0.8)
+    return Exhibit(**describe("fig2"), cells=cells, figure=figure)

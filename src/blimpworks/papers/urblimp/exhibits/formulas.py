@@ -1,6 +1,6 @@
 """Formulas of UrBLiMP's exhibits: scores of models, tests between them, people's ratings.
 
-Tests between models take either rows of accuracies, or printed numbers with a model as row and a
+Tests between models take rows of accuracies, or printed numbers with a model as row and a
 phenomenon as column.
 """
 
@@ -14,12 +14,12 @@ BY_PHENOMENON, BY_PARADIGM = "phenomenon", "paradigm"
 OVER = choice({"phenomena": BY_PHENOMENON, "paradigms": BY_PARADIGM})
 """Unit of a test's observations."""
 EACH_OTHER, TUNED = "all pairs of models", "base models and their -it"
-"""Which tests Holm's correction is over."""
+"""Sets of tests that Holm's correction is applied to."""
 TEST = "by Wilcoxon's signed-rank test over {over}"
 
 
 def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Return percentages [phenomenon or paradigm, model], with models in order of appearance."""
+    """Return percentages as [phenomenon or paradigm, model], models in order of appearance."""
     if "accuracy" not in rows:
         wide = rows.pivot(index="column", columns="row", values="value")
         return wide[list(dict.fromkeys(rows["row"]))]
@@ -28,9 +28,9 @@ def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -> pd.DataFrame:
-    """Return the tests ``among`` the models of some rows, in the form of ``compare_scores``."""
+    """Return the table of ``compare_scores`` for the tests ``among`` the models of some rows."""
     # scipy and statsmodels are slow to import.
-    from blimpworks.papers.urblimp.analysis.statistics import compare_scores
+    from blimpworks.papers.urblimp.analysis import compare_scores
 
     scores = scores_by(rows, over)
     models = [*scores.columns]
@@ -38,11 +38,11 @@ def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -
     return compare_scores(scores, [*combinations(models, 2)] if among == EACH_OTHER else pairs)
 
 
-# Taken as printed: the paper tests rounded cells, and p is no smooth function of them.
+# Rounding is not propagated: the paper tests rounded cells, and p is no smooth function of them.
 @formula(f"two-sided p of two models {TEST}", takes_as_printed=True, over=OVER)
 def signed_rank(rows: pd.DataFrame, over: str = BY_PHENOMENON) -> float:
-    """Compute p of the test of the only two models."""
-    from blimpworks.papers.urblimp.analysis.statistics import compare_scores
+    """Compute p of the test between the two models of the rows."""
+    from blimpworks.papers.urblimp.analysis import compare_scores
 
     scores = scores_by(rows, over)
     first, second = scores.columns
@@ -58,7 +58,7 @@ def signed_rank(rows: pd.DataFrame, over: str = BY_PHENOMENON) -> float:
 def holm_of(
     rows: pd.DataFrame, first: str, second: str, among: str, over: str = BY_PHENOMENON
 ) -> float:
-    """Compute p of the test of two models, corrected for all tests ``among`` models."""
+    """Compute p of the test between two models, corrected for all tests ``among`` models."""
     tests = corrected_tests(rows, among, over)
     pairs = zip(tests["first"], tests["second"], strict=True)
     chosen = [{*pair} == {first, second} for pair in pairs]
@@ -90,14 +90,14 @@ def below(rows: pd.DataFrame, limit: float) -> float:
 
 @formula("number of paradigms where {model} has the highest accuracy alone")
 def ahead(rows: pd.DataFrame, model: str) -> float:
-    """Count the paradigms on which a model is better than each other one."""
+    """Count the paradigms on which a model is better than all others."""
     wide = rows.pivot(index="paradigm", columns="model", values="accuracy")
     return float((wide[model] > wide.drop(columns=model).max(axis=1)).sum())
 
 
 @formula("100 × sum of {column} ÷ sum of n")
 def percent_of(rows: pd.DataFrame, column: str) -> float:
-    """Compute a column's pairs in percent of all."""
+    """Compute the pairs that a column counts, in percent of all pairs."""
     return float(100 * rows[column].sum() / rows["n"].sum())
 
 
@@ -108,7 +108,7 @@ def _implied(rows: pd.DataFrame) -> float:
 
 
 def macro_weights(rows: pd.DataFrame) -> pd.Series:
-    """Return weights that make phenomena equal, and the paradigms in each."""
+    """Return weights of rows: equal for phenomena, and for the paradigms of each phenomenon."""
     sizes = rows.groupby("phenomenon")["phenomenon"].transform("size")
     return 1 / (sizes * rows["phenomenon"].nunique())
 
@@ -142,9 +142,9 @@ PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
 @formula("{name}" + OVER_PAIRS, name=choice(KAPPAS))
 def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
     """Compute a kappa over the pairs with ``per_pair`` judgements."""
-    from blimpworks.papers.urblimp.analysis import statistics
+    from blimpworks.papers.urblimp import analysis
 
-    return statistics.kappa(name, rows, per_pair)
+    return analysis.kappa(name, rows, per_pair)
 
 
 @formula("number of pairs" + OVER_PAIRS)
@@ -161,15 +161,15 @@ def incomplete(rows: pd.DataFrame, per_pair: int) -> float:
 
 @formula("100 × share of couples of judgements of a pair that agree" + OVER_PAIRS)
 def agreement(rows: pd.DataFrame, per_pair: int) -> float:
-    """Compute the percentage of couples of judgements that agree, the mean of the pairs."""
-    from blimpworks.papers.urblimp.analysis.statistics import agreements
+    """Compute the percentage of couples of judgements that agree, as a mean over pairs."""
+    from blimpworks.papers.urblimp.analysis import agreements
 
     return float(100 * agreements(rows, per_pair).mean())
 
 
 @formula("100 × share of unanimous pairs" + OVER_PAIRS)
 def unanimous(rows: pd.DataFrame, per_pair: int) -> float:
-    """Compute the percentage of pairs whose judgements all agree."""
-    from blimpworks.papers.urblimp.analysis.statistics import agreements
+    """Compute the percentage of pairs on which all judgements agree."""
+    from blimpworks.papers.urblimp.analysis import agreements
 
     return float(100 * (agreements(rows, per_pair) == 1).mean())

@@ -1,7 +1,7 @@
-"""Decisions by the mean per token beside decisions by the sum of log-probabilities.
+"""Show decisions by the mean per token beside decisions by the sum of log-probabilities.
 
-Exhibits of ours on section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025), whose perplexities are
-means per token: all pairs by kind of change, and one pair word by word.
+These exhibits are ours. Section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025) compares
+perplexities, which are means per token.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,8 +19,8 @@ from blimpworks.exhibits.shared import Tables, counted, formula_cell, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, empty_figure, new_figure, say
 from blimpworks.exhibits.text_layout import font_for
 from blimpworks.papers.urblimp.exhibits import describe
+from blimpworks.papers.urblimp.exhibits.evaluation import names_of
 from blimpworks.papers.urblimp.exhibits.formulas import BITS, BITS_PER_TOKEN, percent_of
-from blimpworks.papers.urblimp.exhibits.models import names_of
 from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
 from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
 
@@ -44,7 +44,7 @@ MARKS: dict[str, dict[str, Any]] = {
 
 
 def _read(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
-    """Read the rows, and name the filters of models and languages, in the paper's order."""
+    """Read the table of lengths; return it with a filter for each model and language, by name."""
     rows = read_plain(LENGTHS, tables[SOURCE][0])
     rows = rows[rows["model"].isin(labels.models)]
     multilingual = rows["lang"].nunique() > 1
@@ -62,7 +62,7 @@ def _changes(rows: pd.DataFrame) -> list[str]:
 
 
 def _cells(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """Make a row of the pairs that ``where`` selects; accuracies have Wilson's interval."""
+    """Yield a row of cells for the pairs that ``where`` selects, with Wilson's intervals."""
     rows = select_rows(rows, where)
     n = int(rows["n"].sum())
     yield formula_cell(rows, (row, PAIRS), TOTAL, SOURCE, where, n=n)
@@ -75,13 +75,14 @@ def _cells(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[C
 
 
 def _by_change(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """Make a model's rows: each kind of change, and all pairs."""
+    """Yield a model's cells for each type of change, and for all pairs."""
     for change in _changes(select_rows(rows, where)):
         yield from _cells(rows, f"{name}: {change}", {**where, "change": change})
     yield from _cells(rows, f"{name}: {ALL}", where)
 
 
 def _by_paradigm(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Iterator[Cell]:
+    """Yield a model's cells for each paradigm, and for each change if a paradigm has more."""
     for paradigm, title in PARADIGMS.items():
         inside = {**where, "paradigm": paradigm}
         changes = _changes(select_rows(rows, inside))
@@ -91,7 +92,7 @@ def _by_paradigm(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Ite
 
 
 def lengths(tables: Tables, labels: Labels) -> Exhibit:
-    """Effect of unequal lengths on decisions, by kind of change, then by paradigm."""
+    """Tabulate the effect of unequal lengths on decisions, by type of change and by paradigm."""
     rows, evaluations = _read(tables, labels)
     cells: list[Cell] = []
     sections: list[Section] = []
@@ -106,7 +107,7 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Accuracy of each model by token and in sum, a panel for each kind of change."""
+    """Draw the accuracy of each model by token and in sum, a panel for each type of change."""
     rows, evaluations = _read(tables, labels)
     cells = [c for name, where in evaluations.items() for c in _by_change(rows, name, where)]
     names, changes = [*evaluations], _changes(rows)
@@ -157,29 +158,29 @@ SUMS = ((IN_ALL, BITS, ".1f"), (PER_TOKEN, BITS_PER_TOKEN, ".2f"))
 WIDTH = 0.4
 """Width of a bar; two words are 1 apart."""
 Columns = list[dict[str, int | None]]
-"""Labels of rows by side, for each place in the figure; None if a sentence has no word there."""
+"""Row labels by side, for each column of words; None if a sentence has no word there."""
 
 
 def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Surprisal of each word of a pair that sum and mean per token decide differently."""
+    """Draw the surprisal of each word in a pair that sum and mean per token decide differently."""
     table = read_plain(SURPRISALS, tables[OF_WORDS][0]).fillna({"word": END})
-    shown_models = [model for model in labels.models if (table["model"] == model).any()]
-    causal = [model for model in shown_models if model in labels.facts["urblimp_left_to_right"]]
-    rows = table[table["model"] == next(iter([*causal, *shown_models]), "")]
+    models = [model for model in labels.models if (table["model"] == model).any()]
+    causal = [model for model in models if model in labels.facts["urblimp_left_to_right"]]
+    rows = table[table["model"] == next(iter([*causal, *models]), "")]
     if rows.empty:
         figure = empty_figure("no pair is decided differently", height=1.2)
         return Exhibit(**describe("examples_fig_empty"), cells=[], figure=figure)
     langs = [*rows["lang"]]
     rows = rows[rows["lang"] == (LANG if LANG in langs else langs[0])]
 
-    # Words that both sentences have share a place.
+    # Words that both sentences have share a column.
     sides = {side: rows[rows["side"] == side].sort_values("position") for side in SIDES}
     good, bad = sides.values()
     columns: Columns = []
     matcher = SequenceMatcher(None, [*good["word"]], [*bad["word"]], autojunk=False)
-    for _, a, b, c, d in matcher.get_opcodes():
-        for span in zip_longest(good.index[a:b], bad.index[c:d]):
-            columns.append(dict(zip(SIDES, span, strict=True)))
+    for _, start, end, bad_start, bad_end in matcher.get_opcodes():
+        for labels_of_rows in zip_longest(good.index[start:end], bad.index[bad_start:bad_end]):
+            columns.append(dict(zip(SIDES, labels_of_rows, strict=True)))
     sentence_words = []
     for indices in columns:
         differing = dict.fromkeys(rows["word"][at] for at in indices.values() if at is not None)
@@ -190,15 +191,15 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     for number, indices in enumerate(columns, start=1):
         for side, at in indices.items():
             if at is not None:
-                position, place = int(rows["position"][at]), (str(number), SIDES[side])
+                position, title = int(rows["position"][at]), (str(number), SIDES[side])
                 where: dict[str, Any] = {**keys, "side": side, "position": position}
-                cells[place] = formula_cell(rows.loc[[at]], place, BITS, OF_WORDS, where, ".1f")
+                cells[title] = formula_cell(rows.loc[[at]], title, BITS, OF_WORDS, where, ".1f")
     for side, name in SIDES.items():
         of_side, where = rows[rows["side"] == side], {**keys, "side": side}
         n = int(of_side["tokens"].sum())
         for row, formula, form in SUMS:
-            place = (row, name)
-            cells[place] = formula_cell(of_side, place, formula, OF_WORDS, where, form, n=n)
+            title = (row, name)
+            cells[title] = formula_cell(of_side, title, formula, OF_WORDS, where, form, n=n)
 
     figure = new_figure(PAGE_INCHES, 2.6)
     axes = figure.subplots()
@@ -207,9 +208,9 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
         bits = [cells[str(at + 1), name].value for at in word_positions]
         total, mean = cells[IN_ALL, name], cells[PER_TOKEN, name]
         label = f"{name}: {total.text} bits in {total.n} tokens, {mean.text} per token"
-        heights = [at + shift * WIDTH for at in word_positions]
-        axes.bar(heights, bits, WIDTH, color=COLOURS[side], label=label)
-    # Without a font of the script the axis has numbers, and the caption lists the words.
+        positions = [at + shift * WIDTH for at in word_positions]
+        axes.bar(positions, bits, WIDTH, color=COLOURS[side], label=label)
+    # Without a font for the script, the axis has numbers and the caption lists the words.
     family = font_for(sentence_words)
     numbers = [str(number) for number in range(1, len(sentence_words) + 1)]
     axes.set_xticks(range(len(numbers)), sentence_words if family else numbers)

@@ -1,4 +1,4 @@
-"""Items of UrBLiMP: pairs from rules over treebanks, and the outcome of each match.
+"""Build UrBLiMP's items: apply rules to the trees of treebanks, and record each match's outcome.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2. The data are open ones, because neither
 the paper's treebank nor its corpus is public.
@@ -6,46 +6,256 @@ the paper's treebank nor its corpus is public.
 
 import difflib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import wordfreq
+
 from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id, regions_of
-from blimpworks.papers.urblimp.items.changes import (
-    BEGINNING,
-    END,
-    Absent,
-    Attested,
-    Draft,
-    Rejected,
-    revise,
-)
-from blimpworks.papers.urblimp.items.patterns import holds, matches
-from blimpworks.papers.urblimp.items.rules import (
-    LANGUAGE,
-    Fault,
-    Language,
-    Rule,
-    read_declaration,
-    read_language,
-)
-from blimpworks.papers.urblimp.items.trees import Tree, plain_trees, read_trees
+from blimpworks.linguistics.orthography import Orthography
+from blimpworks.papers.urblimp.items import patterns
+from blimpworks.papers.urblimp.items import rules as declared
+from blimpworks.papers.urblimp.items.inflection import cell_of, shared
+from blimpworks.papers.urblimp.items.patterns import Tree, Word
+from blimpworks.papers.urblimp.items.rules import LANGUAGE, Fault, Language, Rule
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.papers.urblimp.tables import DROPPED, ITEM_SCHEMA, KEPT, REJECTED, RULE_COUNTS
-from blimpworks.tables import write_rows
+from blimpworks.tables import LEXICON, read_table, write_rows
+
+BEGINNING, END = "^", "$"
+"""Marks in place of neighbours of the first and last word."""
+LIST = "small"
+"""Word list that wordfreq has for all its languages."""
+
+
+class Attested:
+    """Attested word forms, and the sentences and neighbouring words of treebanks."""
+
+    def __init__(
+        self,
+        trees: Iterable[Tree],
+        orthography: Orthography,
+        lexicon: Path | None = None,
+        code: str | None = None,
+    ) -> None:
+        """Collect the forms of ``trees``, a table ``lexicon`` and wordfreq's language ``code``."""
+        self.neighbours: set[tuple[str, str]] = set()
+        self.sentences: set[tuple[str, ...]] = set()
+        forms: set[str] = set()
+        for tree in trees:
+            tree_forms = [word.form for word in tree.words]
+            forms.update(tree_forms)
+            self.sentences.add(tuple(tree_forms))
+            self.neighbours.update(zip([BEGINNING, *tree_forms], [*tree_forms, END], strict=True))
+        if lexicon is not None:
+            table = read_table(LEXICON, lexicon, ["form"])
+            forms.update(map(orthography.word, set(table["form"].to_pylist())))
+        if code is not None:
+            try:
+                forms.update(map(orthography.word, wordfreq.get_frequency_dict(code, LIST)))
+            except (LookupError, ValueError):
+                available = ", ".join(sorted(wordfreq.available_languages(LIST)))
+                raise UserError(
+                    f"the language pack's key 'attestation.wordfreq' is {code!r}, for which "
+                    f"wordfreq has no list; expected one of {available}, or null to do without."
+                ) from None
+        self.forms = {word for form in forms for word in form.split()}
+
+    def first(self, forms: Iterable[str]) -> str:
+        """Return the first attested form. Raises Rejected if none is attested."""
+        for form in forms:
+            if all(word in self.forms for word in form.split()):
+                return form
+        raise Rejected("not in the lexicon")
+
+
+class Absent(LookupError):
+    """A rule names a word that the draft lacks: it was left out, or is being moved."""
+
+
+class Rejected(Exception):
+    """A match gives no pair; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A word of a draft."""
+
+    word: int
+    """Index of the word in the tree; below zero for an added word."""
+    form: str
+    space: bool
+    """Whether a space follows the word."""
+
+
+@dataclass
+class Draft:
+    """A sentence that operations change: its words in their present order and forms."""
+
+    tree: Tree
+    slots: list[Slot]
+    moved: bool = False
+    """Whether a word has moved since the draft was made or copied."""
+
+    @property
+    def forms(self) -> list[str]:
+        return [slot.form for slot in self.slots]
+
+    def position(self, index: int) -> int:
+        """Return the position of a word of the tree. Raises Absent if it was left out."""
+        indices = [slot.word for slot in self.slots]
+        if index not in indices:
+            raise Absent(f"word {index} is not among those of the draft, {indices}")
+        return indices.index(index)
+
+    def size(self) -> int:
+        """Count the words between spaces; a form such as a fused pronoun may have more than one."""
+        return sum(len(form.split()) for form in self.forms)
+
+    def word(self, index: int) -> Word:
+        """Return a word of the tree in its present form. Raises Absent if it was left out."""
+        return self.tree.words[index].spelled(self.slots[self.position(index)].form)
+
+    def spell(self, index: int, form: str) -> None:
+        position = self.position(index)
+        self.slots[position] = replace(self.slots[position], form=form)
+
+    def insert(self, slots: Sequence[Slot], after: int) -> None:
+        """Put words after a word of the tree, with a space between."""
+        position = self.position(after)
+        # ``Orthography.joined`` removes the space before punctuation.
+        spaced = replace(self.slots[position], space=True)
+        self.slots[position : position + 1] = [spaced, *slots]
+
+    def text(self, orthography: Orthography) -> str:
+        return orthography.joined((slot.form, slot.space) for slot in self.slots)
+
+    def changed_positions(self, draft: "Draft", *, absent: bool) -> list[int]:
+        """Return the positions of words that have a different form in another draft.
+
+        ``absent`` decides whether words that the other draft lacks are counted too.
+        """
+        forms = {slot.word: slot.form for slot in draft.slots}
+        return [
+            position
+            for position, slot in enumerate(self.slots)
+            if forms.get(slot.word, None if absent else slot.form) != slot.form
+        ]
+
+
+def revise(
+    draft: Draft,
+    operation: declared.Operation,
+    nodes: dict[str, int],
+    language: Language,
+    attested: Attested,
+) -> None:
+    """Carry out an operation on a draft. Raises Rejected if the sentence does not allow it.
+
+    ``nodes`` has the indices of words in the tree by their names in the rule. The name of an added
+    word is entered.
+    """
+    match operation:
+        case declared.Delete():
+            position = draft.position(nodes[operation.delete])
+            del draft.slots[position]
+            if position:
+                draft.slots[position - 1] = replace(draft.slots[position - 1], space=True)
+        case declared.Inflect():
+            _inflect(draft, operation, nodes, language, attested)
+        case declared.Replace():
+            index, table = nodes[operation.replace], language.tables[operation.by]
+            old = draft.slots[draft.position(index)].form
+            if old not in table:
+                raise Rejected("not in the table")
+            if table[old] == old:
+                raise Rejected("no form by rule")
+            draft.spell(index, attested.first([table[old]]))
+        case declared.Add():
+            inflection = language.inflection
+            cells = inflection.paradigms[operation.add].forms("").items()
+            fitting = (
+                forms[0]
+                for reading in inflection.readings(draft.word(nodes[operation.agreeing]))
+                for cell, forms in cells
+                if cell_of(cell).items() <= reading.cell.items()
+            )
+            form = next(fitting, None)
+            if form is None:
+                raise Rejected("no form by rule")
+            added = min(-1, *(slot.word for slot in draft.slots)) - 1
+            draft.insert([Slot(added, form, space=True)], nodes[operation.after])
+            nodes[operation.name] = added
+        case declared.Move():
+            last = draft.tree.complex_of(nodes[operation.after], operation.along)[-1]
+            indices = draft.tree.subtree(nodes[operation.move], {*nodes.values()})
+            moved = [replace(draft.slots[draft.position(at)], space=True) for at in indices]
+            draft.slots = [slot for slot in draft.slots if slot.word not in indices]
+            draft.insert(moved, last)
+            draft.moved = True
+
+
+def _inflect(
+    draft: Draft,
+    operation: declared.Inflect,
+    nodes: Mapping[str, int],
+    language: Language,
+    attested: Attested,
+) -> None:
+    """Inflect each word of a complex that has the features. Raises Rejected if none changes."""
+    tree_words, inflection = draft.tree.words, language.inflection
+    # New values by feature; ``=NODE`` stands for the value of that word, if it has one.
+    to: dict[str, str] = {}
+    for name, value in operation.to.items():
+        node = value.removeprefix(declared.OF)
+        if node == value:
+            to[name] = value
+        elif of_word := tree_words[nodes[node]].features.get(name):
+            to[name] = of_word
+    indices = draft.tree.complex_of(nodes[operation.inflect], operation.along)
+    draft_words = [draft.word(index) for index in indices]
+    followed = [*zip(draft_words, [*draft_words[1:], None], strict=True)]
+    readings = [inflection.readings(word, following) for word, following in followed]
+    certain = shared(readings)
+    if operation.agreeing:
+        features = tree_words[nodes[operation.agreeing]].features
+        if any(name in certain and certain[name] != features.get(name) for name in to):
+            raise Rejected("does not agree as it is")
+    changed: list[tuple[int, Word, tuple[str, ...]]] = []
+    for index, (word, following), cells in zip(indices, followed, readings, strict=True):
+        if any(to.keys() & reading.cell.keys() for reading in cells):
+            forms = inflection.changed(word, to, following, certain)
+            # A form that fills the old and the new cell does not show the feature.
+            if forms and word.form not in forms:
+                changed.append((index, word, forms))
+    unless = operation.unless.items()
+    for index, word, forms in changed:
+        new = attested.first(forms)
+        # The sentence stays grammatical if the new form has the features that the place requires.
+        licensed = inflection.readings(word.spelled(new)) if unless else []
+        if any(unless <= reading.cell.items() for reading in licensed):
+            raise Rejected("the new form is licensed too")
+        draft.spell(index, new)
+    if not changed:
+        raise Rejected("no form by rule")
+
+
+# Pairs
 
 
 class Outcome(NamedTuple):
-    """A match of a rule, with its pair or the reason for none."""
+    """The outcome of a rule's match: a pair, or the reason why there is none."""
 
     rule: str
     tree: Tree
     good: str
     bad: str
     change: str
-    """deletion (fewer words than ``good``), move or replacement; empty without ``bad``."""
+    """deletion (fewer words than in ``good``), move or replacement; empty without ``bad``."""
     constructed: bool
     """Whether the grammatical sentence is not the treebank's own."""
     reason: str
@@ -59,20 +269,21 @@ def outcomes_of(
 
     Raises UserError for a rule that changes a word which it has left out.
     """
-    for match in matches(rule.pattern, tree):
-        good, bad, reason = Draft.of(tree), None, ""
+    for match in patterns.matches(rule.pattern, tree):
+        slots = [Slot(i, word.form, word.space) for i, word in enumerate(tree.words)]
+        good, bad, reason = Draft(tree, slots), None, ""
         nodes = dict(match)
         try:
-            if any(holds(excluded, tree, match) for excluded in rule.without):
+            if any(patterns.holds(excluded, tree, match) for excluded in rule.without):
                 raise Rejected("excluded by the rule")
             for operation in rule.prepare:
                 revise(good, operation, nodes, language, attested)
-            bad = good.copy()
+            bad = Draft(tree, [*good.slots])
             for operation in rule.change:
                 revise(bad, operation, nodes, language, attested)
             if bad.forms == good.forms:
                 raise Rejected("the same sentence")
-            # Only auxiliaries may stand between changed words.
+            # Only auxiliaries may be between changed words.
             changed = good.changed_positions(bad, absent=False)
             for at in range(min(changed, default=0), max(changed, default=0)):
                 word = good.slots[at].word
@@ -80,13 +291,13 @@ def outcomes_of(
                     raise Rejected("differs in several places")
             if tuple(bad.forms) in attested.sentences:
                 raise Rejected("a sentence of the treebank")
-            # Licensed if the treebank has all new words beside the same neighbours.
-            beside = []
+            # The change is licensed if the treebank has all new words beside the same neighbours.
+            attested_beside = []
             for at in bad.changed_positions(good, absent=True) if rule.context else ():
                 previous, form, following = [BEGINNING, *bad.forms, END][at : at + 3]
                 pairs = {"previous": (previous, form), "next": (form, following)}
-                beside += [pairs[side] in attested.neighbours for side in rule.context]
-            if beside and all(beside):
+                attested_beside += [pairs[side] in attested.neighbours for side in rule.context]
+            if attested_beside and all(attested_beside):
                 raise Rejected("the treebank has it beside the same words")
         except Rejected as error:
             reason = str(error)
@@ -130,7 +341,7 @@ def _check_faults(language: Language, trees: Sequence[Tree]) -> None:
 
 
 def _check_files(rules: Path) -> None:
-    """Raise UserError for a visible file among the rules that nothing would read."""
+    """Raise UserError for a visible file in the folder of rules that nothing would read."""
     expected = {f"{name}.yaml" for name in (LANGUAGE, *PARADIGMS)}
     visible = {path.name for path in rules.glob("[!.]*")}
     if visible - expected:
@@ -154,25 +365,24 @@ def build_items(
     lexicon: Path | None = None,
     text: Sequence[Path] = (),
 ) -> dict[str, int]:
-    """Write a language's items, by all rules in the folder ``rules``; return pairs by paradigm.
+    """Apply the rules in a folder and write a language's items; return the pairs by paradigm.
 
-    Rules without edges also apply to plain ``text``. ``counts`` gets the numbers of matches by
-    outcome, ``rejected`` the matches without a pair. Items are in the order of the paper's
-    paradigms, their rules and the treebanks.
+    Rules with the source text also apply to plain ``text``. The table ``counts`` gets the numbers
+    of matches by outcome, the table ``rejected`` the matches without a pair. Items are in the order
+    of the paper's paradigms, their rules and the treebanks.
     """
     _check_files(rules)
-    language = read_language(rules / f"{LANGUAGE}.yaml")
-    trees = list(read_trees(tokens, sentences, language.orthography))
-    code = language.attestation.wordfreq
-    attested = Attested(trees, language.orthography, lexicon, code)
-    # A language with none of the named files has all of its own.
+    language = declared.read_language(rules / f"{LANGUAGE}.yaml")
+    trees = list(patterns.read_trees(tokens, sentences, language.orthography))
+    attested = Attested(trees, language.orthography, lexicon, language.attestation.wordfreq)
+    # A language with none of the named files uses all of its files.
     chosen = {*(options.files or ())} & {tree.file for tree in trees}
     selected = [tree for tree in trees if not chosen or tree.file in chosen]
     faults: Sequence[Fault] = ()
     if options.variant == "corrected":
         _check_faults(language, trees)
         faults = language.faults
-    plain = [t for path in text for t in plain_trees(path, language.orthography)]
+    plain = [t for path in text for t in patterns.plain_trees(path, language.orthography)]
     items: list[Row] = []
     results: list[Row] = []
     dropped: list[Row] = []
@@ -181,23 +391,25 @@ def build_items(
         if not path.exists():
             continue
         keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
-        declared = read_declaration(path, language).of_variant(options.variant)
+        paradigm_rules = declared.read_declaration(path, language).of_variant(options.variant)
         outcomes: list[Outcome] = []
         pairs: set[tuple[str, str]] = set()
-        for rule in declared:
+        for rule in paradigm_rules:
             for tree in (*selected, *(plain if rule.source == "text" else ())):
                 try:
-                    found = [*outcomes_of(rule, tree, language, attested)]
+                    rule_outcomes = [*outcomes_of(rule, tree, language, attested)]
                 except UserError as error:
                     raise UserError(f"{path}: {error}") from None
-                for outcome in found:
+                for outcome in rule_outcomes:
                     reason, pair = outcome.reason, (outcome.good, outcome.bad)
-                    if not reason and (fault := next((f for f in faults if f.is_in(tree)), None)):
-                        reason = f"faulty in the treebank: {fault.about}"
-                    elif not reason and pair in pairs:
-                        reason = "made before"
-                    elif not reason:
-                        pairs.add(pair)
+                    if not reason:
+                        fault = next((fault for fault in faults if fault.is_in(tree)), None)
+                        if fault:
+                            reason = f"faulty in the treebank: {fault.about}"
+                        elif pair in pairs:
+                            reason = "made before"
+                        else:
+                            pairs.add(pair)
                     outcomes.append(outcome._replace(reason=reason))
         made = [outcome for outcome in outcomes if not outcome.reason]
         kept = {id(outcome) for outcome in evenly(made, options.per_paradigm)}
@@ -225,10 +437,10 @@ def build_items(
             )
         # A rule without a match has a row too.
         matched = {name for name, _ in numbers}
-        numbers.update({(rule.name, ""): 0 for rule in declared if rule.name not in matched})
+        numbers.update({(rule.name, ""): 0 for rule in paradigm_rules if rule.name not in matched})
         for (name, reason), n in numbers.items():
-            became = {"rule": name, "outcome": DROPPED if reason else KEPT, "reason": reason}
-            results.append(keys | became | {"n": n})
+            number = {"outcome": DROPPED if reason else KEPT, "reason": reason, "n": n}
+            results.append({**keys, "rule": name, **number})
     if not items:
         raise UserError(f"{rules}: no rule gives a pair of {sentences}; expected some.")
     write_rows(items, ITEM_SCHEMA, output)

@@ -1,8 +1,8 @@
-"""Word forms by rule: the cells of a paradigm that a form fills, and the forms of other cells.
+"""Inflect words by rule: find the cells of a paradigm that a form fills, and forms of other cells.
 
-A paradigm makes forms from a stem, cut from the lemma, and one or more endings for each cell. In
-closed classes the endings are whole words. A form only changes if its lemma gives it by rule, so
-that slips of a treebank change nothing.
+A paradigm makes forms from a stem, which is cut from the lemma, and one or more endings for each
+cell. In closed classes the endings are complete words. A form is changed only if the rules derive
+it from its lemma, so that errors of a treebank change nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +12,13 @@ from typing import NamedTuple, Self
 from pydantic import Field, PrivateAttr, model_validator
 
 from blimpworks.linguistics import regular
-from blimpworks.papers.urblimp.items.trees import Word
+from blimpworks.papers.urblimp.items.patterns import Word
 from blimpworks.strict import Strict
 
 JOINT = "+"
 OTHER = "other"
 SUBJUNCTIVE = "Sub"
-"""The only mood of cells: its forms can look like participles."""
+"""The only mood that cells have; forms of the subjunctive can look like participles."""
 OPPOSITE = {"Masc": "Fem", "Fem": "Masc", "Sing": "Plur", "Plur": "Sing"}
 Cell = Mapping[str, str]
 """Features by name."""
@@ -38,24 +38,24 @@ def cell_of(text: str) -> dict[str, str]:
 
 
 class Paradigm(Strict):
-    """Forms of a class of words."""
+    """Rules for the forms of a class of words."""
 
     upos: tuple[str, ...] = ()
     """Parts of speech of its words; empty for any."""
     lemma: str = ".*"
     """Regular expression of its lemmas."""
     stem: tuple[str, str] = ("$", "")
-    """Regular expression in a lemma, and its replacement, to get the stem."""
+    """Regular expression and replacement that turn a lemma into the stem."""
     cells: dict[str, tuple[str, ...]]
     """Endings of each cell, the usual one first."""
     inside: dict[str, str] = Field(default={})
-    """Cells that take the forms of another cell if a word of the same complex follows."""
+    """Cells that have the forms of another cell if a word of the same complex follows."""
     joints: tuple[tuple[str, str], ...] = ()
-    """Spelling at the ``+`` between stem and ending: regular expressions and replacements."""
+    """Regular expressions and replacements for the spelling at the ``+`` after the stem."""
     irregular: dict[str, dict[str, tuple[str, ...]]] = Field(default={})
-    """Whole forms of cells, by lemma."""
+    """Complete forms of cells, by lemma."""
     names: dict[str, str] = Field(default={})
-    """Lemmas of the treebank, and the lemmas that they stand for."""
+    """Lemmas of the treebank that are replaced, and their replacements."""
     _forms_by_lemma: dict[str, dict[str, tuple[str, ...]]] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
@@ -76,13 +76,16 @@ class Paradigm(Strict):
         return regular.replacer(self.joints)
 
     def has(self, word: Word) -> bool:
-        """Tell whether a word is of the class, by its part of speech and lemma."""
+        """Tell whether a word belongs to the class, by its part of speech and lemma."""
         of_class = not self.upos or word.upos in self.upos
         lemma = self.names.get(word.lemma, word.lemma)
         return of_class and regular.expression(self.lemma).fullmatch(lemma)
 
     def forms(self, lemma: str, *, inside: bool = False) -> dict[str, tuple[str, ...]]:
-        """Return the forms of each cell, the usual one first."""
+        """Return the forms of each cell, the usual one first.
+
+        ``inside`` tells whether a word of the same complex follows.
+        """
         lemma = self.names.get(lemma, lemma)
         if lemma not in self._forms_by_lemma:
             expression, new = self.stem
@@ -107,14 +110,14 @@ class Reading(NamedTuple):
 
 
 class Government(Strict):
-    """The form that a word has before another word of its complex."""
+    """The cell that a word must have before another word of its complex."""
 
     before: tuple[str, ...] = ()
-    """Lemmas of that other word."""
+    """Lemmas of the following word."""
     paradigm: str | None = None
-    """Or the paradigm of its form."""
+    """Paradigm of the following word, in place of its lemma."""
     cells: tuple[str, ...]
-    """Features of the word's cell: the first of these that any reading has."""
+    """Features of the required cell: the first of these that any reading has."""
 
     @model_validator(mode="after")
     def _of_something(self) -> Self:
@@ -126,7 +129,7 @@ class Government(Strict):
 
 
 class Inflection(Strict):
-    """Paradigms of a language, by name, and the forms that words of a complex require."""
+    """Paradigms of a language, by name, and requirements between words of a complex."""
 
     paradigms: dict[str, Paradigm] = Field(default={})
     governments: tuple[Government, ...] = ()
@@ -143,7 +146,7 @@ class Inflection(Strict):
         return self
 
     def readings(self, word: Word, following: Word | None = None) -> list[Reading]:
-        """Return the cells that a word's form fills, given the word after it in its complex."""
+        """Return the cells that a word's form fills, given the next word of its complex."""
         readings = [
             Reading(name, cell_of(cell))
             for name, paradigm in self.paradigms.items()
@@ -159,7 +162,7 @@ class Inflection(Strict):
                 forms = paradigm.forms(following.lemma).values()
                 applies = paradigm.has(following) and any(following.form in f for f in forms)
             if applies:
-                # No reading, if the word does not have the form required.
+                # There is no reading if the word does not have the required form.
                 fitting = (
                     [reading for reading in readings if cell.items() <= reading.cell.items()]
                     for cell in map(cell_of, government.cells)
@@ -172,33 +175,33 @@ class Inflection(Strict):
         word: Word,
         change: Mapping[str, str],
         following: Word | None = None,
-        known: Cell | None = None,
+        certain: Cell | None = None,
     ) -> tuple[str, ...]:
-        """Return the word's forms in the cell that ``change`` makes of its present cell.
+        """Return a word's forms in the cell that results from ``change`` to its present cell.
 
-        ``other`` means the opposite gender or number. Of several present cells, the one counts that
-        the ``known`` features and the treebank contradict least. Empty if no cell has a feature of
-        ``change``.
+        The value ``other`` means the opposite gender or number. A form may fill more than one cell.
+        Then the cell counts that contradicts the ``certain`` features of the complex and those of
+        the treebank least. The result is empty if no cell has a feature of ``change``.
         """
 
-        def other_kind(reading: Reading) -> bool:
-            # Only one of word and reading is subjunctive.
+        def wrong_mood(reading: Reading) -> bool:
+            # Either the word or the reading is subjunctive, but not both.
             marked = any(name in word.features for name in ("Aspect", "Mood"))
             return marked and (word.features.get("Mood") == SUBJUNCTIVE) != ("Mood" in reading.cell)
 
-        def doubt(reading: Reading) -> tuple[int, ...]:
-            # Contradictions to the complex, to the word's kind, to the word.
+        def contradictions(reading: Reading) -> tuple[int, ...]:
+            # Contradictions to the complex, to the word's mood, and to the word's features.
             of_complex, of_word = (
                 sum(features.get(name, value) != value for name, value in reading.cell.items())
-                for features in (known or {}, word.features)
+                for features in (certain or {}, word.features)
             )
-            return of_complex, int(other_kind(reading)), of_word
+            return of_complex, int(wrong_mood(reading)), of_word
 
-        for reading in sorted(self.readings(word, following), key=doubt):
+        for reading in sorted(self.readings(word, following), key=contradictions):
             if not change.keys() & reading.cell.keys():
                 continue
-            # The following word of a complex may require the other kind.
-            if following is None and other_kind(reading):
+            # The following word of a complex may require a mood that the treebank does not mark.
+            if following is None and wrong_mood(reading):
                 continue
             target = dict(reading.cell)
             for name in change.keys() & reading.cell.keys():
@@ -212,7 +215,7 @@ class Inflection(Strict):
 
 
 def shared(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
-    """Return the gender and number that some word of a complex has in all its readings."""
+    """Return the gender and number that are certain: a word of the complex has no other reading."""
     features = {}
     for name in ("Gender", "Number"):
         for of_word in readings:

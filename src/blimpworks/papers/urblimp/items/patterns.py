@@ -1,8 +1,9 @@
-"""Patterns over dependency trees, in a part of Grew-match's request language, and their matches.
+"""Sentences as dependency trees, a language of patterns over them, and the patterns' matches.
 
-A pattern is a list of clauses, separated by semicolons; all must hold of distinct words::
+The language is part of Grew-match's request language. A pattern is a list of clauses, separated by
+semicolons, which must all hold of distinct words::
 
-    V [upos=VERB, Person=3]       a word's features; "A|B", "<>", "!Aspect", re"..." as values;
+    V [upos=VERB, Person=3]       a word's features; values are "A|B", "<>", "!Aspect", re"...";
     S [form=@people]              a regular expression that the language's pack has under a name;
     V -[nsubj]-> S                an edge; "a|b" for either relation, "^a|b" for neither;
     V -> S                        any edge;
@@ -15,39 +16,168 @@ syntax and meaning: Guillaume (2021), Graph Matching and Graph Rewriting: GREW t
 exploration, maintenance and conversion, EACL.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedInput, VisitError
 
 from blimpworks.errors import UserError
+from blimpworks.linguistics.orthography import Orthography
 from blimpworks.linguistics.regular import Expression, expression
-from blimpworks.papers.urblimp.items.trees import Tree
+from blimpworks.tables import SENTENCES, TOKENS, read_table
+
+AUX = "aux"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a sentence."""
+
+    form: str
+    head: int
+    """Index of its head in the tree; -1 for a root and in text without edges."""
+    relation: str
+    features: Mapping[str, str]
+    """Features of the treebank; also form, lemma, upos and xpos."""
+    space: bool = True
+    """Whether a space follows it."""
+
+    @property
+    def lemma(self) -> str:
+        return self.features.get("lemma", "")
+
+    @property
+    def upos(self) -> str:
+        return self.features.get("upos", "")
+
+    def spelled(self, form: str) -> "Word":
+        return replace(self, form=form, features={**self.features, "form": form})
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A sentence: its words in order, and its source."""
+
+    words: tuple[Word, ...]
+    treebank: str = ""
+    file: str = ""
+    sent_id: str = ""
+    line: int = 0
+
+    @cached_property
+    def children(self) -> Mapping[int, Sequence[int]]:
+        children: dict[int, list[int]] = defaultdict(list)
+        for index, word in enumerate(self.words):
+            children[word.head].append(index)
+        return dict(children)
+
+    def complex_of(self, head: int, relations: Sequence[str]) -> list[int]:
+        """Return a word and its later children by some relations, as a verb and its auxiliaries."""
+        children = self.children.get(head, ())
+        return [head, *(i for i in children if i > head and self.words[i].relation in relations)]
+
+    def subtree(self, node: int, without: Collection[int]) -> list[int]:
+        """Return a word and its descendants in order, except the words ``without`` and theirs."""
+        indices = [node]
+        for index in indices:
+            indices += [i for i in self.children.get(index, ()) if i not in without]
+        return sorted(indices)
+
+
+def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> Iterator[Word]:
+    """Yield the words of a sentence from its rows of the tokens table.
+
+    The last part of a token may be written apart, as the auxiliary of the future is. It becomes a
+    word without features, an auxiliary of the token.
+    """
+    token_parts: list[tuple[Mapping[str, object], dict[str, str], bool]] = []
+    indices: dict[object, int] = {0: -1}
+    for row in rows:
+        indices[row["word"]] = len(token_parts)
+        form = orthography.word(str(row["form"]))
+        stem, gap, last = form.rpartition(" ")
+        apart = bool(gap) and orthography.stands_apart(last)
+        pairs = str(row["feats"] or "").split("|")
+        features = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+        features |= {
+            "form": stem if apart else form,
+            "lemma": orthography.word(str(row["lemma"] or "")),
+            "upos": str(row["upos"] or ""),
+            "xpos": str(row["xpos"] or ""),
+        }
+        token_parts.append((row, features, False))
+        if apart:
+            token_parts.append(
+                (row, {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}, True)
+            )
+    for (row, features, cut), following in zip_longest(token_parts, token_parts[1:]):
+        # The part of an auxiliary is an auxiliary of the same verb, not of the auxiliary.
+        beside = cut and not str(row["deprel"]).startswith((AUX, "cop", "compound"))
+        head = indices[row["word"]] if beside else indices.get(row["head"], -1)
+        relation = AUX if cut else str(row["deprel"] or "")
+        space = bool(row["space_after"]) or (following is not None and following[0] is row)
+        yield Word(features["form"], head, relation, features, space)
+
+
+def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Iterator[Tree]:
+    """Yield the sentences of a language's treebanks in the tables' order, in the pack's spelling.
+
+    Multiword ranges and empty nodes are left out.
+    """
+    columns = ["sentence", "word", "form", "lemma", "upos", "xpos", "feats", "head", "deprel"]
+    rows: dict[int, list[dict[str, object]]] = defaultdict(list)
+    for row in read_table(TOKENS, tokens, [*columns, "space_after"]).to_pylist():
+        if row["word"] is not None:
+            rows[row["sentence"]].append(row)
+    origins = read_table(SENTENCES, sentences)
+    for origin in origins.select(["sentence", "treebank", "file", "sent_id", "line"]).to_pylist():
+        number = origin.pop("sentence")
+        yield Tree(tuple(_words(rows[number], orthography)), **origin)
+
+
+def plain_trees(text: Path, orthography: Orthography) -> Iterator[Tree]:
+    """Yield the lines of a plain text as sentences without edges, with the form as only feature.
+
+    Spaces separate words, and so does punctuation at their ends.
+    """
+    from blimpworks.models.text import read_sentences
+
+    for number, line in enumerate(read_sentences(text), start=1):
+        tokens = orthography.tokens(line)
+        tree_words = tuple(Word(form, -1, "", {"form": form}, space) for form, space in tokens)
+        yield Tree(tree_words, file=text.name, sent_id=str(number), line=number)
+
+
+# Patterns
 
 EXPECTED = (
     "expected clauses such as V [upos=VERB], V -[nsubj]-> S, S < K or S.Gender = V.Gender, "
     "separated by semicolons"
 )
-MOST_WORDS, MOST_APART = 10, 3
-"""Most words of a pattern, and most that no edges connect: each of these can be any word."""
+MOST_WORDS, MOST_GROUPS = 10, 3
+"""Most words of a pattern, and most groups of words that no edge connects.
+
+The search compares any word of the sentence with each group.
+"""
 Match = Mapping[str, int]
 """Indices of words in a tree, by their names in the pattern."""
-
-
 Value = str | Expression
-"""A value that stands for itself, or an expression of all of it."""
+"""A literal value, or a regular expression that must match all of a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A word's feature must be one of ``values`` or, negated, another one."""
+    """A condition: a word's feature is one of ``values`` or, if negated, a different value."""
 
     name: str
     values: tuple[Value, ...]
-    """Empty: any value or, negated, no such feature."""
+    """Empty: the word has the feature or, if negated, lacks it."""
     negated: bool = False
 
     def holds(self, features: Mapping[str, str]) -> bool:
@@ -64,15 +194,15 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation of two words: an edge (->), an order (<, <<) or a comparison (=, <>)."""
+    """A condition on two words: an edge (->), an order (<, <<) or a comparison (=, <>)."""
 
     first: str
     sign: str
     second: str
     names: tuple[str, ...] = ()
-    """Relations of the edge, empty for any; or the feature of the first word, and the second's."""
+    """Relations that the edge may have, empty for any; or the two features that are compared."""
     negated: bool = False
-    """Whether the edge has another relation than these."""
+    """Whether the edge must have none of the relations."""
 
     def holds(self, tree: Tree, first: int, second: int) -> bool:
         if self.sign == "->":
@@ -88,14 +218,14 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Features of each word in order of first mention, and relations between words."""
+    """Conditions on each word, in order of first mention, and on pairs of words."""
 
     nodes: Mapping[str, tuple[Feature, ...]]
     relations: tuple[Relation, ...] = ()
 
     @property
     def apart(self) -> int:
-        """Number of groups of words that no edge connects."""
+        """Number of groups of words that no edges connect."""
         groups = {name: {name} for name in self.nodes}
         for edge in self.relations:
             if edge.sign == "->":
@@ -106,7 +236,7 @@ class Pattern:
 
 @v_args(inline=True)
 class _Reader(Transformer[Token, Any]):
-    """Makes records of the parse tree's clauses."""
+    """Turns lark's parse tree into a pattern; its methods are called after rules of the grammar."""
 
     NAME = RELATION = word = str
     order = Relation
@@ -146,11 +276,11 @@ class _Reader(Transformer[Token, Any]):
         *relations, child = relations_and_child
         return Relation(head, "->", child, tuple(relations), negation is not None)
 
-    def compare(self, first: str, name: str, sign: str, second: str, other: str) -> Relation:
-        return Relation(first, sign, second, (name, other))
+    def compare(self, first: str, name: str, sign: str, second: str, name_2: str) -> Relation:
+        return Relation(first, sign, second, (name, name_2))
 
     def start(self, *clauses: Any) -> Pattern:
-        """Collect the pattern; features of a word that is named several times add up."""
+        """Collect the clauses; features of a word that is named more than once add up."""
         nodes: dict[str, tuple[Feature, ...]] = {}
         relations = []
         for clause in clauses:
@@ -169,7 +299,7 @@ def _parser() -> Lark:
 
 
 def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
-    """Read a pattern; ``lists`` has regular expressions by name. Raises UserError."""
+    """Parse a pattern; ``lists`` has regular expressions by name. Raises UserError."""
     try:
         pattern: Pattern = _Reader(lists or {}).transform(_parser().parse(text))
     except VisitError as error:
@@ -187,28 +317,33 @@ def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
         ) from None
     if not pattern.nodes:
         raise UserError(f"pattern is empty; {EXPECTED}.")
-    if len(pattern.nodes) > MOST_WORDS or pattern.apart > MOST_APART:
+    if len(pattern.nodes) > MOST_WORDS or pattern.apart > MOST_GROUPS:
         raise UserError(
             f"pattern has {len(pattern.nodes)} words in {pattern.apart} parts that no edge "
-            f"connects; expected at most {MOST_WORDS} words in {MOST_APART} parts. Connect them "
+            f"connects; expected at most {MOST_WORDS} words in {MOST_GROUPS} parts. Connect them "
             "with edges, or leave some out."
         )
     return pattern
 
 
-def matches(pattern: Pattern, tree: Tree, known: Match | None = None) -> Iterator[Match]:
-    """Yield each way in which distinct words fulfil a pattern, in the order of the words.
+def matches(pattern: Pattern, tree: Tree, fixed: Match | None = None) -> Iterator[Match]:
+    """Yield each way in which distinct words of a tree fulfil a pattern, in the order of the words.
 
-    ``known`` fixes the words of some names; the pattern must hold of them too.
+    ``fixed`` has words that are already chosen, by name; the pattern must hold of them too.
     """
 
     def fits(match: Match, node: str) -> bool:
         features = tree.words[match[node]].features
-        return all(feature.holds(features) for feature in pattern.nodes[node]) and all(
-            relation.holds(tree, match[relation.first], match[relation.second])
+        if not all(feature.holds(features) for feature in pattern.nodes[node]):
+            return False
+        # A relation is checked as soon as both of its words are matched.
+        checked = (
+            relation
             for relation in pattern.relations
-            if node in (ends := (relation.first, relation.second)) and match.keys() >= {*ends}
+            if node in (relation.first, relation.second)
+            and {relation.first, relation.second} <= match.keys()
         )
+        return all(r.holds(tree, match[r.first], match[r.second]) for r in checked)
 
     def candidates(match: Match, node: str) -> Sequence[int]:
         # Words at the other end of an edge to a matched word, or else all.
@@ -216,7 +351,8 @@ def matches(pattern: Pattern, tree: Tree, known: Match | None = None) -> Iterato
             if edge.sign == "->" and edge.second == node and edge.first in match:
                 return tree.children.get(match[edge.first], ())
             if edge.sign == "->" and edge.first == node and edge.second in match:
-                return [head] if (head := tree.words[match[edge.second]].head) >= 0 else []
+                head = tree.words[match[edge.second]].head
+                return [head] if head >= 0 else []
         return range(len(tree.words))
 
     def extended(match: Match) -> Iterator[Match]:
@@ -229,11 +365,11 @@ def matches(pattern: Pattern, tree: Tree, known: Match | None = None) -> Iterato
             if index not in match.values() and fits(longer, node):
                 yield from extended(longer)
 
-    match = dict(known or {})
+    match = dict(fixed or {})
     if all(fits(match, name) for name in pattern.nodes if name in match):
         yield from extended(match)
 
 
-def holds(pattern: Pattern, tree: Tree, known: Match) -> bool:
-    """Tell whether a pattern holds of some known words."""
-    return next(matches(pattern, tree, known), None) is not None
+def holds(pattern: Pattern, tree: Tree, fixed: Match) -> bool:
+    """Tell whether a pattern has a match with some words that are already chosen."""
+    return next(matches(pattern, tree, fixed), None) is not None

@@ -1,12 +1,13 @@
-"""Rules as data: the sentences that a paradigm's pairs are made of, and the change.
+"""Read rules that make pairs from sentences of treebanks, and the packs of languages.
 
-A rule matches a pattern in a tree. It prepares both sentences where the treebank's does not fit the
-paradigm, then changes the ungrammatical one. docs/urblimp.md says how to write one.
+A rule matches a pattern in a tree. It first prepares both sentences, if the treebank's sentence
+does not fit the paradigm, and then changes the ungrammatical one. docs/urblimp.md says how to write
+a rule.
 """
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -24,15 +25,15 @@ from blimpworks.errors import UserError
 from blimpworks.linguistics import regular
 from blimpworks.linguistics.orthography import Orthography
 from blimpworks.papers.urblimp.items.inflection import Inflection
-from blimpworks.papers.urblimp.items.patterns import Pattern, holds, matches, parse_pattern
-from blimpworks.papers.urblimp.items.trees import Tree
+from blimpworks.papers.urblimp.items.patterns import Pattern, Tree, holds, matches, parse_pattern
 from blimpworks.strict import Strict
 
 LANGUAGE = "language"
-"""Name of the language's pack; all other files are called after paradigms."""
+"""Name of the language's pack; other files are called after paradigms."""
 Node = str
+"""Name of a word in a rule."""
 OF = "="
-"""Prefix of a word's name that stands for its value."""
+"""Prefix that makes the name of a word mean the word's value."""
 NODES = ("delete", "inflect", "replace", "after", "agreeing", "move")
 """Keys of operations that name a word."""
 
@@ -44,30 +45,30 @@ class Delete(Strict):
 
 
 class Inflect(Strict):
-    """Put a word, and what follows it in its complex, into other cells of their paradigms."""
+    """Inflect a word, and words that follow it in its complex, for other features."""
 
     inflect: Node
     to: dict[str, str]
     """Features and their new values; ``other`` for the opposite gender or number, ``=NODE`` for
     another word's value."""
     along: tuple[str, ...] = ()
-    """Relations of following children that change too if they have the features: a verb's
-    auxiliaries."""
+    """Relations of later children, such as a verb's auxiliaries, that are inflected too."""
     agreeing: Node | None = None
-    """A word whose values of these features it must have."""
+    """A word that it must agree with in these features before the change."""
     unless: dict[str, str] = Field(default={})
-    """Features that the place asks for; a new form with them is licensed too."""
+    """Features that the context allows too; a new form with them would be grammatical."""
 
 
 class Replace(Strict):
-    """Replace a form by another one of the language's tables."""
+    """Replace a form by another form from a table of the language's pack."""
 
     replace: Node
     by: str
+    """Name of the table."""
 
 
 class Add(Strict):
-    """Put a form of a closed class after a word."""
+    """Add a word of a closed class after a word."""
 
     add: str
     """Paradigm of the new word."""
@@ -75,37 +76,37 @@ class Add(Strict):
     """Its name in later operations."""
     after: Node
     agreeing: Node
-    """The word whose gender and number it has."""
+    """The word that it agrees with in gender and number."""
 
 
 class Move(Strict):
-    """Put a word and its descendants, except the pattern's other nodes, after another word."""
+    """Move a word and its descendants, except other words of the pattern, after another word."""
 
     move: Node
     after: Node
     along: tuple[str, ...] = ()
-    """Relations of that word's following children, which stay before the moved words."""
+    """Relations of later children of ``after``, which stay before the moved words."""
 
 
 Operation = Delete | Inflect | Replace | Add | Move
-KINDS: dict[str, type[Operation]] = {
-    kind.__name__.lower(): kind for kind in (Delete, Inflect, Replace, Add, Move)
+OPERATIONS: dict[str, type[Operation]] = {
+    operation.__name__.lower(): operation for operation in get_args(Operation)
 }
-"""Kinds of operations, by their key."""
+"""Operations, by the key that only they have."""
 
 
-def _kind(operation: object) -> str | None:
+def _tag(operation: object) -> str | None:
     if isinstance(operation, Strict):
         return type(operation).__name__
     keys = operation if isinstance(operation, dict) else ()
-    # Not the key itself: pydantic puts the tag into the places of errors.
-    return next((KINDS[key].__name__ for key in keys if key in KINDS), None)
+    # The tag is not the key itself, because pydantic puts the tag into the location of errors.
+    return next((OPERATIONS[key].__name__ for key in keys if key in OPERATIONS), None)
 
 
 def _complete(operation: object) -> object:
-    keys = [key for key in operation if key in KINDS] if isinstance(operation, dict) else []
+    keys = [key for key in operation if key in OPERATIONS] if isinstance(operation, dict) else []
     if isinstance(operation, dict) and keys:
-        fields = KINDS[keys[0]].model_fields.items()
+        fields = OPERATIONS[keys[0]].model_fields.items()
         needed = [name for name, field in fields if field.is_required()]
         missing = [name for name in needed if name not in operation]
         if missing:
@@ -120,9 +121,9 @@ Step = Annotated[
     | Annotated[Add, Tag("Add")]
     | Annotated[Move, Tag("Move")],
     Discriminator(
-        _kind,
+        _tag,
         custom_error_type="operation",
-        custom_error_message=f"expected an operation with one of the keys {', '.join(KINDS)}",
+        custom_error_message=f"expected an operation with one of the keys {', '.join(OPERATIONS)}",
     ),
     BeforeValidator(_complete),
 ]
@@ -151,7 +152,7 @@ Request = Annotated[Pattern, BeforeValidator(_pattern)]
 
 
 def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
-    """Raise ValueError for an operation that names a word which does not exist by then."""
+    """Raise ValueError for an operation that names a word which does not exist at that point."""
     nodes, deleted, added = [*pattern.nodes], set[str](), set[str]()
     for operation in operations:
         named = [(key, node, "") for key, node in operation if key in NODES and node is not None]
@@ -191,25 +192,25 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
 
 
 class Rule(Strict, arbitrary_types_allowed=True):
-    """A way to make pairs of one kind of sentence."""
+    """A rule that makes pairs from one type of sentences."""
 
     name: str = "plain"
     variant: Variant | None = None
-    """The only variant that has the rule; null for both."""
+    """The only variant that uses the rule; null for both."""
     source: Literal["treebank", "text"] = "treebank"
-    """text: of words without edges, so that plain text has them too."""
+    """text: the pattern has no edges, so that the rule applies to plain text too."""
     pattern: Request
     without: tuple[Request, ...] = ()
-    """Patterns that must not hold; each names at least one of the words found."""
+    """Patterns that must not hold; each names at least one word of the match."""
     corrected: tuple[Request, ...] = ()
-    """More of them, for the variant corrected alone."""
+    """Further patterns that must not hold, for the variant corrected only."""
     prepare: tuple[Step, ...] = ()
-    """Changes of both sentences: the grammatical one is not the treebank's."""
+    """Changes of both sentences, so that the grammatical one is not the treebank's."""
     change: Annotated[tuple[Step, ...], AfterValidator(_not_empty)]
-    """Changes of the ungrammatical sentence alone."""
+    """Changes of the ungrammatical sentence only."""
     context: tuple[Literal["previous", "next"], ...] = ()
-    """Refuse a changed word that the treebank has beside the same neighbours, because it is
-    licensed. Deleted and moved words are not checked."""
+    """Reject a changed word that the treebank has beside the same neighbours, because it may be
+    grammatical there. Deleted and moved words are not checked."""
 
     @model_validator(mode="after")
     def _about_its_words(self) -> Self:
@@ -225,7 +226,6 @@ class Rule(Strict, arbitrary_types_allowed=True):
 
 
 def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """Return rules. Raises ValueError if two have the same name."""
     first: dict[str, int] = {}
     for number, rule in enumerate(rules):
         if first.setdefault(rule.name, number) != number:
@@ -238,10 +238,10 @@ def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
 
 
 class Declaration(Strict):
-    """Rules of a paradigm."""
+    """The rules of a paradigm."""
 
     about: str
-    """Why the other sentence is ungrammatical, in a sentence."""
+    """Why the changed sentence is ungrammatical, in a sentence."""
     rules: Annotated[tuple[Rule, ...], AfterValidator(_not_empty), AfterValidator(_distinct)]
 
     def of_variant(self, variant: Variant) -> list[Rule]:
@@ -254,7 +254,7 @@ class Declaration(Strict):
 
 
 class Attestation(Strict):
-    """Further sources of attested forms, besides the treebanks and UniMorph."""
+    """Sources of attested forms in addition to the treebanks and UniMorph."""
 
     wordfreq: str | None = None
     """Language code in wordfreq (Speer 2022), a library of word frequencies."""
@@ -264,13 +264,13 @@ class Fault(Strict, arbitrary_types_allowed=True):
     """A fault that makes sentences of treebanks ungrammatical."""
 
     about: str
-    """The fault, for reasons of rejected matches."""
+    """The fault, as a reason for rejected matches."""
     pattern: Request | None = None
-    """Pattern of faulty sentences; null if all are named."""
+    """Pattern of faulty sentences; null if all of them are listed."""
     without: tuple[Request, ...] = ()
-    """Patterns that must not hold of the words found."""
+    """Patterns that must not hold of the matched words."""
     sentences: dict[str, tuple[str, ...]] = Field(default={})
-    """Faulty sentences that no pattern finds, by the name of their treebank's file."""
+    """Ids of faulty sentences that no pattern matches, by the name of their treebank's file."""
 
     def is_in(self, tree: Tree) -> bool:
         pattern_matches = matches(self.pattern, tree) if self.pattern else ()
@@ -281,17 +281,17 @@ class Fault(Strict, arbitrary_types_allowed=True):
 
 
 class Language(Strict):
-    """Everything that rules need to know of a language."""
+    """A language's pack: what rules need to know about the language."""
 
     orthography: Orthography = Orthography()
     inflection: Inflection = Inflection()
     tables: dict[str, dict[str, str]] = Field(default={})
-    """Forms and their replacements, by the name of the table."""
+    """Forms and their replacements, by name of the table."""
     lists: dict[str, str] = Field(default={})
-    """Regular expressions of words, by their names in patterns."""
+    """Regular expressions of words, by the names that patterns use."""
     attestation: Attestation = Attestation()
     faults: tuple[Fault, ...] = ()
-    """Faults whose sentences the variant corrected leaves out."""
+    """Faults of sentences that the variant corrected leaves out."""
 
     @field_validator("lists")
     @classmethod
@@ -302,12 +302,12 @@ class Language(Strict):
 
 
 def read_language(path: Path) -> Language:
-    """Read a language's pack. Raises UserError, with the key, if it is malformed."""
+    """Read a language's pack. Raises UserError, naming the key, if it is malformed."""
     return parse_yaml(Language, path, "language pack")
 
 
 def read_declaration(path: Path, language: Language) -> Declaration:
-    """Read a paradigm's rules. Raises UserError."""
+    """Read a paradigm's rules. Raises UserError, also for names that the pack does not have."""
     declaration = parse_yaml(Declaration, path, "rule file", language.lists)
     for rule in declaration.rules:
         for operation in (*rule.prepare, *rule.change):

@@ -1,4 +1,4 @@
-"""Draw the constituents that a declaration asks for, each draw fitting those before.
+"""Draw the constituents of a declaration from the lexicon, each one fitting the earlier ones.
 
 Source: Warstadt et al. (2020), section 3.1: lexical items are sampled evenly from those that the
 restrictions allow.
@@ -11,17 +11,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from blimpworks.papers.blimp.items.generator import declarations as declared
-from blimpworks.papers.blimp.items.generator.constituents import (
-    CASES,
-    OTHER,
-    Constituent,
-    NounForm,
-    Part,
-    Predicate,
-    Pronoun,
-    Realisation,
-)
+from blimpworks.papers.blimp.items import declarations as declared
+from blimpworks.papers.blimp.items.declarations import OTHER_NUMBER, NounForm, Part, Realisation
 from blimpworks.papers.blimp.items.lexicon import SAME, Adjective, Determiner, Lexicon, Number, Verb
 from blimpworks.papers.blimp.items.lexicon import VerbForm as Form
 
@@ -30,7 +21,7 @@ PRESENT: dict[Number, Form] = {"sg": "third", "pl": "base"}
 
 
 class Pools:
-    """Entries of the lexicon, and realisations of predicates, that a draw allows by itself."""
+    """Lists of what a draw allows before other draws are considered: entries and realisations."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon, self.accepts = lexicon, lexicon.classes.accepts
@@ -114,7 +105,10 @@ class Pools:
     def _realisations(
         self, draw: declared.PredicateDraw, number: Number, stative: bool
     ) -> list[list[Realisation]]:
-        """List finite forms, and forms with an auxiliary; a ``stative`` verb has no progressive."""
+        """Return groups of realisations: finite forms, and forms with an auxiliary.
+
+        A ``stative`` verb has no progressive. Groups without a realisation are left out.
+        """
         finite, with_auxiliary = [], []
         if draw.verb and draw.use == "statement" and draw.auxiliary != "always":
             forms: dict[declared.Realised, Form] = {"present": PRESENT[number], "past": "past"}
@@ -143,15 +137,15 @@ class Pools:
         return [group for group in fitting if group]
 
     def counterpart(self, chosen: Realisation) -> Realisation | None:
-        """Return the same in the other number; None where number makes no difference."""
+        """Return a realisation in the other number; None if number makes no difference."""
         if chosen.auxiliary is not None:
             swapped = self.auxiliaries.get(chosen.auxiliary.swapped)
             return Realisation(swapped, chosen.negated, chosen.form) if swapped else None
         number = next((n for n, form in PRESENT.items() if form == chosen.form), None)
-        return Realisation(None, False, PRESENT[OTHER[number]]) if number else None
+        return Realisation(None, False, PRESENT[OTHER_NUMBER[number]]) if number else None
 
     def agree(self, draw: declared.PredicateDraw) -> bool:
-        """Return whether all that ``draw`` allows have a counterpart of the other number."""
+        """Tell whether all realisations that ``draw`` allows have a counterpart."""
         numbers: tuple[Number, ...] = (draw.number,) if draw.number else ("sg", "pl")
         groups = (group for n in numbers for group in self.realisations(draw, n, False))
         return all(self.counterpart(realisation) for group in groups for realisation in group)
@@ -162,35 +156,35 @@ class Pools:
 
 Member = TypeVar("Member")
 TRIES = 25
-"""Number of draws from a pool before the whole pair is drawn again."""
+"""Number of draws from a pool before the pair is given up and drawn again."""
 INTERROGATIVES = {True: ("who",), False: ("what",)}
 RELATIVES = {True: ("who", "that"), False: ("which", "that")}
-"""Pronouns, by whether they refer to a person."""
+"""Interrogative and relative pronouns, by whether they refer to a person."""
 
 
 class Redraw(Exception):
-    """Failure of all draws to fit the earlier ones: the pair has to be drawn again."""
+    """No draw fits the earlier ones, so the pair must be drawn again."""
 
 
 class Builder:
     """Draws the constituents of pairs of one scheme.
 
-    ``read_declaration`` has checked that names refer to constituents of suitable kinds. A draw of
-    a kind is made by the method of its name.
+    Each category of draws has a method of its name. ``read_declaration`` has checked that names
+    refer to constituents of suitable categories.
     """
 
     def __init__(self, lexicon: Lexicon, scheme: declared.Scheme, source: random.Random) -> None:
         self.scheme, self.source, self.pools = scheme, source, Pools(lexicon)
         self.accepts = lexicon.classes.accepts
         self._computed: dict[Any, Any] = {}
-        # Constituents of the pair that is being drawn. Of which kind each is, the scheme says.
+        # Constituents of the present pair by name; the scheme says of which category each is.
         self._drawn: dict[str, Any] = {}
 
-    def draw(self) -> dict[str, Constituent]:
-        """Draw all constituents of a pair, by name. Raises Redraw when one cannot be drawn."""
+    def draw(self) -> dict[str, declared.Constituent]:
+        """Draw all constituents of a pair, by name. Raises Redraw if one cannot be drawn."""
         self._drawn = {}
         for name, draw in self.scheme.draw.items():
-            self._drawn[name] = getattr(self, f"_{draw.kind}")(name, draw)
+            self._drawn[name] = getattr(self, f"_{draw.category}")(name, draw)
         return self._drawn
 
     def _pool(self, key: Any, make: Callable[[], Member]) -> Member:
@@ -232,7 +226,7 @@ class Builder:
     def _noun(
         self, name: str, draw: declared.NominalDraw, further: frozenset[str] = frozenset()
     ) -> NounForm:
-        """Draw a noun; ``further`` are restrictions beyond those that the draw names."""
+        """Draw a noun; ``further`` has restrictions in addition to those of the draw."""
         restrictions = {verb.subject for verb in self._all(draw.subject_of)}
         restrictions |= {verb.object for verb in self._all(draw.object_of)}
         restrictions |= {adjective.noun for adjective in self._all(draw.said_of)}
@@ -243,7 +237,7 @@ class Builder:
         if draw.number_of:
             number = self._drawn[draw.number_of].number
         elif draw.number_unlike:
-            number = OTHER[self._drawn[draw.number_unlike].number]
+            number = OTHER_NUMBER[self._drawn[draw.number_unlike].number]
         groups = self._pool(name, lambda: self.pools.nouns(draw))
         pool = self._pool(
             (name, restricting, number),
@@ -286,7 +280,7 @@ class Builder:
         )
         return self._pick(f"the determiner of {name}", pool)
 
-    def _predicate(self, name: str, draw: declared.PredicateDraw) -> Predicate:
+    def _predicate(self, name: str, draw: declared.PredicateDraw) -> declared.Predicate:
         verb: Verb | None = self._drawn[draw.verb] if draw.verb else None
         number = draw.number or "pl"
         if len(draw.subject) == 1:
@@ -307,7 +301,7 @@ class Builder:
             chosen = self.source.choice(self.source.choice(groups))
         if chosen is None:
             raise Redraw(f"{name!r} has no form that is allowed")
-        return Predicate(verb, chosen, self.pools.counterpart(chosen))
+        return declared.Predicate(verb, chosen, self.pools.counterpart(chosen))
 
     def _adjective(self, name: str, draw: declared.AdjectiveDraw) -> Adjective:
         nouns = tuple(noun.entry.classes for noun in self._all(draw.of))
@@ -322,23 +316,24 @@ class Builder:
         taken = {adjective.adjective for adjective in self._all(draw.unlike)}
         return self._pick(name, pool, lambda adjective: adjective.adjective not in taken)
 
-    def _pronoun(self, name: str, draw: declared.PronounDraw) -> Pronoun:
+    def _pronoun(self, name: str, draw: declared.PronounDraw) -> declared.Pronoun:
         number = draw.number
         if draw.number_unlike:
-            number = OTHER[self._drawn[draw.number_unlike].number]
-        allowed = tuple(CASES)
+            number = OTHER_NUMBER[self._drawn[draw.number_unlike].number]
+        allowed = tuple(declared.CASES)
         if draw.like:
             noun = self._drawn[draw.like]
             if number and isinstance(noun, NounForm):
                 noun = replace(noun, number=number)
             allowed = noun.reflexives
         taken = {form for drawn in self._all(draw.mismatch) for form in drawn.reflexives}
-        pool = [
-            Pronoun(form if draw.case == "reflexive" else CASES[form][draw.case], form)
-            for form in allowed
-            if form not in taken
-        ]
-        return self._pick(name, [pronoun for pronoun in pool if number in (None, pronoun.number)])
+        pool = []
+        for form in allowed:
+            text = form if draw.case == "reflexive" else declared.CASES[form][draw.case]
+            pronoun = declared.Pronoun(text, form)
+            if form not in taken and number in (None, pronoun.number):
+                pool.append(pronoun)
+        return self._pick(name, pool)
 
     def _wh(self, name: str, draw: declared.WhDraw) -> Part:
         person = "person" in self._drawn[draw.for_].entry.classes

@@ -1,4 +1,4 @@
-"""Read declarations of paradigms, check them, also against a lexicon, and generate their pairs."""
+"""Read declarations of paradigms, check them against a lexicon, and generate pairs from them."""
 
 import random
 import re
@@ -14,20 +14,26 @@ from pydantic import ValidationError
 from blimpworks.campaign.settings.base import complaints, read_settings
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
+from blimpworks.papers.blimp.items import declarations as draws
 from blimpworks.papers.blimp.items.build import Record
-from blimpworks.papers.blimp.items.generator import constituents
-from blimpworks.papers.blimp.items.generator import declarations as draws
-from blimpworks.papers.blimp.items.generator.builder import Builder, Pools, Redraw
-from blimpworks.papers.blimp.items.generator.constituents import PARTS, Constituent, Part, part_of
-from blimpworks.papers.blimp.items.generator.declarations import AnyDraw, Declaration, Scheme
+from blimpworks.papers.blimp.items.declarations import (
+    PARTS,
+    AnyDraw,
+    Constituent,
+    Declaration,
+    Part,
+    Scheme,
+    part_of,
+)
+from blimpworks.papers.blimp.items.drawing import Builder, Pools, Redraw
 from blimpworks.papers.blimp.items.lexicon import EXCLUDED, Lexicon, Sounds, read_lexicon
 
 SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
 """{name} or {name.part}."""
 OPTIONAL = "phrase that can be nothing"
-"""Kind of the object of a verb that may take none; other draws cannot refer to it."""
+"""Category of the object of a verb that may take none; other draws cannot refer to it."""
 SETS = "determiners.tsv (column sets)"
-LEXICON_KEYS: tuple[tuple[type[draws.Drawn], str, str], ...] = (
+LEXICON_KEYS: tuple[tuple[type[draws.Draw], str, str], ...] = (
     (draws.VerbDraw, "other_than", "verbs.tsv"),
     (draws.VerbDraw, "subject_within", "classes.yaml"),
     (draws.VerbDraw, "subject_accepts", "classes.yaml"),
@@ -40,18 +46,19 @@ LEXICON_KEYS: tuple[tuple[type[draws.Drawn], str, str], ...] = (
 )
 """Keys of draws that name words or classes of the lexicon, and the lexicon's file."""
 Complaint = tuple[str, str]
+"""Key, and a phrase that says what is wrong with its value."""
 
 
-def _above(schemes: Sequence[Scheme], number: int) -> str:
-    # Before the keys of a scheme; nothing where it is the only one.
+def _key_prefix(schemes: Sequence[Scheme], number: int) -> str:
+    # The keys of a single scheme are at the top.
     return f"one_of.{number}." if len(schemes) > 1 else ""
 
 
 def read_declaration(path: Path) -> Declaration:
     """Read a paradigm's declaration, a YAML file called after it.
 
-    A single scheme's keys may be at the top. Raises UserError, naming file and key, for missing,
-    unknown or malformed ones, and for names of nothing drawn or of another kind than expected.
+    Raises UserError, naming file and key, for missing, unknown or malformed keys. It also does so
+    for names of draws that do not exist or have the wrong category.
     """
     settings = read_settings(path, "declaration of a paradigm")
     gathered = settings
@@ -68,35 +75,35 @@ def read_declaration(path: Path) -> Declaration:
                 problem["loc"] = problem["loc"][2:]
         raise UserError(complaints(errors, settings, str(path))) from error
     wrong = [
-        f"{path}: key '{_above(declaration.one_of, number)}{key}' {complaint}."
+        f"{path}: key '{_key_prefix(declaration.one_of, number)}{key}' {complaint}."
         for number, scheme in enumerate(declaration.one_of)
-        for key, complaint in _wrong(scheme, declaration.method)
+        for key, complaint in _complaints(scheme, declaration.method)
     ]
     if wrong:
         raise UserError("\n".join(wrong))
     return declaration
 
 
-def _some(kind: str) -> str:
-    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+def _with_article(category: str) -> str:
+    return f"{'an' if category[0] in 'aeiou' else 'a'} {category}"
 
 
-def _wrong(scheme: Scheme, method: str | None) -> Iterator[Complaint]:
-    """Complain of names and slots that nothing, or nothing suitable, is drawn for."""
-    slot_kinds: dict[str, str] = {}
+def _complaints(scheme: Scheme, method: str | None) -> Iterator[Complaint]:
+    """Yield complaints about names and slots without a draw, or without a suitable one."""
+    categories: dict[str, str] = {}
     for name, draw in scheme.draw.items():
         for key, used, allowed in draw.names():
-            if used not in slot_kinds:
+            if used not in categories:
                 yield f"draw.{name}.{key}", f"names {used!r}, which is not drawn before"
-            elif slot_kinds[used] not in allowed:
-                expected = " or ".join(map(_some, allowed))
-                complaint = f"names {used!r}, {_some(slot_kinds[used])}; expected {expected}"
+            elif categories[used] not in allowed:
+                category, *expected = map(_with_article, (categories[used], *allowed))
+                complaint = f"names {used!r}, {category}; expected {' or '.join(expected)}"
                 yield f"draw.{name}.{key}", complaint
-        slot_kinds[name] = draw.kind
-        if draw.kind == "phrase" and draw.complement_of:
+        categories[name] = draw.category
+        if draw.category == "phrase" and draw.complement_of:
             verb = scheme.draw.get(draw.complement_of)
-            if verb and verb.kind == "verb" and "intransitive" in verb.frames:
-                slot_kinds[name] = OPTIONAL
+            if verb and verb.category == "verb" and "intransitive" in verb.frames:
+                categories[name] = OPTIONAL
     for key, text in scheme.templates.items():
         for slot in SLOT.finditer(text):
             slot_draw, slot_part = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
@@ -104,19 +111,20 @@ def _wrong(scheme: Scheme, method: str | None) -> Iterator[Complaint]:
                 yield key, f"names {slot[1]!r}, which is not drawn"
             elif slot_part not in (slot_parts := _parts(slot_draw)):
                 has = ", ".join(f"{{{slot[1]}{'.' * bool(name)}{name}}}" for name in slot_parts)
-                yield key, f"has {slot[0]}, no part of {_some(slot_draw.kind)}; expected {has}"
+                category = _with_article(slot_draw.category)
+                yield key, f"has {slot[0]}, no part of {category}; expected {has}"
         if stray := re.search(r"[{}]", SLOT.sub("", text)):
             yield key, f"has a stray {stray[0]!r}; expected {{name}} or {{name.part}}"
     for key, text in {"good": scheme.good, "bad": scheme.bad}.items():
         marked = re.findall(r"\[[^][]*\]", text)
         if len(marked) != bool(method):
-            expected = "one critical word" if method else "none, because there is no method"
-            yield key, f"marks {len(marked)} critical words by brackets; expected {expected}"
+            number = "one critical word" if method else "none, because there is no method"
+            yield key, f"marks {len(marked)} critical words by brackets; expected {number}"
 
 
 def _parts(draw: AnyDraw) -> Collection[str]:
-    if draw.kind != "choice":
-        return PARTS[draw.kind]
+    if draw.category != "choice":
+        return PARTS[draw.category]
     groups = (draw.among, *draw.by_number.values())
     lengths = [1 if isinstance(row, str) else len(row) for group in groups for row in group]
     shortest = min(lengths, default=0)
@@ -127,11 +135,14 @@ def _parts(draw: AnyDraw) -> Collection[str]:
 
 
 def _references(
-    draw: AnyDraw, lexicon: Lexicon, words: Mapping[str, Collection[str]]
+    draw: AnyDraw, lexicon: Lexicon, vocabulary: Mapping[str, Collection[str]]
 ) -> Iterator[tuple[str, str, Collection[str], str]]:
-    """Yield keys that name words, each with a word, the words allowed for it, and their file."""
+    """Yield each word that a key of a draw names: key, word, allowed words, and their file.
+
+    ``vocabulary`` has the allowed words by file.
+    """
     if isinstance(draw, draws.VerbDraw | draws.AdjectiveDraw):
-        # The words that a draw is limited to must have its frame.
+        # Words that a draw is limited to must have its frame.
         if isinstance(draw, draws.VerbDraw):
             fitting = {verb.lexeme for verb in lexicon.verbs if verb.frame in draw.frames}
             file = f"verbs.tsv (frame {' or '.join(draw.frames)})"
@@ -140,22 +151,25 @@ def _references(
             file = f"adjectives.tsv ({f'frame {draw.frame}' if draw.frame else 'no frame'})"
         for word in draw.words:
             yield "words", word, fitting, file
-    for word_kind, key, file in LEXICON_KEYS:
-        if isinstance(draw, word_kind):
+    for draw_class, key, file in LEXICON_KEYS:
+        if isinstance(draw, draw_class):
             value = getattr(draw, key)
             if isinstance(value, str) and file == "determiners.tsv":
-                yield key, value, words[SETS], SETS
+                yield key, value, vocabulary[SETS], SETS
             else:
                 for word in value.split() if isinstance(value, str) else value:
-                    yield key, word.removeprefix(EXCLUDED), words[file], file
+                    yield key, word.removeprefix(EXCLUDED), vocabulary[file], file
 
 
-def _lacking(draw: AnyDraw, scheme: Scheme, pools: Pools) -> list[str]:
-    """Say which entry has no singular or plural ("'x' has not"), and how to exclude it, if one."""
+def _without_counterpart(draw: AnyDraw, scheme: Scheme, pools: Pools) -> list[str]:
+    """Name an entry that lacks the other number, as "'x' has not", and say how to exclude it.
+
+    The list is empty if all entries that the draw allows have both numbers.
+    """
     if isinstance(draw, draws.NominalDraw):
         for group in pools.nouns(draw).values():
             for form in group:
-                if constituents.OTHER[form.number] not in form.entry.forms:
+                if draws.OTHER_NUMBER[form.number] not in form.entry.forms:
                     return [f"{form.text!r} has not", "ask for a plural, no names, no mass nouns"]
     elif isinstance(draw, draws.DeterminerDraw):
         for entry in pools.determiners(draw.among):
@@ -183,7 +197,7 @@ def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> 
     }
     wrong = []
     for number, scheme in enumerate(declaration.one_of):
-        where = f"{path}: key '{_above(declaration.one_of, number)}"
+        where = f"{path}: key '{_key_prefix(declaration.one_of, number)}"
         for name, draw in scheme.draw.items():
             for key, word, present, file in _references(draw, lexicon, vocabulary):
                 if word not in present:
@@ -193,8 +207,9 @@ def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> 
                     wrong.append(f"{where}draw.{name}.{key}' {complaint}")
         for key, text in scheme.templates.items():
             for slot in SLOT.finditer(text):
-                swapped = slot[2].startswith(".swapped")
-                if swapped and (lacking := _lacking(scheme.draw[slot[1]], scheme, pools)):
+                if not slot[2].startswith(".swapped"):
+                    continue
+                if lacking := _without_counterpart(scheme.draw[slot[1]], scheme, pools):
                     complaint = f"has {slot[0]}, the other number, which {'; '.join(lacking)}."
                     wrong.append(f"{where}{key}' {complaint}")
     if wrong:
@@ -205,49 +220,51 @@ def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> 
 
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
 PATIENCE = 2000
-"""Draws in a row without a new pair, after which a paradigm is taken to be exhausted."""
+"""Draws in a row without a new pair, after which a paradigm counts as exhausted."""
 Draws = Mapping[str, Constituent]
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence, and its parts."""
+    """A generated sentence."""
 
     text: str
     entries: Part
     """Forms of its lexical entries."""
     prefix: str = ""
-    """The text before the critical ``word``; both are empty where none is marked."""
+    """The text before the critical ``word``; both are empty if no word is marked."""
     word: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A generated pair: its record, and its parts."""
+    """A generated pair."""
 
     record: Record
     good: Sentence
     bad: Sentence
     drawn: Draws
+    """The constituents that both sentences are made of."""
 
 
 def _filled(template: str, drawn: Draws, scheme: Scheme) -> tuple[str, Part]:
+    """Return a template's text with the slots filled, and the forms of its lexical entries."""
     text, entries, end = "", [], 0
     for slot in SLOT.finditer(template):
         literal = template[end : slot.start()]
-        kind, part = scheme.draw[slot[1]].kind, slot[2].removeprefix(".")
-        constituent = part_of(drawn[slot[1]], kind, part)
-        text += literal + " ".join(constituent)
-        entries += [*re.findall(r"[\w'-]+", literal), *constituent]
+        category = scheme.draw[slot[1]].category
+        forms = part_of(drawn[slot[1]], category, slot[2].removeprefix("."))
+        text += literal + " ".join(forms)
+        entries += [*re.findall(r"[\w'-]+", literal), *forms]
         end = slot.end()
     entries += re.findall(r"[\w'-]+", template[end:])
     return text + template[end:], tuple(entries)
 
 
 def make_sentence(template: str, drawn: Draws, scheme: Scheme, sounds: Sounds) -> Sentence:
-    """Make a sentence from a template, whose critical word may be in brackets."""
+    """Make a sentence from a template, which may have its critical word in brackets."""
     text, entries = _filled(template, drawn, scheme)
-    # One space between words, none before marks; the right article; a capital first letter.
+    # One space between words, none before punctuation; the right article; an initial capital.
     text = " ".join(text.split()).replace("[ ", "[").replace(" ]", "]")
     text = re.sub(r" ([.,?])", r"\1", text)
     text = ARTICLE.sub(lambda m: m[1] + sounds.article(m[3])[1:] + m[2] + m[3], text)
@@ -259,10 +276,10 @@ def make_sentence(template: str, drawn: Draws, scheme: Scheme, sounds: Sounds) -
 
 
 class Generator:
-    """Draws pairs of one paradigm."""
+    """Generates the pairs of one paradigm."""
 
     def __init__(self, path: Path, declaration: Declaration, lexicon: Lexicon, seed: int) -> None:
-        """Name of ``path``, which is the paradigm's, and ``seed`` decide all. Raises UserError."""
+        """Check the declaration. Random draws depend on ``seed`` and on the name of ``path``."""
         check_vocabulary(declaration, lexicon, path)
         self.path, self.uid, self.declaration, self.lexicon = path, path.stem, declaration, lexicon
         self.source = random.Random(f"{seed}:{self.uid}")
@@ -272,8 +289,8 @@ class Generator:
         builder, declaration = self.source.choice(self.builders), self.declaration
         scheme, drawn = builder.scheme, builder.draw()
         sounds, method = self.lexicon.sounds, declaration.method
-        made = (make_sentence(t, drawn, scheme, sounds) for t in (scheme.good, scheme.bad))
-        good, bad = made
+        good = make_sentence(scheme.good, drawn, scheme, sounds)
+        bad = make_sentence(scheme.bad, drawn, scheme, sounds)
         if good.text == bad.text:
             raise Redraw("both sentences are the same")
         fields: dict[str, Any] = {}
@@ -316,7 +333,7 @@ class Generator:
         return Pair(record, good, bad, drawn)
 
     def pairs(self, count: int) -> Iterator[Pair]:
-        """Draw ``count`` pairs whose acceptable sentences are distinct. Raises UserError."""
+        """Draw ``count`` pairs with distinct acceptable sentences. Raises UserError."""
         seen: set[str] = set()
         failures: Counter[str] = Counter()
         while len(seen) < count:

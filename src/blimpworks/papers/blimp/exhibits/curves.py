@@ -1,0 +1,194 @@
+"""Show accuracy by size of the training text: Figure 5 of BLiMP, and slopes of the learning curves.
+
+Source: Warstadt et al. (2020), section 6.3 and footnote 16.
+"""
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.campaign.catalogue import size_name
+from blimpworks.exhibits import style
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.formulas import PERPLEXITY, UNWEIGHTED, select_rows
+from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed, row_cell
+from blimpworks.papers.blimp import analysis
+from blimpworks.papers.blimp.exhibits import accuracies as acc
+from blimpworks.papers.blimp.exhibits import describe
+from blimpworks.papers.blimp.exhibits.formulas import EXTRAPOLATED
+from blimpworks.papers.blimp.paradigms import HUMAN, LANG, NAMES
+from blimpworks.tables import PERPLEXITIES, REGRESSIONS
+
+ROWS = {**NAMES, ALL: "Average"}
+COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PINK, style.SKY)
+LINES: tuple[dict[str, Any], ...] = (
+    {"marker": "o", "linestyle": "-"},
+    {"marker": "^", "linestyle": (0, (4, 1.5))},
+)
+"""Line styles of the first six phenomena, and of the last six."""
+STYLES: dict[str, dict[str, Any]] = {
+    key: {"color": colour, "linewidth": 1, "markersize": 3.5, **look}
+    for key, (look, colour) in zip(NAMES, product(LINES, COLOURS), strict=True)
+}
+STYLES[ALL] = {"color": style.GREY, "linewidth": 3.5, "alpha": 0.7, "zorder": 1}
+PRINTED_AT = {125_000: "0.125M", 1_000_000: "1M", 8_000_000: "8M", 64_000_000: "64M"}
+"""Sizes with a printed perplexity (footnote 16), and their printed names."""
+PRINTED = {"blimp-txl-curve": "TXL", "blimp-lstm-curve": "LSTM"}
+"""Models with printed slopes, and their printed names."""
+COMPLETE = {"blimp-txl-curve": "transformer-xl-wt103", "blimp-lstm-curve": "lstm-gulordava"}
+"""The same models trained on the complete text, with printed accuracies."""
+SLOPE, TOKENS, PERPLEXITIES_AT = "slope", "log10 tokens", "perplexity"
+DODGE = 0.015
+"""Horizontal distance between the lines' points of one size, in doublings."""
+NONE = "no model is trained on samples"
+Curves = dict[str, tuple[str, dict[int, list[str]]]]
+"""Label and models by size, the smallest first, of each row of models trained on samples."""
+
+
+def _curves(labels: Labels) -> Curves:
+    curves: Curves = {}
+    for row, fact in labels.facts.get("blimp_curves", {}).items():
+        sizes: dict[int, list[str]] = {size: [] for size in sorted({*fact["models"].values()})}
+        for model, size in fact["models"].items():
+            sizes[size].append(model)
+        curves[row] = fact["label"], sizes
+    return curves
+
+
+def _with_deviation(cell: Cell, values: pd.Series) -> Cell:
+    # The interval of a mean over models is one standard deviation of their values to either side.
+    if len(values) < 2:
+        return replace(cell, n=len(values))
+    deviation = float(values.std())
+    low, high = cell.value - deviation, cell.value + deviation
+    return replace(cell, n=len(values), low=low, high=high)
+
+
+def fig5(tables: Tables, labels: Labels) -> Exhibit:
+    """Draw Figure 5: accuracy on each phenomenon by the tokens that models are trained on."""
+    curves = _curves(labels)
+    if not curves:
+        return Exhibit(**describe("fig5"), cells=[], figure=style.empty_figure(NONE, height=2.9))
+    rows = acc.read_own(tables, labels)
+    by_model = 100 * analysis.phenomena_accuracies(rows)
+    cells: list[Cell] = []
+    figure = style.new_figure(style.PAGE_INCHES, 2.9 * len(curves))
+    grid = figure.subplots(len(curves), 1, squeeze=False, sharey=True)
+    for axes, (label, models_by_size) in zip(grid.flat, curves.values(), strict=True):
+        # Mean accuracy of each size, by phenomenon.
+        points: dict[str, dict[int, Cell]] = {}
+        for size, models in models_by_size.items():
+            evaluated = [model for model in models if model in by_model.index]
+            of_size = rows[rows["model"].isin(evaluated)]
+            for key, name in ROWS.items():
+                inside = of_size[of_size["paradigm"].isin(acc.of_phenomenon(key))]
+                if not inside.empty:
+                    cell_key = (name, f"{label}, {size_name(size)}")
+                    cell = acc.computed_cell(inside, cell_key, UNWEIGHTED)
+                    cell = _with_deviation(cell, by_model.loc[evaluated, key].dropna())
+                    points.setdefault(key, {})[size] = cell
+        for number, (key, line) in enumerate(points.items()):
+            # Points of one size are side by side, so that error bars don't hide each other.
+            dodge = 2 ** (DODGE * (number - len(NAMES) / 2))
+            sizes = [size * dodge for size in line]
+            values = [cell.value for cell in line.values()]
+            errors = [0.0 if c.high is None else c.high - c.value for c in line.values()]
+            axes.errorbar(sizes, values, errors, elinewidth=0.5, capsize=1.5, **STYLES[key])
+            cells += line.values()
+        axes.axhline(50, color="black", linewidth=0.6, linestyle=":")
+        axes.set_xscale("log", base=2)
+        names = [size_name(size).upper() for size in models_by_size]
+        axes.set_xticks([*models_by_size], names)
+        axes.minorticks_off()
+        axes.set_title(label, loc="left")
+        axes.set_ylabel("accuracy (%)")
+    grid.flat[-1].set_xlabel("tokens of training text")
+    handles = [Line2D([], [], label=ROWS[key], **look) for key, look in STYLES.items()]
+    figure.legend(handles=handles, loc="outside right center", handlelength=3)
+    return Exhibit(**describe("fig5"), cells=cells, figure=figure)
+
+
+# Slopes
+
+
+def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
+    cells = []
+    of_curves = printed[(printed["exhibit"] == "text") & printed["row"].isin(PRINTED)]
+    for _, row in of_curves[of_curves["column"].str.startswith("slope ")].iterrows():
+        key, name = row["column"].removeprefix("slope "), PRINTED[row["row"]]
+        cells.append(printed_cell(row, (NAMES[key], f"printed {name} {SLOPE}")))
+        if extrapolated:
+            where = {
+                "exhibit": ["table3", "text"],
+                "row": [row["row"], HUMAN, COMPLETE[row["row"]]],
+                "column": [row["column"], key, "training tokens"],
+            }
+            cell_key, form = (NAMES[key], f"printed {name} {TOKENS}"), "{:.1f}"
+            cells.append(
+                acc.formula_cell(printed, cell_key, EXTRAPOLATED, "published", where, form)
+            )
+    return cells
+
+
+def slopes(tables: Tables, labels: Labels) -> Exhibit:
+    """Tabulate slopes of the curves beside the printed ones, and perplexity by size."""
+    printed, measured = read_printed(tables), labels.source == "measured"
+    curves = _curves(labels) if measured else {}
+    table = read_plain(REGRESSIONS, tables["curves"][0]) if measured else pd.DataFrame()
+    slope_cells: list[Cell] = []
+    for model, (label, _) in curves.items():
+        for _, term in table[table["model"] == model].iterrows():
+            column = {analysis.DOUBLING: SLOPE, analysis.TO_HUMAN: TOKENS}.get(term["term"])
+            if column is None or term["analysis"] not in ROWS:
+                continue
+            value, cell_key = term["coefficient"], (ROWS[term["analysis"]], f"{label} {column}")
+            fields, text = {}, f"{value:.1f}"
+            if column == SLOPE:
+                fields = {"n": int(term["n"]), "low": term["low"], "high": term["high"]}
+                text = f"{value:.4f} ± {term['high'] - value:.4f}".replace("-", "−")
+            keys = ("analysis", "model", "term")
+            cell = row_cell("regressions", term, keys, "coefficient", cell_key, text)
+            slope_cells.append(replace(cell, **fields))
+    slope_cells += _printed_slopes(printed, extrapolated=not measured)
+    order = [*ROWS.values()]
+    slope_cells.sort(key=lambda cell: order.index(cell.row))
+
+    # Mean test perplexity of each size. The table has LSTMs only.
+    perplexities = read_plain(PERPLEXITIES, tables.get("perplexities"))
+    sized: list[tuple[int, Cell]] = []
+    for label, sizes in curves.values():
+        for size, models in sizes.items():
+            where = {"lang": LANG, "model": models}
+            rows = select_rows(perplexities, where)
+            if not rows.empty:
+                cell_key = (f"{size:,} tokens", f"{label} {PERPLEXITIES_AT}")
+                cell = acc.formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, "{:.1f}")
+                sized.append((size, _with_deviation(cell, rows["perplexity"])))
+    for size, name in PRINTED_AT.items():
+        where = {"exhibit": "text", "row": "curve", "column": f"perplexity at {name}"}
+        for _, row in select_rows(printed, where).iterrows():
+            cell_key = (f"{size:,} tokens", f"printed {PERPLEXITIES_AT}")
+            sized.append((size, printed_cell(row, cell_key)))
+    sized.sort(key=lambda sized_cell: sized_cell[0])
+
+    cells_of = {"Phenomenon": slope_cells, "Training text": [cell for _, cell in sized]}
+    sections = []
+    heads: dict[str, tuple[str, str]] = {}
+    for title, cells in cells_of.items():
+        columns = list(dict.fromkeys(cell.column for cell in cells))
+        sections.append(Section(title, {cell.row: cell.row for cell in cells}, columns))
+        for column in columns:
+            # Headings have two lines: the model, and the number.
+            end = next(e for e in (SLOPE, TOKENS, PERPLEXITIES_AT) if column.endswith(e))
+            heads[column] = (column.removesuffix(end).strip(), end)
+    key, none = "slopes" if measured else "slopes_published", f"In this campaign {NONE}. "
+    return Exhibit(
+        **describe(key, none="" if curves else none),
+        cells=[cell for cells in cells_of.values() for cell in cells],
+        heads=heads,
+        sections=sections,
+    )

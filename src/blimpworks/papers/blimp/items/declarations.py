@@ -1,0 +1,435 @@
+"""Declarations of paradigms for the generator: draws, sentences, and the drawn constituents.
+
+A declaration draws constituents in order and has two sentences with {name} or {name.part} in place
+of them. Each constituent has parts. A part is a tuple of forms of lexical entries, because
+Warstadt et al. (2020, section 3.1) compare lengths of sentences in entries: a form may have more
+than one word.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import methodcaller
+from typing import Annotated, Any, Literal, cast, get_args
+
+from pydantic import Field
+
+from blimpworks.papers.blimp.items import lexicon
+from blimpworks.papers.blimp.items.lexicon import (
+    AdjectiveFrame,
+    Frame,
+    Gender,
+    Number,
+    Restriction,
+    VerbForm,
+    VerbTag,
+    possessive,
+)
+from blimpworks.strict import Strict
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+"""Name of a draw."""
+Names = tuple[Name, ...]
+Realised = Literal["present", "past", "base", "participle", "gerund"]
+"""Form of a verb: finite, or after an auxiliary."""
+NOMINAL = ("noun", "phrase")
+PRONOMINAL = (*NOMINAL, "pronoun")
+
+
+class Draw(Strict):
+    """Base of all draws."""
+
+    def names(self) -> Iterator[tuple[str, str, Sequence[str]]]:
+        """Yield references to other draws: key, name, and the categories that are allowed."""
+        for key, field in type(self).model_fields.items():
+            if not isinstance(field.json_schema_extra, dict):
+                continue
+            value = getattr(self, key)
+            for name in (value,) if isinstance(value, str) else value or ():
+                yield field.alias or key, name, cast(list[str], field.json_schema_extra["names"])
+
+
+def _names(*categories: str, default: Any = ()) -> Any:
+    # A key that names other draws, of these categories.
+    return Field(default, json_schema_extra={"names": [*categories]})
+
+
+class VerbDraw(Draw):
+    """An entry of a verb."""
+
+    category: Literal["verb"] = Field(alias="is")
+    frame: Frame | tuple[Frame, ...] = get_args(Frame)
+    words: tuple[str, ...] = ()
+    """Verbs, with their particles; all if empty."""
+    other_than: tuple[str, ...] = ()
+    """Verbs to exclude, with their particles."""
+    tags: tuple[VerbTag, ...] = ()
+    """Tags that it must have, all of them."""
+    without: tuple[VerbTag, ...] = ()
+    """Tags that it must not have, none of them."""
+    complement: Literal["that", "wh"] | tuple[Literal["that", "wh"], ...] = ()
+    """Types of clauses that it must take, all of them."""
+    never: tuple[Frame, ...] = ()
+    """Frames that no entry of the same verb may have."""
+    subject: Names = _names(*NOMINAL)
+    """Each of them could be its subject."""
+    object: Names = _names(*NOMINAL)
+    """Each of them could be its object."""
+    subject_within: Restriction = ""
+    """Classes that all its possible subjects must fall under."""
+    subject_accepts: Restriction = ""
+    """Classes; nouns of each of them must be possible subjects."""
+    irregular: bool | None = None
+    """Whether past and participle differ."""
+    distinct_past: bool = False
+    """Past and base differ (unlike those of "put")."""
+    distinct_participle: bool = False
+    """Participle and base differ (unlike those of "come")."""
+    particle: bool | None = None
+    """Whether it has a particle."""
+    unlike: Names = _names("verb")
+    """Draws of verbs that it must differ from."""
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        return (self.frame,) if isinstance(self.frame, str) else self.frame
+
+
+class NominalDraw(Draw):
+    """Keys that nouns and phrases share."""
+
+    number: Number | None = None
+    number_of: Name | None = _names(*PRONOMINAL, default=None)
+    """A draw that has the same number."""
+    number_unlike: Name | None = _names(*PRONOMINAL, default=None)
+    """A draw that has the other number."""
+    plural: Literal["regular", "irregular"] | None = None
+    """Type of its plural, which must differ from the singular."""
+    distinct_plural: bool = False
+    """Its plural, if any, differs from its singular (unlike that of "sheep")."""
+    gender: tuple[Gender, ...] = get_args(Gender)
+    classes: Restriction = ""
+    other_than: tuple[str, ...] = ()
+    """Nouns to exclude, in the singular."""
+    tags: tuple[Literal["common", "clause", "relational"], ...] = ()
+    mass: bool = False
+    """Whether to include mass nouns."""
+    proper: bool = False
+    """Whether to include names."""
+    relational: bool = False
+    """Whether to include nouns that need an "of"."""
+    subject_of: Names = _names("verb")
+    """Verbs that accept it as subject."""
+    object_of: Names = _names("verb")
+    """Verbs that accept it as object."""
+    said_of: Names = _names("adjective")
+    """Adjectives that can modify it."""
+    of: Name | None = _names(*NOMINAL, default=None)
+    """A relational noun that accepts it after "of"."""
+    unlike: Names = _names(*NOMINAL)
+    """Draws of nouns that it must differ from."""
+    mismatch: Names = _names(*PRONOMINAL)
+    """Draws with which it must not share a reflexive pronoun."""
+
+
+class NounDraw(NominalDraw):
+    """A noun without determiner, in one of its numbers."""
+
+    category: Literal["noun"] = Field(alias="is")
+
+
+class PhraseDraw(NominalDraw):
+    """A noun with its determiner, or a name."""
+
+    category: Literal["phrase"] = Field(alias="is")
+    proper: bool = True
+    determiner: str | tuple[str, ...] = "frequent"
+    """A set of determiners, or some of them."""
+    complement_of: Name | None = _names("verb", default=None)
+    """A verb that it is the object of; the phrase is empty if the verb takes none."""
+
+
+class DeterminerDraw(Draw):
+    """A determiner."""
+
+    category: Literal["determiner"] = Field(alias="is")
+    among: str | tuple[str, ...] = "frequent"
+    """A set of determiners, or some of them."""
+    for_: Name = Field(alias="for", json_schema_extra={"names": [*NOMINAL]})
+    """The noun that it precedes."""
+
+
+class PredicateDraw(Draw):
+    """A verb, inflected for its subject, with an auxiliary or without."""
+
+    category: Literal["predicate"] = Field(alias="is")
+    verb: Name | None = _names("verb", default=None)
+    """Name of the verb; None for a copula."""
+    subject: Names = _names(*PRONOMINAL)
+    """The constituents that it agrees with. It is plural if more than one is joined by "and"."""
+    number: Number | None = None
+    """Its number if it has no single subject."""
+    auxiliary: Literal["any", "none", "always"] = "any"
+    among: tuple[str, ...] = ()
+    """Allowed auxiliaries; all if empty."""
+    negated: Literal["no", "yes", "any"] = "any"
+    use: Literal["statement", "question"] = "statement"
+    """A question requires an auxiliary, which may be "do"."""
+    forms: tuple[Realised, ...] = get_args(Realised)
+    agreeing: bool = False
+    """Whether it must differ from its counterpart in the other number."""
+    like: Name | None = _names("predicate", default=None)
+    """A predicate to copy the auxiliary and the verb form from."""
+
+
+class AdjectiveDraw(Draw):
+    """An adjective."""
+
+    category: Literal["adjective"] = Field(alias="is")
+    frame: AdjectiveFrame = ""
+    words: tuple[str, ...] = ()
+    other_than: tuple[str, ...] = ()
+    """Adjectives to exclude."""
+    tags: tuple[Literal["attributive", "predicative", "common"], ...] = ()
+    never: tuple[AdjectiveFrame, ...] = ()
+    """Frames that no entry of the same adjective may have."""
+    of: Names = _names(*NOMINAL)
+    """Nouns that it can modify."""
+    unlike: Names = _names("adjective")
+    """Draws of adjectives that it must differ from."""
+
+
+class PronounDraw(Draw):
+    """A pronoun of the third person."""
+
+    category: Literal["pronoun"] = Field(alias="is")
+    case: Literal["nominative", "accusative", "reflexive"]
+    like: Name | None = _names(*PRONOMINAL, default=None)
+    """The constituent that it refers to, or would refer to in the required number."""
+    number: Number | None = None
+    number_unlike: Name | None = _names(*PRONOMINAL, default=None)
+    """A draw that has the other number."""
+    mismatch: Names = _names(*PRONOMINAL)
+    """Constituents that it cannot refer to."""
+
+
+class WhDraw(Draw):
+    """An interrogative or relative pronoun."""
+
+    category: Literal["wh"] = Field(alias="is")
+    for_: Name = Field(alias="for", json_schema_extra={"names": [*NOMINAL]})
+    """The noun that it refers to."""
+    relative: bool = False
+    """True for who, which or that; false for who or what."""
+
+
+class ChoiceDraw(Draw):
+    """A word from a list, or a row of words from a list of rows ({name.0}, {name.1} …)."""
+
+    category: Literal["choice"] = Field(alias="is")
+    among: tuple[str | tuple[str, ...], ...] = ()
+    by_number: dict[Number, tuple[str | tuple[str, ...], ...]] = Field(default={})
+    """The words to choose from, by the number of ``of``."""
+    of: Name | None = _names(*PRONOMINAL, default=None)
+
+
+Lexical = VerbDraw | NounDraw | PhraseDraw | DeterminerDraw | PredicateDraw | AdjectiveDraw
+AnyDraw = Annotated[Lexical | PronounDraw | WhDraw | ChoiceDraw, Field(discriminator="category")]
+
+
+class Scheme(Strict):
+    """The draws of a pair, and its two sentences."""
+
+    draw: dict[Name, AnyDraw] = Field(min_length=1)
+    """Draws by name, in their order."""
+    good: str
+    """The acceptable sentence, with {name} or {name.part} in place of draws."""
+    bad: str
+    crucial_item: str | None = None
+    """Field of that name in the released form, written like a sentence."""
+    dependency_length: str | None = None
+    """Text written like a sentence; its number of words is the field of that name."""
+
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """Texts that are written like sentences, by key."""
+        keys = ("good", "bad", "crucial_item", "dependency_length")
+        return {key: text for key in keys if (text := getattr(self, key)) is not None}
+
+
+class Declaration(Strict):
+    """A paradigm: its fields in the released form, and the schemes of its pairs.
+
+    If there is one scheme, its keys may be at the top.
+    """
+
+    note: str = ""
+    """The subject of the pairs, in a sentence."""
+    term: str
+    """Field ``linguistics_term``."""
+    field: Literal["morphology", "syntax", "syntax_semantics", "semantics"]
+    method: Literal["one_prefix", "two_prefix"] | None = None
+    """The prefix method that it allows; both sentences then mark a critical word by brackets."""
+    lexically_identical: bool
+    one_of: Annotated[tuple[Scheme, ...], Field(min_length=1)]
+    """Schemes to draw pairs by, with equal probability."""
+
+
+# Constituents
+
+Part = tuple[str, ...]
+Parts = Mapping[str, Callable[[Any], Part]]
+OTHER_NUMBER: dict[Number, Number] = {"sg": "pl", "pl": "sg"}
+THEMSELVES = "themselves"
+REFLEXIVES = {"m": ("himself",), "f": ("herself",), "n": ("itself",)}
+"""Reflexives of singulars, by gender."""
+EITHER = {True: ("himself", "herself"), False: ("itself", "himself", "herself")}
+"""Reflexives of persons of either gender, and of animals."""
+CASES = {
+    "himself": {"nominative": "he", "accusative": "him"},
+    "herself": {"nominative": "she", "accusative": "her"},
+    "itself": {"nominative": "it", "accusative": "it"},
+    THEMSELVES: {"nominative": "they", "accusative": "them"},
+}
+"""Cases of the pronouns, by the reflexive."""
+
+
+def _not_empty(*forms: str) -> Part:
+    return tuple(filter(None, forms))
+
+
+@dataclass(frozen=True, slots=True)
+class NounForm:
+    """A noun in one of its numbers; a phrase may have a determiner too."""
+
+    entry: lexicon.Noun
+    number: Number
+    determiner: lexicon.Determiner | None = None
+
+    @property
+    def text(self) -> str:
+        return self.entry.forms[self.number]
+
+    @property
+    def reflexives(self) -> Part:
+        """Reflexive pronouns that can refer to the noun."""
+        if self.number == "pl":
+            return (THEMSELVES,)
+        if self.entry.gender == "c":
+            return EITHER["person" in self.entry.classes]
+        return REFLEXIVES[self.entry.gender]
+
+    @property
+    def det(self) -> Part:
+        """The determiner, or nothing."""
+        return (self.determiner.determiner,) if self.determiner else ()
+
+    def words(self) -> list[str]:
+        """Split the phrase into words; determiners and names can have more than one."""
+        return " ".join((*self.det, self.text)).split(" ")
+
+
+@dataclass(frozen=True, slots=True)
+class Realisation:
+    """A predicate's auxiliary, if any, and the form of its verb."""
+
+    auxiliary: lexicon.Auxiliary | None
+    negated: bool
+    form: VerbForm
+
+    @property
+    def aux(self) -> Part:
+        """The auxiliary's form; nothing if there is none."""
+        if self.auxiliary is None:
+            return ()
+        return (self.auxiliary.negated if self.negated else self.auxiliary.auxiliary,)
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A verb inflected for its subject, or a copula."""
+
+    verb: lexicon.Verb | None
+    chosen: Realisation
+    counterpart: Realisation | None
+    """The realisation in the other number, if it differs."""
+
+    def realised(self, name: str, swapped: bool) -> Part:
+        """Return a part as drawn or, if ``swapped``, in the other number.
+
+        The part ``finite`` is the agreeing word: the auxiliary, or the verb's first word. The part
+        ``rest`` is everything after it.
+        """
+        chosen = self.counterpart if swapped and self.counterpart else self.chosen
+        verb: Part = (self.verb.with_particle(chosen.form),) if self.verb else ()
+        if name == "aux":
+            return chosen.aux
+        if name == "verb":
+            return verb
+        if name == "finite":
+            return chosen.aux or (verb[0].split(" ")[0],)
+        if name == "rest":
+            return verb if chosen.aux else _not_empty(self.verb.particle if self.verb else "")
+        return chosen.aux + verb
+
+
+@dataclass(frozen=True, slots=True)
+class Pronoun:
+    """A pronoun, with its reflexive."""
+
+    text: str
+    reflexive: str
+
+    @property
+    def number(self) -> Number:
+        return "pl" if self.reflexive == THEMSELVES else "sg"
+
+    @property
+    def reflexives(self) -> Part:
+        return (self.reflexive,)
+
+
+Entry = lexicon.Verb | lexicon.Determiner | lexicon.Adjective
+Constituent = Entry | NounForm | Predicate | Pronoun | Part | None
+"""A drawn constituent; a tuple is a row of words, None the object of a verb that takes none."""
+
+
+def _form(form: VerbForm) -> Callable[[lexicon.Verb], Part]:
+    return lambda verb: (verb.with_particle(form),)
+
+
+NOUN_PARTS: Parts = {
+    "": lambda noun: (*noun.det, noun.text),
+    "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER_NUMBER[noun.number]]),
+    "possessive": lambda noun: (*noun.det, possessive(noun.text, plural=noun.number == "pl")),
+}
+PARTS: Mapping[str, Parts] = {
+    "verb": {form: _form(form) for form in get_args(VerbForm)},
+    "noun": NOUN_PARTS,
+    "phrase": {
+        **NOUN_PARTS,
+        "det": lambda noun: noun.det,
+        "noun": lambda noun: (noun.text,),
+        "first": lambda noun: (noun.words()[0],),
+        "rest": lambda noun: _not_empty(*noun.words()[1:]),
+    },
+    "determiner": {"": lambda d: (d.determiner,), "swapped": lambda d: (d.swapped,)},
+    "predicate": {
+        f"{'swapped.' * swapped}{name}".rstrip("."): methodcaller("realised", name, swapped)
+        for swapped in (False, True)
+        for name in ("", "aux", "verb", "finite", "rest")
+    },
+    "adjective": {"": lambda adjective: (adjective.adjective,)},
+    "pronoun": {"": lambda pronoun: (pronoun.text,)},
+    "wh": {"": lambda row: row},
+}
+"""Functions that return parts, by category of draw and name of the part; "" is ``{name}``."""
+
+
+def part_of(constituent: Constituent, category: str, name: str) -> Part:
+    """Return the forms that replace ``{name.part}`` in a sentence, without empty ones.
+
+    Parts of a choice are indices of its row of words; without a part, the first word is taken.
+    """
+    if isinstance(constituent, tuple):
+        return _not_empty(constituent[int(name or 0)])
+    return () if constituent is None else PARTS[category][name](constituent)

@@ -1,0 +1,271 @@
+"""Statistics that only UrBLiMP needs: tests between models, kappas of people, sentence lengths.
+
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm, wilcoxon
+from statsmodels.stats.inter_rater import fleiss_kappa
+from statsmodels.stats.multitest import multipletests
+
+from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.registry import TIES
+from blimpworks.errors import UserError
+from blimpworks.judging.judge import align_scores, margins, side_of
+from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table, write_rows
+
+# Tests between models. Sections 4.3 and 4.4 name the two-tailed test and Holm's correction. The
+# p-values of Tables 5 and 6 show the rest: observations are the ten phenomena, zero differences
+# are dropped, and p is exact. The 19 paradigms, Pratt's treatment of zeros or the normal
+# approximation give other values.
+
+DECIMALS = 9
+"""Decimals to which differences are rounded before ties are sought."""
+
+
+def signed_rank_p(first: ArrayLike, second: ArrayLike) -> float:
+    """Return the two-sided p of Wilcoxon's signed-rank test on paired scores, each of shape [n].
+
+    Zero differences are dropped; ties get their mean rank. The p is exact for up to 50
+    differences, or 13 if some are tied, and approximated by a normal distribution beyond. It is 1
+    if no scores differ.
+    """
+    differences = np.round(np.asarray(first, float) - np.asarray(second, float), DECIMALS)
+    differences = differences[differences != 0]
+    if not len(differences):
+        return 1.0
+    # "auto" enumerates the signs of few tied differences; "exact" assumes untied ones.
+    return float(wilcoxon(differences, method="auto").pvalue)
+
+
+def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """Test ``pairs`` of models by signed ranks, corrected for the number of pairs.
+
+    ``scores`` is [observations, models]. Observations that one of the two models lacks are left
+    out. The result has a row for each pair, in order, with the columns first, second, n, p and
+    holm; n is the number of differences that are not zero.
+    """
+    rows = []
+    for first, second in pairs:
+        both = scores[[first, second]].dropna()
+        differ = (both[first] - both[second]).round(DECIMALS) != 0
+        p = signed_rank_p(both[first], both[second])
+        rows.append({"first": first, "second": second, "n": int(differ.sum()), "p": p})
+    tests = pd.DataFrame(rows, columns=["first", "second", "n", "p"])
+    return tests.assign(holm=multipletests(tests["p"], method="holm")[1] if rows else [])
+
+
+# People's judgements. Section 2.3 has a Fleiss' kappa of 0.89 without its categories;
+# docs/urblimp.md says why they can only be the sentences, and not right and wrong.
+
+Z = float(norm.ppf(0.975))
+Counts = NDArray[np.int64]
+"""Judgements [pair, category]; each pair has the same number."""
+KAPPAS = {
+    # Fleiss' kappa of the sentences chosen: these categories fit .89 beside 96 % right.
+    "published": ("sentences", "fleiss"),
+    # Categories right and wrong, which mean the same for every pair. The kappa is high if errors
+    # gather on the same pairs, and 0 if chance spreads them, however few they are.
+    "corrected": ("outcomes", "fleiss"),
+    # Randolph's free-marginal kappa: chance is one half, whatever the categories.
+    "free": ("outcomes", "randolph"),
+}
+"""Categories and method of each kappa."""
+
+
+def complete(ratings: pd.DataFrame, per_pair: int) -> pd.DataFrame:
+    """Count right choices by item_id (sorted), for pairs with exactly ``per_pair`` judgements."""
+    pairs = ratings.groupby("item_id")["chose_good"].agg(["sum", "count"])
+    return pairs[pairs["count"] == per_pair]
+
+
+def counts_of(name: str, ratings: pd.DataFrame, per_pair: int) -> Counts:
+    """Count judgements in the two categories of a kappa.
+
+    Outcomes are right and wrong. Sentences are the first and second of a pair in a random order,
+    in which the first is grammatical for half of the pairs. The order that participants saw does
+    not matter.
+    """
+    pairs = complete(ratings, per_pair)
+    counts = np.column_stack([pairs["sum"], per_pair - pairs["sum"]]).astype(np.int64)
+    if KAPPAS[name][0] == "sentences":
+        hashes = [blake2b(str(item).encode(), digest_size=8).digest() for item in pairs.index]
+        turned = sorted(range(len(hashes)), key=hashes.__getitem__)[1::2]
+        counts[turned] = counts[turned, ::-1]
+    return counts
+
+
+def _kappa(counts: Counts, method: str) -> float:
+    """Compute a kappa; NaN without two judgements of a pair, or if it is 0 ÷ 0."""
+    if not len(counts) or counts[0].sum() < 2:
+        return math.nan
+    if method == "fleiss" and (counts.sum(axis=0) == 0).any():
+        return math.nan
+    return float(fleiss_kappa(counts, method=method))
+
+
+def kappa(name: str, ratings: pd.DataFrame, per_pair: int) -> float:
+    """Compute a kappa over the pairs with exactly ``per_pair`` judgements; NaN if undefined."""
+    return _kappa(counts_of(name, ratings, per_pair), KAPPAS[name][1])
+
+
+def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[float, float]:
+    """Return a kappa's 95 % interval by the jackknife over pairs; NaN if undefined.
+
+    It is symmetric about the estimate, but its upper end is at most 1.
+    """
+    method = KAPPAS[name][1]
+    counts = counts_of(name, ratings, per_pair)
+    value, n = _kappa(counts, method), len(counts)
+    if math.isnan(value) or n < 2:
+        return math.nan, math.nan
+    # Pairs with the same counts give the same value when one of them is left out.
+    _, rows, sizes = np.unique(counts, axis=0, return_index=True, return_counts=True)
+    values = np.array([_kappa(np.delete(counts, row, axis=0), method) for row in rows])
+    mean = float(np.average(values, weights=sizes))
+    error = math.sqrt((n - 1) / n * float(sizes @ (values - mean) ** 2))
+    return value - Z * error, min(1.0, value + Z * error)
+
+
+def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
+    """Return the share (0 to 1) of each complete pair's couples of judgements that agree."""
+    pairs = complete(ratings, per_pair)
+    right = pairs["sum"]
+    agreeing = right * (right - 1) + (per_pair - right) * (per_pair - right - 1)
+    shares: pd.Series = agreeing / (per_pair * (per_pair - 1))
+    return shares
+
+
+# Lengths. UrBLiMP compares perplexities (section 3.1), which are means per token. After a deletion
+# the sentences have different numbers of tokens, and mean and sum need not agree.
+
+SIDES = ("good", "bad")
+BY_TOKEN, BY_SUM = "per_token", "full_sentence"
+DELETION = "deletion"
+LONGEST = 14
+"""Most words of a sentence in the pair that is shown, if a pair is so short."""
+GROUPS = ("phenomenon", "paradigm", "change")
+Item = dict[Any, Any]
+
+
+def _decisions(
+    evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float
+) -> pd.DataFrame:
+    """Return the pairs that a model has judged, with margins [nats] by token and in sum."""
+    good, bad = (side_of(items, scores, side) for side in SIDES)
+    pairs: pd.DataFrame = items.select(["item_id", *GROUPS, *SIDES]).to_pandas()
+    pairs = pairs.astype(dict.fromkeys(GROUPS, str))
+    for name in (BY_TOKEN, BY_SUM):
+        pairs[name] = margins(find_method(name), good, bad)[0]
+        pairs[f"{name} right"] = np.where(pairs[name] == 0, tie, pairs[name] > 0)
+    pairs["differently"] = pairs[f"{BY_TOKEN} right"] != pairs[f"{BY_SUM} right"]
+    tokens = scores.select(["tokens_good", "tokens_bad"]).to_pandas()
+    pairs["unequal"] = tokens["tokens_good"] != tokens["tokens_bad"]
+    pairs["row"] = range(len(pairs))
+    judged = read_table(JUDGEMENTS, evaluation.judgements, ["item_id", "correct"])
+    judged_ids = judged.filter(pc.is_valid(judged["correct"]))["item_id"].to_pylist()
+    valid = pairs[[BY_TOKEN, BY_SUM]].notna().all(axis=1)
+    return pairs[pairs["item_id"].isin(judged_ids) & valid]
+
+
+def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None:
+    """Return the pair that shows best how the methods differ; None if they never do.
+
+    It is from the paradigm with most ``deletions`` that has such a pair, or else from any. Short
+    sentences come first, then the greatest difference of means per token.
+    """
+    differing = [pair for pair in pairs if pair["differently"] and pair["unequal"]]
+    for paradigm in sorted(deletions, key=lambda name: (-deletions[name], name)):
+        inside = [p for p in differing if (p["paradigm"], p["change"]) == (paradigm, DELETION)]
+        if inside:
+            differing = inside
+            break
+
+    def rank(pair: Item) -> tuple[object, ...]:
+        return len(pair["good"].split()) > LONGEST, -abs(pair[BY_TOKEN]), pair["item_id"]
+
+    return min(differing, key=rank, default=None)
+
+
+def words_of(
+    text: str, ends: Sequence[int], logprobs: Sequence[float | None]
+) -> list[tuple[str | None, int, float]]:
+    """Return the words of a text, each with its scored tokens and its surprisal in bits.
+
+    ``ends`` [tokens] count the characters that are complete after each token; ``logprobs``
+    [tokens] are in nats. A token belongs to the word with its last character; white space alone
+    belongs to the word after it. Tokens after the text make a last row with None as its word.
+    """
+    text_words = text.split()
+    word_ends, at = [], 0
+    for word in text_words:
+        at = text.index(word, at) + len(word)
+        word_ends.append(at)
+    counts, bits = [0] * (len(text_words) + 1), [0.0] * (len(text_words) + 1)
+    before = 0
+    for end, value in zip(ends, logprobs, strict=True):
+        # An empty token is part of the next character, or the end of the text.
+        reached = end if text[before:end].strip() else end + 1
+        index = next((i for i, last in enumerate(word_ends) if reached <= last), len(text_words))
+        if value is not None and not np.isnan(value):
+            counts[index] += 1
+            bits[index] -= value / math.log(2)
+        before = end
+    rows = list(zip([*text_words, None], counts, bits, strict=True))
+    return rows if counts[-1] else rows[:-1]
+
+
+def compare_lengths(
+    results: Sequence[Evaluation], ties: str, output: Path, surprisals: Path
+) -> dict[str, int]:
+    """Write the decisions that differ by token and in sum, and one such pair word by word.
+
+    ``ties`` names the tie policy. Return the number of pairs, and of those decided differently.
+    """
+    if not results:
+        raise UserError(f"{output}: no judgements are given; name at least one model.")
+    counts: list[Item] = []
+    word_items: list[Item] = []
+    for evaluation in results:
+        items = read_table(ITEMS, evaluation.items, [*ITEMS.names, "change"])
+        if "change" not in items.column_names:
+            raise UserError(
+                f"{evaluation.items} has no column change; make the pairs of UrBLiMP again."
+            )
+        scores = align_scores(items, read_table(SCORES, evaluation.outputs), evaluation.outputs)
+        pairs = _decisions(evaluation, items, scores, TIES[ties])
+        numbers = pairs.groupby([*GROUPS], sort=False).agg(
+            n=("row", "size"),
+            unequal=("unequal", "sum"),
+            by_token=(f"{BY_TOKEN} right", "sum"),
+            by_sum=(f"{BY_SUM} right", "sum"),
+            differently=("differently", "sum"),
+        )
+        names = {"model": evaluation.model, "lang": evaluation.lang}
+        counts += numbers.reset_index().assign(**names).to_dict("records")
+        deletions = items.filter(pc.equal(items["change"], DELETION))["paradigm"]
+        pair = clearest_pair(pairs.to_dict("records"), Counter(deletions.to_pylist()))
+        if pair is None:
+            continue
+        (row,) = scores.slice(pair["row"], 1).to_pylist()
+        keys = names | {name: pair[name] for name in ("paradigm", "item_id")}
+        for side in SIDES:
+            of_side = words_of(pair[side], row[f"{side}_ends"], row[f"{side}_logprobs"])
+            for position, (word, tokens, bits) in enumerate(of_side, start=1):
+                values = {"position": position, "word": word, "tokens": tokens, "bits": bits}
+                word_items.append({**keys, "side": side, **values})
+    write_rows(counts, LENGTHS, output)
+    write_rows(word_items, SURPRISALS, surprisals)
+    return {name: sum(row[name] for row in counts) for name in ("n", "differently")}
