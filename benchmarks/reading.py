@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from blimpworks.papers.lmentry.annotation import compare
+from blimpworks.papers.lmentry.verdicts import compare
 from blimpworks.tables import JUDGEMENTS, read_table
 
 

@@ -22,8 +22,7 @@ from collections import Counter, defaultdict
 from importlib import import_module
 from pathlib import Path
 
-from blimpworks.papers.lmentry.items.declarations import read_declarations
-from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.packs import read_declarations, read_pack
 from blimpworks.papers.lmentry.items.prompts import prompts_of
 from blimpworks.papers.lmentry.items.resources import read_resources
 from blimpworks.papers.lmentry.settings import LmentryOptions

@@ -24,8 +24,14 @@ sys.path.insert(0, str(REPOSITORY / "tests"))
 from blimpworks.campaign.methods import PREFIXES, find_method  # noqa: E402
 from blimpworks.campaign.settings.scoring import ScoringOptions  # noqa: E402
 from blimpworks.campaign.settings.training import NgramRecipe  # noqa: E402
-from blimpworks.judging.judge import PREFIX_METHODS, align_scores, margins, side_of
-from blimpworks.judging.sides import TOKEN_SETS, rounding_bounds  # noqa: E402
+from blimpworks.judging.judge import (
+    PREFIX_METHODS,
+    TOKEN_SETS,
+    align_scores,
+    margins,
+    rounding_bounds,
+    side_of,
+)
 from blimpworks.papers.blimp.paradigms import _allowing
 from blimpworks.scoring.collect import Shards, collect_scores  # noqa: E402
 from blimpworks.scoring.run import score_items  # noqa: E402

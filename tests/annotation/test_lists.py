@@ -23,9 +23,8 @@ from blimpworks.annotation.lists import (
     suits,
 )
 from blimpworks.annotation.options import ValidationOptions
-from blimpworks.annotation.sheets import write_lists
+from blimpworks.annotation.sheets import VALIDATION_PARTICIPANTS, write_lists
 from blimpworks.annotation.spreadsheet import write_sheet
-from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.tables import ACCURACIES, ITEMS, read_table, write_table
@@ -81,19 +80,14 @@ def designs(draw):
     return options, pairs_of([*rows, *rest])
 
 
-def made_of(pairs, options):
-    try:
-        return make_lists(pairs, options)
-    except UserError:
-        # Too few to practise on, or for checks.
-        reject()
-
-
 @settings(deadline=None, max_examples=60)
 @given(designs())
 def test_lists_are_balanced_whatever_their_size(design):
     options, pairs = design
-    rows = made_of(pairs, options)
+    try:
+        rows = make_lists(pairs, options)
+    except UserError:
+        reject()  # too few pairs to practise on, or for checks
     judged = [row for row in rows if row.part == PAIR]
     each = Counter(row.item_id for row in judged)
     assert {*each.values()} == {options.per_pair}

@@ -5,9 +5,16 @@ import pytest
 
 from blimpworks.annotation.lists import CHECK, PAIR
 from blimpworks.annotation.options import ValidationOptions
-from blimpworks.annotation.sheets import SHEET, read_choices, read_key, read_validation, write_lists
+from blimpworks.annotation.sheets import (
+    SHEET,
+    VALIDATION_PARTICIPANTS,
+    VALIDATION_RATINGS,
+    read_choices,
+    read_key,
+    read_validation,
+    write_lists,
+)
 from blimpworks.annotation.spreadsheet import write_sheet
-from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, read_table
 from support.commands import run

@@ -33,14 +33,14 @@ EXCEPTED = {
         evaluation.session evaluation.run files interop.crate.export
         papers.blimp.items.generate
         papers.lmentry.items.dialogues papers.lmentry.exhibits.prompts
-        papers.urblimp.items.patterns annotation.sheets records.digest
+        papers.urblimp.items.patterns records.digest
         benchmarks.predictions records.job cli.__init__ audit.check audit.stale
         cluster.software interop.datasets exhibits.render report.inventory
     """,
     MADE: """
         analysis.scoring_variants audit.diff audit.evidence audit.explain
         evaluation.judged
-        interop.crate.tables papers.lmentry.verdicts papers.lmentry.annotation
+        interop.crate.tables papers.lmentry.verdicts
         papers.lmentry.judging.judge reproduction.comparisons scoring.collect scoring.shards
     """,
     HOST: """

@@ -21,15 +21,6 @@ ROWS = st.lists(st.tuples(st.integers(0, 40).map(str), PARADIGMS), max_size=60)
 """Items and paradigms of rows: an item may stand in several paradigms, or twice in one."""
 
 
-def rows_of(sizes):
-    """A row for each item, by the number of items of each paradigm."""
-    return [
-        (f"{phenomenon}{paradigm}{number}", (phenomenon, paradigm))
-        for (phenomenon, paradigm), size in sizes.items()
-        for number in range(size)
-    ]
-
-
 @given(SIZES, LIMITS)
 def test_a_sample_fills_the_limit_evenly_and_takes_all_of_small_paradigms(sizes, limit):
     taken = shares(sizes, limit)
@@ -66,7 +57,8 @@ def test_a_larger_sample_contains_a_smaller_one(rows, first, second):
 
 
 def test_the_draw_is_the_same_on_every_machine():
-    rows = rows_of({("agreement", "near"): 6, ("agreement", "far"): 6, ("islands", "wh"): 1})
+    sizes = {("agreement", "near"): 6, ("agreement", "far"): 6, ("islands", "wh"): 1}
+    rows = [(f"{p}{q}{number}", (p, q)) for (p, q), n in sizes.items() for number in range(n)]
     drawn = "agreementfar4 agreementfar5 agreementnear1 agreementnear5 islandswh0"
     assert sorted(choose_items(rows, 5)) == drawn.split()
 
@@ -82,10 +74,8 @@ def sampled(path, limit, unit="pair"):
 def pairs(tmp_path):
     """The items table of 30 pairs of three paradigms, with a further column."""
     names = [f"p{i % 3}" for i in range(30)]
-    items = tiny.write_items(
-        tmp_path / "items.parquet", [(f"g {i}", f"b {i}") for i in range(30)], paradigm=names
-    )
-    return items
+    rows = [(f"g {i}", f"b {i}") for i in range(30)]
+    return tiny.write_items(tmp_path / "items.parquet", rows, paradigm=names)
 
 
 def test_rows_stay_in_their_order_with_all_their_columns(pairs):
@@ -115,9 +105,8 @@ def test_items_of_several_conditions_are_whole_and_count_once(tmp_path):
 
 def test_a_pair_in_two_paradigms_comes_with_both_rows(tmp_path):
     ids, names = ["x", "x", "y", "z"], ["near", "far", "near", "far"]
-    path = tiny.write_items(
-        tmp_path / "items.parquet", [("g", "b")] * 4, item_id=ids, paradigm=names
-    )
+    pairs, columns = [("g", "b")] * 4, {"item_id": ids, "paradigm": names}
+    path = tiny.write_items(tmp_path / "items.parquet", pairs, **columns)
     for limit in (1, 2):
         kept = Counter(sampled(path, limit)[0]["item_id"].to_pylist())
         assert len(kept) == limit

@@ -12,7 +12,7 @@ from blimpworks.campaign.engines import default_engine, find_scorer
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.judging.sides import Side, totals
+from blimpworks.judging.judge import Side, totals
 from blimpworks.models.checkpoint import read_checkpoint, seal
 from blimpworks.scoring.engine import Encoded, load_engine
 from support import tiny

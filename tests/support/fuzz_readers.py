@@ -47,8 +47,7 @@ from blimpworks.papers.clams.items.build import read_pairs
 from blimpworks.papers.clams.items.grammar.generator import read_vocabulary as read_word_list
 from blimpworks.papers.clams.items.grammar.model import read_grammar
 from blimpworks.papers.clams.morphology import choose_languages, read_categories
-from blimpworks.papers.lmentry.items.declarations import read_declarations
-from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.packs import read_declarations, read_pack
 from blimpworks.papers.lmentry.items.resources import read_resources
 from blimpworks.papers.multiblimp.analysis import read_totals
 from blimpworks.papers.multiblimp.items.lexicon import read_unimorph

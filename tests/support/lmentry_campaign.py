@@ -29,7 +29,6 @@ WORDS = {
     "eus": ("katua", "txakurra"),
 }
 DEFAULT = ("gato", "can")
-CEILED = "starts_with_word"
 EXTRA = {"certain": pa.bool_(), "rule": pa.string(), "pattern": pa.string(), "nominal": pa.int32()}
 EXTRA |= {"cut": pa.bool_(), "echo": pa.bool_()}
 
@@ -53,7 +52,7 @@ def prompts(lang, per_template=4):
     right, wrong = WORDS.get(lang, DEFAULT)
     arguments = {"word": right, "distractor": wrong, "query": wrong}
     for task in (*TASKS, *SUBTASKS):
-        ceiled = task == CEILED and lang not in ("eng", "kor")
+        ceiled = task == "starts_with_word" and lang not in ("eng", "kor")
         more = {"nominal": per_template * (6 if ceiled else 1)}
         more["answer"] = None if task.startswith("sentence") else right
         for template, number in product((1, 2, 3), range(1, per_template + 1)):
@@ -85,12 +84,6 @@ def judgement(prompt, method, correct, rule):
         **{"certain": rule != "none", "rule": rule, "pattern": None},
         **{"cut": prompt["number"] == 1, "echo": prompt["template"] == 1 < prompt["number"]},
     }
-
-
-def skill_of(task, skill):
-    """Later tasks are harder, so that ranks are told apart."""
-    every = (*TASKS, *SUBTASKS)
-    return skill * (1 - every.index(task) / 80)
 
 
 @dataclass
@@ -140,9 +133,10 @@ class Campaign:
         return self
 
     def _answer(self, lang, model, skill, asked, random):
-        answered, judged = [], []
+        answered, judged, tasks = [], [], (*TASKS, *SUBTASKS)
         for prompt in asked:
-            right = random.random() < skill_of(prompt["phenomenon"], skill)
+            # Later tasks are harder, so that ranks are told apart.
+            right = random.random() < skill * (1 - tasks.index(prompt["phenomenon"]) / 80)
             text, *verdicts = reply(lang, prompt, right, random)
             fields = {"status": "ok", "text": text, "finish": "stop", "tokens": 3, "opened": False}
             answered.append({"item_id": prompt["item_id"], **fields})

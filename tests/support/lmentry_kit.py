@@ -5,8 +5,8 @@ from blimpworks.campaign.registry import exhibits
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit
-from blimpworks.papers.lmentry.exhibits.names import LANGUAGES
 from blimpworks.papers.lmentry.items.prompts import count_prompts
+from blimpworks.papers.lmentry.tasks import LANGUAGES
 from blimpworks.reproduction.printed import read_published
 from support.paths import REPOSITORY
 

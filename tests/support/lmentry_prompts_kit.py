@@ -7,8 +7,7 @@ import pytest
 
 from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.papers.lmentry.items.declarations import declaration_of, read_declarations
-from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.packs import declaration_of, read_declarations, read_pack
 from blimpworks.papers.lmentry.items.prompts import names_of, nominal_of
 from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
 from blimpworks.papers.lmentry.items.sampling import Source, draw
@@ -24,13 +23,11 @@ SOURCES = read_rows(SourceRow, REPOSITORY / "config/sources.tsv")
 PINNED = [row for row in SOURCES if row.kind == RESOURCE]
 LANGUAGES = tuple(lang for lang in PACKS if any(row.lang == lang for row in PINNED))
 """Those of the paper; others have resources of our own in the repository."""
-without_mirror = pytest.mark.skipif(
-    not MIRROR.is_dir(), reason="needs ../shared/mirror with the annotated resources"
-)
 
 
 def needs_mirror(test):
-    return pytest.mark.mirror(without_mirror(test))
+    reason = "needs ../shared/mirror with the annotated resources"
+    return pytest.mark.mirror(pytest.mark.skipif(not MIRROR.is_dir(), reason=reason)(test))
 
 
 def files_of(lang, directory):

@@ -4,9 +4,8 @@ import numpy as np
 
 from blimpworks.annotation.lists import CHECK
 from blimpworks.annotation.options import ValidationOptions
-from blimpworks.annotation.sheets import SHEET, read_validation, write_lists
+from blimpworks.annotation.sheets import SHEET, VALIDATION_KEY, read_validation, write_lists
 from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
-from blimpworks.annotation.tables import VALIDATION_KEY
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.tables import ITEMS, read_table, write_rows
 

@@ -1,8 +1,8 @@
-"""Deal pairs to participants' lists: who judges which pairs, in which order, which sentence first.
+"""Make the lists of pairs that participants judge: their pairs, order, and first sentences.
 
-Slots of pairs go round the lists as cards are dealt, without a stop between paradigms. The lists'
-numbers of pairs of each paradigm, and in all, then differ by one at most. No list has a pair twice.
-Sides and orders give no answers away.
+Judgements of pairs are assigned to the lists in turn, through all paradigms. The lists' numbers of
+pairs of each paradigm, and in all, then differ by one at most. No list has a pair twice. Neither
+order nor position of the sentences predicts the grammatical one.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3. Attention checks are ours.
 """
@@ -29,11 +29,11 @@ log = logging.getLogger(__name__)
 Group = tuple[int, ...]
 """Lists that have a pair, from 0."""
 Keys = Sequence[Hashable]
-"""Groups that contain a thing, nested: the smallest first."""
+"""Nested groups of an element, the smallest first."""
 
 
 class Pair(NamedTuple):
-    """A minimal pair and, where it is known, the sentence that it was made from."""
+    """A minimal pair or single sentence and, if known, the sentence that it was made from."""
 
     item_id: str
     phenomenon: str
@@ -46,12 +46,15 @@ class Pair(NamedTuple):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Keys that pairs of the same sentence share: its place, or its text."""
+        """Keys that pairs of the same sentence share: its source, or its text."""
         return (self.good,) if self.source is None else (self.source, self.good)
 
 
 class Deal:
-    """Pairs dealt to lists: none twice to a list, and as few pairs of one sentence as possible."""
+    """An assignment of pairs to lists.
+
+    No list has a pair twice. Two pairs of one sentence in a list are a clash, and clashes are few.
+    """
 
     def __init__(
         self,
@@ -61,11 +64,11 @@ class Deal:
         per_pair: int,
         random: np.random.Generator,
     ) -> None:
-        """Draw pairs of each paradigm and deal them to lists, small paradigms first.
+        """Draw pairs of each paradigm and assign them to lists, small paradigms first.
 
-        A paradigm with fewer pairs gives all. A pair of two paradigms is drawn for the smaller one.
-        Each place takes the first pair with the fewest clashes. Then clashing pairs are exchanged
-        for others of their paradigm while that helps.
+        A paradigm with fewer pairs than ``per_paradigm`` gives all. A pair of two paradigms is
+        drawn for the smaller one. Each place takes the first pair with the fewest clashes. Then
+        clashing pairs are exchanged for others of their paradigm while that reduces clashes.
         """
         waiting: dict[str, list[Pair]] = {}
         for pair in sorted(pairs, key=lambda pair: (pair.paradigm, pair.item_id)):
@@ -78,7 +81,7 @@ class Deal:
         waiting = {paradigm: _shuffled(waiting[paradigm], random) for paradigm in order}
         paradigms = [name for name in order for _ in waiting[name][:per_paradigm]]
         slots = (range(n * per_pair, (n + 1) * per_pair) for n in range(len(paradigms)))
-        groups = (tuple(slot % participants for slot in some) for some in slots)
+        groups = (tuple(slot % participants for slot in of_pair) for of_pair in slots)
         self.places = [*zip(paradigms, groups, strict=True)]
         """Paradigm of each pair, and the lists that get it."""
         self.pairs: list[Pair] = []
@@ -88,11 +91,11 @@ class Deal:
             waiting[paradigm].remove(chosen)
             self.pairs.append(chosen)
             self._count(chosen, group, 1)
-        while sum(self._mended(number, waiting) for number in self.clashing()):
+        while sum(self._improved(number, waiting) for number in self.clashing()):
             pass
 
     def clashing(self) -> list[int]:
-        """Return places, from 0, whose pair shares a list with another pair of its sentence."""
+        """Return the indices of pairs that share a list with another pair of their sentence."""
         return [number for number, pair in enumerate(self.pairs) if self._cost(number, pair)]
 
     def _clashes(self, pair: Pair, group: Group) -> int:
@@ -104,7 +107,7 @@ class Deal:
                 self._seen[number][text] += by
 
     def _cost(self, number: int, pair: Pair) -> int:
-        """Count the clashes that ``pair`` would have in a place, instead of the one there."""
+        """Count the clashes of ``pair`` if it replaced the pair at a place."""
         group, present = self.places[number][1], self.pairs[number].sentences
         return self._clashes(pair, group) - len(group) * len({*pair.sentences} & {*present})
 
@@ -115,8 +118,8 @@ class Deal:
         self.pairs[number] = pair
         return before
 
-    def _mended(self, number: int, waiting: Mapping[str, list[Pair]]) -> bool:
-        """Exchange a pair for another one if that makes fewer clashes; return whether."""
+    def _improved(self, number: int, waiting: Mapping[str, list[Pair]]) -> bool:
+        """Exchange a pair for another one if clashes become fewer; return whether it did."""
         before, paradigm = self._cost(number, self.pairs[number]), self.places[number][0]
         if not before:
             return False
@@ -125,13 +128,14 @@ class Deal:
                 waiting[paradigm].remove(pair)
                 waiting[paradigm].append(self._put(number, pair))
                 return True
-        for partner, (of_partner, _) in enumerate(self.places):
-            if of_partner == paradigm and partner != number:
+        for partner, (partner_paradigm, _) in enumerate(self.places):
+            if partner_paradigm == paradigm and partner != number:
                 exchanged = (number, partner)
                 cost = sum(self._cost(n, self.pairs[n]) for n in exchanged)
                 self._put(partner, self._put(number, self.pairs[partner]))
                 if sum(self._cost(n, self.pairs[n]) for n in exchanged) < cost:
                     return True
+                # Exchange them back.
                 self._put(partner, self._put(number, self.pairs[partner]))
         return False
 
@@ -141,7 +145,7 @@ def _shuffled(pairs: Sequence[Pair], random: np.random.Generator) -> list[Pair]:
 
 
 def _partners(keys: Sequence[Keys]) -> list[int | None]:
-    """Couple each thing with another of its smallest group that has one left; None for the last."""
+    """Return each element's partner: another single one of its smallest possible group, or None."""
     partners: list[int | None] = [None] * len(keys)
     waiting = [*range(len(keys))]
     for depth in range(len(keys[0]) if keys else 0):
@@ -156,29 +160,34 @@ def _partners(keys: Sequence[Keys]) -> list[int | None]:
     return partners
 
 
-def halve(left: Sequence[Keys], right: Sequence[Keys], random: np.random.Generator) -> list[bool]:
-    """Part things into two halves whose sizes differ by one at most in every group.
+def halve(first: Sequence[Keys], second: Sequence[Keys], random: np.random.Generator) -> list[bool]:
+    """Divide elements into two halves, so that every group is divided in half (by one at most).
 
-    ``left`` and ``right`` hold each thing's groups of two kinds. Each group falls into couples and
-    at most one single; the two of a couple go to different halves. That is always possible: a round
-    from partner to partner, by either kind in turn, has an even length.
+    ``first`` and ``second``: each element's groups by two classifications. Each group falls into
+    couples and at most one single element; the two of a couple go to different halves. That is
+    always possible: a cycle of partners, by either classification in turn, has an even length.
     """
-    partners = (_partners(left), _partners(right))
-    sides: dict[int, bool] = {}
-    for start in range(len(left)):
-        if start in sides:
+    partners = (_partners(first), _partners(second))
+    halves: dict[int, bool] = {}
+    for start in range(len(first)):
+        if start in halves:
             continue
-        sides[start] = bool(random.integers(2))
-        for first in (0, 1):
-            number, kind = start, first
-            while (partner := partners[kind][number]) is not None and partner not in sides:
-                sides[partner] = not sides[number]
-                number, kind = partner, 1 - kind
-    return [sides[number] for number in range(len(left))]
+        halves[start] = bool(random.integers(2))
+        for direction in (0, 1):
+            number, classification = start, direction
+            partner = partners[classification][number]
+            while partner is not None and partner not in halves:
+                halves[partner] = not halves[number]
+                number, classification = partner, 1 - classification
+                partner = partners[classification][number]
+    return [halves[number] for number in range(len(first))]
 
 
 def apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
-    """Order things at random, as numbers from 0, without neighbours of one group where possible."""
+    """Return a random order of elements, as indices, with neighbours of different groups.
+
+    Neighbours are of one group only where that cannot be avoided.
+    """
     waiting: dict[str, list[int]] = {}
     for number in random.permutation(len(groups)):
         waiting.setdefault(groups[number], []).append(int(number))
@@ -188,7 +197,7 @@ def apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
         sizes = Counter({name: len(some) for name, some in waiting.items() if some})
         if len(sizes) > 1:
             sizes.pop(previous, None)
-        # The group that has more than half of what is left, or a random one.
+        # The group of more than half of the remaining elements, or a random one.
         previous, most = sizes.most_common(1)[0]
         if 2 * most <= len(groups) - len(order):
             names = sorted(sizes)
@@ -200,10 +209,10 @@ def apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
 
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
-"""Random streams, each independent of how much is drawn from another."""
+"""Independent random streams: draws from one do not change another."""
 COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
 FEWEST, MOST = 5, 15
-"""Words in the sentence of a check; longer sentences serve where there are no others."""
+"""Words in the sentence of a check; longer sentences are used if there are no others."""
 TRIES = 200
 
 
@@ -223,7 +232,7 @@ class Row(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A pair or an attention check that has no place in its list yet."""
+    """A pair or an attention check before it has a place in its list."""
 
     pair: Pair
     part: str
@@ -234,8 +243,8 @@ class _Entry(NamedTuple):
 def read_pairs(items: Path) -> list[Pair]:
     """Read the pairs or single sentences of an items table, one for each id and paradigm.
 
-    Leaves out pairs of equal sentences, with a warning. Raises UserError without pairs, and for
-    conditions.
+    Leaves out pairs of equal sentences, with a warning. Raises UserError for a table without pairs,
+    and for items of conditions.
     """
     table = read_table(ITEMS, items)
     if "condition" in table.column_names:
@@ -263,13 +272,15 @@ def read_pairs(items: Path) -> list[Pair]:
     return [*pairs.values()]
 
 
-def _unrelated(pairs: Collection[Pair], others: Collection[Pair]) -> list[Pair]:
-    seen = {text for pair in others for text in pair.sentences}
+def _unrelated(pairs: Collection[Pair], used: Collection[Pair]) -> list[Pair]:
+    """Return the pairs of sentences that no ``used`` pair has, in order of their ids."""
+    seen = {text for pair in used for text in pair.sentences}
     free = [pair for pair in pairs if not seen & {*pair.sentences}]
     return sorted(free, key=lambda pair: (pair.item_id, pair.paradigm))
 
 
-def _parted(sentence: str) -> tuple[list[str], str]:
+def _split(sentence: str) -> tuple[list[str], str]:
+    """Return the words of a sentence, and its final punctuation."""
     body = sentence.strip()
     while body and unicodedata.category(body[-1])[0] in "PZ":
         body = body[:-1]
@@ -277,19 +288,19 @@ def _parted(sentence: str) -> tuple[list[str], str]:
 
 
 def suits(sentence: str) -> bool:
-    """Return whether a sentence has enough words to be scrambled beyond doubt."""
-    return len({*_parted(sentence)[0]}) >= FEWEST
+    """Return whether a sentence has enough words to be ungrammatical when scrambled."""
+    return len({*_split(sentence)[0]}) >= FEWEST
 
 
 def scrambled(sentence: str, random: np.random.Generator) -> str:
-    """Shuffle the words of a sentence that ``suits``; the marks at its end stay."""
-    sentence_words, end = _parted(sentence)
+    """Shuffle the words of a sentence that ``suits``; its final punctuation stays."""
+    sentence_words, end = _split(sentence)
     for _ in range(TRIES):
         order = [sentence_words[position] for position in random.permutation(len(sentence_words))]
-        # Urdu sentences can survive the move of a phrase, but not that no word follows as before.
+        # Urdu sentences can stay grammatical when a phrase moves, so no two words stay neighbours.
         if order[-1] != sentence_words[-1] and not {*pairwise(sentence_words)} & {*pairwise(order)}:
             return " ".join(order) + end
-    # Of sentences with many repeated words.
+    # The sentence has many repeated words.
     return " ".join(reversed(sentence_words)) + end
 
 
@@ -299,7 +310,8 @@ def _checks(
     """Make a list's attention checks from sentences of pairs that it does not have."""
     random = np.random.default_rng([options.seed, CHECKS, number])
     free = _shuffled(_unrelated(pairs, [entry.pair for entry in entries]), random)
-    fit = sorted((p for p in free if suits(p.good)), key=lambda p: len(_parted(p.good)[0]) > MOST)
+    fit = [pair for pair in free if suits(pair.good)]
+    fit.sort(key=lambda pair: len(_split(pair.good)[0]) > MOST)
     chosen = [*{pair.good: pair for pair in fit}.values()][: options.checks]
     if len(chosen) < options.checks:
         raise UserError(
@@ -313,7 +325,10 @@ def _checks(
 
 
 def _practice(pairs: Collection[Pair], dealt: Deal, options: ValidationOptions) -> list[_Entry]:
-    """Choose pairs to practise on: for all lists the same, from each paradigm in turn, unjudged."""
+    """Choose the practice pairs of all lists: not judged in any, from each paradigm in turn.
+
+    Pairs of sentences that no list has come first.
+    """
     random = np.random.default_rng([options.seed, PRACTISED])
     judged = {pair.item_id for pair in dealt.pairs}
     unjudged = {pair.item_id: pair for pair in pairs if pair.item_id not in judged}
@@ -336,7 +351,7 @@ def _practice(pairs: Collection[Pair], dealt: Deal, options: ValidationOptions) 
 
 
 def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]:
-    """Make the rows of all lists, list by list; the order of ``pairs`` has no influence.
+    """Make the rows of all lists, list by list; they do not depend on the order of ``pairs``.
 
     Raises UserError for too few pairs to practise on, or too few sentences for attention checks.
     """
@@ -353,7 +368,7 @@ def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]
     if clashes := len(dealt.clashing()):
         log.warning("%d pairs share a list with another one of the same sentence", clashes)
     practice = _practice(pairs, dealt, options)
-    # The sentences that come first are balanced in every grouping.
+    # The first sentence is the good one in half of each pair's, paradigm's and list's judgements.
     dealt_to = zip(dealt.pairs, dealt.places, strict=True)
     slots = [(pair, number) for pair, (_, group) in dealt_to for number in group]
     by_item: list[Keys] = [(pair.item_id, pair.paradigm) for pair, _ in slots]
@@ -366,11 +381,11 @@ def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]
     for number, entries in enumerate(lists):
         random = stream(ORDER, number)
         head, body = (
-            [some[n] for n in apart([entry.pair.paradigm for entry in some], random)]
-            for some in (practice, entries)
+            [part[n] for n in apart([entry.pair.paradigm for entry in part], random)]
+            for part in (practice, entries)
         )
         checks = _checks(pairs, [*practice, *entries], options, number)
-        # Spread evenly; from the last, so that the other places stay.
+        # Spread evenly; the last one first, so that earlier positions stay the same.
         size, name = len(body), options.names[number]
         for turn in reversed(range(len(checks))):
             body.insert(round((turn + 0.5) * size / len(checks)), checks[turn])

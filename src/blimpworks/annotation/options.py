@@ -1,4 +1,4 @@
-"""Define the settings of participants' lists."""
+"""Define the settings of the lists of items that participants judge."""
 
 from typing import Annotated
 
@@ -11,10 +11,10 @@ NotNegative = Annotated[int, Field(ge=0)]
 
 
 class ValidationOptions(Strict):
-    """Items that people judge, and numbers of each (Adeeba and others 2025, section 2.3)."""
+    """Numbers of participants, judgements and items (Adeeba and others 2025, section 2.3)."""
 
     participants: Positive = 17
-    """People, each with a list of their own."""
+    """Number of people; each has a list."""
     per_pair: Positive = 3
     """Judgements of each pair, by different people; at most ``participants``."""
     per_paradigm: Positive = 57
@@ -31,7 +31,7 @@ class ValidationOptions(Strict):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the lists, ``p01`` and on, until people give them theirs."""
+        """Names of the lists, from ``p01``, until participants put their names there."""
         width = max(2, len(str(self.participants)))
         return tuple(f"p{number:0{width}}" for number in range(1, self.participants + 1))
 

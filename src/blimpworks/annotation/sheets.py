@@ -4,35 +4,42 @@ Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3 and Table 9; the pa
 judged on PCIbex (Zehr and Schwarz 2018).
 """
 
-import csv
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from statsmodels.stats.proportion import proportion_confint
 
 from blimpworks.annotation import spreadsheet
 from blimpworks.annotation.lists import CHECK, PAIR, PRACTICE, make_lists, read_pairs
 from blimpworks.annotation.options import ValidationOptions
-from blimpworks.annotation.tables import VALIDATION_KEY, VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.errors import UserError
-from blimpworks.files import atomic
-from blimpworks.tables import ACCURACIES, read_table, write_frame, write_rows
+from blimpworks.files import write_text
+from blimpworks.tables import ACCURACIES, read_schema, read_table, write_frame, write_rows
 
 log = logging.getLogger(__name__)
 
+# The facts that a validation sheet hides from its participant. row: id in the sheet; list: name;
+# place: row of the list, from 1; part: practice, pair or check (attention). item_id of a check: the
+# pair that its grammatical sentence is from.
+VALIDATION_KEY = read_schema(__file__, "schemas/validation_key.tsv")
+# Each choice of a counted participant between the sentences of a pair, without practice and checks.
+# place: row of the list.
+VALIDATION_RATINGS = read_schema(__file__, "schemas/validation_ratings.tsv")
+# n: pairs that the participant has judged; checks: attention checks on the list, answered or not;
+# left_out: the participant has passed too few checks, so none of the judgements counts.
+VALIDATION_PARTICIPANTS = read_schema(__file__, "schemas/validation_participants.tsv")
 FIRST, SECOND, SENTENCE, CHOICE, NOTE = "first", "second", "sentence", "choice", "note"
 SHEET = (spreadsheet.ID, FIRST, SECOND, CHOICE, NOTE)
 SINGLE = (spreadsheet.ID, SENTENCE, CHOICE, NOTE)
 """Columns of sheets with pairs (SHEET) and with single sentences (SINGLE)."""
 MAIN = "main"
 CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}
-"""Words for a choice, and whether they mean the first sentence."""
+"""Answers in a sheet, and whether they mean the first sentence."""
 Key = Mapping[str, Mapping[str, Any]]
 HUMAN, METHOD = "human", "choice"
-"""Model and method in tables of people's judgements."""
+"""Model and method in the table of people's accuracies."""
 
 
 def _texts(first: str, second: str) -> dict[str, str]:
@@ -49,8 +56,9 @@ def write_lists(
 ) -> int:
     """Write the lists of a language (sheets, key and PCIbex table); return the number of pairs.
 
-    A sheet shows neither the grammatical sentence nor attention checks. Raises UserError for an
-    items table that ``read_pairs`` refuses, too few pairs, or not one sheet a participant.
+    A sheet does not show which sentence is grammatical, nor which rows are attention checks. Raises
+    UserError for an items table that ``read_pairs`` refuses, too few pairs, or not one sheet per
+    participant.
     """
     if len(sheets) != options.participants:
         raise UserError(
@@ -66,13 +74,12 @@ def write_lists(
             if row.list == name
         ]
         spreadsheet.write_sheet(path, SHEET if rows[0].second else SINGLE, lines)
-    # For PennController's Template, which shows each participant the rows of one Group.
-    with atomic(pcibex) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("Group", "Item", "Part", "First", "Second"))
-        for row in rows:
-            shown = PRACTICE if row.part == PRACTICE else MAIN  # not that it is an attention check
-            writer.writerow((row.list, row.row, shown, row.first, row.second))
+    # For PennController's Template, which shows each participant the rows of one Group. Attention
+    # checks are not marked.
+    columns = {"list": "Group", "row": "Item", "part": "Part", "first": "First", "second": "Second"}
+    frame = pd.DataFrame(rows).replace({"part": {PAIR: MAIN, CHECK: MAIN}})
+    table = frame[[*columns]].rename(columns=columns)
+    write_text(pcibex, table.to_csv(index=False, lineterminator="\n"))
     write_rows([row._asdict() | {"lang": lang} for row in rows], VALIDATION_KEY, key)
     return len({row.item_id for row in rows if row.part == PAIR})
 
@@ -91,14 +98,14 @@ def _participant(path: Path, columns: Sequence[str]) -> dict[str, str]:
 
 
 def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
-    """Read the choices in filled lists: a row each, with the key's columns and ``participant``.
+    """Read the choices in filled lists: one row each, with the key's columns and ``participant``.
 
-    ``chose_good``: the choice is right. The file's name ends with the participant
+    ``chose_good``: True for the grammatical sentence. The file's name ends with the participant
     (``urd.anna.csv``). Raises UserError as ``Form.labels`` does.
     """
     form = spreadsheet.Form(
         texts={name: _texts(row["first"], row["second"]) for name, row in key.items()},
-        words=lambda row: CHOICES if key[row]["second"] else spreadsheet.YES_NO,
+        answers=lambda row: CHOICES if key[row]["second"] else spreadsheet.YES_NO,
         annotators=_participant,
         items={name: (row["part"], row["item_id"]) for name, row in key.items()},
         lists={name: row["list"] for name, row in key.items()},
@@ -113,12 +120,15 @@ def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
 def _wilson(right: float, n: int) -> tuple[float, float]:
     if not n:
         return float("nan"), float("nan")
+    # Slow to import, and the tables above are read without it.
+    from statsmodels.stats.proportion import proportion_confint
+
     low, high = proportion_confint(right, n, method="wilson")
     return float(low), float(high)
 
 
 def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.DataFrame:
-    """Return a row for each participant; mark and log those who pass too few attention checks."""
+    """Return one row per participant; mark and log those who pass too few attention checks."""
     results = []
     for name, rows in choices.groupby("participant"):
         pairs, checks = rows[rows["part"] == PAIR], rows[rows["part"] == CHECK]
@@ -146,10 +156,10 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
 
 
 def accuracies_of(ratings: pd.DataFrame, benchmark: str, lang: str) -> pd.DataFrame:
-    """Return people's accuracy on each paradigm, as a table of accuracies: a mean over pairs.
+    """Return people's accuracy on each paradigm, as a table of accuracies.
 
-    A pair's value is its share of right choices. ``n`` counts pairs, and the interval is Wilson's
-    for ``n``, since judgements of one pair are not independent.
+    It is the mean over pairs of their shares of right choices. ``n`` counts pairs, and the interval
+    is Wilson's for ``n``, since judgements of one pair are not independent.
     """
     keys = ["phenomenon", "paradigm"]
     pairs = ratings.groupby([*keys, "item_id"])["chose_good"].mean().reset_index()
@@ -169,10 +179,10 @@ def read_validation(
     outputs: tuple[Path, Path, Path],
     options: ValidationOptions,
 ) -> Mapping[str, float]:
-    """Write ratings, participants and accuracies of filled lists; return the counts for the record.
+    """Write ratings, participants and accuracies of filled lists; return counts for the record.
 
-    ``outputs``: the three tables. Raises UserError for lists that ``read_choices`` refuses, keys of
-    several languages, and if no participant passes the attention checks.
+    ``outputs``: paths of the three tables. Raises UserError for lists that ``read_choices``
+    refuses, keys of several languages, and if no participant passes the attention checks.
     """
     key = read_key(keys)
     languages = sorted({str(row["lang"]) for row in key.values()})

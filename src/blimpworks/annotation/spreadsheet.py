@@ -1,7 +1,7 @@
-"""Write and read CSV files that people fill in with a spreadsheet; check their labels row by row.
+"""Write and read CSV files that people fill in with a spreadsheet; check the labels of each row.
 
-Spreadsheets run a cell that starts with one of a few signs as a formula. A leading apostrophe
-prevents that; reading removes it.
+Spreadsheets take a cell that starts with certain signs for a formula. A leading apostrophe prevents
+that; reading removes it.
 """
 
 import csv
@@ -22,20 +22,20 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n")
 GUARD = "'"
 SEPARATORS = ",;\t"
 LISTED = 5
-"""Wrong rows that a message names."""
+"""Number of wrong rows that a message names."""
 ID = "id"
 YES_NO: Mapping[str, bool] = {"yes": True, "no": False, "1": True, "0": False}
 
 
 class Line(NamedTuple):
-    """A row of a file by column, and the number of its first line."""
+    """A row of a file: the number of its first line, and its cells by column."""
 
     number: int
     cells: dict[str, str]
 
 
 def guarded(text: str) -> str:
-    """Protect ``text`` from being read as a formula; a guarded text gets a second apostrophe.
+    """Protect ``text`` from being read as a formula; a leading apostrophe is doubled.
 
     >>> guarded("=1+1"), guarded("'tis")
     ("'=1+1", "''tis")
@@ -44,12 +44,12 @@ def guarded(text: str) -> str:
 
 
 def digest(*facts: object) -> str:
-    """Return 16 digits that stand for some facts, which JSON must be able to hold."""
+    """Return a digest of values that JSON can hold, as 16 hexadecimal digits."""
     return blake2b(json.dumps(facts).encode(), digest_size=8).hexdigest()
 
 
 def row_id(*facts: object) -> str:
-    """Name a row by its facts; the letter keeps spreadsheets from reading a number."""
+    """Return a row's id, a digest of ``facts`` after a letter: spreadsheets change numbers."""
     return f"r{digest(*facts)}"
 
 
@@ -96,7 +96,7 @@ def annotator_of(path: Path) -> str:
 
 
 def refuse(problems: Sequence[str]) -> None:
-    """Raise UserError with the first of some ``problems``, a line each, if there are any."""
+    """Raise UserError with the first of ``problems``, one per line, if there are any."""
     if problems:
         more = len(problems) - LISTED
         remaining = [f"{more} more rows are wrong."] if more > 0 else []
@@ -112,7 +112,7 @@ def columns_error(path: Path, columns: Iterable[str], expected: str) -> UserErro
 
 
 class Label(NamedTuple):
-    """An annotator's judgement of a row, and its place in a file."""
+    """An annotator's judgement of a row; ``where`` is its file and line."""
 
     row: str
     annotator: str
@@ -122,38 +122,38 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The rules that filled sheets are checked by; mappings are by row of the key."""
+    """The contents that filled sheets must have; mappings are by row id."""
 
     texts: Mapping[str, Mapping[str, str]]
     """Texts by column, which people must not change."""
-    words: Callable[[str], Mapping[str, bool]]
-    """Words allowed as labels of a row; digits of any script are read."""
+    answers: Callable[[str], Mapping[str, bool]]
+    """Function that returns the allowed labels of a row, and their values."""
     annotators: Callable[[Path, Sequence[str]], Mapping[str, str]]
-    """Label columns of a file, and their annotators."""
+    """Function that returns the columns of labels in a file, and their annotators."""
     items: Mapping[str, Hashable] = field(default_factory=dict)
-    """Things of which nobody judges one twice; by default the rows themselves."""
+    """Items that an annotator may judge only once; by default each row is one."""
     lists: Mapping[str, str] = field(default_factory=dict)
-    """Lists, of which a file must not have several; by default any rows go together."""
+    """Lists of the rows; a file must have rows of one list only. By default any rows may join."""
 
     def labels(self, paths: Iterable[Path]) -> list[Label]:
         """Read the labels of filled sheets.
 
-        Raises UserError with a sentence for each of the first wrong rows: unknown or changed ones,
-        those without a right word, of several lists in a file, or of an item judged before.
+        Raises UserError with a sentence for each of the first wrong rows: unknown or changed rows,
+        invalid labels, rows of several lists in a file, and items that were judged before.
         """
         labels: list[Label] = []
         for path in paths:
-            found = [*self._of_file(path)]
-            of = self.lists.get(found[0].row)
+            new_labels = [*self._of_file(path)]
+            first_list = self.lists.get(new_labels[0].row)
             refuse(
                 [
                     f"{label.where}: row {label.row} is of list {self.lists[label.row]}, the rows "
-                    f"above are of {of}; keep one list."
-                    for label in found
-                    if self.lists.get(label.row) != of
+                    f"above are of {first_list}; keep one list."
+                    for label in new_labels
+                    if self.lists.get(label.row) != first_list
                 ]
             )
-            labels += found
+            labels += new_labels
         before: dict[tuple[Hashable, str], str] = {}
         repeated = []
         for label in labels:
@@ -168,7 +168,7 @@ class Form:
         return labels
 
     def _problem(self, line: Line, columns: Iterable[str]) -> str:
-        """Return the fault of a row in a sentence, or an empty text."""
+        """Return a sentence on what is wrong with a row, or an empty text."""
         row = line.cells[ID].strip()
         if row not in self.texts:
             return f"row {row!r} is not in the sheets' key; take rows of this campaign's sheets."
@@ -182,8 +182,8 @@ class Form:
             label = line.cells[column].strip()
             if not label:
                 return f"{column!r} of row {row} is empty; fill it in, or delete the row."
-            if _word(label) not in self.words(row):
-                expected = ", ".join(self.words(row))
+            if _label(label) not in self.answers(row):
+                expected = ", ".join(self.answers(row))
                 return f"{column!r} of row {row} is {label!r}, expected {expected}; correct it."
         return ""
 
@@ -200,25 +200,25 @@ class Form:
         for line in lines:
             row = line.cells[ID].strip()
             for column, annotator in annotators.items():
-                value = self.words(row)[_word(line.cells[column])]
+                value = self.answers(row)[_label(line.cells[column])]
                 yield Label(row, annotator, value, f"{path}:{line.number}")
 
 
 def _plain(text: str) -> str:
-    # Without what saving it from a spreadsheet may change.
+    # Spreadsheets may change spaces and the composition of letters.
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-def _word(text: str) -> str:
-    # Digits of any script as 0 to 9.
+def _label(text: str) -> str:
+    # Digits of any script count as 0 to 9.
     signs = (str(unicodedata.digit(sign, sign)) for sign in text.strip())
     return "".join(signs).casefold()
 
 
 def lacking(labels: Collection[tuple[str, str]], lists: Mapping[str, str]) -> Counter[str]:
-    """Count the rows without a label in the lists that an annotator has begun, by annotator.
+    """Count, by annotator, the rows without a label in the lists that the annotator has begun.
 
-    ``labels``: row and annotator of each; ``lists``: the list of each row of the key.
+    ``labels``: row and annotator of each label; ``lists``: the list of each row of the key.
     """
     sizes = Counter(lists.values())
     missing = Counter[str]()

@@ -16,7 +16,7 @@ from blimpworks.campaign.methods import METHODS, Method, find_method, regional
 from blimpworks.errors import UserError
 from blimpworks.items import item_id
 from blimpworks.judging import judge
-from blimpworks.judging.sides import Mask, Side, divisors, rounding_bounds, shown, totals
+from blimpworks.judging.judge import Mask, Side, divisors, rounding_bounds, shown, totals
 from blimpworks.scoring.resolution import Floats, Integers
 from blimpworks.tables import ITEMS, SCORES, read_table
 

@@ -1,68 +1,227 @@
-"""Judge pairs by scores: which of two sentences a model prefers."""
+"""Judge pairs of sentences by token scores: which of the two a model prefers, by each method."""
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from blimpworks.campaign.methods import PREFIXES, Method, find_method
 from blimpworks.campaign.registry import TIES
 from blimpworks.errors import UserError
-from blimpworks.judging.sides import (
-    Mask,
-    Side,
-    critical_region,
-    divisors,
-    rounding_bounds,
-    shown,
-    totals,
-    with_common_scores,
-)
-from blimpworks.scoring.resolution import Floats
+from blimpworks.scoring.resolution import Floats, Integers, exact_sums, rounding_errors
+from blimpworks.scoring.words import joined, joint, overlaps
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Side:
+    """Scores of the t tokens of n sentences: the good ones of n pairs, or the bad ones."""
+
+    texts: pa.StringArray
+    logprobs: pa.ListArray
+    """n lists, NaN where a token is unscored."""
+    ends: pa.ListArray
+    """n lists: number of characters complete after each token."""
+    ids: pa.ListArray
+    """n lists: id of each token."""
+    rounding: Floats
+    """[n] largest relative error of a log-probability among a sentence's tokens."""
+    span_start: Integers
+    """[n] first character of the critical region; negative without a region."""
+    span_end: Integers
+    """[n] end of the critical region: the character after its last."""
+
+    @cached_property
+    def row(self) -> Integers:
+        """[t] index of each token's sentence."""
+        rows: Integers = pc.list_parent_indices(self.logprobs).to_numpy(zero_copy_only=False)
+        return rows
+
+    @cached_property
+    def value(self) -> Floats:
+        """[t] log-probability of each token in nats."""
+        flat = self.logprobs.flatten().to_numpy(zero_copy_only=False)
+        return np.asarray(flat, dtype=np.float64)
+
+    @cached_property
+    def id(self) -> Integers:
+        """[t] id of each token."""
+        return np.asarray(self.ids.flatten().to_numpy(zero_copy_only=False), dtype=np.int64)
+
+    @cached_property
+    def end(self) -> Integers:
+        """[t] end of each token: number of characters complete after it."""
+        return np.asarray(self.ends.flatten().to_numpy(zero_copy_only=False), dtype=np.int64)
+
+    @cached_property
+    def start(self) -> Integers:
+        """[t] start of each token: the end of the one before it in its sentence."""
+        start = np.zeros_like(self.end)
+        same = self.row[1:] == self.row[:-1]
+        start[1:] = np.where(same, self.end[:-1], 0)
+        return start
+
+    @cached_property
+    def last(self) -> Mask:
+        """[t] True for the last token of each sentence."""
+        last: Mask = np.ones(len(self.row), dtype=bool)
+        last[:-1] = self.row[1:] != self.row[:-1]
+        return last
+
+    @cached_property
+    def characters(self) -> Integers:
+        """[n] length of each sentence in code points."""
+        return np.asarray(pc.utf8_length(self.texts), dtype=np.int64)
+
+    @cached_property
+    def bytes(self) -> Integers:
+        """[n] length of each sentence in bytes of UTF-8."""
+        return np.asarray(pc.binary_length(self.texts), dtype=np.int64)
+
+    @cached_property
+    def joint(self) -> Integers:
+        """[n] first character of the white space before the critical region."""
+        pairs = zip(self.texts.to_pylist(), self.span_start.tolist(), strict=True)
+        return np.array([joint(text, first) for text, first in pairs], dtype=np.int64)
+
+
+def without_end(side: Side) -> Mask:
+    """Mask all tokens [t] except a last one without characters, such as ``</s>``."""
+    is_end_symbol: Mask = side.last & (side.start == side.end)
+    return ~is_end_symbol
+
+
+def critical_region(side: Side) -> Mask:
+    """Mask tokens [t] that overlap the critical region."""
+    return overlaps(side.start, side.end, side.span_start[side.row], side.span_end[side.row])
+
+
+def joined_region(side: Side) -> Mask:
+    """Mask tokens [t] of the critical region and of the white space before it."""
+    first, after = side.span_start[side.row], side.span_end[side.row]
+    return joined(side.start, side.end, side.joint[side.row], first, after)
+
+
+TOKEN_SETS: dict[str, Callable[[Side], Mask]] = {
+    "all": lambda side: np.ones(len(side.value), dtype=bool),
+    "text": without_end,
+    "region": joined_region,
+}
+"""Masks by ``Method.tokens``: of "Cats sleep .</s>", text is all but </s>, region is " sleep"."""
+
+
+def divisors(method: Method, side: Side) -> Floats:
+    """Return the divisor of each sentence's sum of log-probabilities [n]; NaN without a value.
+
+    A region has a value only if all its tokens have scores: a word without the score of its first
+    token (``skip``) cannot be compared with a whole word.
+    """
+    chosen = TOKEN_SETS[method.tokens](side)
+    count = len(side.characters)
+    scored = np.bincount(side.row[chosen & ~np.isnan(side.value)], minlength=count)
+    divisor = scored.astype(np.float64) if method.aggregate == "mean" else np.ones(count)
+    if method.length is not None:
+        length: Integers = getattr(side, method.length)
+        divisor *= length
+    usable = scored > 0
+    tokens = np.bincount(side.row[chosen], minlength=count)
+    if method.aggregate == "only":
+        usable &= tokens == 1
+    if method.tokens == "region":
+        usable &= tokens == scored
+    return np.where(usable & (divisor > 0), divisor, np.nan)
+
+
+def totals(method: Method, side: Side) -> Floats:
+    """Return the value of each sentence [n] by a method, in nats; NaN without one."""
+    return _sums(method, side, side.value) / divisors(method, side)
+
+
+def rounding_bounds(method: Method, side: Side) -> Floats:
+    """Return the largest possible rounding error of each sentence's total [n], in nats."""
+    errors = rounding_errors(side.value, side.rounding[side.row])
+    return _sums(method, side, errors) / divisors(method, side)
+
+
+def _sums(method: Method, side: Side, values: Floats) -> Floats:
+    chosen = TOKEN_SETS[method.tokens](side) & ~np.isnan(side.value)
+    return exact_sums(side.row[chosen], values[chosen], len(side.characters))
+
+
+def with_common_scores(good: Side, bad: Side) -> Side:
+    """Return ``bad`` with the scores of ``good`` in pairs of sentences with the same tokens.
+
+    Scores of the same tokens can differ because they were computed in other batches.
+    """
+    count = len(good.characters)
+    same: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
+    of_equal_length = same[good.row]
+    differs = good.id[of_equal_length] != bad.id[same[bad.row]]
+    same[good.row[of_equal_length][differs]] = False
+    values = bad.value.copy()
+    good_values, bad_values = good.value[same[good.row]], values[same[bad.row]]
+    values[same[bad.row]] = np.where(np.isnan(good_values), bad_values, good_values)
+    offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(bad.logprobs))])
+    shared = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
+    return replace(bad, logprobs=shared)
+
+
+def shown(method: Method, total: Floats) -> Floats:
+    """Return totals in the method's unit, for example as perplexities."""
+    for change in method.shown:
+        total = np.exp(total) if change == "exp" else -total
+    return total
+
 
 log = logging.getLogger(__name__)
 
 PREFIX_METHODS = "prefix_methods"
-"""Items column that names the prefix methods each pair allows."""
+"""Items column with the prefix methods that each pair allows."""
 RATING = "rating"
 UNKNOWN_ID = 0
 """Id of ``<unk>`` in every whole-word model trained here."""
 
 
 def count_repeats(
-    table: pa.Table, keys: Sequence[str], alike: Sequence[str], path: Path, what: str
+    table: pa.Table, keys: Sequence[str], alike: Sequence[str], path: Path, content: str
 ) -> int:
-    """Return how many rows repeat the ``keys`` of an earlier row.
+    """Return the number of rows that repeat the ``keys`` of an earlier row.
 
-    Files may have a pair twice, and each row counts. Raises UserError that names ``path`` and
-    ``what`` if such rows differ in the columns ``alike``, since other tables look rows up by name.
+    Files may have a pair twice, and each row counts. Repeated rows must be equal in the columns
+    ``alike``, since other tables refer to rows by key. If they differ, UserError names ``path``
+    and ``content`` (such as "scores").
     """
     names = pc.binary_join_element_wise(*(table[key].cast(pa.string()) for key in keys), "\t")
     names = names.combine_chunks()
     first = pc.index_in(names, value_set=names).to_numpy(zero_copy_only=False)
-    again = np.flatnonzero(first != np.arange(len(first)))
-    if len(again):
-        values = table.select([*alike])
-        # As text, since no number is like NaN.
-        pairs = (values.take(pa.array(rows)).to_pylist() for rows in (again, first[again]))
-        for row, (mine, before) in zip(again, zip(*pairs, strict=True), strict=True):
-            if repr(mine) != repr(before):
-                name = names[int(row)].as_py().replace("\t", " ")
-                raise UserError(
-                    f"{path}: rows {first[row] + 1} and {row + 1} are both of {name!r}, but have "
-                    f"different {what}; expected one name for each. Build the table again."
-                )
-    return len(again)
+    repeated = np.flatnonzero(first != np.arange(len(first)))
+    values = table.select([*alike])
+    later, earlier = (values.take(pa.array(r)).to_pylist() for r in (repeated, first[repeated]))
+    for row, mine, before in zip(repeated, later, earlier, strict=True):
+        # Compared as text, since NaN does not equal NaN.
+        if repr(mine) != repr(before):
+            name = names[int(row)].as_py().replace("\t", " ")
+            raise UserError(
+                f"{path}: rows {first[row] + 1} and {row + 1} are both of {name!r}, but have "
+                f"different {content}; expected one name for each. Build the table again."
+            )
+    return len(repeated)
 
 
 def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
-    """Return the row of ``scores`` for each item; UserError for an item without, or with two."""
+    """Return the row of ``scores`` for each item.
+
+    Raises UserError for an item without a row, or with two rows that differ.
+    """
     count_repeats(scores, ["item_id"], scores.column_names, path, "scores")
     positions = pc.index_in(items["item_id"], value_set=scores["item_id"])
     if positions.null_count:
@@ -74,7 +233,7 @@ def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
 
 
 def side_of(items: pa.Table, scores: pa.Table, side: str, side_class: type[Side] = Side) -> Side:
-    """Return token scores of one side, ``good`` or ``bad``, from aligned tables."""
+    """Return the token scores of the ``good`` or ``bad`` sentences, from aligned tables."""
     edges = (pc.fill_null(items[f"{side}_{edge}"], -1) for edge in ("start", "end"))
     start, end = (edge.to_numpy().astype(np.int64) for edge in edges)
     return side_class(
@@ -89,22 +248,22 @@ def side_of(items: pa.Table, scores: pa.Table, side: str, side_class: type[Side]
 
 
 def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
-    """Return each good sentence's lead [n] in nats, and the divisor of its noise [n].
+    """Return the margin of each pair [n] in nats, and the divisor of its noise [n].
 
-    A positive lead prefers the good sentence. Zero is a tie: rounding alone can explain the
-    difference (see ``resolution``). NaN: a sentence has no value. Noise in a sum of
+    A positive margin means that the model prefers the good sentence. Zero is a tie: rounding alone
+    can explain the difference (see ``resolution``). NaN: a sentence has no value. Noise in a sum of
     log-probabilities is divided like the sums, at most by the shorter sentence's divisor.
     """
     bad = with_common_scores(good, bad)
-    ahead = totals(method, good) - totals(method, bad)
+    difference = totals(method, good) - totals(method, bad)
     bound = rounding_bounds(method, good) + rounding_bounds(method, bad)
-    ahead = np.where(np.abs(ahead) <= bound, 0.0, ahead)
+    difference = np.where(np.abs(difference) <= bound, 0.0, difference)
     divisor = np.fmin(divisors(method, good), divisors(method, bad))
-    return (ahead if method.higher else -ahead), divisor
+    return (difference if method.higher else -difference), divisor
 
 
 def without_unknown(side: Side, which: str) -> Mask:
-    """Mask sentences [n] without unknown words: ``any`` in all, or ``critical`` in the region."""
+    """Mask sentences [n] without unknown words: ``any`` word, or ``critical`` ones."""
     unknown = side.id == UNKNOWN_ID
     if which == "critical":
         unknown &= critical_region(side)
@@ -114,7 +273,7 @@ def without_unknown(side: Side, which: str) -> Mask:
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules that pairs are judged by."""
+    """Settings of the judgement of pairs."""
 
     methods: Sequence[str]
     """Names, or ``name=expression``."""
@@ -123,14 +282,14 @@ class Rules:
     near_tie: float
     """Noise of a sum of log-probabilities, in nats."""
     unknown: str | None = None
-    """Leave out pairs with ``any`` unknown word, or with ``critical`` ones; None keeps all."""
+    """Pairs to leave out: those with ``any`` unknown word, or with ``critical`` ones; or None."""
 
 
 def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float]:
-    """Return the value of a tie by method."""
+    """Return the value of a tie by method. Raises UserError for a repeated method."""
     names = [method.name for method in methods]
-    unknown = not {*ties} <= {*TIES}
-    if unknown or len({*names}) < len(names) or len(ties) not in (1, len(names)):
+    is_unknown = not {*ties} <= {*TIES}
+    if is_unknown or len({*names}) < len(names) or len(ties) not in (1, len(names)):
         raise UserError(
             f"methods are {', '.join(names)} and tie policies {', '.join(ties) or 'none'}; "
             f"expected distinct methods, and {', '.join(TIES)} for all or for each."
@@ -149,7 +308,7 @@ def verdict_columns(
 ) -> dict[str, pa.Array]:
     """Make the columns margin, correct, tie and near_tie [n], null where ``missing``.
 
-    ``near`` marks verdicts that noise could turn; ties are near ties too.
+    ``near``: verdicts that noise could reverse; ties are near ties too.
     """
     columns = {"margin": margin, "correct": correct, "tie": tie, "near_tie": tie | near}
     return {name: pa.array(values, mask=missing) for name, values in columns.items()}
@@ -158,7 +317,7 @@ def verdict_columns(
 def judgement_table(
     rows: pa.Table, method: Method, columns: Mapping[str, Any], item: str = "item_id"
 ) -> pa.Table:
-    """Join labels of items, the method's name and ``columns``; ``item`` names the ids' column."""
+    """Join the items' labels, the method's name and ``columns``; ``item``: column of item ids."""
     names = {"item_id": item, **{name: name for name in ("phenomenon", "paradigm", RATING)}}
     labels = {name: rows[column] for name, column in names.items() if column in rows.column_names}
     methods = pa.array([method.name] * len(rows), pa.string())
@@ -177,16 +336,16 @@ def write_judgements(tables: Sequence[pa.Table], output: Path) -> int:
 
 
 def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
-    """Write one judgement per row of ``items`` and method; return how many have no verdict.
+    """Write one judgement per row of ``items`` and method; return the number without a verdict.
 
-    Values are as the method shows them; margins are in nats, positive for the good sentence. A near
+    Values are in the method's unit; margins are in nats, positive for the good sentence. A near
     tie is a tie, or a margin that noise of ``rules.near_tie`` nats in a sum of log-probabilities
     could make. Items without a verdict keep their row with nulls, so that they can be counted;
     accuracies leave them out. Reasons: a sentence too long for the model, a critical word of
-    several tokens for a method that wants one, unknown words that the rules exclude. Prefix methods
-    have rows only for items that allow them.
+    several tokens for a method that requires one, unknown words that the rules exclude. Prefix
+    methods have rows only for items that allow them.
 
-    Raises UserError for an unknown method, an item without scores, or a name of different pairs or
+    Raises UserError for an unknown method, an item without scores, or an id of different pairs or
     scores.
     """
     chosen = [find_method(name) for name in rules.methods]
@@ -198,23 +357,24 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     aligned = align_scores(rows, read_table(SCORES, scores), scores)
     good, bad = (side_of(rows, aligned, side) for side in ("good", "bad"))
     usable: Mask = np.ones(len(aligned), dtype=bool)
-    for side in (good, bad) if rules.unknown else ():
-        usable &= without_unknown(side, str(rules.unknown))
+    if rules.unknown:
+        usable = without_unknown(good, rules.unknown) & without_unknown(bad, rules.unknown)
     tables = []
     for method in chosen:
-        # Without a verdict, all but the values are null.
+        columns = {}
+        for name, side in (("value_good", good), ("value_bad", bad)):
+            value = shown(method, totals(method, side))
+            columns[name] = pa.array(value, mask=np.isnan(value))
         margin, divisor = margins(method, good, bad)
-        values = [shown(method, totals(method, side)) for side in (good, bad)]
-        columns = [pa.array(value, mask=np.isnan(value)) for value in values]
-        verdicts = verdict_columns(
+        # Without a verdict, all columns but the values are null.
+        columns |= verdict_columns(
             margin,
             np.isnan(margin) | ~usable,
             correct=right_of(margin, policies[method.name]),
             tie=margin == 0,
             near=np.abs(margin) * divisor < rules.near_tie,
         )
-        values_by_name = dict(zip(("value_good", "value_bad"), columns, strict=True))
-        table = judgement_table(rows, method, values_by_name | verdicts)
+        table = judgement_table(rows, method, columns)
         if method.name in PREFIXES and PREFIX_METHODS in rows.column_names:
             allowed = rows[PREFIX_METHODS].to_pylist()
             table = table.filter(pa.array([method.name in names for names in allowed]))

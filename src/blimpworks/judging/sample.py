@@ -17,34 +17,38 @@ CONDITIONS = {"item", "condition"}
 
 
 def item_key(columns: Iterable[str]) -> str:
-    """Return the column that identifies an item, which several rows share if it has conditions."""
+    """Return the column of items' keys; the rows of an item's conditions share its key."""
     return "item" if {*columns} >= CONDITIONS else "item_id"
 
 
-def _drawn(name: str) -> str:
+def _random_rank(name: str) -> str:
+    # A hash, which is the same in every run.
     return item_id("sample", name)
 
 
 def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
+    """Order paradigms at random, so that phenomena take turns."""
     taken: Counter[str] = Counter()
     turns = []
-    for phenomenon, paradigm in sorted(sizes, key=lambda each: (_drawn("/".join(each)), each)):
-        turns.append((taken[phenomenon], _drawn(phenomenon), (phenomenon, paradigm)))
+    shuffled = sorted(sizes, key=lambda paradigm: (_random_rank("/".join(paradigm)), paradigm))
+    for phenomenon, paradigm in shuffled:
+        turns.append((taken[phenomenon], _random_rank(phenomenon), (phenomenon, paradigm)))
         taken[phenomenon] += 1
     return [paradigm for *_, paradigm in sorted(turns)]
 
 
 def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
-    """Return how many items to take of each paradigm, given its size: ``limit`` in all, or all.
+    """Return the number of items to take of each paradigm, given its size; in sum ``limit``.
 
-    Paradigms get the same number, or one more. Small ones are taken whole, and others share the
-    rest. A larger limit takes no fewer of any.
+    Paradigms get the same number, or one more. Small paradigms give all their items, and the larger
+    ones make up for them. With a larger limit no paradigm gives fewer items.
     """
     taken = dict.fromkeys(sizes, 0)
     remaining, turns = min(limit, sum(sizes.values())), _turns(sizes)
     while remaining:
         turns = [paradigm for paradigm in turns if sizes[paradigm] > taken[paradigm]]
-        rounds = min(remaining // len(turns), *(sizes[each] - taken[each] for each in turns))
+        free = [sizes[paradigm] - taken[paradigm] for paradigm in turns]
+        rounds = min(remaining // len(turns), *free)
         for paradigm in turns if rounds else turns[:remaining]:
             taken[paradigm] += max(rounds, 1)
             remaining -= max(rounds, 1)
@@ -54,15 +58,15 @@ def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
 def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
     """Choose at most ``limit`` items, from the item and paradigm of each row.
 
-    Within a paradigm a hash of the item's key decides, so the order of rows and other rows have no
-    influence. An item of several paradigms counts in the first by name. A sample by a larger limit
-    contains that by a smaller one.
+    Within a paradigm a hash of the item's key decides, so the choice of an item depends neither on
+    the order of rows nor on other rows. An item of several paradigms counts in the first by name.
+    The sample of a larger limit contains that of a smaller one.
     """
     homes: dict[str, Paradigm] = {}
     for item, paradigm in rows:
         homes[item] = min(paradigm, homes.get(item, paradigm))
     members: dict[Paradigm, list[str]] = {}
-    for item in sorted(homes, key=lambda item: (_drawn(item), item)):
+    for item in sorted(homes, key=lambda item: (_random_rank(item), item)):
         members.setdefault(homes[item], []).append(item)
     numbers = shares({paradigm: len(items) for paradigm, items in members.items()}, limit)
     return {item for paradigm, items in members.items() for item in items[: numbers[paradigm]]}
@@ -74,22 +78,22 @@ def _strings(table: pa.Table, column: str) -> list[str]:
 
 
 def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:
-    templates, chosen = (
+    """Yield the nominal number of prompts of each kept row, in proportion to the kept prompts."""
+    templates, kept_templates = (
         [*zip(_strings(rows, "phenomenon"), rows["template"].to_pylist(), strict=True)]
         for rows in (table, kept)
     )
-    all_prompts, remaining = Counter(templates), Counter(chosen)
-    for template, nominal in zip(chosen, kept["nominal"].to_pylist(), strict=True):
-        yield max(1, round(nominal * remaining[template] / all_prompts[template]))
+    n, n_kept = Counter(templates), Counter(kept_templates)
+    for template, nominal in zip(kept_templates, kept["nominal"].to_pylist(), strict=True):
+        yield max(1, round(nominal * n_kept[template] / n[template]))
 
 
 def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> dict[str, int]:
     """Write at most ``limit`` of ``items``, balanced over paradigms; return counts.
 
     Rows keep their order. An item of several conditions keeps all its rows and counts once.
-    ``unit``: pairs (also sentences and conditions) or prompts. A prompt template's nominal number
-    shrinks with the share of its prompts that is kept; accuracies, which are divided by it, keep
-    their proportion.
+    ``unit``: pairs (also sentences and conditions) or prompts. The nominal number of a template's
+    prompts, which accuracies are divided by, shrinks in proportion to its kept prompts.
     """
     schema = SCHEMAS[unit]
     table = read_table(schema, items)

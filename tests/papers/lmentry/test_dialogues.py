@@ -12,8 +12,7 @@ from blimpworks.campaign.parts import benchmarks_of
 from blimpworks.errors import UserError
 from blimpworks.models import instruct
 from blimpworks.papers.lmentry.items import dialogues
-from blimpworks.papers.lmentry.items.declarations import read_declarations
-from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.packs import read_declarations, read_pack
 from blimpworks.papers.lmentry.items.prompts import prompt_of, prompts_of
 from blimpworks.papers.lmentry.items.resources import read_resources
 from blimpworks.papers.lmentry.judging.judge import Judge
@@ -62,12 +61,11 @@ def test_answers_are_right_by_the_corrected_rules_and_varied_prompts_are_the_tem
             task, arguments = asked["phenomenon"], asked["arguments"]
             if asked is not row:
                 varied.add(task)
-                wanted = arguments
+                filled = arguments
                 if task == "homophones":
-                    first = arguments["answer_index"] == 0
-                    word = "word2" if first else "word1"
-                    wanted = arguments | {word: arguments["distractor"]}
-                prompt = prompt_of(PACK, task, row["template"], wanted, corrected=False)
+                    word = "word1" if arguments["answer_index"] else "word2"
+                    filled = arguments | {word: arguments["distractor"]}
+                prompt = prompt_of(PACK, task, row["template"], filled, corrected=False)
                 assert asked["prompt"] == prompt
             answer = dialogues.answer_to(asked, pool, draw)
             if answer is not None:
@@ -104,10 +102,8 @@ def test_prompts_that_cannot_be_varied_are_left_out_and_one_template_quotes_its_
 
 def test_the_command_writes_the_same_dialogues_each_time(tmp_path, rows):
     practice = write_prompts(tmp_path / "practice.parquet", rows)
-    numbers = of_tasks(rows, "bigger_number")
-    same = write_prompts(tmp_path / "items.parquet", numbers)
-    pack = PACKS["ita"]
-    drawn = {"seed": 1, "per_template": 9}
+    numbers, pack = of_tasks(rows, "bigger_number"), PACKS["ita"]
+    same, drawn = write_prompts(tmp_path / "items.parquet", numbers), {"seed": 1, "per_template": 9}
     for name in ("a", "b"):
         output = tmp_path / f"{name}.jsonl"
         counts = dialogues.build_dialogues([practice], [same], [pack], output, **drawn)

@@ -14,12 +14,15 @@ from blimpworks.campaign.registry import of_benchmarks
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import formula_of
-from blimpworks.papers.lmentry.annotation import measure_agreement, write_annotation_sheet
 from blimpworks.papers.lmentry.exhibits.formulas import aspects, lmentry_score, robustness
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.papers.lmentry.tasks import TASKS
-from blimpworks.papers.lmentry.verdicts import compare_verdicts
+from blimpworks.papers.lmentry.verdicts import (
+    compare_verdicts,
+    measure_agreement,
+    write_annotation_sheet,
+)
 from blimpworks.reproduction.comparisons import MeasuredFiles, measured_rows
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table
 from support.cells_kit import by_place, check_cells, sources_of
@@ -28,13 +31,12 @@ from support.lmentry_kit import NAMES, PACKS, PRINTED, SIZES, SPECS, build
 
 pytestmark = pytest.mark.xdist_group("lmentry-exhibits")  # they share what is made once
 
-METHOD = "corrected"
 SKILL = {"phi-4": 0.9, "eurollm-9b-it": 0.6, "latxa-llama-3.1-8b-instruct": 0.75, "mine": 0.5}
 LANGUAGES = {"eng": "English", "ita": "Italian"}
 PER_TEMPLATE = 4
 N = 3 * PER_TEMPLATE
 FACTS = {"lmentry_sizes": {n: SIZES.get(n, 0.5) for n in SKILL}, "lmentry_variant": "published"}
-LABELS = Labels(LANGUAGES, {n: NAMES.get(n, "Model M") for n in SKILL}, METHOD, FACTS)
+LABELS = Labels(LANGUAGES, {n: NAMES.get(n, "Model M") for n in SKILL}, "corrected", FACTS)
 
 
 @pytest.fixture(scope="module")
@@ -49,31 +51,24 @@ def simulated(root):
 
 @pytest.fixture(scope="module")
 def campaign(simulated, root):
-    verdicts = root / "verdicts.parquet"
+    verdicts, agreement = root / "verdicts.parquet", root / "annotation_agreement.parquet"
     compare_verdicts(simulated.evaluations, verdicts)
+    sheets, keys, options = [], [], SheetOptions(per_task=6)
+    for lang in LANGUAGES:
+        sheet, key = root / f"{lang}.csv", root / f"{lang}.key.parquet"
+        answers = {model: simulated.answers(lang, model) for model in SKILL}
+        write_annotation_sheet(lang, simulated.prompts(lang), answers, sheet, key, options)
+        sheets += fill(sheet, key, simulated, lang)
+        keys.append(key)
+    measure_agreement(sheets, keys, simulated.judgements, agreement)
     return {
         "accuracies": [simulated.accuracies],
         "items": [simulated.prompts(lang) for lang in LANGUAGES],
-        "annotation_agreement": [annotated(simulated, root)],
+        "annotation_agreement": [agreement],
         "verdicts": [verdicts],
         "packs": PACKS[:1] + PACKS[3:4],
         "printed": sorted(PRINTED.glob("*.csv")),
     }
-
-
-def annotated(simulated, root):
-    """Agreement with two annotators: one says what the corrected rules do, one now and then not."""
-    sheets, keys = [], []
-    for lang in LANGUAGES:
-        sheet, key = root / f"{lang}.csv", root / f"{lang}.key.parquet"
-        answers = {model: simulated.answers(lang, model) for model in SKILL}
-        options = SheetOptions(per_task=6)
-        write_annotation_sheet(lang, simulated.prompts(lang), answers, sheet, key, options)
-        sheets += fill(sheet, key, simulated, lang)
-        keys.append(key)
-    output = root / "annotation_agreement.parquet"
-    measure_agreement(sheets, keys, simulated.judgements, output)
-    return output
 
 
 @pytest.fixture(scope="module")

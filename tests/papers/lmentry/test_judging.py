@@ -1,7 +1,10 @@
-"""The judging engine of Multi-LMentry: what holds whatever prompts and answers are."""
+"""The judging engine of Multi-LMentry, and answers written for each pattern of the packs."""
 
+import csv
+import json
 import string
 import unicodedata
+from functools import cache
 
 import pytest
 import re2
@@ -10,15 +13,16 @@ from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.judging.answers import CLOSE, OPEN, ROLE
 from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
-from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns
+from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, task_patterns
 from blimpworks.papers.lmentry.judging.judge import Judge, judge_answers
-from blimpworks.papers.lmentry.judging.roles import CLOSE, OPEN, ROLE
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table
 from support.lmentry_campaign import prompt_row, write
-from support.paths import REPOSITORY
+from support.paths import DATA, REPOSITORY
 
-PACK = REPOSITORY / "config/lmentry/languages/eng.yaml"
+PACKS = {p.stem: p for p in sorted((REPOSITORY / "config/lmentry/languages").glob("*.yaml"))}
+PACK = PACKS["eng"]
 JUDGES = {method: Judge(read_pack(PACK).answers, method) for method in ("published", "corrected")}
 LETTERS = {"answer": "drink", "distractor": "city", "word1": "city", "word2": "drink"}
 PROMPT = 'Write a word beside "drink": '
@@ -48,12 +52,6 @@ EXAMPLES = {
 }
 
 
-def arguments_of(task):
-    arguments = EXAMPLES[RULES_OF[task].kind]
-    number = {"answer": 246, "distractor": 147, "n1": 147, "n2": 246}
-    return arguments | number if "number" in task else arguments
-
-
 def ask(method, task, arguments, answer, prompt="Which?"):
     return JUDGES[method].ask(task, 1, arguments, prompt)(answer)
 
@@ -61,8 +59,11 @@ def ask(method, task, arguments, answer, prompt="Which?"):
 @pytest.mark.parametrize("method", JUDGES)
 @pytest.mark.parametrize("task", RULES_OF)
 def test_hostile_answers_get_a_verdict_from_every_task(task, method):
+    arguments = EXAMPLES[RULES_OF[task].judge]
+    if "number" in task:
+        arguments = arguments | {"answer": 246, "distractor": 147, "n1": 147, "n2": 246}
     for answer in HOSTILE:
-        verdict = ask(method, task, arguments_of(task), answer, PROMPT)
+        verdict = ask(method, task, arguments, answer, PROMPT)
         assert isinstance(verdict.correct, bool)
 
 
@@ -235,3 +236,76 @@ def test_a_prompt_without_a_row_among_the_answers_is_named(tmp_path):
     _, fewer = tables(tmp_path / "other", ["drink"])
     with pytest.raises(UserError, match="no row for 1 prompts, such as 0000000000000001"):
         judge_answers(items, fewer, PACK, "published", tmp_path / "out.parquet")
+
+
+# Verdicts are found once: tests that share them are run by one worker.
+each_language = pytest.mark.parametrize(
+    "lang", [pytest.param(lang, marks=pytest.mark.xdist_group(f"answers-{lang}")) for lang in PACKS]
+)
+
+
+def rows_of(lang):
+    with (DATA / f"lmentry_answers/{lang}.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@cache
+def verdicts_of(lang):
+    """Each row with the verdicts of both methods on its answer."""
+    declared, judged = read_pack(PACKS[lang]).answers, []
+    judges = {method: Judge(declared, method) for method in JUDGES}
+    for row in rows_of(lang):
+        arguments, answer = json.loads(row["arguments"]), row["answer"].replace("\\n", "\n")
+        question = (row["task"], 1, arguments, arguments.get("prompt") or "?")
+        verdicts = {method: judge.ask(*question)(answer) for method, judge in judges.items()}
+        judged.append((row, verdicts))
+    return judged
+
+
+def label_of(verdict):
+    return ("right" if verdict.correct else "wrong") + ("" if verdict.certain else "?")
+
+
+@pytest.mark.slow
+@each_language
+def test_each_answer_gets_the_verdict_that_its_author_expects(lang):
+    wrong = [
+        (row["task"], row["answer"], method, label_of(verdicts[method]), verdicts[method].rule)
+        for row, verdicts in verdicts_of(lang)
+        for method in JUDGES
+        if label_of(verdicts[method]) != row[method]
+    ]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+@each_language
+def test_each_answer_is_decided_by_the_rule_that_its_author_names(lang):
+    for row, verdicts in verdicts_of(lang):
+        method, _, rule = row["rule"].rpartition(":")
+        assert verdicts[method or "published"].rule == rule, row
+
+
+@each_language
+def test_every_pattern_of_the_pack_decides_some_answer(lang):
+    declared = read_pack(PACKS[lang]).answers
+    judged = verdicts_of(lang)
+    fired = {(row["task"], v.pattern) for row, verdicts in judged for v in verdicts.values()}
+    unused = []
+    for task in {task for family in declared.families for task in family.tasks}:
+        verdicts = [task_patterns(declared, task, method) for method in JUDGES]
+        patterns = {p for each in verdicts for p in (*each.exact, *each.reject)}
+        shared = {*declared.shared}
+        patterns |= {f.pattern for each in verdicts for f in each.accept if f.pattern not in shared}
+        stated = (declared.corrected.affirmed, declared.corrected.denied)
+        patterns |= {p for each in stated for p in each.get(task, ())}
+        unused += [(task, p) for p in sorted(patterns) if (task, p) not in fired]
+    assert not unused, "\n".join(map(str, unused))
+
+
+@each_language
+def test_every_task_has_right_and_wrong_answers(lang):
+    rows = rows_of(lang)
+    tasks = {*RULES_OF} - ({"homophones"} if lang == "eus" else set())
+    for task in tasks:
+        verdicts = {row["corrected"].rstrip("?") for row in rows if row["task"] == task}
+        assert verdicts == {"right", "wrong"}, task

@@ -9,10 +9,10 @@ import pytest
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.papers.lmentry.exhibits.formulas import LEAD
-from blimpworks.papers.lmentry.exhibits.names import LANGUAGES
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.items.prompts import RESOURCES
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
+from blimpworks.papers.lmentry.tasks import LANGUAGES
 from blimpworks.reproduction.comparisons import Paper
 from blimpworks.tables import read_table
 from support.cells_kit import check_cells, check_that_it_deviates, sources_of

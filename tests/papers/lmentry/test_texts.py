@@ -12,10 +12,10 @@ from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import html_text, latex_text
-from blimpworks.papers.lmentry.exhibits.names import LMENTRY_FACTS
 from blimpworks.papers.lmentry.exhibits.prompts import ENGLISH
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import build_prompts, item_id, prompt_of
+from blimpworks.papers.lmentry.paper import PAPER
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.reproduction.comparisons import status_of, verdict_of
 from blimpworks.reproduction.printed import same_wording
@@ -156,7 +156,7 @@ def counted(lang, files, root, **options):
     settings = {"campaign": "counts", "benchmarks": ["lmentry"], "models": []}
     settings |= {"languages": [lang], "lmentry": options}
     campaign = check_campaign(settings, "test")
-    facts = {"lmentry_counts": LMENTRY_FACTS["lmentry_counts"](campaign, load_catalogue(campaign))}
+    facts = {"lmentry_counts": PAPER.facts["lmentry_counts"](campaign, load_catalogue(campaign))}
     tables = {"items": [items], "printed": sorted(PRINTED.glob("*.csv"))}
     exhibit = build("counts", tables, Labels({}, facts=facts), root)[0]
     return exhibit, {task: next(iter(texts.values())) for task, texts in exhibit.remarks.items()}

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from blimpworks.annotation.tables import VALIDATION_RATINGS
+from blimpworks.annotation.sheets import VALIDATION_RATINGS
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.paper import FORMATS
 from blimpworks.campaign.registry import exhibits, of_benchmarks

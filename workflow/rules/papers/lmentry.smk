@@ -1,6 +1,6 @@
 """Multi-LMentry: prompts, and how many there are."""
 
-from blimpworks.papers.lmentry.exhibits.names import LANGUAGES as LMENTRY_LANGUAGES
+from blimpworks.papers.lmentry.tasks import LANGUAGES as LMENTRY_LANGUAGES
 from blimpworks.papers.lmentry.paper import counted_resources, pack_file, resource_files
 from blimpworks.papers.lmentry.settings import LmentryOptions
 

@@ -97,12 +97,12 @@ def build_dialogues(
     packs: list[Path] = option("Pack of each language.", "--pack"),
     output: Path = written("Dialogues to write, as JSON Lines."),
     seed: int = option("Seed of all that is drawn at random."),
-    per_template: int = option("At most so many of each template.", min=1),
+    per_template: int = option("Most dialogues of each template.", min=1),
 ) -> None:
     """Make dialogues of Multi-LMentry's prompts, to train a model that follows instructions."""
 
 
-@command(calls=f"{PAPER}.annotation:write_annotation_sheet", packages=FRAMES, notes="rows")
+@command(calls=f"{PAPER}.verdicts:write_annotation_sheet", packages=FRAMES, notes="rows")
 def annotation_sheet(
     lang: str = argument("Language, ISO 639-3."),
     prompts: Path = option("Prompts table of the language."),
@@ -122,7 +122,7 @@ def annotation_sheet(
     """Draw answers for people to judge, and write them as a sheet."""
 
 
-@command(recorded=f"{PAPER}.annotation:measure_agreement", packages=shared.MODELLING, cheap=True)
+@command(recorded=f"{PAPER}.verdicts:measure_agreement", packages=shared.MODELLING, cheap=True)
 def read_annotations(
     sheets: list[Path] = argument("Filled sheets.", use=FILLED_IN),
     keys: list[Path] = option("Key of a sheet; repeatable.", "--key"),
@@ -134,7 +134,7 @@ def read_annotations(
     output: Path = shared.OUTPUT,
 ) -> Mapping[str, Any]:
     """Check filled annotation sheets, and measure how far verdicts agree with them."""
-    from blimpworks.papers.lmentry.annotation import measure_agreement
+    from blimpworks.papers.lmentry.verdicts import measure_agreement
 
     counts = measure_agreement(sheets, keys, judgements, output)
     typer.echo(", ".join(f"{name}: {n} labels" for name, n in counts.items()))

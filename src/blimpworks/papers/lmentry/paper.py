@@ -2,15 +2,19 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
 from blimpworks.campaign.paper import Benchmark, Citation, Generation, Paper, TableKind
 from blimpworks.campaign.parts import available
+from blimpworks.campaign.settings.base import Variant
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.exhibits import SPECS
-from blimpworks.papers.lmentry.exhibits.names import BENCHMARK, LANGUAGES, LMENTRY_FACTS
 from blimpworks.papers.lmentry.settings import LmentryOptions
+from blimpworks.papers.lmentry.tasks import BENCHMARK, LANGUAGES
+from blimpworks.strict import Strict
 
 RESOURCE = "lmentry_resource"
 
@@ -117,6 +121,34 @@ def system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, s
     return {lang: read_pack(pack_file(campaign, lang)).system for lang in langs}
 
 
+def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float | None]:
+    """Return billions of parameters of each model of the benchmark; None if unknown."""
+    rows = catalogue.models.items()
+    return {k: row.parameters for k, row in rows if not row.papers or BENCHMARK in row.papers}
+
+
+class CountDifference(Strict):
+    """A number of prompts that differs from Table 54, and the reason."""
+
+    variant: Variant
+    task: str
+    lang: str
+    printed: int
+    made: int
+    reason: str
+
+
+def counts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
+    """Return the campaign's choice of prompts, and reasons for differences from Table 54."""
+    rows = read_rows(CountDifference, campaign.folder("lmentry") / "count_differences.tsv")
+    options = _options(campaign)
+    return {
+        "variant": options.variant,
+        "per_template": options.per_template,
+        "differences": [row.model_dump() for row in rows],
+    }
+
+
 PAPER = Paper(
     name=BENCHMARK,
     position=4,
@@ -155,7 +187,12 @@ PAPER = Paper(
     check=check,
     sources=sources,
     exhibits=SPECS,
-    facts=LMENTRY_FACTS,
+    facts={
+        "lmentry_sizes": sizes,
+        "lmentry_counts": counts,
+        # Which wording of the prompts the campaign asks.
+        "lmentry_variant": lambda campaign, _: _options(campaign).variant,
+    },
     tables={
         "verdicts": TableKind(template="{results}/verdicts/{paper}.parquet", evaluated=True),
         "annotation_agreement": TableKind(

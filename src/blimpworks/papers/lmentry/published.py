@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.exhibits.names import TASK_TABLES
+from blimpworks.papers.lmentry.tasks import TASK_TABLES
 from blimpworks.reproduction.printed import PrintedAccuracy
 
 SAMPLES = "table54"

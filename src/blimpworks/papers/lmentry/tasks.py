@@ -1,25 +1,32 @@
-"""List the tasks of Multi-LMentry (Moroni and others 2025, Tables 1 and 8, appendix A.2)."""
+"""List the tasks, languages and models of Multi-LMentry, with their names in print.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 1 to 4, 8 and 34 to 51, appendix A.2.
+The Snakefile imports this module, which therefore has no slow imports.
+"""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from blimpworks.files import read_cells
 
-_ROWS = read_cells(Path(__file__).with_name("tasks.tsv"))
-TASKS = tuple(row["task"] for row in _ROWS)
-FIELDS = {row["task"]: frozenset(row["fields"].split()) for row in _ROWS}
+HERE = Path(__file__).parent
+BENCHMARK = "lmentry"
+_TASK_ROWS = read_cells(HERE / "tasks.tsv")
+TASKS = tuple(row["task"] for row in _TASK_ROWS)
+FIELDS = {row["task"]: frozenset(row["fields"].split()) for row in _TASK_ROWS}
 """Names in braces in a task's templates."""
 ORDERED = tuple(task for task, fields in FIELDS.items() if fields >= {"word1"} or fields >= {"n1"})
-"""Tasks whose answer is one of two arguments."""
-_PARTED = read_cells(Path(__file__).with_name("subsets.tsv"))
-SUBSETS = {row["task"]: tuple(row["subsets"].split()) for row in _PARTED}
+"""Tasks with two arguments, one of which is the answer."""
+_SUBSET_ROWS = read_cells(HERE / "subsets.tsv")
+SUBSETS = {row["task"]: tuple(row["subsets"].split()) for row in _SUBSET_ROWS}
 """Subsets of a task's arguments (Table 8)."""
 PARENTS = {f"{task}_{name}": task for task, names in SUBSETS.items() for name in names}
+"""Task of each subset."""
 ANY_WORDS, ALL_WORDS = "any_words_from_category", "all_words_from_category"
 SUBJECTS = ("answer", "word", "letter", "query")
-"""Arguments that may be a prompt's subject, in order of search: the gold answer, or the topic of
-right answers."""
+"""Arguments that may be a prompt's subject (its gold answer, or the topic of right answers), in
+order of search."""
 LETTERS: dict[str, Callable[[str, str], bool]] = {
     "word_containing": str.__contains__,
     "word_not_containing": lambda word, letters: letters not in word,
@@ -27,8 +34,7 @@ LETTERS: dict[str, Callable[[str, str], bool]] = {
     "ends_with_letter": str.endswith,
 }
 """Tasks on words with a letter, and their test of a word and letters."""
-_PAIRS = read_cells(Path(__file__).with_name("adjacent.tsv"))
-ADJACENT = tuple((row["first"], row["second"]) for row in _PAIRS)
+ADJACENT = tuple((row["first"], row["second"]) for row in read_cells(HERE / "adjacent.tsv"))
 """Pairs of tasks that robustness to adjacent tasks compares."""
 # As in analysis.accuracy, which is slow to import: formulas are looked up at every explain.
 WHOLE = "all"
@@ -45,3 +51,54 @@ def is_yes(task: str, arguments: Mapping[str, Any]) -> bool:
     if task == ANY_WORDS:
         return int(arguments["num_words"]) > strangers
     return strangers == 0
+
+
+class Language(NamedTuple):
+    """A language: its code in the tables, its name, and the tables of its tasks."""
+
+    code: str
+    name: str
+    tables: tuple[str, str]
+
+
+LANGUAGES = {
+    "eng": Language("EN", "English", ("table50", "table51")),
+    "spa": Language("ES", "Spanish", ("table36", "table37")),
+    "deu": Language("DE", "German", ("table44", "table45")),
+    "ita": Language("IT", "Italian", ("table34", "table35")),
+    "kor": Language("KO", "Korean", ("table46", "table47")),
+    "por": Language("PT_BR", "Portuguese (Brazilian)", ("table48", "table49")),
+    "cat": Language("CA", "Catalan", ("table40", "table41")),
+    "glg": Language("GL", "Galician", ("table38", "table39")),
+    "eus": Language("EU", "Basque", ("table42", "table43")),
+}
+"""Languages by ISO 639-3 code, in the order of Table 4."""
+TASK_TABLES = {table: lang for lang, language in LANGUAGES.items() for table in language.tables}
+TEMPLATE_TABLES = {f"table{number}": task for number, task in enumerate(TASKS, start=9)}
+TASK_NAMES = {row["task"]: row for row in read_cells(HERE / "task_names.tsv")}
+"""Tasks and subsets by key, in the order of the columns of Tables 34 to 51.
+
+head, subhead: heading of the column, in two lines; group: panel of the figure of artefacts, empty
+for subsets; name: in Tables 1 and 9 to 33, if it is not the key in words; words: common property of
+a subset's arguments (Table 8), or of a task's many right answers.
+"""
+HEADS = {task: (row["head"], row["subhead"]) for task, row in TASK_NAMES.items()}
+LAST_OF_FIRST = TASKS.index("starts_with_letter") + 1
+PARTS = (tuple(HEADS)[:LAST_OF_FIRST], tuple(HEADS)[LAST_OF_FIRST:])
+"""Tasks of a language's first and second table."""
+WEIGHT, DATA = "Open-Weight Multilingual Models", "Open-Data Multilingual Models"
+SPECIFIC = "Language-Specific Models"
+_MODEL_ROWS = read_cells(HERE / "model_names.tsv")
+MODELS = {row["model"]: (row["name"], row["group"]) for row in _MODEL_ROWS}
+"""Printed name and heading by a model's name in the catalogue."""
+AVERAGE = "average"
+
+
+def task_name(task: str) -> str:
+    """Write a task's key in words."""
+    return task.replace("_", " ")
+
+
+def long_name(task: str) -> str:
+    """Return a task's name as in Tables 1 and 9 to 33."""
+    return TASK_NAMES[task]["name"] or task_name(task).capitalize()

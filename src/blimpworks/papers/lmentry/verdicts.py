@@ -1,7 +1,18 @@
-"""Compare the published rules' verdicts (Moroni and others 2025, 3.3) with corrected ones."""
+"""Compare verdicts on answers: published with corrected rules, and both with people's labels.
+
+People label a random sample of a campaign's answers in a sheet. Their labels are in the column
+``correct`` (the file's name has the annotator: ``eng.anna.csv``), or those of several annotators,
+people or models, in columns such as ``correct:anna``.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and appendix A.6: 1,000 random
+predictions of each task, over random models; share of equal labels, and Cohen's kappa.
+"""
 
 import json
-from collections.abc import Sequence
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +21,17 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.analysis.accuracy import ALL
-from blimpworks.campaign.variants import CORRECTED, PUBLISHED
+from blimpworks.analysis.accuracy import ALL, wilson
+from blimpworks.annotation import spreadsheet
+from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import strip_reasoning
+from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.judging.judge import METHODS
-from blimpworks.papers.lmentry.tables import VERDICTS
-from blimpworks.papers.lmentry.tasks import SUBJECTS
+from blimpworks.papers.lmentry.settings import SheetOptions
+from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY, VERDICTS
+from blimpworks.papers.lmentry.tasks import ALL_WORDS, ANY_WORDS, SUBJECTS, is_yes, task_of
+from blimpworks.scoring.shards import OK
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, Evaluation, read_table, write_frame
 
 REASONS = {
@@ -29,20 +44,21 @@ REASONS = {
 }
 """Reasons for a changed verdict; the first that fits counts."""
 VACUOUS, SCRIPT, CASE, YES_NO, WORDING, OTHER = REASONS
-WRITTEN = {"cut": "cut", "echo": "echoes"}
-"""Columns of judgements on the answer's form, and columns of their counts."""
-FITTING = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
-"""Rules that accept an answer's wording."""
+FORM_COUNTS = {"cut": "cut", "echo": "echoes"}
+"""Columns of judgements on an answer's form, and columns of their counts."""
+WORDING_RULES = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
+"""Rules that accept an answer by its wording."""
 ASCII_TOKEN = r"[A-Za-z0-9]"
+log = logging.getLogger(__name__)
 
 
 def _both(path: Path) -> pd.DataFrame:
-    """Read both methods' verdicts side by side. Raises UserError when one method is missing."""
+    """Read the verdicts on each answer, in columns by method; UserError if a method is missing."""
     columns = ["item_id", "phenomenon", "paradigm", "method", "correct", "rule", "nominal"]
     table = read_table(JUDGEMENTS, path)
     # Judgements of earlier versions lack these columns.
-    unknown = pa.nulls(len(table), pa.bool_())
-    flags = {name: table[name] if name in table.column_names else unknown for name in WRITTEN}
+    nulls = pa.nulls(len(table), pa.bool_())
+    flags = {name: table[name] if name in table.column_names else nulls for name in FORM_COUNTS}
     table = pa.table({name: table[name] for name in columns} | flags)
     sides = {
         method: table.filter(pc.equal(table["method"].cast(pa.string()), method)).to_pandas()
@@ -65,25 +81,26 @@ def reasons(changed: pd.DataFrame) -> pd.Series:
     """Return the reason for each changed verdict: the first key of ``REASONS`` that fits.
 
     Columns: phenomenon; correct_published, correct_corrected (they differ); rule_published,
-    rule_corrected; text (the answer as the published rules cut it) and asked (the subject).
+    rule_corrected; text (the answer after the reasoning that the published rules remove); subject
+    (of the prompt, see ``SUBJECTS``).
     """
     gained = changed["correct_corrected"] > changed["correct_published"]
     ascii_token = changed["text"].str.contains(ASCII_TOKEN, regex=True)
-    pairs = [*zip(changed["asked"], changed["text"].str.lower(), strict=True)]
-    lowered = pd.Series([a not in t and a.lower() in t for a, t in pairs], changed.index, bool)
-    decided = changed["rule_corrected"].where(gained, changed["rule_published"])
+    pairs = zip(changed["subject"], changed["text"].str.lower(), strict=True)
+    only_lower = [subject not in text and subject.lower() in text for subject, text in pairs]
+    accepting_rule = changed["rule_corrected"].where(gained, changed["rule_published"])
     tests = {
         VACUOUS: ~gained & ~ascii_token & (changed["rule_published"] == "vacuous"),
         SCRIPT: gained & ~ascii_token,
-        CASE: gained & lowered,
+        CASE: gained & pd.Series(only_lower, changed.index, bool),
         YES_NO: changed["phenomenon"].str.startswith(("any_words", "all_words")),
-        WORDING: decided.isin(FITTING),
+        WORDING: accepting_rule.isin(WORDING_RULES),
     }
     return pd.Series(np.select([*tests.values()], [*tests], OTHER), changed.index, dtype=object)
 
 
 def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
-    """Return the verdicts table's rows of one evaluation. Raises UserError."""
+    """Return the rows of the verdicts table for one evaluation. Raises UserError."""
     both = _both(evaluation.judgements)
     changed = both[both["correct_published"] != both["correct_corrected"]]
     joined = changed
@@ -99,21 +116,21 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     for _, row in joined[["answer", "arguments"]].replace(np.nan, None).iterrows():
         values = {"answer": row["answer"]} | json.loads(row["arguments"] or "{}")
         subjects.append(next((str(values[name]) for name in SUBJECTS if values.get(name)), ""))
-    reason_of = reasons(joined.assign(text=texts, asked=subjects))
+    reason_of = reasons(joined.assign(text=texts, subject=subjects))
     changed = changed.assign(reason=reason_of.to_numpy())
-    # Prompts of each task by the settings: a number for each template.
+    # A task's nominal number of prompts is the sum over its templates.
     template = both["paradigm"].str.extract(r"template=(\d+)", expand=False)
     nominal = both.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()
-    known = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=nominal)
-    for column, count in WRITTEN.items():
+    totals = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=nominal)
+    for column, count in FORM_COUNTS.items():
         flags = both[column].astype("Int32").groupby(both["phenomenon"])
-        known[count] = flags.sum().where(flags.count() == flags.size())
+        totals[count] = flags.sum().where(flags.count() == flags.size())
     rows_of_reason = {ALL: both} | {name: changed[changed["reason"] == name] for name in REASONS}
     rows = []
     for reason, answers in rows_of_reason.items():
         by_task = answers.groupby("phenomenon")
         right = {side: by_task[f"correct_{side}"].sum() for side in (PUBLISHED, CORRECTED)}
-        counted = known.join(pd.DataFrame(right)).fillna(dict.fromkeys(right, 0))
+        counted = totals.join(pd.DataFrame(right)).fillna(dict.fromkeys(right, 0))
         rows.append(counted.assign(reason=reason))
     return pd.concat(rows).reset_index().assign(model=evaluation.model, lang=evaluation.lang)
 
@@ -128,3 +145,197 @@ def compare_verdicts(results: Sequence[Evaluation], output: Path) -> dict[str, A
     all_reasons, single_reasons = frame[frame["reason"] == ALL], frame[frame["reason"] != ALL]
     changed = single_reasons[[PUBLISHED, CORRECTED]].sum().sum()
     return {"answers": int(all_reasons["n"].sum()), "changed": int(changed)}
+
+
+TASK, CORRECT = "task", "correct"
+COLUMNS = (spreadsheet.ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
+
+
+def _gold(row: Mapping[Any, Any], pack: Pack | None) -> tuple[str, str]:
+    """Return a prompt's gold answer and a note for annotators.
+
+    A prompt with many right answers has its subject instead (``word: cat``). Some templates of the
+    released ``pack`` ask another task's question: the gold answer is to that, and the note says so.
+    """
+    gold, arguments = row["gold"], json.loads(row["arguments"] or "{}")
+    if pack and pack.answers:
+        task = pack.answers.asks.get(f"{task_of(row['phenomenon'])}.{row['template']}")
+        if task:
+            gold = ""
+            if task in (ANY_WORDS, ALL_WORDS) and pack.yes_no and "num_distractors" in arguments:
+                yes, no = pack.yes_no
+                gold = yes if is_yes(task, arguments) else no
+            return gold, f"the prompt asks for {task}"
+    if pd.isna(gold):
+        subjects = (f"{name}: {arguments[name]}" for name in SUBJECTS if arguments.get(name))
+        return next(subjects, ""), ""
+    return str(gold), ""
+
+
+def write_annotation_sheet(
+    lang: str,
+    prompts: Path,
+    answers: Mapping[str, Path],
+    sheet: Path,
+    key: Path,
+    options: SheetOptions,
+    pack: Path | None = None,
+) -> int:
+    """Write the sheet of a language, and its key (each row's model and prompt); count its rows.
+
+    It has the same number of answers of each task, over all models; a task with fewer gives all.
+    ``answers``: tables by model. The sheet shows neither models nor verdicts. ``pack``: language
+    pack of published prompts, some templates of which ask for another task. Raises UserError
+    without any answer.
+    """
+    columns = ["item_id", "phenomenon", "template", "prompt", "answer", "arguments"]
+    questions: pd.DataFrame = read_table(PROMPTS, prompts, columns).to_pandas()
+    questions = questions.astype({"phenomenon": str}).rename(columns={"answer": "gold"})
+    drawn = pd.DataFrame()
+    # The rank depends on seed, model and prompt only, so a larger sheet contains a smaller one. One
+    # model's answers are in memory at a time.
+    for model, path in answers.items():
+        table = read_table(ANSWERS, path, ["item_id", "status", "text", "opened"]).to_pandas()
+        answered = questions.merge(
+            table[table["status"] == OK].drop(columns="status"), on="item_id"
+        )
+        keys = [spreadsheet.digest(options.seed, lang, model, i) for i in answered["item_id"]]
+        drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=keys)])
+        tasks = drawn.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False)
+        drawn = tasks.head(options.per_task)
+    if drawn.empty:
+        raise UserError(
+            f"{lang}: no prompt of {prompts} is answered by any of {len(answers)} models; "
+            "expected at least one. Let the models answer first."
+        )
+    texts = [
+        strip_reasoning(text or "", opened=bool(opened)).strip()
+        for text, opened in zip(drawn["text"], drawn["opened"], strict=True)
+    ]
+    facts = zip(drawn["lang"], drawn["model"], drawn["item_id"], texts, strict=True)
+    sampled = drawn.assign(answer=texts, row=[spreadsheet.row_id(*fact) for fact in facts])
+    write_frame(sampled, SHEET_KEY, key)
+    read = read_pack(pack) if pack else None
+    golds, notes = zip(*(_gold(row, read) for row in drawn.to_dict("records")), strict=True)
+    rows = sampled.rename(columns={"row": spreadsheet.ID, "phenomenon": TASK})
+    rows = rows.assign(gold=golds, note=notes, **{CORRECT: ""})
+    spreadsheet.write_sheet(sheet, COLUMNS, rows[[*COLUMNS]].astype(str).to_dict("records"))
+    return len(rows)
+
+
+LABEL_PREFIX = f"{CORRECT}:"
+
+
+def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
+    """Return the annotator of each column of labels. Raises UserError without such a column."""
+    annotators = {
+        name: name.removeprefix(LABEL_PREFIX).strip()
+        for name in columns
+        if name.startswith(LABEL_PREFIX)
+    }
+    if CORRECT in columns:
+        annotators[CORRECT] = spreadsheet.annotator_of(path)
+    if not annotators:
+        raise spreadsheet.columns_error(
+            path, columns, f"{spreadsheet.ID!r} and {CORRECT!r} (or {LABEL_PREFIX}NAME)"
+        )
+    invalid = [name for name in annotators.values() if name in VARIANTS or not name]
+    if invalid:
+        raise UserError(
+            f"{path}: an annotator is called {invalid[0]!r}; expected a name that is none of "
+            f"{', '.join(VARIANTS)}. Name the file LANG.ANNOTATOR.csv."
+        )
+    return annotators
+
+
+def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
+    """Read the labels of filled sheets: columns row, annotator, correct (0 or 1) and place.
+
+    Raises UserError as ``Form.labels`` does.
+    """
+    texts = {row: {"prompt": text} for row, text in zip(key["row"], key["prompt"], strict=True)}
+    labels = spreadsheet.Form(texts, lambda _: spreadsheet.YES_NO, _annotator_columns).labels(paths)
+    frame = pd.DataFrame(labels, columns=["row", "annotator", "correct", "place"])
+    return frame.astype({"correct": int})
+
+
+def kappa(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
+    """Return Cohen's kappa of two judges' labels (0 or 1) and its 95 % interval.
+
+    A judge is a method or an annotator. NaN if a judge gives all answers the same label: kappa is
+    then 0 or undefined. The interval is asymptotic (Fleiss, Cohen and Everitt 1969); its width is 0
+    if the judges never differ.
+    """
+    if first.nunique() < 2 or second.nunique() < 2:
+        return math.nan, math.nan, math.nan
+    from statsmodels.stats.inter_rater import cohens_kappa  # slow, and exhibits read no sheets
+
+    counts = np.zeros((2, 2))
+    np.add.at(counts, (first.to_numpy(int), second.to_numpy(int)), 1)
+    result = cohens_kappa(counts)
+    return float(result.kappa), float(result.kappa_low), float(result.kappa_upp)
+
+
+def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
+    """Compute the agreement of two judges on the same answers: shares, kappa and counts."""
+    equal, n = int((first == second).sum()), len(first)
+    (low, high), (value, kappa_low, kappa_high) = wilson(equal, n), kappa(first, second)
+    agreement = {"n": n, "equal": equal, "accuracy": equal / n, "low": low, "high": high}
+    agreement |= {"kappa": value, "kappa_low": kappa_low, "kappa_high": kappa_high}
+    return agreement | {"right_method": int(first.sum()), "right_annotator": int(second.sum())}
+
+
+def read_key(paths: Sequence[Path]) -> pd.DataFrame:
+    """Read the keys of sheets, without the answers, with texts as objects."""
+    columns = ["row", "lang", "model", "item_id", "phenomenon", "prompt"]
+    frames = [read_table(SHEET_KEY, path, columns).to_pandas() for path in paths]
+    joined: pd.DataFrame = pd.concat(frames)
+    return joined.astype(dict.fromkeys(("lang", "model", "phenomenon"), object))
+
+
+def measure_agreement(
+    sheets: Sequence[Path], keys: Sequence[Path], judgements: Path, output: Path
+) -> Mapping[str, int]:
+    """Write the agreement of verdicts with filled sheets, and of annotators with each other.
+
+    ``keys``: keys of the exported sheets; ``judgements``: directory of MODEL/LANG.parquet. Returns
+    the number of labels by annotator, and of unlabelled rows in the same sheets as ``ANNOTATOR
+    lacks``. Raises UserError for sheets that ``read_labels`` refuses.
+    """
+    key = read_key(keys)
+    labels = read_labels(sheets, key)
+    # A column for each annotator, and below for each method; NaN without a label.
+    wide = labels.pivot_table(index="row", columns="annotator", values="correct")
+    frames = []
+    for (lang, model), rows in key[key["row"].isin(wide.index)].groupby(["lang", "model"]):
+        path = judgements / str(model) / f"{lang}.parquet"
+        table = read_table(JUDGEMENTS, path, ["item_id", "method", "correct"])
+        selected = pc.is_in(table["item_id"], value_set=pa.array(rows["item_id"], pa.string()))
+        verdicts = table.filter(selected).to_pandas().astype({"method": str})
+        by_method = verdicts.pivot_table(index="item_id", columns="method", values="correct")
+        frames.append(rows.merge(by_method.reindex(columns=[*VARIANTS]), on="item_id", how="left"))
+    judged = pd.concat(frames).merge(wide, left_on="row", right_index=True)
+    unjudged = int(judged[[*VARIANTS]].isna().any(axis=1).sum())
+    if unjudged:
+        log.warning("%d labelled answers have no verdict of both methods", unjudged)
+    annotators = sorted(labels["annotator"].unique())
+    pairs = [(method, name) for name in annotators for method in VARIANTS]
+    agreements = []
+    by_task = pd.concat([judged, judged.assign(phenomenon=ALL)]).groupby(["lang", "phenomenon"])
+    for (lang, task), answers in by_task:
+        for first, second in (*pairs, *combinations(annotators, 2)):
+            judged_by_both = answers[[first, second]].dropna()
+            if len(judged_by_both):
+                names = {"lang": lang, "phenomenon": task, "method": first, "annotator": second}
+                agreement = compare(judged_by_both[first], judged_by_both[second])
+                agreements.append(names | agreement)
+    frame = pd.DataFrame(agreements, columns=ANNOTATION_AGREEMENT.names)
+    write_frame(frame, ANNOTATION_AGREEMENT, output)
+    lang_of_row = dict(zip(key["row"], key["lang"], strict=True))
+    judged_rows = [*zip(labels["row"], labels["annotator"], strict=True)]
+    missing = spreadsheet.lacking(judged_rows, lang_of_row)
+    for name in annotators:
+        if missing[name]:
+            log.warning("%s lacks %d rows of the sheets", name, missing[name])
+    counts = {name: int((labels["annotator"] == name).sum()) for name in annotators}
+    return counts | {f"{name} lacks": missing[name] for name in annotators if missing[name]}

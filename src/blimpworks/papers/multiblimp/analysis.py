@@ -24,8 +24,7 @@ from blimpworks.campaign.reference import FrequencyCodesRow
 from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import reading
 from blimpworks.files import BadLine, table_rows
-from blimpworks.judging.judge import align_scores, side_of
-from blimpworks.judging.sides import Side, critical_region
+from blimpworks.judging.judge import Side, align_scores, critical_region, side_of
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import (
     ACCURACIES,

@@ -1,4 +1,4 @@
-"""Share tables, names of rows and columns, and cells among Multi-LMentry's exhibits."""
+"""Read tables, name rows and columns, and make cells for Multi-LMentry's exhibits."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -17,15 +17,15 @@ from blimpworks.exhibits.shared import (
     read_plain,
     read_printed,
 )
-from blimpworks.papers.lmentry.exhibits.names import (
+from blimpworks.papers.lmentry.tasks import (
     BENCHMARK,
     DATA,
     LANGUAGES,
     MODELS,
     SPECIFIC,
+    TASKS,
     WEIGHT,
 )
-from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.tables import ACCURACIES
 
 OTHER = "Other Models"
@@ -33,7 +33,10 @@ SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read accuracies by the shown method, of models with a label. Raises UserError without any."""
+    """Read accuracies by the method of the exhibit, of models with a label.
+
+    Raises UserError without any.
+    """
     path = tables["accuracies"][0]
     accuracies = read_plain(ACCURACIES, path)
     rows = accuracies[accuracies["method"] == labels.method]
@@ -52,24 +55,24 @@ def _in_order(values: pd.Series, order: Mapping[str, Any]) -> list[str]:
 
 
 def languages_of(rows: pd.DataFrame) -> list[str]:
-    """List the languages of some rows, the paper's first, in its order."""
+    """Return the languages of some rows, first the paper's in its order."""
     return _in_order(rows["lang"], LANGUAGES)
 
 
 def models_of(rows: pd.DataFrame) -> list[str]:
-    """List the models of some rows, the paper's first, in its order."""
+    """Return the models of some rows, first the paper's in its order."""
     return _in_order(rows["model"], MODELS)
 
 
 def tasks_of(rows: pd.DataFrame) -> dict[str, list[str]]:
-    """List the tasks that any model has in each language, in order."""
+    """Return the tasks of each language, in order."""
     present = {*zip(rows["lang"].astype(str), rows["phenomenon"].astype(str), strict=True)}
     langs = languages_of(rows)
     return {lang: [task for task in TASKS if (lang, task) in present] for lang in langs}
 
 
 def language_name(lang: str, labels: Labels) -> str:
-    """Name a language; the key of all languages is "Total"."""
+    """Return a language's name; for the key of all languages, "Total"."""
     if lang == EVERY:
         return TOTAL
     return LANGUAGES[lang].name if lang in LANGUAGES else labels.languages.get(lang, lang)
@@ -101,7 +104,7 @@ def sections_of(
     columns: Sequence[str],
     averages: Mapping[str, str] | None = None,
 ) -> list[Section]:
-    """Return models under the paper's headings, which have no cells, then averages."""
+    """Return sections of models under the paper's headings (rows without cells), then averages."""
     sections = []
     for group in (WEIGHT, DATA, SPECIFIC, OTHER):
         names = [model_name(model, labels) for model in models if group_of(model) == group]
@@ -111,14 +114,14 @@ def sections_of(
 
 
 def named_section(title: str, rows: Iterable[str], columns: Sequence[str]) -> Section:
-    """Return a section whose rows have the same names in print and in the cells."""
+    """Return a section with the same names of rows in print and in the cells."""
     return Section(title, {row: row for row in rows}, columns)
 
 
 def printed_cells(
     tables: Tables, exhibit: str, row_name: Callable[[str], str], column_name: Callable[[str], str]
 ) -> list[Cell]:
-    """Return cells of an exhibit's printed numbers, without those lost in our copy."""
+    """Return the cells of an exhibit's printed numbers, without those lost in our copy."""
     numbers = by_place(read_printed(tables, exhibit=exhibit))
     return [
         printed_cell(row, (row_name(row_key), column_name(column_key)))
@@ -127,20 +130,20 @@ def printed_cells(
 
 
 def judged_by(labels: Labels) -> str:
-    """Return a sentence on the rules behind measured numbers; print has one method only."""
+    """Return a sentence on the rules behind measured numbers; empty for printed numbers."""
     return f" Verdicts by the {labels.method} rules." if labels.source == "measured" else ""
 
 
 def count_of(
-    items: pd.DataFrame, place: Place, stands_for: Place | None = None, **where: Any
+    items: pd.DataFrame, cell_key: Place, stands_for: Place | None = None, **where: Any
 ) -> Cell:
-    """Return a cell that counts the prompts with some values of columns."""
+    """Return a cell with the number of prompts that have some values in columns."""
     where = {"benchmark": BENCHMARK, **where}
     n = len(select_rows(items, where))
-    return formula_cell(items, place, COUNT, "items", where, ",.0f", n=n, stands_for=stands_for)
+    return formula_cell(items, cell_key, COUNT, "items", where, ",.0f", n=n, stands_for=stands_for)
 
 
 def selection(lang: str, models: str | list[str], labels: Labels, **more: Any) -> dict[str, Any]:
-    """Return the filter for accuracies of one language; ``more`` are further columns."""
+    """Return the filter for accuracies of one language; ``more``: values of other columns."""
     where = {"benchmark": BENCHMARK, "lang": lang, "model": models, "method": labels.method}
     return where | more

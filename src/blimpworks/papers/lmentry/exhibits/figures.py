@@ -14,23 +14,24 @@ from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, of_row
 from blimpworks.exhibits.shared import Tables, formula_cell, read_printed
 from blimpworks.papers.lmentry.exhibits import common, describe
 from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean_over_models
-from blimpworks.papers.lmentry.exhibits.names import DATA, LANGUAGES, MODELS, WEIGHT, task_name
+from blimpworks.papers.lmentry.tasks import DATA, LANGUAGES, MODELS, WEIGHT, task_name
 
 CLASSES = {"XS": (2.0, "< 2"), "S": (7.0, "2–7"), "M": (14.0, "7–14"), "L": (float("inf"), "≥ 14")}
 """Size classes: upper limit in billions of parameters, and range."""
 FEW = 5
+"""Most languages that a panel's title names."""
 PANELS = (("eng", "deu", "spa", "ita"), ("kor", "cat", "glg", "eus", "por"))
 COMPARED = ("eng", "por")
 DARK, LIGHT = "#4D4D4D", "#B3B3B3"
 OPENNESS = {WEIGHT: ("open-weight", DARK), DATA: ("open-data", LIGHT)}
-"""Name and shade by openness; colours are those of languages."""
+"""Name and shade of grey by openness; colours are for languages."""
 LINES = (*style.PALETTE, "#000000", "#8C510A")
 WIDTH = 6
-"""Bars that a panel of Figure 2 has room for at least, so that few are not drawn wider."""
+"""Least number of bars that a panel of Figure 2 has room for, so that bars stay narrow."""
 
 
 class Scores:
-    """LMentry scores as cells, from accuracies or from Table 4."""
+    """LMentry scores as cells, computed from accuracies or read from Table 4."""
 
     def __init__(self, tables: Tables, labels: Labels) -> None:
         self.labels, self.measured = labels, labels.source == "measured"
@@ -41,12 +42,12 @@ class Scores:
         self.origin = common.judged_by(labels) or " From the scores that Table 4 prints."
 
     def models(self, lang: str) -> list[str]:
-        """List the models that have a score in a language."""
+        """Return the models with a score in a language."""
         rows = self.rows
         return common.models_of(rows[rows["lang"] == lang]) if self.measured else [*MODELS]
 
-    def cells(self, place: tuple[str, str], lang: str, models: Sequence[str]) -> list[Cell]:
-        """Return the cell of some models' mean score; none without templates and answers."""
+    def cells(self, cell_key: tuple[str, str], lang: str, models: Sequence[str]) -> list[Cell]:
+        """Return the cell of some models' mean score, or no cell without a score."""
         if not models:
             return []
         chosen: Any = models[0] if len(models) == 1 else [*models]
@@ -57,7 +58,7 @@ class Scores:
             formula = of_row("value") if len(models) == 1 else MEAN
             where = {"exhibit": "table4", "row": chosen, "column": f"{lang} lms"}
             source = "published"
-        cell = formula_cell(self.rows, place, formula, source, where, ".1f", n=len(models))
+        cell = formula_cell(self.rows, cell_key, formula, source, where, ".1f", n=len(models))
         return [] if pd.isna(cell.value) else [cell]
 
 
@@ -93,7 +94,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         ends = {}
         for number, row in enumerate(rows):
             look = (first + number) % len(LINES)
-            # A little apart, so that no marker hides another.
+            # Languages are shifted a little, so that no marker hides another.
             shift = 0.05 * (number - (len(rows) - 1) / 2)
             points = [cell for cell in cells if cell.row == row]
             x, y = [order.index(cell.column) + shift for cell in points], [c.value for c in points]
@@ -111,7 +112,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 2: LMentry score by openness in English and Portuguese, or the next languages."""
+    """Draw Figure 2: LMentry score by openness in two languages: English, Portuguese or others."""
     scores = Scores(tables, labels)
     preferred = dict.fromkeys([*COMPARED, *scores.languages])
     langs = [lang for lang in preferred if lang in scores.languages][: len(COMPARED)]
@@ -157,12 +158,12 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     if drawn:
         handles = drawn[-1].get_legend_handles_labels()
         figure.legend(*handles, loc="outside upper center", ncols=2)
-    cells = [cell for inside in by_language.values() for cell in inside]
-    return Exhibit(**describe("fig2", source=scores.origin), cells=cells, figure=figure)
+    all_cells = [cell for cells in by_language.values() for cell in cells]
+    return Exhibit(**describe("fig2", source=scores.origin), cells=all_cells, figure=figure)
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 3: accuracy on each task in English, mean over all models, the highest first."""
+    """Draw Figure 3: mean accuracy over all models on each task in English, in falling order."""
     lang = "eng"
     rows = common.read_accuracies(tables, labels)
     rows = rows[(rows["lang"] == lang) & (rows["paradigm"] == ALL)]

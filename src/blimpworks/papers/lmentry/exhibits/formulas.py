@@ -1,13 +1,13 @@
-"""Define formulas of Multi-LMentry's cells: robustness, scores over tasks and models, and ranks.
+"""Define the formulas of Multi-LMentry's cells: robustness, scores, ranks, verdicts.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3, appendix A.2 and Table 8.
 
-Robustness and scores take accuracies of one model on one language. ``phenomenon``: a task or subset
-of arguments, as Tables 34 to 51 name them; ``paradigm``: ``all``, ``template=2``, ``answer=1`` (the
-first or second of two arguments is right), or both, ``template=2/answer=1``.
+Formulas of robustness and scores take accuracies of one model in one language. ``phenomenon``: a
+task or subset, named as in Tables 34 to 51; ``paradigm``: ``all``, ``template=2``, ``answer=1``
+(the first of two arguments is right), or both, ``template=2/answer=1``.
 
 The release rounds intermediate percentages: accuracies of tasks and answers to a hundredth, those
-of templates to a tenth, robustness to a tenth before multiplication. This decides printed digits:
+of templates to a tenth, robustness to a tenth before multiplication. This changes printed digits:
 Table 4's score is the mean of tasks times Table 5's robustness in all 157 cases that have all
 tasks; without this rounding, 66 could end in another digit.
 """
@@ -22,7 +22,7 @@ from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, mean_
 from blimpworks.papers.lmentry.tasks import ADJACENT, ORDERED, SUBSETS, TASKS, WHOLE
 
 OF_TEMPLATES, OF_TASKS = 1, 2
-"""Decimals of percentages that the release keeps on the way."""
+"""Decimals that the release keeps of intermediate percentages."""
 
 
 def _gap(accuracies: Sequence[float], decimals: int | None = None) -> float:
@@ -39,21 +39,21 @@ def _mean(gaps: Sequence[float]) -> float:
 
 
 def _between_cases(
-    rows: pd.DataFrame, kind: str, tasks: Sequence[str], decimals: int | None
+    rows: pd.DataFrame, condition: str, tasks: Sequence[str], decimals: int | None
 ) -> list[float]:
-    """Return each task's gap between templates or answers, their prompts pooled."""
-    case = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){kind}=([^/]+)", expand=False)
+    """Return each task's gap between its templates or answers (``condition``), in points of 100."""
+    case = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){condition}=([^/]+)", expand=False)
     rows_with_case = rows[case.notna() & rows["phenomenon"].isin(tasks)]
     keys = [rows_with_case["phenomenon"].astype(str), case[rows_with_case.index]]
     hits = rows_with_case["accuracy"] * rows_with_case["n"]
     sums = rows_with_case[["n"]].astype(float).assign(hits=hits).groupby(keys).sum()
-    if kind == "template" and "method" in rows:
-        # In tasks on two arguments the release divides templates by the settings' numbers of
-        # prompts, while these accuracies are of judged prompts. A whole task is a share of the
-        # settings' numbers, equal for all templates, so its accuracy yields them.
-        published = rows[rows["method"] == PUBLISHED]
-        whole = published[(published["paradigm"] == WHOLE) & published["phenomenon"].isin(ORDERED)]
-        for task, accuracy in zip(whole["phenomenon"].astype(str), whole["accuracy"], strict=True):
+    if condition == "template" and "method" in rows:
+        # In tasks with two arguments the release divides by the settings' numbers of prompts, but
+        # accuracies of templates are of judged prompts. The accuracy of the full task is divided by
+        # the settings' numbers, which are equal for all templates: they are computed from it.
+        published = rows[(rows["method"] == PUBLISHED) & (rows["paradigm"] == WHOLE)]
+        full = published[published["phenomenon"].isin(ORDERED)]
+        for task, accuracy in zip(full["phenomenon"].astype(str), full["accuracy"], strict=True):
             if accuracy > 0 and task in sums.index:
                 of_task = sums["hits"][task]
                 sums.loc[task, "n"] = float(of_task.sum() / accuracy / len(of_task))
@@ -64,11 +64,12 @@ def _between_cases(
 def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
     """Return the four aspects of robustness in percent, of one model and language.
 
-    ``order``, ``template``: mean over tasks of 100 less the largest difference between cases;
-    ``content``: the same between subsets of arguments, 100 for a language with less than two;
-    ``adjacent``: over pairs of tasks. In the method ``published`` templates are shares of the
-    settings' numbers, answers of the judged prompts. NaN if no task has cases. ``rounded`` rounds
-    accuracies first, as the release does.
+    ``order``, ``template``: mean over tasks of 100 less the largest difference between positions
+    of the answer, or templates; ``content``: the same between subsets of arguments, 100 for a task
+    with fewer than two; ``adjacent``: the same between two tasks, over pairs. By the method
+    ``published``, accuracies of templates are shares of the settings' numbers, those of positions
+    shares of the judged prompts. NaN without data. ``rounded`` rounds accuracies first, as the
+    release does.
     """
     of_templates, of_tasks = (OF_TEMPLATES, OF_TASKS) if rounded else (None, None)
     rows = rows.reset_index(drop=True)
@@ -91,7 +92,7 @@ def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
 
 
 def robustness(rows: pd.DataFrame, *, rounded: bool = False) -> float:
-    """Return the mean of the aspects in percent, NaN if one is; ``rounded`` to a tenth."""
+    """Return the mean of the aspects in percent, NaN if one is NaN; ``rounded`` to a tenth."""
     mean = sum(aspects(rows, rounded=rounded).values()) / 4
     return round(mean, 1) if rounded else mean
 
@@ -103,18 +104,18 @@ def mean_accuracy(rows: pd.DataFrame) -> float:
 
 
 def lmentry_score(rows: pd.DataFrame, *, rounded: bool = False) -> float:
-    """Return mean accuracy times robustness, in percent; ``rounded`` is for robustness."""
+    """Return mean accuracy times robustness, in percent; ``rounded`` rounds robustness first."""
     return mean_accuracy(rows) * robustness(rows, rounded=rounded) / 100
 
 
 TASKS_BY_ACCURACY, COLUMNS_BY_VALUE = ("phenomenon", "accuracy"), ("column", "value")
-"""Column of the ranked names, and column of their values."""
+"""Column of ranked names, and column of their values."""
 RANKED = {"mean(accuracy)": TASKS_BY_ACCURACY, "value": COLUMNS_BY_VALUE}
 
 
 @formula("rank of {name} by {by}", name=PHRASE, by=choice(RANKED))
 def rank_of(rows: pd.DataFrame, name: str, by: tuple[str, str]) -> float:
-    """Rank a task or column by its mean; 1 is the best."""
+    """Return the rank of a task or column by its mean; 1 is the highest."""
     name_column, value_column = by
     means = rows.groupby(name_column, observed=True)[value_column].mean()
     return float(means.rank(ascending=False, method="min")[name])
@@ -122,13 +123,13 @@ def rank_of(rows: pd.DataFrame, name: str, by: tuple[str, str]) -> float:
 
 @formula("mean over models of {formula}")
 def mean_over_models(rows: pd.DataFrame, formula: Formula) -> float:
-    """Average a formula's values for the rows of each model."""
+    """Return the mean of a formula's values for the rows of each model."""
     values = [formula(model_rows) for _, model_rows in rows.groupby("model", observed=True)]
     return float(sum(values) / len(values))
 
 
 def _nominal(rows: pd.DataFrame) -> float:
-    """Compute accuracy as the release does: of the settings' numbers of prompts (``nominal``)."""
+    """Return accuracy in percent as the release does: of the settings' prompts (``nominal``)."""
     template = rows["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
     groups = [rows[key].astype(str) for key in ("model", "lang", "phenomenon") if key in rows]
     prompts = rows["nominal"].groupby([*groups, template]).first().sum()
@@ -159,7 +160,7 @@ CHANGED = Formula(
     "sum of published and of corrected",
     lambda rows: rows["published"].sum() + rows["corrected"].sum(),
 )
-"""Number of verdicts that differ: right by one method alone."""
+"""Number of verdicts that differ: right by one method only."""
 BY_PUBLISHED = _mean_over_tasks(
     "100 × published ÷ nominal", lambda rows: 100 * rows["published"] / rows["nominal"]
 )
@@ -170,17 +171,17 @@ CHANGE = _mean_over_tasks(
     "100 × corrected ÷ n − 100 × published ÷ nominal",
     lambda rows: 100 * rows["corrected"] / rows["n"] - 100 * rows["published"] / rows["nominal"],
 )
-"""Corrected less published accuracy, in points: of ``n`` (judged), of ``nominal`` prompts."""
+"""Corrected minus published accuracy in points; of ``n`` (judged) and of ``nominal`` prompts."""
 SHARE_OF_CHANGE = _mean_over_tasks(
     "100 × (corrected − published) ÷ nominal",
     lambda rows: 100 * (rows["corrected"] - rows["published"]) / rows["nominal"],
 )
-"""Part of ``CHANGE`` that comes from verdicts."""
+"""Part of ``CHANGE`` that is due to verdicts."""
 DENOMINATORS = _mean_over_tasks(
     "100 × corrected × (1 ÷ n − 1 ÷ nominal)",
     lambda rows: 100 * rows["corrected"] / rows["n"] - 100 * rows["corrected"] / rows["nominal"],
 )
-"""Part of ``CHANGE`` that comes from the denominators."""
+"""Part of ``CHANGE`` that is due to the denominators."""
 ON_THE_WAY = ", rounded on the way as in the release"
 MEAN_ACCURACY = Formula("mean accuracy", mean_accuracy)
 ROBUSTNESS = Formula("mean of the four aspects of robustness", robustness)
@@ -190,6 +191,6 @@ SCORE_ROUNDED = Formula(SCORE.sentence + ON_THE_WAY, partial(lmentry_score, roun
 
 
 def as_released(formula: Formula, method: str) -> Formula:
-    """Return a score's formula by a method: the published one rounds on the way."""
+    """Return a score's formula by a method; the published one rounds intermediate numbers."""
     rounded = {ROBUSTNESS: ROBUSTNESS_ROUNDED, SCORE: SCORE_ROUNDED}
     return rounded.get(formula, formula) if method == PUBLISHED else formula

@@ -1,7 +1,7 @@
 """Draw Tables 1, 2, 7 to 33 and 54 (Moroni and others 2025): prompts, templates and their numbers.
 
-Print has English prompts, without answers, and English templates. The exhibit ``counts``, numbers
-of prompts beside the printed ones, is ours.
+The paper prints English prompts without answers, and English templates. The exhibit ``counts``
+compares the numbers of prompts with the printed ones.
 """
 
 import json
@@ -30,42 +30,44 @@ from blimpworks.papers.lmentry.exhibits.common import (
     languages_of,
     printed_cells,
 )
-from blimpworks.papers.lmentry.exhibits.names import (
-    BENCHMARK,
-    HEADS,
-    LANGUAGES,
-    TASK_NAMES,
-    TEMPLATE_TABLES,
-    long_name,
-    task_name,
-)
 from blimpworks.papers.lmentry.items.packs import SYSTEM as SYSTEM_KEY
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import prompt_of, row_of
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
-from blimpworks.papers.lmentry.tasks import FIELDS, PARENTS, TASKS
+from blimpworks.papers.lmentry.tasks import (
+    BENCHMARK,
+    FIELDS,
+    HEADS,
+    LANGUAGES,
+    PARENTS,
+    TASK_NAMES,
+    TASKS,
+    TEMPLATE_TABLES,
+    long_name,
+    task_name,
+)
 from blimpworks.reproduction.printed import as_typed, same_wording
 from blimpworks.tables import PROMPTS, read_table
 
 SPACE = "␣"
 STRAY = re.compile(" {2,}|^ | $")
-"""Superfluous spaces, which a page would not show."""
+"""Superfluous spaces, which would be invisible on a page."""
 WORDS = ("w₁", "w₂", "w₃", "w₄", "w₅")
 IN_PRINT = {"word1": "w₁", "word2": "w₂", "n1": "n₁", "n2": "n₂"}
-"""Printed names of arguments that differ from the release's."""
+"""Printed names of arguments, where they differ from the release's."""
 ENGLISH = "eng"
 EXAMPLE, ANSWER = "Example", "Answer"
 EXAMPLE_COLUMNS = ("item_id", "lang", "phenomenon", "template", "prompt", "answer", "arguments")
 TEMPLATE, CORRECTED = "Template", "Corrected"
 
 
-def pack_cell(place: tuple[str, str], text: str, lang: str, key: str, **more: Any) -> Cell:
+def pack_cell(cell_key: tuple[str, str], text: str, lang: str, key: str, **more: Any) -> Cell:
     """Return a cell of a language pack's text; ``key`` is that of ``packs.read_texts``."""
-    return Cell(*place, 1, text, TEXT, "packs", {"lang": lang, "key": key}, **more)
+    return Cell(*cell_key, 1, text, TEXT, "packs", {"lang": lang, "key": key}, **more)
 
 
 def unlike_print(cells: Sequence[Cell]) -> str:
-    """Return a sentence on printed texts that the release words differently."""
+    """Return a sentence on the printed texts that the release words differently."""
     released: Mapping[object, str] = {c.stands_for: c.text for c in cells if not c.printed}
     texts = [c for c in cells if c.printed and c.stands_for in released]
     unlike = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
@@ -76,7 +78,7 @@ def unlike_print(cells: Sequence[Cell]) -> str:
 
 
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Table 1: a prompt of each task."""
+    """Draw Table 1: an example prompt of each task."""
     cells: list[Cell] = []
     if labels.source == "published":
         pack = next(p for p in map(read_pack, tables["packs"]) if p.lang == ENGLISH)
@@ -119,7 +121,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
-    """Return the arguments that turn a template into a text; None if there are none."""
+    """Return the arguments with which a template gives a text; None if it cannot give it."""
     fragments = [
         re.escape(before) + (f"(?P<{name}>.+?)" if name else "")
         for before, name, _, _ in string.Formatter().parse(template)
@@ -145,15 +147,15 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
 
     def template_cell(lang: str, number: int, column: str) -> Cell:
         pack, corrected = packs[lang], column == CORRECTED
-        # The names of arguments stand in their places, as in print.
+        # As in print, the template has names of arguments instead of braces.
         names = {name: IN_PRINT.get(name, name) for name in FIELDS[task]}
         if "words" in names:
             names["words"] = row_of(pack, WORDS, task, number, corrected=corrected)
         text = pack.template(task, number, corrected=corrected).format_map(names)
         text = STRAY.sub(lambda spaces: SPACE * len(spaces[0]), text)
-        place, stands_for = (row_name(lang, number), column), (str(number), lang)
+        cell_key, stands_for = (row_name(lang, number), column), (str(number), lang)
         where = {"lang": lang, "key": f"{task}.{number}", "phenomenon": task}
-        cell = Cell(*place, 1, text, TEXT, "packs", where)
+        cell = Cell(*cell_key, 1, text, TEXT, "packs", where)
         return cell if corrected else replace(cell, stands_for=stands_for)
 
     cells: list[Cell] = []
@@ -211,7 +213,7 @@ WHY, SYSTEM = "Why they differ", "System prompt"
 
 
 def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Table 2: prompts of each language."""
+    """Draw Table 2: the number of prompts of each language."""
     name_of = partial(language_name, labels=labels)
     if labels.source == "published":
         printed = shared.read_printed(tables)
@@ -223,9 +225,9 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
         own_rows = {"exhibit": "table2", "row": languages, "column": "samples"}
         sums[EVERY, "Sum of the rows"] = own_rows
         for (lang, column), where in sums.items():
-            place, more = (name_of(lang), column), {"stands_for": (lang, "samples")}
-            cell = shared.formula_cell(printed, place, VALUES, "published", where, ",.0f", **more)
-            cells.append(replace(cell, printed=False))
+            cell_key = (name_of(lang), column)
+            cell = shared.formula_cell(printed, cell_key, VALUES, "published", where, ",.0f")
+            cells.append(replace(cell, stands_for=(lang, "samples"), printed=False))
     else:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang"]), "table2"
         languages = sorted(languages_of(items), key=name_of)
@@ -240,7 +242,7 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Table 54: prompts of each task and language."""
+    """Draw Table 54: the number of prompts of each task and language."""
     code_of = partial(language_code, labels=labels)
     cells: list[Cell] = []
     if labels.source == "published":
@@ -258,23 +260,22 @@ def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
         order = languages_of(items)
         for task, lang in product(sorted({task for task, _ in present}), order):
             if (task, lang) in present:
-                place, where = (task_name(task), code_of(lang)), {"lang": lang, "phenomenon": task}
-                cells.append(count_of(items, place, (task, lang), **where))
+                cell_key = (task_name(task), code_of(lang))
+                cells.append(count_of(items, cell_key, (task, lang), lang=lang, phenomenon=task))
     heads = {code_of(lang): ("", code_of(lang)) for lang in order}
     return Exhibit(**describe(key), cells=cells, heads=heads)
 
 
 def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw prompts of each task and language beside those of Table 54."""
+    """Draw the numbers of prompts of each task and language, with those of Table 54."""
     items = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"])
     facts = labels.facts["lmentry_counts"]
     most, why_fewer = facts["per_template"], "not explained"
     if most is not None:
         why_fewer = f"the campaign keeps at most {most:,} prompts of a template"
+    fields = ("variant", "task", "lang", "printed", "made")
     explained = {
-        tuple(difference[field] for field in ("variant", "task", "lang", "printed", "made")): (
-            str(difference["reason"])
-        )
+        tuple(difference[field] for field in fields): str(difference["reason"])
         for difference in facts["differences"]
     }
     printed = shared.by_place(shared.read_printed(tables, exhibit="table54"))
@@ -308,7 +309,7 @@ def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Table 7: the system prompt of each language, and its number of prompts."""
+    """Draw Table 7: the system prompt and the number of prompts of each language."""
     rows = shared.read_printed(tables, exhibit="table7").iterrows()
     printed = {row["row"]: row for _, row in rows}
     packs = {pack.lang: pack.system for pack in map(read_pack, tables["packs"])}
@@ -331,8 +332,10 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
         description = describe("table7_published", wording=unlike_print(cells))
     else:
         items = shared.read_plain(PROMPTS, tables["items"], ["lang"])
-        places = {lang: (language_name(lang, labels), SAMPLES) for lang in languages_of(items)}
-        cells = [count_of(items, place, lang=lang) for lang, place in places.items()]
+        cells = [
+            count_of(items, (language_name(lang, labels), SAMPLES), lang=lang)
+            for lang in languages_of(items)
+        ]
         cells += of_packs
         in_print = {lang: row["text"] for lang, row in printed.items()}
         unlike = [names[lang] for lang in langs if in_print.get(lang) != packs[lang]]
@@ -349,7 +352,7 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def table8(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Table 8: the subsets of arguments in words, their prompts, and their languages."""
+    """Draw Table 8: descriptions, prompts and languages of the subsets of arguments."""
     cells = []
     if labels.source == "published":
         printed = shared.read_printed(tables)
@@ -359,9 +362,10 @@ def table8(tables: shared.Tables, labels: Labels) -> Exhibit:
             rows = printed[(printed["exhibit"] == "table54") & (printed["row"] == subset)]
             langs = sorted(rows["column"][rows["value"].notna()])
             where = {"exhibit": "table54", "row": subset, "column": langs}
-            for column, formula in ((SAMPLES, VALUES), ("Languages", COUNT)):
-                place = (subset, column)
-                cells.append(shared.formula_cell(rows, place, formula, "published", where, ",.0f"))
+            cells += [
+                shared.formula_cell(rows, (subset, column), formula, "published", where, ",.0f")
+                for column, formula in ((SAMPLES, VALUES), ("Languages", COUNT))
+            ]
     else:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table8"
         arguments = {subset: TASK_NAMES[subset]["words"] for subset in PARENTS}

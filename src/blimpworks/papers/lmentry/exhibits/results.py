@@ -1,4 +1,4 @@
-"""Draw Tables 3 to 6 and 34 to 51, and running text (Moroni and others 2025)."""
+"""Draw Tables 3 to 6 and 34 to 51, and statements of the text (Moroni and others 2025)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -22,7 +22,7 @@ from blimpworks.exhibits.shared import (
     row_accuracy_cell,
 )
 from blimpworks.papers.lmentry.exhibits import common, describe, formulas
-from blimpworks.papers.lmentry.exhibits.names import (
+from blimpworks.papers.lmentry.tasks import (
     AVERAGE,
     BENCHMARK,
     DATA,
@@ -31,21 +31,21 @@ from blimpworks.papers.lmentry.exhibits.names import (
     MODELS,
     PARTS,
     TASK_TABLES,
+    TASKS,
     WEIGHT,
     task_name,
 )
-from blimpworks.papers.lmentry.tasks import TASKS
 
 FORMULAS = {"lms": formulas.SCORE, "accuracy": formulas.MEAN_ACCURACY, "": formulas.ROBUSTNESS}
-"""Formulas of a model's measured numbers by metric; Table 5's only metric has no name."""
+"""Formula of a model's measured number by metric; Table 5's only metric has no name."""
 METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
-"""Metrics of each table, and the ends of their columns' names after the language."""
+"""Metrics of each table, with the suffix of their columns' names after the language."""
 DERIVATIONS: dict[str, tuple[str, basic.Formula, str, str | list[str], tuple[str, str]]] = {
     "table4": ("lms", formulas.PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")),
     "table5": ("", basic.QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
 }
-"""Metric of a table that follows from two other numbers: formula, name and exhibits of these, and
-their columns with ``{}`` for the language."""
+"""Metric of each table that can be computed from two other printed numbers: its formula, the name
+and exhibits of these numbers, and their columns with ``{}`` for the language."""
 AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"
 NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
 _RANKS = [formulas.rank_of(f"{lang} lms", formulas.COLUMNS_BY_VALUE) for lang in LANGUAGES]
@@ -106,7 +106,7 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     if published:
         cells = _published_scores(rows, tables, labels, table, columns)
     else:
-        # Cells of models, then of their average; none without data.
+        # Cells of models, then of their average, where there are data.
         cells = []
         for (lang, metric), column in columns.items():
             printed_column = f"{lang} {metric}".strip()
@@ -152,7 +152,7 @@ Columns = Mapping[tuple[str, str], str]
 def _published_scores(
     printed: pd.DataFrame, tables: Tables, labels: Labels, table: str, columns: Columns
 ) -> list[Cell]:
-    """Return printed cells, averages of rows, and hidden cells of recomputed numbers."""
+    """Return cells of printed numbers, averages of rows, and hidden cells of recomputed numbers."""
     row_names = {model: common.model_name(model, labels) for model in MODELS}
     row_names[AVERAGE] = AVERAGE_ROW
     names = {f"{lang} {metric}".strip(): name for (lang, metric), name in columns.items()}
@@ -171,7 +171,7 @@ def _published_scores(
         cells.append(replace(cell, stands_for=(model, f"{lang} {metric}".strip())))
     if table == "table5":
         return cells
-    # Accuracies again, of models that have all of a language's tasks.
+    # Recompute accuracies of the models that have all tasks of a language.
     rows = common.read_accuracies(tables, labels)
     for lang, tasks in common.tasks_of(rows).items():
         in_language = basic.select_rows(rows, {"lang": lang, "phenomenon": tasks})
@@ -187,12 +187,12 @@ def _published_scores(
 
 
 FILTERED_BY_POS = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
-"""Languages whose words for ``starts_with_word`` were filtered by part of speech."""
+"""Languages that filter the words for ``starts_with_word`` by part of speech."""
 GROUPS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
-"""Groups of models in Table 6 by their keys: heading in Table 3, and name in Table 6."""
+"""Heading in Table 3 and name in Table 6 of each group of models."""
 RANKED = ("eng", "ita")
 LISTED = 5
-"""Tasks that Table 6 lists at each end."""
+"""Number of tasks in Table 6 at either end of the ranking."""
 
 
 def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
@@ -215,13 +215,13 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         rows = common.read_accuracies(tables, labels)
         models, cells = common.models_of(rows), []
         formula = formulas.NOMINAL if labels.method == PUBLISHED else basic.ACCURACY
-        inside = basic.select_rows(rows, {"lang": lang, "paradigm": ALL, "phenomenon": [*tasks]})
-        inside = inside.sort_values("phenomenon", key=lambda names: names.map(tasks.index))
-        for _, row in inside.iterrows():
+        selected = basic.select_rows(rows, {"lang": lang, "paradigm": ALL, "phenomenon": [*tasks]})
+        selected = selected.sort_values("phenomenon", key=lambda names: names.map(tasks.index))
+        for _, row in selected.iterrows():
             model, task = row["model"], row["phenomenon"]
-            place = (name_of(model), task_name(task))
+            cell_key = (name_of(model), task_name(task))
             where = common.selection(lang, model, labels, phenomenon=task)
-            cell = row_accuracy_cell(row, place, where, "judgements", formula, "{:.2f}".format)
+            cell = row_accuracy_cell(row, cell_key, where, "judgements", formula, "{:.2f}".format)
             cells.append(replace(cell, stands_for=(model, task)))
         note = common.judged_by(labels).strip() if cells else "Without any answer here."
         if cells and labels.method == PUBLISHED:
@@ -272,22 +272,22 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterator[Cell]:
-    """Rank each task of a language by the models of a group, in hidden cells."""
+    """Yield hidden cells with the rank of each task of a language, by the models of a group."""
     heading, name = GROUPS[group]
     models = [model for model in common.models_of(rows) if common.group_of(model) == heading]
-    inside = basic.select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
-    tasks = common.tasks_of(inside).get(lang, [])
+    selected = basic.select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
+    tasks = common.tasks_of(selected).get(lang, [])
     where = common.selection(lang, models, labels, phenomenon=tasks, paradigm=ALL)
     for task in tasks:
         cell_key = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
         formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)
         more: dict[str, Any] = {"stands_for": (f"{lang} {group}", task), "printed": False}
         more["n"] = len(models)
-        yield formula_cell(inside, cell_key, formula, "accuracies", where, ".1f", **more)
+        yield formula_cell(selected, cell_key, formula, "accuracies", where, ".1f", **more)
 
 
 def _place(lang: str, group: str, rank: int, n: int, labels: Labels) -> tuple[str, str] | None:
-    """Return row and column of a rank in Table 6; None in the middle."""
+    """Return row and column of a rank in Table 6; None for middle ranks, which are not listed."""
     if LISTED < rank <= n - LISTED:
         return None
     end, line = ("top 5", rank) if rank <= LISTED else ("bottom 5", rank - n + LISTED)
@@ -295,6 +295,6 @@ def _place(lang: str, group: str, rank: int, n: int, labels: Labels) -> tuple[st
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
-    """List statements on the benchmark, the models, the annotators and the results."""
+    """List the text's statements on the benchmark, the models, the annotators and the results."""
     cells, _ = printed_statements(read_printed(tables), RECOMPUTATION)
     return Exhibit(**describe("text"), cells=cells)

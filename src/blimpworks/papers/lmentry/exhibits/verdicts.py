@@ -1,6 +1,6 @@
-"""Draw Tables 52 and 53 (Moroni and others 2025, appendix A.6), and artefacts of the rules.
+"""Draw agreement with annotators, and the differences between published and corrected verdicts.
 
-Agreement by language, and published against corrected verdicts, are exhibits of ours.
+Tables 52 and 53 are those of Moroni and others (2025), appendix A.6; other exhibits are not theirs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,9 +26,8 @@ from blimpworks.papers.lmentry.exhibits.common import (
     named_section,
     printed_cells,
 )
-from blimpworks.papers.lmentry.exhibits.names import HEADS, LANGUAGES, TASK_NAMES, task_name
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
-from blimpworks.papers.lmentry.tasks import TASKS
+from blimpworks.papers.lmentry.tasks import HEADS, LANGUAGES, TASK_NAMES, TASKS, task_name
 
 LANGUAGE_OF = {"table52": "eng", "table53": "eus"}
 OVERALL, POOLED = "global accuracy", "all answers"
@@ -44,10 +43,10 @@ def _cells(
     where: Mapping[str, Any],
     stands_for: str | None = None,
 ) -> Iterator[Cell]:
-    """Return agreement and kappa of some judges: means over several rows, else with intervals."""
+    """Yield cells of agreement and kappa: means over several rows, or one row with intervals."""
     if rows.empty:
         return
-    for place, key, formula, scale, prefix in (
+    for cell_key, key, formula, scale, prefix in (
         ((row, columns[0]), "agreement", UNWEIGHTED, 100, ""),
         ((row, columns[1]), "kappa", formulas.KAPPA, 1, "kappa_"),
     ):
@@ -58,7 +57,7 @@ def _cells(
         ends = scale * rows[[f"{prefix}low", f"{prefix}high"]]
         if len(rows) == 1 and ends.notna().all(axis=None):
             more |= dict(zip(("low", "high"), ends.iloc[0], strict=True))
-        yield formula_cell(rows, place, formula, "annotation_agreement", where, ".2f", **more)
+        yield formula_cell(rows, cell_key, formula, "annotation_agreement", where, ".2f", **more)
 
 
 def _tasks_in(tasks: pd.Series) -> list[str]:
@@ -71,7 +70,7 @@ def _columns(name: str, share: str = AGREEMENT) -> dict[str, tuple[str, str]]:
 
 
 def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
-    """Draw Table 52 or 53: annotators' agreement with the verdicts, task by task."""
+    """Draw Table 52 or 53: annotators' agreement with the verdicts on each task."""
     lang = LANGUAGE_OF[table]
     language = LANGUAGES[lang].name
     if labels.source == "published":
@@ -100,7 +99,7 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
             where = {"lang": lang, "method": labels.method, "annotator": name}
             where |= {"phenomenon": phenomenon}
             cells += _cells(select_rows(judged, where), row, [*columns], where, stands_for)
-    # How many answers of a row the annotators have judged, or the fewest and the most.
+    # Number of answers of a row that annotators have judged: the least and the greatest.
     answers: dict[str, set[int]] = {}
     for cell in cells:
         answers.setdefault(cell.row, set()).add(cell.n or 0)
@@ -146,7 +145,7 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         **describe("agreement", below=below, absent=ABSENT),
         cells=cells,
-        # How many answers both sides of a row have judged.
+        # Number of answers that both judges of a row have judged.
         stub={cell.row: {COUNT: f"{cell.n:,}"} for cell in cells},
         heads=heads,
         sections=sections,
@@ -171,9 +170,9 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-NOTHING = 1e-9
-SHOWN = 3
-"""Tasks of each language that the table lists, by largest change."""
+ROUNDING_NOISE = 1e-9
+LISTED = 3
+"""Number of tasks of each language in the table: those with the largest changes."""
 COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Accuracy", PUBLISHED): (formulas.BY_PUBLISHED, ALL),
     ("Accuracy", CORRECTED): (formulas.BY_CORRECTED, ALL),
@@ -189,11 +188,11 @@ COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Answers", "cut off"): (sum_of("cut"), ALL),
     ("Answers", "echoes"): (sum_of("echoes"), ALL),
 }
-"""Heads of columns, with their formula and reasons for a change."""
-WRITTEN = {"Answers cut off": "cut", "Answers echoes": "echoes"}
-"""Columns that are left out if the judgements lack them."""
+"""Formula and reasons for a change of each column, by the two lines of its heading."""
+OPTIONAL = {"Answers cut off": "cut", "Answers echoes": "echoes"}
+"""Columns that are left out if the verdicts table has no numbers for them."""
 SIGNED = (formulas.CHANGE, formulas.SHARE_OF_CHANGE, formulas.DENOMINATORS)
-# Where both are the same, the diamond stands inside the ring.
+# If both accuracies are equal, the diamond is inside the ring.
 MARKS: dict[str, dict[str, Any]] = {
     "published rules": {"s": 26, "facecolor": "white", "edgecolor": ORANGE}
     | {"linewidth": 1.3, "marker": "o"},
@@ -203,30 +202,30 @@ GROUPS = {"all tasks": TASKS} | {
     group: tuple(task for task in TASKS if TASK_NAMES[task]["group"] == group)
     for group in dict.fromkeys(TASK_NAMES[task]["group"] for task in TASKS)
 }
-"""Panels of the figure: all tasks, and five groups that partition them."""
+"""Tasks of the figure's panels: all tasks, and five disjoint groups of them."""
 
 
 def _row(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) -> Iterator[Cell]:
-    """Yield accuracies by both methods, their difference, and the parts that add up to it."""
+    """Yield a row's cells: accuracies by both methods, their difference, and its parts."""
     where = {"lang": lang, "model": models_of(rows), "phenomenon": [*tasks]}
     judged = rows[rows["phenomenon"].isin(tasks) & (rows["reason"] == ALL)]
     for head, (formula, reason) in COLUMNS.items():
         column = " ".join(head)
-        if column in WRITTEN and judged[WRITTEN[column]].isna().any():
+        if column in OPTIONAL and judged[OPTIONAL[column]].isna().any():
             continue
-        form = ",.0f" if column in WRITTEN or formula == formulas.CHANGED else ".1f"
+        form = ",.0f" if column in OPTIONAL or formula == formulas.CHANGED else ".1f"
         chosen = where | {"reason": reason}
         cell = formula_cell(rows, (name, column), formula, "verdicts", chosen, form)
         if formula in SIGNED:
-            # The minus is as in print; zero has no sign.
+            # A typographic minus; zero has no sign.
             text = f"{cell.value:+.1f}".replace("-", "−")
             text = "0.0" if text[1:] == "0.0" else text
-            cell = replace(cell, text="0" if abs(cell.value) < NOTHING else text)
+            cell = replace(cell, text="0" if abs(cell.value) < ROUNDING_NOISE else text)
         yield cell
 
 
 def artefacts(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw accuracy by published and by corrected rules, and the parts of their difference."""
+    """Draw the table of accuracies by published and corrected rules, with the parts of changes."""
     rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
     of_languages: list[Cell] = []
     of_tasks: list[Cell] = []
@@ -240,13 +239,13 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
             name = f"{language_code(lang, labels)} {task_name(task)}"
             cells = [*_row(on_tasks, name, lang, [task])]
             change = next(abs(cell.value) for cell in cells if cell.column == "Accuracy change")
-            if change > NOTHING:
+            if change > ROUNDING_NOISE:
                 changes.append((change, cells))
-        for _, cells in sorted(changes, key=lambda change: -change[0])[:SHOWN]:
+        for _, cells in sorted(changes, key=lambda change: -change[0])[:LISTED]:
             of_tasks += cells
-    shown = {cell.column for cell in of_languages}
-    named_heads = ((" ".join(head), head) for head in COLUMNS)
-    heads = {n: head for n, head in named_heads if n not in WRITTEN or n in shown}
+    columns = {cell.column for cell in of_languages}
+    all_heads = {" ".join(head): head for head in COLUMNS}
+    heads = {name: h for name, h in all_heads.items() if name not in OPTIONAL or name in columns}
     sections = [named_section("Language", (cell.row for cell in of_languages), [*heads])]
     if of_tasks:
         below = ["Tasks that change most", *(cell.row for cell in of_tasks)]
@@ -260,21 +259,21 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw accuracy by published and by corrected rules, by language and group of tasks."""
+    """Draw the figure of accuracies by published and corrected rules, by language and group."""
     rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
     langs = languages_of(rows)
     cells = []
     for group, members in GROUPS.items():
         for lang in langs:
-            inside = rows[(rows["lang"] == lang) & rows["phenomenon"].isin(members)]
-            tasks = [task for task in members if (inside["phenomenon"] == task).any()]
-            where = {"lang": lang, "model": models_of(inside), "phenomenon": tasks, "reason": ALL}
-            for method, formula in zip(
-                VARIANTS, (formulas.BY_PUBLISHED, formulas.BY_CORRECTED), strict=True
-            ):
-                if tasks:
-                    cell_key = (language_name(lang, labels), f"{group}, {method}")
-                    cells.append(formula_cell(inside, cell_key, formula, "verdicts", where, ".1f"))
+            selected = rows[(rows["lang"] == lang) & rows["phenomenon"].isin(members)]
+            tasks = [task for task in members if (selected["phenomenon"] == task).any()]
+            if not tasks:
+                continue
+            where = {"lang": lang, "model": models_of(selected), "phenomenon": tasks, "reason": ALL}
+            for method in VARIANTS:
+                formula, _ = COLUMNS["Accuracy", method]
+                cell_key = (language_name(lang, labels), f"{group}, {method}")
+                cells.append(formula_cell(selected, cell_key, formula, "verdicts", where, ".1f"))
     figure = new_figure(COLUMN_INCHES, 1.1 + 3 * (0.25 + 0.115 * len(langs)))
     panels = figure.subplots(3, 2, sharex=True, sharey=True)
     values = {(cell.row, cell.column): cell.value for cell in cells}
@@ -282,7 +281,7 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
         if not cells:
             say(axes, "no verdicts")
             continue
-        # A line for each language from the one accuracy to the other.
+        # Draw a line for each language from one accuracy to the other.
         for y, lang in enumerate(langs):
             name = language_name(lang, labels)
             if (name, f"{group}, {PUBLISHED}") not in values:

@@ -1,9 +1,9 @@
-"""Make dialogues that train a small model to follow instructions in the benchmark's form.
+"""Make dialogues in the benchmark's form, to train a small model to follow instructions.
 
-Prompts have other arguments than the benchmark's: drawn with another seed, and varied where that
-makes no difference. Answers are right by the tasks' definitions (Moroni and others 2025, Table 1),
-no more: of many right ones a simple rule makes one, and sentences are those of prompts with a word
-put in.
+The prompts' arguments differ from the benchmark's: they are drawn with another seed, and varied in
+tasks that allow it. Answers are right by the tasks' definitions (Moroni and others 2025, Table 1).
+If a task has many right answers, a simple rule makes one; sentences are those of prompts, with the
+word in question put in.
 """
 
 import json
@@ -24,9 +24,9 @@ from blimpworks.tables import PROMPTS, read_table
 
 FRAMES = 12
 MARKS = "\"'“”«»„‘’,.:;?!¿¡()…"
-"""Characters that are no part of a word at its ends."""
+"""Characters at the ends of a word that are not part of it."""
 PARTS = (1, 2, 3)
-"""Numbers of letters that a prompt asks for instead of one."""
+"""Possible numbers of letters in a varied prompt about a letter."""
 Row = dict[str, Any]
 SENTENCES = ("sentence_containing", "sentence_not_containing", "starts_with_word", "ends_with_word")
 OPEN_ANSWERS = (*LETTERS, *SENTENCES)
@@ -37,38 +37,40 @@ VARIED = (*FROM_SENTENCES, "first_letter", "last_letter", *OPEN_ANSWERS, "homoph
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Words and sentences in the prompts of a language."""
+    """Vocabulary and sentences of the prompts of a language."""
 
-    words: tuple[str, ...]
-    """Single words of letters, short ones first."""
+    vocabulary: tuple[str, ...]
+    """Words of letters, short ones first."""
     frames: tuple[tuple[str, ...], ...]
-    """Words of short sentences, without their full stop."""
+    """Words of the shortest sentences, without their full stop."""
 
     @classmethod
     def of(cls, rows: Iterable[Row]) -> "Pool":
-        """Collect words and sentences from arguments of prompts."""
-        word_set, sentences = set[str](), set[str]()
+        """Collect words and sentences from the arguments of prompts."""
+        words, sentences = set[str](), set[str]()
         for row in rows:
             arguments = row["arguments"]
-            if text := arguments.get("sentence"):
-                sentences.add(text)
-            word_set.update(arguments[role] for role in ("word", "query") if arguments.get(role))
-        word_set.update(word.strip(MARKS) for text in sentences for word in text.split())
-        usable = (word for word in word_set if word.isalpha() and len(word) > 1)
-        split = (tuple(t.rstrip(".").split()) for t in sorted(sentences, key=lambda t: (len(t), t)))
-        frames = [frame for frame in split if len(frame) > 2][:FRAMES]
-        return cls(tuple(sorted(usable, key=lambda word: (len(word), word))), tuple(frames))
+            if sentence := arguments.get("sentence"):
+                sentences.add(sentence)
+            words.update(arguments[name] for name in ("word", "query") if arguments.get(name))
+        words.update(word.strip(MARKS) for sentence in sentences for word in sentence.split())
+        vocabulary = [word for word in words if word.isalpha() and len(word) > 1]
+        shortest_first = sorted(sentences, key=lambda sentence: (len(sentence), sentence))
+        frames = [tuple(sentence.rstrip(".").split()) for sentence in shortest_first]
+        frames = [frame for frame in frames if len(frame) > 2][:FRAMES]
+        vocabulary.sort(key=lambda word: (len(word), word))
+        return cls(tuple(vocabulary), tuple(frames))
 
 
 def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
-    """Return a right answer to a prompt, or None without a rule for one."""
+    """Return a right answer to a prompt; None for a task without a rule for it."""
     task, arguments = row["phenomenon"], row["arguments"]
     if row["answer"] is not None:
         return str(row["answer"])
     if task in LETTERS:
-        # The shortest word of more than the letters that fits them.
+        # The shortest right word that is longer than the letters.
         letters = arguments["letter"].lower()
-        longer = (word for word in pool.words if len(word) > max(2, len(letters)))
+        longer = (word for word in pool.vocabulary if len(word) > max(2, len(letters)))
         return next((word for word in longer if LETTERS[task](word.lower(), letters)), None)
     if task not in SENTENCES:
         return None
@@ -79,38 +81,49 @@ def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
         return None
     frame = list(draw.choice(frames))
     if task != "sentence_not_containing":
-        # The word stands in the place of one of the frame.
+        # The word replaces one of the frame's words.
         word_positions = {"starts_with_word": 0, "ends_with_word": -1}
         frame[word_positions.get(task, len(frame) // 2)] = word
     return f"{' '.join(frame)}."
 
 
-def _variation(row: Row, pool: Pool, draw: random.Random) -> tuple[str, str, str | None] | None:
-    """Return another argument for a task of ``VARIED``: role, value, an only answer; or None."""
+Variation = tuple[str, str, str | None]
+"""Name and value of a new argument, and the gold answer: None in tasks with many right answers."""
+
+
+def _part_of_sentence(row: Row, draw: random.Random) -> Variation | None:
+    """Return a part of the sentence that contains the words in question; None if impossible."""
+    task, arguments = row["phenomenon"], row["arguments"]
+    sentence_words = arguments["sentence"].split()
+    bare = [word.strip(MARKS) for word in sentence_words]
+    first, last = 0, len(sentence_words) - 1
+    query = arguments.get("query")
+    if query is None:
+        start = draw.randint(0, last // 2)
+        end = draw.randint(start + last // 2, last)
+    else:
+        if bare.count(query) != 1:
+            return None
+        position = bare.index(query)
+        first = position if task == "word_after" else position - 1
+        last = first + 1
+        if first < 0 or last == len(sentence_words):
+            return None
+        start, end = draw.randint(0, first), draw.randint(last, len(sentence_words) - 1)
+    positions = {"first_word": start, "last_word": end, "word_after": last, "word_before": first}
+    answer = bare[positions[task]]
+    phrase = " ".join(sentence_words[start : end + 1]).strip(",;:")
+    return ("sentence", phrase, answer) if answer and end > start else None
+
+
+def _variation(row: Row, pool: Pool, draw: random.Random) -> Variation | None:
+    """Return another argument for a task of ``VARIED``; None if impossible."""
     task, arguments = row["phenomenon"], row["arguments"]
     if task in FROM_SENTENCES:
-        # A part of the sentence, with the words that are asked about.
-        sentence_words = arguments["sentence"].split()
-        bare = [word.strip(MARKS) for word in sentence_words]
-        first, last = 0, len(sentence_words) - 1
-        if (query := arguments.get("query")) is not None:
-            if bare.count(query) != 1:
-                return None
-            at = bare.index(query)
-            first, last = (at, at + 1) if task == "word_after" else (at - 1, at)
-            if first < 0 or last == len(sentence_words):
-                return None
-            start, end = draw.randint(0, first), draw.randint(last, len(sentence_words) - 1)
-        else:
-            start = draw.randint(0, last // 2)
-            end = draw.randint(start + last // 2, last)
-        answers = {"first_word": start, "last_word": end, "word_after": last, "word_before": first}
-        answer = bare[answers[task]]
-        phrase = " ".join(sentence_words[start : end + 1]).strip(",;:")
-        return ("sentence", phrase, answer) if answer and end > start else None
-    word = draw.choice(pool.words)
+        return _part_of_sentence(row, draw)
+    word = draw.choice(pool.vocabulary)
     if task in LETTERS:
-        # Letters that follow one another in some word; one letter is asked for in upper case.
+        # Neighbouring letters of some word; a single letter is in upper case.
         size = draw.choice(PARTS)
         start = draw.randint(0, max(0, len(word) - size))
         if task in ("starts_with_letter", "ends_with_letter"):
@@ -118,33 +131,34 @@ def _variation(row: Row, pool: Pool, draw: random.Random) -> tuple[str, str, str
         letters = word[start : start + size]
         return "letter", letters.upper() if size == 1 else letters.lower(), None
     if task == "homophones":
-        taken = word in (arguments["query"], arguments["answer"])
-        return None if taken else ("distractor", word, row["answer"])
+        is_right = word in (arguments["query"], arguments["answer"])
+        return None if is_right else ("distractor", word, row["answer"])
     return "word", word, {"first_letter": word[0], "last_letter": word[-1]}.get(task)
 
 
 def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
     """Return a row with another argument in its prompt, and its answer; None if impossible."""
-    has_words = row["phenomenon"] in VARIED and pool.words
-    variation = _variation(row, pool, draw) if has_words else None
+    if row["phenomenon"] not in VARIED or not pool.vocabulary:
+        return None
+    variation = _variation(row, pool, draw)
     if variation is None:
         return None
-    role, value, answer = variation
-    # The argument as it stands in the prompt, with the marks around it.
-    argument = row["arguments"].get(role)
+    name, value, answer = variation
+    # The argument in the prompt, with the marks around it.
+    argument = row["arguments"].get(name)
     match = argument and re.search(rf"[\"'“„«]{re.escape(argument)}[\"'”“»]", row["prompt"])
     if not match:
         return None
     quoted = match[0]
     prompt = row["prompt"].replace(quoted, f"{quoted[0]}{value}{quoted[-1]}", 1)
-    arguments = row["arguments"] | {role: value}
+    arguments = row["arguments"] | {name: value}
     return row | {"prompt": prompt, "answer": answer, "arguments": arguments}
 
 
 TRIES = 20
-"""Failed tries in a row after which a template has enough prompts."""
+"""Number of successive failures after which no more prompts of a template are made."""
 QUOTED = 3
-"""Template whose one-word answers are quoted, so that judges and readers meet several forms."""
+"""Number of the template with quoted one-word answers, so that forms of answers vary."""
 UNQUOTED = ("any_words_from_category", "all_words_from_category", "bigger_number", "smaller_number")
 """Tasks whose answers are never quoted."""
 FIELDS = ("lang", "phenomenon", "template", "prompt", "answer", "arguments")
@@ -153,12 +167,12 @@ FIELDS = ("lang", "phenomenon", "template", "prompt", "answer", "arguments")
 def make_dialogues(
     practice: list[Row], taken: set[str], systems: dict[str, str], seed: int, most: int
 ) -> Iterator[dict[str, str]]:
-    """Make at most ``most`` dialogues of each language, task and template from ``practice``.
+    """Yield at most ``most`` dialogues of each language, task and template from ``practice``.
 
-    Prompts in ``taken`` are left out; new ones are added to it. ``systems``: system prompt by
-    language. The same ``seed`` makes the same dialogues.
+    Prompts in ``taken`` are left out, and the new ones are added to it. ``systems``: system prompt
+    by language. The same ``seed`` makes the same dialogues.
     """
-    # Subsets of tasks ask the same and are left out.
+    # Subsets of tasks ask the same as their tasks.
     groups: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
     for row in practice:
         if row["phenomenon"] in TASKS:

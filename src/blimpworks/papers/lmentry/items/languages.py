@@ -1,8 +1,8 @@
-"""Sort by a language's alphabet; decline Basque categories, and spell Basque numbers.
+"""Sort words by a language's alphabet; decline Basque categories, and spell Basque numbers.
 
-Source of the orders: the languages' dictionaries. An accented letter that is no letter of its own
-(German ä, Catalan ç, Italian è) is sorted as its base letter. Hangul syllables have the order of
-their code points, as in South Korean dictionaries.
+Source of the alphabetical orders: the languages' dictionaries. An accented letter that is not a
+separate letter of the alphabet (German ä, Catalan ç, Italian è) is sorted as its base letter.
+Hangul syllables have the order of their code points, as in South Korean dictionaries.
 
 Source of the Basque forms: Moroni, Aula-Blasco, Conia and others (2025), appendix A.3; regular
 declension of common nouns and numbers, which num2words does not have (Hualde and Ortiz de Urbina, A
@@ -18,7 +18,7 @@ from jamo import h2j, j2hcj
 Key = tuple[tuple[int, ...], str, str]
 FIRST_JAMO, LAST_JAMO = "ㄱ", "ㅣ"
 CONSONANTS = 19
-"""Consonants, which come first in the Hangul alphabet; each syllable begins with one."""
+"""Number of consonants, which are first in the Hangul alphabet; each syllable begins with one."""
 
 
 def in_letters(word: str) -> str:
@@ -43,7 +43,7 @@ class Alphabet:
         self._rank = {letter: number for number, letter in enumerate(letters)}
 
     def letter_of(self, character: str) -> str:
-        """Return the letter that a character is sorted as, or an empty text."""
+        """Return the letter of the alphabet that a character is sorted as, or an empty text."""
         base = unicodedata.normalize("NFD", character)[0]
         return next((letter for letter in (character, base) if letter in self._rank), "")
 
@@ -73,7 +73,7 @@ ENDINGS: dict[Case, tuple[str, str, str]] = {
     "absolutive_plural": ("ak", "ak", "ak"),
     "comitative_singular": ("arekin", "arekin", "arekin"),
     "comitative_plural": ("ekin", "ekin", "ekin"),
-    # Both indefinite, the genitive possessive.
+    # Both are indefinite; the genitive is possessive.
     "ergative": ("ak", "k", "ek"),
     "genitive": ("aren", "ren", "en"),
 }
@@ -81,7 +81,7 @@ ENDINGS: dict[Case, tuple[str, str, str]] = {
 
 
 def decline(noun: str, case: Case) -> str:
-    """Decline the last word of a noun phrase; r is doubled before an ending."""
+    """Decline the last word of a noun phrase; a final r is doubled."""
     after_a, after_vowel, after_consonant = ENDINGS[case]
     if noun.endswith("a"):
         return noun[:-1] + after_a
@@ -91,17 +91,18 @@ def decline(noun: str, case: Case) -> str:
 
 
 def _related(category: str, have: str) -> str:
-    # Words that have to do with an abstract category.
+    # The phrase "words that have to do with" a category.
     return f"{decline(category, 'comitative_singular')} zerikusia {have} hitz"
 
 
 def category_name(
     category: str, task: str, number: int, abstract: frozenset[str], *, correct: bool
 ) -> str:
-    """Return a category as template ``number`` of a task on categories has it.
+    """Return a Basque category as template ``number`` of a task on categories has it.
 
-    Words relate to ``abstract`` categories and belong to others. The release replaces "and" by "or"
-    in a name before it looks the name up, and so misses one; ``correct`` looks it up first.
+    Words relate to ``abstract`` categories and belong to other categories. The release replaces
+    "and" by "or" in a name before it looks the name up in ``abstract``, and so misses one name;
+    with ``correct`` it is looked up first.
     """
     if task in ("most_associated_word", "least_associated_word"):
         case: Case = "absolutive_singular" if category in abstract else "absolutive_plural"
@@ -123,7 +124,7 @@ _HUNDREDS = (*_IRREGULAR, *(f"{unit}ehun" for unit in _TO_TEN[5:]))
 
 
 def spelled(number: int) -> str:
-    """Spell ``number``, 0 to 999: by scores, and ``eta`` after the hundreds. Raises ValueError."""
+    """Spell a number from 0 to 999 in Basque, which counts by scores. Raises ValueError."""
     if not 0 <= number < 1000:
         raise ValueError(f"Basque number {number}: expected 0 to 999")
     hundreds, remainder = divmod(number, 100)
@@ -137,7 +138,7 @@ def spelled(number: int) -> str:
 
 SPELLED: dict[str, Callable[[int], str]] = {
     "eu": spelled,
-    # With an older form of eighteen.
+    # The release has an older form of eighteen.
     "eu-release": lambda number: spelled(number).replace("hemezortzi", "hamazortzi"),
 }
-"""Spelling by its name in packs, for languages that num2words lacks."""
+"""Functions that spell a number, by name in packs, for languages that num2words lacks."""

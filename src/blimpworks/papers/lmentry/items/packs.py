@@ -1,19 +1,23 @@
-"""Read language packs (Moroni and others 2025, section 3.2, Tables 7 to 33)."""
+"""Read the language packs, and the declarations of how each task's arguments are drawn.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 7 to 33, appendix A.3, and
+the benchmark's released code at the paper's time.
+"""
 
 import string
 from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import pandas as pd
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
-from blimpworks.campaign.settings.base import parse_yaml
+from blimpworks.campaign.settings.base import Positive, Variant, complaints, parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.tasks import FIELDS, PARENTS, task_of
+from blimpworks.papers.lmentry.tasks import FIELDS, PARENTS, TASKS, task_of
 from blimpworks.strict import Strict
 
 Templates = Annotated[tuple[str, ...], Field(min_length=1)]
@@ -21,38 +25,39 @@ SYSTEM = "system"
 
 
 class Lists(Strict):
-    """Joining of words in a row."""
+    """Joining of words to a list."""
 
     last: str
     """Text before the last word, such as " and "."""
     slips: dict[str, str] = Field(default={})
-    """The release's text instead, by task or subset; not in the variant corrected."""
+    """Wrong texts of the release, by task or subset, which the corrected variant does not have."""
 
 
 class Pack(Strict):
-    """A language of Multi-LMentry."""
+    """The language pack: all that the prompts and verdicts of one language need."""
 
     lang: str
     """ISO 639-3 code."""
     name: str
     """English name."""
     resources: str
-    """Name of the folder of its annotated resources."""
+    """Name of the folder with the annotated resources."""
     system: str
     """System prompt (Table 7)."""
     alphabet: str
-    """Its letters in lower case, in alphabetical order."""
+    """Letters in lower case, in alphabetical order."""
     also: str = ""
-    """Further characters of words, which prompts may ask for."""
+    """Other characters of words that prompts may ask for."""
     letters: dict[Literal["contains", "starts", "ends"], str] = Field(default={})
-    """Letters that the release asks for; by default those of the list's words."""
+    """Letters that the release asks for; the default is all letters of the words."""
     yes_no: tuple[str, str] | None = None
-    """Answers to questions on categories, which need them."""
+    """Words for yes and no; required by the tasks on categories."""
     yes_no_corrected: tuple[str, str] | None = None
-    """Right spelling of ``yes_no``, if the release has another."""
+    """Right spelling of ``yes_no``, if the release misspells it."""
     lists: Lists = Lists(last=", ")
     categories: dict[str, dict[str, str]] = Field(default={})
-    """Other names of categories, by task and number of the template: ``task.1``."""
+    """Names of categories in a prompt, by task and number of the template (``task.1``), where they
+    differ from the resources'."""
     declension: Literal["basque"] | None = None
     """Declension of categories' names in a prompt."""
     abstract: frozenset[str] = frozenset()
@@ -60,12 +65,12 @@ class Pack(Strict):
     templates: dict[str, Templates]
     """Templates of each task, in order, with arguments in braces."""
     corrected: dict[str, str] = Field(default={})
-    """Replacements of templates in the variant corrected, by task and number: ``task.2``."""
+    """Templates of the corrected variant, by task and number (``task.2``), where they differ."""
     slips: dict[str, str] = Field(default={})
-    """Templates of a subset that differ from its task's in the release, by subset and number; not
-    in the variant corrected."""
+    """Templates of a subset that the release words unlike its task's, by subset and number; the
+    corrected variant does not have them."""
     answers: AnswerPatterns | None = None
-    """Patterns of answers; null if nobody has written them yet."""
+    """Patterns of answers; null if they are not written yet."""
 
     @model_validator(mode="after")
     def _check_templates(self) -> Self:
@@ -80,15 +85,15 @@ class Pack(Strict):
             raise ValueError("yes_no is missing; expected the words for yes and no")
         return self
 
-    def _check_key(self, kind: str, key: str, task: str, text: str) -> None:
+    def _check_key(self, section: str, key: str, task: str, text: str) -> None:
         number = key.rpartition(".")[2]
         if number not in [str(n + 1) for n in range(len(self.templates.get(task, ())))]:
-            whose = "subset of a task" if kind == "slips" else "task"
+            expected = "subset of a task" if section == "slips" else "task"
             raise ValueError(
-                f"{kind} {key!r}: no such template; expected a {whose} of 'templates' and the "
-                "number of one of its templates, such as first_word.2"
+                f"{section} {key!r}: no such template; expected a {expected} of 'templates' and "
+                "the number of one of its templates, such as first_word.2"
             )
-        _check_fields(f"{kind} {key!r}", task, text)
+        _check_fields(f"{section} {key!r}", task, text)
 
     def template(self, name: str, number: int, *, corrected: bool) -> str:
         """Return a template of a task or subset; ``number`` counts from 1."""
@@ -100,7 +105,7 @@ class Pack(Strict):
 
 
 def _check_fields(key: str, task: str, text: str) -> None:
-    """Raise ValueError for an unknown task, or other fields than the task's."""
+    """Raise ValueError for an unknown task, or a template without exactly the task's fields."""
     if task not in FIELDS:
         close = get_close_matches(task, FIELDS, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else f"; expected {', '.join(FIELDS)}"
@@ -116,10 +121,10 @@ def _check_fields(key: str, task: str, text: str) -> None:
 
 
 def read_texts(paths: Sequence[Path]) -> pd.DataFrame:
-    """Read the system prompt and the templates of packs: a row each.
+    """Read the system prompt and the templates of packs, one row each.
 
     ``key``: "system", or task and number of a template; ``phenomenon``: the task; ``published``:
-    the release's wording; ``corrected``: the right one, None if the same.
+    the release's wording; ``corrected``: the corrected wording, None if it is the same.
     """
     rows: list[tuple[str, str | None, str, str, str | None]] = []
     for pack in map(read_pack, paths):
@@ -138,23 +143,26 @@ def _parsed_once(path: Path, _changed: int) -> Pack:
 
 
 def _parsed(path: Path) -> Pack:
-    # Parsed once while the file is the same: every job asks for it.
+    # Parsed again only after a change of the file: the Snakefile asks for packs many times.
     return _parsed_once(path, path.stat().st_mtime_ns if path.exists() else 0)
 
 
 def _lenders(pack: Pack, folder: Path) -> dict[str, Path]:
-    # Packs whose patterns the release uses for some of a pack's tasks, by language.
+    # Packs with patterns that the release uses for some of this pack's tasks, by language.
     scorers = pack.answers.published_scorers if pack.answers else {}
     return {lang: folder / f"{lang}.yaml" for lang in sorted({*scorers.values()})}
 
 
 def pack_files(path: Path) -> list[Path]:
-    """List a pack, and the packs that its published verdicts take patterns from."""
+    """Return a pack's file, and the files of packs that its published verdicts use patterns of."""
     return [path, *_lenders(_parsed(path), path.parent).values()]
 
 
 def read_pack(path: Path) -> Pack:
-    """Read a pack from YAML, with patterns of neighbouring packs. Raises UserError."""
+    """Read a pack from YAML, with the patterns that it borrows from other packs in its folder.
+
+    Raises UserError for a faulty pack.
+    """
     pack = _parsed(path)
     lent = {}
     for lang, file in _lenders(pack, path.parent).items():
@@ -169,3 +177,143 @@ def read_pack(path: Path) -> Pack:
         return pack
     answers = pack.answers.model_copy(update={"lent": lent})
     return pack.model_copy(update={"answers": answers})
+
+
+ALL = "all"
+
+
+class Declaration(Strict):
+    """Settings for the arguments of one task or subset, in one language and variant."""
+
+    sampler: Literal[
+        "words",
+        "letters",
+        "associated",
+        "category",
+        "order",
+        "lengths",
+        "numbers",
+        "rhymes",
+        "homophones",
+        "neighbours",
+        "ends",
+    ]
+    """Sampler of the arguments."""
+    resource: Literal["words", "forms", "categories", "nouns", "unambiguous", ""] = ""
+    """Resource with the words or distractors; empty for the sampler's default."""
+    made: bool = True
+    """Whether the task exists in this language."""
+    size: Positive = 1000
+    """Number of prompts to draw for a template; all if there are fewer."""
+    nominal: Positive | Literal["drawn", "made"] = "drawn"
+    """Number of a template's prompts by the release's settings: ``drawn`` is ``size``, or all for
+    samplers that take all; ``made`` is the number of prompts that are made."""
+    opposite: bool = False
+    """Whether it is the sampler's opposite task: least associated, all, less, smaller, before."""
+    levels: tuple[str, ...] = ()
+    """CEFR levels of the words, where words have any."""
+    pos: tuple[str, ...] = ()
+    """Parts of speech of the drawn words; empty for all."""
+    shortest: Positive = 1
+    """Number of letters of the shortest word."""
+    end: Literal["first", "last", ""] = ""
+    """Whether the answer is the first or the last letter or word."""
+    letters: Literal["contains", "starts", "ends"] = "contains"
+    """Position of the letter in words; the pack has a list of letters for each."""
+    letters_of: Literal["release", "alphabet"] = "release"
+    """Source of the letters: the pack's list, or the letters that words have at that position."""
+    relation: Literal["any", "far", "different", "consecutive", "same", "similar"] = "any"
+    """Relation between the first letters of two words, or between the spellings of rhymes."""
+    initials: Literal["ascii", "all", "found", "alphabet"] = "ascii"
+    """Order of first letters: a to z (``ascii`` without other words, ``all`` with them), order of
+    the words that have them (``found``), or the language's alphabet."""
+    order: Literal["codepoint", "alphabet"] = "codepoint"
+    """Alphabetical order by code points, or by the language's alphabet."""
+    difference: tuple[int, int] | None = None
+    """Least and largest difference of two words' lengths."""
+    lengths: Literal["release", "all"] = "release"
+    """Lengths of answers and distractors: all possible ones, or without those that the release
+    misses."""
+    letters_only: bool = False
+    """Whether words have letters only and repeat none of them, in either case."""
+    distractors: tuple[int, ...] = ()
+    """Possible numbers of words from other categories, of five words."""
+    fewest: Positive = 5
+    """Number of words of the smallest category."""
+    ambiguous: bool = True
+    """Whether distractors may also be right answers."""
+    rename: dict[str, str] = Field(default={})
+    """New names of categories, which then come last."""
+    punctuation: str = '.",:'
+    """Marks to remove from sentences."""
+    stop_words: str = ""
+    """Words that are never answers."""
+    clean: bool = False
+    """Whether known faults of resources are corrected before use."""
+    wording: Variant = "published"
+    """Variant of the templates."""
+
+
+class Decision(Strict):
+    """A difference between the variants: a description of both, and the changed settings."""
+
+    published: str
+    corrected: str
+    tasks: dict[str, dict[str, Any]]
+    """Settings by task (also for its subsets), by subset, or by ``all``."""
+
+
+class Declarations(Strict):
+    """The file of declarations (``config/lmentry/tasks.yaml``)."""
+
+    languages: dict[str, dict[str, Any]]
+    tasks: dict[str, dict[str, Any]]
+    subsets: dict[str, dict[str, Any]]
+    decisions: dict[str, Decision]
+
+
+def read_declarations(path: Path) -> Declarations:
+    """Read declarations from YAML, which must have all tasks and subsets, and no others.
+
+    Raises UserError with the file and the key for a faulty declaration.
+    """
+    declarations = parse_yaml(Declarations, path, "declarations of tasks")
+    for section, allowed_names in (("tasks", TASKS), ("subsets", tuple(PARENTS))):
+        wrong = set(getattr(declarations, section)) ^ set(allowed_names)
+        if wrong:
+            raise UserError(
+                f"{path}: {section}: {min(wrong)!r} is missing or unknown; expected exactly "
+                f"{', '.join(allowed_names)}."
+            )
+    names = {key for decision in declarations.decisions.values() for key in decision.tasks}
+    unknown = names - {ALL, *TASKS, *PARENTS}
+    if unknown:
+        raise UserError(
+            f"{path}: decisions: {min(unknown)!r} is no task or subset; expected one, or {ALL!r}."
+        )
+    for name in (*TASKS, *PARENTS):
+        for lang in ("", *declarations.languages):
+            declaration_of(declarations, name, lang, "corrected", path)
+    return declarations
+
+
+def declaration_of(
+    declared: Declarations, name: str, lang: str, variant: Variant, path: Path | str = "tasks.yaml"
+) -> Declaration:
+    """Return the declaration of a task or subset in a language. Raises UserError."""
+    merged: dict[str, Any] = {}
+    levels = [declared.tasks[task_of(name)], declared.subsets.get(name, {})]
+    for settings in levels:
+        merged |= {key: value for key, value in settings.items() if key != "languages"}
+    merged |= declared.languages.get(lang, {})
+    for settings in levels:
+        merged |= settings.get("languages", {}).get(lang, {})
+    if variant == "corrected":
+        for key in dict.fromkeys((ALL, task_of(name), name)):
+            for decision in declared.decisions.values():
+                merged |= decision.tasks.get(key, {})
+    try:
+        return Declaration.model_validate(merged)
+    except ValidationError as error:
+        where = f"{path}: {name}" + (f" ({lang})" if lang else "")
+        raise UserError(complaints(error.errors(), merged, where)) from error

@@ -1,8 +1,8 @@
 """Make the prompts of Multi-LMentry in one language, and count those by the release's settings.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.2 and 3.3, Tables 1, 8 to 33 and
-54; the released code for the joining of lists and the names of categories. Its settings are data in
-``config/lmentry/tasks.yaml`` and the language packs.
+54; the released code for the joining of lists and the names of categories. The release's settings
+are in ``config/lmentry/tasks.yaml`` and in the language packs.
 """
 
 import json
@@ -13,14 +13,15 @@ from typing import Any
 
 from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id
-from blimpworks.papers.lmentry.items.declarations import (
+from blimpworks.papers.lmentry.items.languages import category_name
+from blimpworks.papers.lmentry.items.packs import (
     Declaration,
     Declarations,
+    Pack,
     declaration_of,
     read_declarations,
+    read_pack,
 )
-from blimpworks.papers.lmentry.items.languages import category_name
-from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.items.resources import Resources, cleaned, read_resources
 from blimpworks.papers.lmentry.items.sampling import Arguments, Source, draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
@@ -29,14 +30,14 @@ from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, TASKS, task_of
 from blimpworks.tables import PROMPTS, write_rows
 
 WITH_COMMAS = 3
-"""Template of each task that joins words by commas only."""
+"""Number of the template that joins words by commas only, in each task."""
 EXHAUSTIVE = ("letters", "homophones", "ends")
-"""Samplers that take all there is."""
+"""Samplers that take all possible arguments."""
 
 
-def row_of(pack: Pack, words: Sequence[str], name: str, number: int, *, corrected: bool) -> str:
-    """Quote words and join them as the language does in a task's template."""
-    quoted = [f'"{word}"' for word in words]
+def row_of(pack: Pack, listed: Sequence[str], name: str, number: int, *, corrected: bool) -> str:
+    """Quote words and join them to a list, as template ``number`` of a task does in a language."""
+    quoted = [f'"{word}"' for word in listed]
     usual = pack.lists.last
     last = usual if corrected else pack.lists.slips.get(name, usual)
     if number == WITH_COMMAS:
@@ -45,7 +46,7 @@ def row_of(pack: Pack, words: Sequence[str], name: str, number: int, *, correcte
 
 
 def prompt_of(pack: Pack, name: str, number: int, arguments: Arguments, *, corrected: bool) -> str:
-    """Fill template ``number`` of a task (or a subset's task) with arguments."""
+    """Fill template ``number`` of a task or subset with arguments."""
     task = task_of(name)
     values = {"word": arguments.get("query", ""), **arguments}
     if "words" in arguments:
@@ -53,37 +54,37 @@ def prompt_of(pack: Pack, name: str, number: int, arguments: Arguments, *, corre
     if "category" in arguments:
         category: str = arguments["category"]
         if pack.declension == "basque":
-            name_in_prompt = category_name(category, task, number, pack.abstract, correct=corrected)
+            category = category_name(category, task, number, pack.abstract, correct=corrected)
         else:
-            name_in_prompt = pack.categories.get(f"{task}.{number}", {}).get(category, category)
-        values["category"] = name_in_prompt
+            category = pack.categories.get(f"{task}.{number}", {}).get(category, category)
+        values["category"] = category
     return pack.template(name, number, corrected=corrected).format_map(values)
 
 
 def names_of(pack: Pack) -> list[str]:
-    """Return tasks with templates in a pack, and their subsets."""
+    """Return the tasks with templates in a pack, and their subsets."""
     return [name for name in (*TASKS, *PARENTS) if task_of(name) in pack.templates]
 
 
-def settled(task: Declaration) -> int | None:
-    """Return the settings' number of prompts of a template; None for all there are."""
+def _settings_number(task: Declaration) -> int | None:
+    """Return the number of a template's prompts by the settings; None for all possible ones."""
     if task.nominal == "drawn":
         return None if task.sampler in EXHAUSTIVE else task.size
     return None if task.nominal == "made" else task.nominal
 
 
 def nominal_of(task: Declaration, available: int, kept: int) -> int:
-    """Return the settings' number of prompts of a template, in proportion to those ``kept``."""
-    named = settled(task)
-    if named is None:
+    """Return the number of a template's prompts by the settings, in proportion to kept ones."""
+    number = _settings_number(task)
+    if number is None:
         return kept
-    return named if kept == available else max(1, round(named * kept / available))
+    return number if kept == available else max(1, round(number * kept / available))
 
 
 def prompts_of(
     released: Resources, pack: Pack, declarations: Declarations, options: LmentryOptions
 ) -> Iterator[dict[str, Any]]:
-    """Yield rows of PROMPTS: all tasks of a language, then all subsets, template by template."""
+    """Yield rows of PROMPTS: a language's tasks, then its subsets, template by template."""
     resources = {False: released, True: cleaned(released)}
     if options.variant == "corrected" and pack.yes_no_corrected:
         pack = pack.model_copy(update={"yes_no": pack.yes_no_corrected})
@@ -105,7 +106,7 @@ def prompts_of(
         for template, (number, arguments) in product(templates, kept):
             prompt = prompt_of(pack, name, template, arguments, corrected=corrected)
             answer = arguments.get("answer")
-            # In tasks on two arguments, which of them is right.
+            # In tasks with two arguments, the position of the right one.
             order = f"/answer={arguments['answer_index'] + 1}" if task in ORDERED else ""
             yield {
                 "item_id": item_id("lmentry", pack.lang, name, template, number, prompt),
@@ -133,15 +134,15 @@ def build_prompts(
 
 
 SETTINGS, RESOURCES = "settings", "resources"
-"""Bases of a number: the declarations and the pack alone, or the annotated resources too."""
+"""Bases of a number: declarations and pack only, or also the annotated resources."""
 
 
 def count_prompts(
     packs: Sequence[Path], declarations: Path, resources: Sequence[tuple[str, Path]], output: Path
 ) -> dict[str, int]:
-    """Write the settings' numbers of prompts by task and language; return counts by basis.
+    """Write the numbers of prompts by the settings, by task and language; return counts by basis.
 
-    Without a language's ``resources``, tasks that depend on them are left out.
+    ``resources``: language and file. Tasks that depend on missing resources are left out.
     """
     task_declarations = read_declarations(declarations)
     rows: list[dict[str, Any]] = []
@@ -150,7 +151,7 @@ def count_prompts(
         released = read_resources(files) if files else None
         for name in names_of(pack):
             task = declaration_of(task_declarations, name, pack.lang, "published")
-            nominal, basis = settled(task), SETTINGS
+            nominal, basis = _settings_number(task), SETTINGS
             if (task.sampler, task.nominal, task.letters_of) == ("letters", "drawn", "release"):
                 nominal = len(pack.letters.get(task.letters, "")) or None
             if nominal is None and task.made and released is not None:

@@ -2,10 +2,10 @@
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2 and appendix A.3.
 
-Released files have faults: a byte order mark (Galician homophones), a placeholder for a sentence
-(German), words with white space or a control character, repeated members and sentences. These stay
-unless the caller asks for clean resources. Not read: Korean homophones in two encodings, and verbs
-that no task uses.
+Released files have faults: a byte order mark (Galician homophones), a placeholder in place of a
+sentence (German), words with white space or a control character, repeated words and sentences.
+``cleaned`` removes them. Not read: Korean homophones in two encodings, and verbs, which no task
+uses.
 """
 
 import csv
@@ -39,8 +39,9 @@ class Resources:
 
     words: Words
     categories: Groups
-    """Words of all kinds by category."""
+    """Words of all parts of speech by category."""
     nouns: Groups
+    """Nouns by category."""
     rhymes: Groups
     homophones: Sequence[Mapping[str, str]]
     """Two words that sound alike, and distractors, by ``HOMOPHONE_COLUMNS``."""
@@ -52,7 +53,7 @@ class Resources:
 
 
 def read_resources(files: Sequence[Path]) -> Resources:
-    """Read resources from files of known names. Raises UserError if one is missing or malformed."""
+    """Read the resources from their files. Raises UserError for a missing or malformed file."""
     named = {path.name: path for path in files}
     categories, nouns = (ONE_LIST, ONE_LIST) if ONE_LIST in named else (CATEGORIES, NOUNS)
     for name in (WORDS, categories, nouns, RHYMES, SENTENCES):
@@ -69,7 +70,7 @@ def read_resources(files: Sequence[Path]) -> Resources:
         rhymes=_groups(named[RHYMES]),
         homophones=_rows(named[HOMOPHONES], HOMOPHONE_COLUMNS) if HOMOPHONES in named else [],
         sentences=[row["sentence"] for row in _rows(named[SENTENCES], ["sentence"])],
-        forms={word: facts for words in forms for word, facts in words.items()},
+        forms={word: facts for form in forms for word, facts in form.items()},
         unambiguous=[*_words(named[UNAMBIGUOUS])] if UNAMBIGUOUS in named else [],
     )
 
@@ -83,14 +84,14 @@ def _mapping(path: Path) -> dict[str, Any]:
 
 
 def _words(path: Path) -> Words:
-    words = _mapping(path)
-    for word, facts in words.items():
+    annotated = _mapping(path)
+    for word, facts in annotated.items():
         if not word or not isinstance(facts, dict) or "pos" not in facts:
             raise UserError(
                 f"{path}: {word!r} is {facts!r}; expected a word with an object such as "
                 '{"pos": "NOUN"}.'
             )
-    return words
+    return annotated
 
 
 def _groups(path: Path) -> dict[str, list[str]]:
@@ -126,7 +127,7 @@ def _tidy(word: str) -> str:
 
 
 def cleaned(resources: Resources) -> Resources:
-    """Return resources without the faults that this module names."""
+    """Return resources without the faults that the module's docstring lists."""
 
     def words_of(table: Words) -> Words:
         return {_tidy(word): facts for word, facts in table.items()}

@@ -1,9 +1,9 @@
-"""Draw the arguments of every task.
+"""Draw the arguments of each task's prompts.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 1 and 8, appendices A.2
-and A.3, and the benchmark's released code: the same order of draws makes the same arguments from
-the same seed. The release reseeds Python's generator for every template, so all templates have the
-same arguments, which are drawn once here.
+and A.3, and the benchmark's released code: the same order of draws gives the same arguments from
+the same seed. The release seeds Python's generator again for every template, so all templates have
+the same arguments, which are drawn once here.
 """
 
 from collections import Counter, defaultdict
@@ -16,21 +16,20 @@ from random import Random
 from string import ascii_lowercase
 from typing import Any
 
-from blimpworks.papers.lmentry.items.declarations import Declaration
 from blimpworks.papers.lmentry.items.languages import Alphabet, spell
-from blimpworks.papers.lmentry.items.packs import Pack
+from blimpworks.papers.lmentry.items.packs import Declaration, Pack
 from blimpworks.papers.lmentry.items.resources import UNLIKE, Groups, Resources, Words
 
 Arguments = dict[str, Any]
 """Values for a prompt and its judge, by the release's names."""
 Draws = Iterator[tuple[Hashable, Arguments] | None]
-"""Draws without end: identity and arguments of each; None for an unusable one."""
+"""Endless draws: the identity and the arguments of each; None for an unusable draw."""
 PATIENCE = 20_000
-"""Draws in a row without anything new that end the search."""
+"""Number of draws without a new result after which drawing ends."""
 LISTED = 5
 NUMBERS = range(10, 1000)
 FAR = 13
-"""Distance of first letters that counts as far (half of the Latin alphabet)."""
+"""Smallest distance of first letters that are far apart (half of the Latin alphabet)."""
 
 
 @dataclass(frozen=True)
@@ -43,49 +42,51 @@ class Source:
 
     @cached_property
     def alphabet(self) -> Alphabet:
-        """Letters of the language, in their order."""
+        """Alphabet of the language."""
         return Alphabet(self.pack.alphabet)
 
     @property
-    def known(self) -> Words:
-        """The list of words, with their annotation."""
+    def annotated(self) -> Words:
+        """Words of the task's resource, with their annotation."""
         return self.resources.forms if self.task.resource == "forms" else self.resources.words
 
     @cached_property
     def words(self) -> list[str]:
-        """Words of the wanted levels and length, in the order of their list."""
+        """Words of the task's levels and length, in the order of the resource."""
         levels = {*self.task.levels}
         return [
             word
-            for word, facts in self.known.items()
+            for word, facts in self.annotated.items()
             if len(word) >= self.task.shortest
             and (not levels or levels & {*facts.get("levels", ())})
         ]
 
     def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
-        """Return categories with enough words; renamed ones come last."""
-        chosen = {"nouns": self.resources.nouns, "categories": self.resources.categories}
-        groups = chosen.get(self.task.resource, usual)
-        named = self.task.rename
-        kept = {name: members for name, members in groups.items() if name not in named}
-        renamed = {named[name]: members for name, members in groups.items() if name in named}
-        return {name: w for name, w in (kept | renamed).items() if len(w) >= self.task.fewest}
+        """Return the words of categories with enough of them; renamed categories come last."""
+        resources = {"nouns": self.resources.nouns, "categories": self.resources.categories}
+        groups = resources.get(self.task.resource, usual)
+        new_names = self.task.rename
+        named = {name: members for name, members in groups.items() if name not in new_names}
+        named |= {new_names[name]: groups[name] for name in groups if name in new_names}
+        return {
+            name: members for name, members in named.items() if len(members) >= self.task.fewest
+        }
 
 
 def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
-    """Return arguments of a choice between two; ``answer_index`` 0 puts the answer first."""
+    """Return the arguments of a choice between two; ``answer_index`` 0 puts the answer first."""
     word1, word2 = (answer, distractor) if answer_index == 0 else (distractor, answer)
     named = {"answer": answer, "distractor": distractor, "answer_index": answer_index}
     return named | {"word1": word1, "word2": word2}
 
 
 def draw_words(source: Source, rng: Random) -> list[Arguments]:
-    """Sample words, then drop other parts of speech; the answer is a letter."""
+    """Sample words, then drop those of other parts of speech; an answer is a letter."""
     task = source.task
     chosen = rng.sample(source.words, min(task.size, len(source.words)))
     drawn = []
     for word in chosen:
-        pos = source.known[word]["pos"]
+        pos = source.annotated[word]["pos"]
         if task.pos and pos not in task.pos:
             continue
         arguments = {"word": word, "word_pos_tags": pos}
@@ -96,15 +97,16 @@ def draw_words(source: Source, rng: Random) -> list[Arguments]:
 
 
 def draw_letters(source: Source, rng: Random) -> list[Arguments]:
-    """Return every letter of the task; the release's by code point, since its order is unknown."""
-    where = source.task.letters
-    listed = source.pack.letters.get(where)
+    """Return all letters of the task; those of the release by code point, its order is unknown."""
+    position = source.task.letters
+    listed = source.pack.letters.get(position)
     if listed and source.task.letters_of == "release":
         return [{"letter": letter} for letter in sorted(listed)]
-    fits = {"starts": str.startswith, "ends": str.endswith, "contains": str.__contains__}[where]
+    tests = {"starts": str.startswith, "ends": str.endswith, "contains": str.__contains__}
+    has_letter = tests[position]
     spelled_words = [*map(spell, source.words)]
     letters = (*source.alphabet.letters, *source.pack.also)
-    return [{"letter": c} for c in letters if any(fits(word, c) for word in spelled_words)]
+    return [{"letter": c} for c in letters if any(has_letter(word, c) for word in spelled_words)]
 
 
 def draw_numbers(source: Source, rng: Random) -> Draws:
@@ -119,34 +121,35 @@ def draw_numbers(source: Source, rng: Random) -> Draws:
         yield tuple(numbers), named | in_prompt
 
 
-def _stripped(source: Source) -> Iterator[str]:
+def _sentences_without_marks(source: Source) -> Iterator[str]:
     marks = str.maketrans("", "", source.task.punctuation)
     stripped = (sentence.translate(marks) for sentence in source.resources.sentences)
     return (sentence for sentence in stripped if sentence.split())
 
 
 def draw_neighbours(source: Source, rng: Random) -> list[Arguments]:
-    """Draw words that are unique in their sentence, with the next or previous word."""
+    """Sample words that are unique in their sentence, with the next or previous word as answer."""
     step = -1 if source.task.opposite else 1
     stop_words = {*source.task.stop_words.split()}
     queries: list[Arguments] = []
-    for sentence in _stripped(source):
+    for sentence in _sentences_without_marks(source):
         tokens, counts = sentence.split(), Counter(sentence.lower().split())
         for position, word in enumerate(tokens):
-            beside = position + step
-            if not 0 <= beside < len(tokens) or counts[word.lower()] > 1:
+            neighbour = position + step
+            if not 0 <= neighbour < len(tokens) or counts[word.lower()] > 1:
                 continue
-            if tokens[beside].lower() not in stop_words:
+            answer = tokens[neighbour]
+            if answer.lower() not in stop_words:
                 query: Arguments = {"sentence": sentence, "query": word}
-                query |= {"query_position_in_sentence": position, "answer": tokens[beside]}
-                queries.append(query)
+                queries.append(query | {"query_position_in_sentence": position, "answer": answer})
     return rng.sample(queries, min(source.task.size, len(queries)))
 
 
 def draw_ends(source: Source, rng: Random) -> list[Arguments]:
-    """Return every sentence, with its first or last word."""
+    """Return all sentences, with their first or last word as answer."""
     index = 0 if source.task.end == "first" else -1
-    return [{"sentence": s, "answer": s.split()[index]} for s in _stripped(source)]
+    sentences = _sentences_without_marks(source)
+    return [{"sentence": s, "answer": s.split()[index]} for s in sentences]
 
 
 def draw_associated(source: Source, rng: Random) -> Draws:
@@ -165,7 +168,7 @@ def draw_associated(source: Source, rng: Random) -> Draws:
                 yield None
                 continue
         answer = rng.choice(answers)
-        number = rng.choice((LISTED - 1,))  # a draw of the release
+        number = rng.choice((LISTED - 1,))  # the release draws here too
         distractors = rng.sample(distractors_pool, number)
         index = rng.choice(range(number + 1))
         category = distractor_group if task.opposite else answer_group
@@ -177,45 +180,45 @@ def draw_associated(source: Source, rng: Random) -> Draws:
 
 
 def draw_category(source: Source, rng: Random) -> Draws:
-    """Draw five words, some from other categories than the asked one; the answer is yes or no."""
+    """Draw five words, some not of the category in question; the answer is yes or no."""
     groups = source.categories(source.resources.nouns)
     names, task = [*groups], source.task
     pools = {}
     for name in names:
-        own = {*groups[name]}
-        others = [word for other, words in groups.items() if other != name for word in words]
-        # The release keeps words of the category itself, and repeats words of two others.
+        members = {*groups[name]}
+        pool = [word for category in names if category != name for word in groups[category]]
+        # In the release the pool may have members of the category, and words of two others twice.
         if not task.ambiguous:
-            others = [word for word in dict.fromkeys(others) if word not in own]
-        pools[name] = others
+            pool = [word for word in dict.fromkeys(pool) if word not in members]
+        pools[name] = pool
     yes, no = source.pack.yes_no or ("", "")
     while True:
         category = rng.choice(names)
         strangers = rng.choice(task.distractors)
-        number = rng.choice((LISTED,))  # a draw of the release
-        members = rng.sample(groups[category], number - strangers)
+        number = rng.choice((LISTED,))  # the release draws here too
+        category_words = rng.sample(groups[category], number - strangers)
         distractors, positions = [], []
         if strangers:
             distractors = rng.sample(pools[category], strangers)
             positions = sorted(rng.sample(range(number), strangers))
-        listed_words = [*members]
+        listed_words = [*category_words]
         for position, word in zip(positions, distractors, strict=True):
             listed_words.insert(position, word)
         holds = strangers == 0 if task.opposite else strangers < number
         arguments = {"category": category, "num_words": number, "words": listed_words}
-        arguments |= {"category_words": members, "distractors": distractors}
+        arguments |= {"category_words": category_words, "distractors": distractors}
         arguments |= {"num_distractors": strangers, "distractor_indices": positions}
         arguments["answer"] = yes if holds else no
-        yield (tuple(members), tuple(distractors), tuple(positions)), arguments
+        yield (tuple(category_words), tuple(distractors), tuple(positions)), arguments
 
 
-def _nested(word: str, other: str) -> bool:
-    # As unhappy in happy.
-    return word.endswith(other) or other.endswith(word)
+def _nested(first: str, second: str) -> bool:
+    # One word ends in the other, such as unhappy and happy.
+    return first.endswith(second) or second.endswith(first)
 
 
 def draw_rhymes(source: Source, rng: Random) -> Draws:
-    """Draw a word, one of its rhyme group and one that does not rhyme with it."""
+    """Draw a word, another word of its rhyme group, and one that does not rhyme with it."""
     task, groups = source.task, source.resources.rhymes
     names, sizes = [*groups], [*map(len, groups.values())]
     usable_words = source.resources.unambiguous if task.resource == "unambiguous" else source.words
@@ -225,13 +228,14 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
         rhyming = {*groups[name]}
         if not task.ambiguous:
             rhyming = rhyming.union(*(group for group in groups.values() if query in group))
-        # Words that are spelt like the query exactly if the answer is not.
-        words = sorted({*usable_words} - rhyming)
+        candidates = sorted({*usable_words} - rhyming)
+        # The distractor ends like the query in spelling if the answer does not, and vice versa.
         if task.relation == "similar":
-            return [word for word in words if not {*word[-2:]} & {*query[-2:]}]
+            return [word for word in candidates if not {*word[-2:]} & {*query[-2:]}]
         if task.relation == "different":
-            return [word for word in words if word[-2:] == query[-2:] and not _nested(query, word)]
-        return words
+            alike = [word for word in candidates if word[-2:] == query[-2:]]
+            return [word for word in alike if not _nested(query, word)]
+        return candidates
 
     while True:
         name = rng.sample(names, k=1, counts=sizes)[0]
@@ -252,14 +256,14 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
             yield None
             continue
         distractor, index = rng.choice(distractor_pool), rng.choice((0, 1))
-        # Of these the release takes no two that differ in the distractor alone.
+        # For this relation the release takes no two draws that differ in the distractor only.
         middle = () if task.relation == "different" else (distractor,)
         named = {"query": query, **pair(answer, distractor, index)}
         yield (query, answer, *middle, index), named
 
 
 def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
-    """Return every pair of homophones with each distractor (easy ones first), in both orders."""
+    """Return each pair of homophones with each of its distractors, in both orders."""
     return [
         {"query": row["word"], **pair(row["homophone"], row[name], index)}
         | {"distractor_type": name[:-1]}
@@ -271,9 +275,10 @@ def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
 
 
 def draw_order(source: Source, rng: Random) -> Draws:
-    """Draw two words in alphabetical order, with the subset's relation of first letters.
+    """Draw two words, of which the alphabetically first is the answer.
 
-    As in the release, a relation by distance draws the answer, the distractor, then their order.
+    ``relation``: that of their first letters. As in the release, a relation by distance draws the
+    answer, the distractor, then their order.
     """
     task, alphabet = source.task, source.alphabet
     letter_of = alphabet.initial if task.initials == "alphabet" else itemgetter(0)
@@ -281,7 +286,7 @@ def draw_order(source: Source, rng: Random) -> Draws:
     for word in source.words:
         if letter := letter_of(word):
             groups[letter].append(word)
-    # First letters in question, in order: places tell how far they are apart.
+    # First letters in order, by which their distance is measured.
     orders = {"alphabet": [*alphabet.initials], "found": [*groups]}
     letters = orders.get(task.initials, [*ascii_lowercase])
     present = [letter for letter in letters if letter in groups]
@@ -308,14 +313,14 @@ def draw_order(source: Source, rng: Random) -> Draws:
                 continue
             partner = rng.choice(groups[rng.choice(distant)])
             yield _directed(*(word, partner) if first else (partner, word), rng)
-    # Of two words with one first letter, that may be any character at all in the release.
-    same = [letter for letter, of_letter in groups.items() if len(of_letter) > 1]
+    # In the release, two words with the same first letter may begin with any character.
+    same = [letter for letter, members in groups.items() if len(members) > 1]
     usable = {"ascii": [*ascii_lowercase], "alphabet": [*groups]}.get(task.initials)
-    words = [w for w in source.words if usable is None or letter_of(w) in usable]
+    candidates = [w for w in source.words if usable is None or letter_of(w) in usable]
     key = alphabet.key if task.order == "alphabet" else None
     while True:
         if task.relation == "any":
-            word, partner = rng.sample(words, 2)
+            word, partner = rng.sample(candidates, 2)
         elif task.relation == "same":
             word, partner = rng.sample(groups[rng.choice(same)], 2)
         else:
@@ -330,17 +335,18 @@ def _directed(answer: str, distractor: str, rng: Random) -> tuple[Hashable, Argu
 
 
 def draw_lengths(source: Source, rng: Random) -> Draws:
-    """Draw two words of different lengths, without repeated letters; the release drops "a"."""
+    """Draw two words of different lengths, without repeated letters, nor "a" as in the release."""
     task = source.task
-    words = [word for word in source.words if word.lower() != "a"]
+    usable = [word for word in source.words if word.lower() != "a"]
     if task.letters_only:
-        words = [w for w in words if w.isalpha() and len({*w.casefold()}) == len(w.casefold())]
+        usable = [word for word in usable if word.isalpha()]
+        usable = [word for word in usable if len({*word.casefold()}) == len(word.casefold())]
     else:
-        words = [word for word in words if len({*word}) == len(word)]
+        usable = [word for word in usable if len({*word}) == len(word)]
     best = min if task.opposite else max
     if task.difference is None:
         while True:
-            drawn = rng.sample(words, 2)
+            drawn = rng.sample(usable, 2)
             lengths = [*map(len, drawn)]
             if lengths[0] == lengths[1]:
                 yield None
@@ -349,7 +355,7 @@ def draw_lengths(source: Source, rng: Random) -> Draws:
             named = pair(drawn[index], drawn[1 - index], index)
             yield tuple(drawn), named | {"word_lengths": lengths}
     by_length: dict[int, list[str]] = defaultdict(list)
-    for word in words:
+    for word in usable:
         by_length[len(word)].append(word)
     lengths = sorted(by_length)
     least, most = task.difference
@@ -360,8 +366,8 @@ def draw_lengths(source: Source, rng: Random) -> Draws:
         if task.opposite and task.lengths == "release" and least > 1:
             # The release's range of longer words ends before the longest.
             partners[length] = [n for n in partners[length] if n != lengths[-1]]
-    # The release's answers have three letters more than the shortest word, or fewer than the
-    # longest.
+    # In the release an answer has at least three letters more than the shortest word, or fewer than
+    # the longest.
     if task.lengths == "all":
         options = [length for length in lengths if partners[length]]
     elif task.opposite:
@@ -395,9 +401,9 @@ SAMPLERS: dict[str, Callable[[Source, Random], list[Arguments] | Draws]] = {
 
 
 def draw(source: Source, seed: int) -> list[Arguments]:
-    """Draw the arguments of a task's prompts, in order; repeatable by ``seed``.
+    """Draw the arguments of a task's prompts, in order; the same ``seed`` gives the same ones.
 
-    Of random draws the first different ones are taken, or fewer if nothing new turns up.
+    Of endless draws the first ``size`` different ones are taken, or fewer if no new ones occur.
     """
     drawn = SAMPLERS[source.task.sampler](source, Random(seed))
     if isinstance(drawn, list):

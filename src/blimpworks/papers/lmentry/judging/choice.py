@@ -1,4 +1,7 @@
-"""Judge answers that name a word, letter or number (Moroni and others 2025, section 3.3)."""
+"""Judge answers that name a word, letter or number, and answers that say yes or no.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 15 and 16.
+"""
 
 import re
 from collections.abc import Sequence
@@ -8,21 +11,30 @@ from functools import lru_cache, partial
 from num2words import num2words
 
 from blimpworks.papers.lmentry.items.languages import SPELLED, Case, decline
-from blimpworks.papers.lmentry.judging import compiling, normalise, roles
-from blimpworks.papers.lmentry.judging.compiling import NOTHING, Compiled
+from blimpworks.papers.lmentry.judging import answers, compiling
+from blimpworks.papers.lmentry.judging.answers import (
+    LETTER_OR_DIGIT,
+    ROLE,
+    Argument,
+    Arguments,
+    mask,
+)
+from blimpworks.papers.lmentry.judging.compiling import END, NOTHING, Compiled, literal
 from blimpworks.papers.lmentry.judging.declared import (
     RULES_OF,
     TWINS,
     AnswerPatterns,
     Ask,
     Changed,
+    Family,
     Verdict,
     task_patterns,
 )
-from blimpworks.papers.lmentry.judging.roles import INFLECTED, ROLE, Argument, Arguments, mask
+from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 
-ANSWER = ROLE["answer"]
+ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
 COUNTED = ("more_letters", "less_letters")
+"""Tasks in which answers may state the difference of two words' lengths."""
 _WORD_CASES: dict[str, Case] = {
     "ergative": "ergative",
     "comitative": "comitative_singular",
@@ -37,7 +49,10 @@ _CATEGORY_CASES: dict[str, tuple[Case, Case]] = {
 
 @lru_cache(maxsize=4096)
 def number_forms(number: int, language: str | None) -> tuple[str, ...]:
-    """Return a number in digits, and in lower-case words with and without hyphens."""
+    """Return a number in digits, and in lower-case words with and without hyphens.
+
+    ``language``: that of num2words or ``SPELLED``; None for digits only.
+    """
     digits = str(number)
     if language is None:
         return (digits,)
@@ -47,32 +62,35 @@ def number_forms(number: int, language: str | None) -> tuple[str, ...]:
 
 
 def arguments_of(arguments: Arguments, variant: str) -> list[Argument]:
-    """List the arguments to look for in answers to prompts without numbers."""
+    """Return the arguments to look for in answers to a prompt without numbers."""
     published = variant == "published"
-    lower = str.lower if published else normalise.corrected
+    lower = str.lower if published else answers.corrected_form
     named: list[Argument] = []
     for name in ("answer", "distractor", "query", "word", "category", "sentence"):
         if arguments.get(name):
             text, role = lower(str(arguments[name])), ROLE[name]
-            named += roles.readings(text, role) if published else [Argument(text, role)]
-    # Words of a list beside the answer; published, all in their order.
+            named += answers.readings(text, role) if published else [Argument(text, role)]
+    # Words of a list except the answer; the published rules take all of them, in order.
     listed = arguments.get("distractors", arguments.get("words", ()))
     word_roles = [ROLE["other"]] * len(listed)
     if published:
         if "category" in arguments and "answer_index" in arguments:
             index = int(arguments["answer_index"])
             listed = [*listed[:index], arguments["answer"], *listed[index:]]
-        word_roles = [ROLE[name] for name in roles.LISTED]
+        word_roles = [ROLE[name] for name in answers.LISTED]
     pairs = zip(listed, word_roles, strict=False)
     named += (Argument(lower(str(word)), role) for word, role in pairs)
-    # A question mark lets the release leave out the one letter that stands before it.
+    # In the release a word such as "a?" is an expression that matches an empty text.
     return [argument for argument in named if argument.text or published]
 
 
 def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
-    """Return declined arguments; the prompt's form shows whether words belong to the category."""
+    """Return the declined arguments (Basque).
+
+    The prompt's form of a category shows whether words belong to it or relate to it.
+    """
     inflections: list[Argument] = []
-    for role, (name, case) in INFLECTED.items():
+    for role, (name, case) in answers.INFLECTED.items():
         text = str(arguments.get(name, "")).lower()
         if not text:
             continue
@@ -82,13 +100,16 @@ def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
             chosen = abstract if f'"{named}"' in prompt else usual
         else:
             chosen = _WORD_CASES[case]
-        inflections += roles.readings(decline(text, chosen), ROLE[role])
+        inflections += answers.readings(decline(text, chosen), ROLE[role])
     return inflections
 
 
 def exchanged(named: list[Argument], rewrites: dict[str, str]) -> tuple[Changed, list[Argument]]:
-    """Return roles and their texts that the release exchanges in converses, and the results."""
-    found = [
+    """Return the arguments that contain a text which the release replaces in converse sentences.
+
+    The first value has each role and text, the second the arguments after the replacement.
+    """
+    replacements = [
         (role, old, argument.text.replace(old, form))
         for old, new in rewrites.items()
         for form in new.strip("()").split("|")
@@ -96,30 +117,31 @@ def exchanged(named: list[Argument], rewrites: dict[str, str]) -> tuple[Changed,
         for argument in named
         if argument.role == ROLE[role] and old in argument.text
     ]
-    changed = dict.fromkeys((role, old) for role, old, _ in found)
-    return tuple(changed), [Argument(text, ROLE[f"{role}_rewritten"]) for role, _, text in found]
+    changed = dict.fromkeys((role, old) for role, old, _ in replacements)
+    rewritten = [Argument(text, ROLE[f"{role}_rewritten"]) for role, _, text in replacements]
+    return tuple(changed), rewritten
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A prompt's data for judging answers to it."""
+    """Data of a prompt, for the judgement of answers to it."""
 
     named: Sequence[Argument]
     """Arguments, in the order of search."""
     forms: list[str]
     """Forms of the gold answer; the first as in the prompt."""
     hidden: bool
-    """Whether the release misses the gold answer because of its capitals."""
+    """True if the release misses the gold answer because of its capitals."""
     sentence: str
     patterns: Compiled
     article: str
     """The gold answer if it may also be an article, else empty."""
     difference: int
-    """Difference of two words' lengths if answers may name it, else 1."""
+    """Difference of two words' lengths if answers may state it, else 1."""
 
 
 class ChoiceJudge:
-    """Judge of one such task in one language."""
+    """Judge of a task with one right word, letter or number, in one language."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Compile the patterns. Raises UserError for a faulty one."""
@@ -132,11 +154,11 @@ class ChoiceJudge:
         else:
             numerals = "|".join(declared.numerals).split("|")
             wrong = tuple(word for word in wrong if word not in numerals)
-        self._numbers = "number" in self._rules.kinds.values()
+        self._numbers = "number" in self._rules.role_types.values()
         self._anywhere = published and task in declared.published_unbounded
-        self._letter = self._rules.kinds.get("answer") == "letter" and not published
-        self._plain = normalise.plain_letters(declared.accents)
-        self._counted = task in COUNTED
+        self._asks_letter = self._rules.role_types.get("answer") == "letter" and not published
+        self._without_accents = answers.plain_letters(declared.accents)
+        self._states_difference = task in COUNTED
 
         @lru_cache(maxsize=512)
         def compiled(number: int, special: Changed, *, brackets: bool) -> Compiled:
@@ -149,19 +171,20 @@ class ChoiceJudge:
         self._compiled = compiled
         usual = compiled(1, (), brackets=published)
         self._words = usual.words
-        self._articles = self._words | frozenset(declared.single if self._letter else "")
+        self._articles = self._words | frozenset(declared.single if self._asks_letter else "")
         self._rewrites: dict[str, str] = {}
         for family in declared.families:
             self._rewrites |= family.rewrites.get(task, {})
         exact = task_patterns(declared, task, variant).exact
-        self._answers = {ROLE[name] for name in INFLECTED if f"{{{name}}}" in exact} | {ANSWER}
+        inflected_roles = {ROLE[name] for name in answers.INFLECTED if f"{{{name}}}" in exact}
+        self._gold_roles = {ANSWER, *inflected_roles}
         reasons = declared.corrected.reasons
-        # The start of a reason, a bracketed remark or a remark after a dash.
-        self._reason = re.compile(rf" ?[(–—]| - |[,;]?\s(?:{normalise.any_of(reasons)})\b")
+        # The start of a reason, or of a remark in brackets or after a dash.
+        self._reason = re.compile(rf" ?[(–—]| - |[,;]?\s(?:{answers.any_of(reasons)})\b")
         # Two arguments joined by "or".
-        named, joined = f"[{normalise.ANSWERS}]", normalise.any_of(declared.corrected.either)
-        self._either = re.compile(rf"{named}\s*(?:{joined})\s(?:\w+ ){{0,2}}?{named}")
-        # Words that may follow the gold answer.
+        role, joined = f"[{answers.ANSWERS}]", answers.any_of(declared.corrected.either)
+        self._either = re.compile(rf"{role}\s*(?:{joined})\s(?:\w+ ){{0,2}}?{role}")
+        # Words that may follow the gold answer, which is no article then.
         self._follow = usual.followers | {declared.conjunction, *reasons}
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
@@ -183,69 +206,72 @@ class ChoiceJudge:
             if arguments.get("distractor") == arguments.get("query", ""):
                 special = (*special, TWINS)
         else:
-            # The longest first; of equal texts the first role.
+            # The longest text first; equal texts have the first one's role.
             role_of = {argument.text: argument.role for argument in reversed(named)}
             texts = sorted(role_of, key=lambda text: (-len(text), text))
             ordered = [Argument(text, role_of[text]) for text in texts]
-            if self._letter:
-                ordered.append(Argument(gold.lower().translate(self._plain), ANSWER))
-            # Arguments that are words of patterns too, such as the first word "the", and roles
-            # whose text another role has, with that other.
+            if self._asks_letter:
+                ordered.append(Argument(gold.lower().translate(self._without_accents), ANSWER))
+            # Arguments that are also words of patterns, such as the first word "the"; and roles
+            # that share their text with another role, with that role.
             role_of = {argument.text: argument.role for argument in reversed(ordered)}
             word_roles = [argument[:2] for argument in ordered if argument.text in self._words]
-            lost = [
+            shared = [
                 (argument.role, role_of[argument.text])
                 for argument in named
                 if role_of.get(argument.text, argument.role) != argument.role
             ]
-            named, special = ordered, tuple(dict.fromkeys((*word_roles, *lost)))
-        forms = [argument.text for argument in named if argument.role in self._answers]
-        articles = () if published or self._numbers else (f for f in forms if f in self._articles)
-        difference = 1
-        if self._counted:
+            named, special = ordered, tuple(dict.fromkeys((*word_roles, *shared)))
+        forms = [argument.text for argument in named if argument.role in self._gold_roles]
+        article, difference = "", 1
+        if not published and not self._numbers:
+            article = next((form for form in forms if form in self._articles), "")
+        if self._states_difference:
             difference = abs(len(gold) - len(str(arguments["distractor"])))
         question = Question(
-            named,
-            forms,
-            self._rules.absent != "any" and gold != gold.lower(),
-            str(arguments.get("sentence", "")).lower(),
-            self._compiled(difference, special, brackets=published),
-            next(iter(articles), ""),
-            difference,
+            named=named,
+            forms=forms,
+            hidden=self._rules.absent != "any" and gold != gold.lower(),
+            sentence=str(arguments.get("sentence", "")).lower(),
+            patterns=self._compiled(difference, special, brackets=published),
+            article=article,
+            difference=difference,
         )
         return partial(self._published if published else self._corrected, question)
 
     def _published(self, question: Question, text: str) -> Verdict:
-        answer, forms, rules = normalise.published(text), question.forms, self._rules
+        answer, forms, rules = answers.published_form(text), question.forms, self._rules
         if rules.absent:
             golds = [argument for argument in question.named if argument.role == ANSWER]
-            if question.hidden or not any(any(roles.places(answer, gold)) for gold in golds):
+            present = any(any(answers.places(answer, gold)) for gold in golds)
+            if question.hidden or not present:
                 return Verdict(False, True, "absent")
-        bare = "".join(c for c in answer if c.isalnum() or c in " _") if rules.echo else None
-        if bare == question.sentence:
+        bare = "".join(c for c in answer if c.isalnum() or c in " _")
+        if rules.echo and bare == question.sentence:
             return Verdict(False, True, "echo")
-        tokens = normalise.ASCII_TOKEN.findall(answer)
-        # The release ignores words of other scripts, and a repeated word with digits.
-        found = normalise.ASCII_WORD.findall(answer) if rules.lone == "words" else [*{*tokens}]
-        # A number in words differs from its digits, a word with capitals from any.
-        written = next(filter(str.isdigit, forms) if self._numbers else iter(forms), "")
-        if rules.lone and len(found) == 1 and (question.hidden or found != [written]):
+        tokens = answers.ASCII_TOKEN.findall(answer)
+        # The release ignores words of other scripts, and repetitions of a word with digits.
+        candidates = answers.ASCII_WORD.findall(answer) if rules.lone == "words" else [*{*tokens}]
+        # Here only the digits of a number count, and a gold answer with capitals never does.
+        gold_forms = [form for form in forms if form.isdigit()] if self._numbers else forms
+        is_gold = candidates == gold_forms[:1] and not question.hidden
+        if rules.lone and len(candidates) == 1 and not is_gold:
             return Verdict(False, True, "lone")
-        marked = roles.bracketed(answer, question.named, anywhere=self._anywhere)
+        marked = answers.bracketed(answer, question.named, anywhere=self._anywhere)
         if verdict := question.patterns.whole(marked):
             return verdict
         if not tokens:
-            spoken = normalise.LETTER_OR_DIGIT.search(answer) is not None
+            spoken = LETTER_OR_DIGIT.search(answer) is not None
             return Verdict(spoken, spoken, "vacuous" if spoken else "empty")
         if not question.hidden and all(token in forms for token in tokens):
             return Verdict(True, True, "repeated")
         return question.patterns.inside(marked) or NOTHING
 
     def _corrected(self, question: Question, answer: str) -> Verdict:
-        # Quotation marks around an answer say nothing; those around its words are optional.
+        # Patterns have no quotation marks around an answer; those around its words are optional.
         answer = answer.strip('"')
         if self._numbers:
-            answer = normalise.whole_numbers(answer)
+            answer = answers.whole_numbers(answer)
         masked = self._masked(question, answer)
         if verdict := _line(masked, question.patterns):
             return verdict
@@ -253,49 +279,191 @@ class ChoiceJudge:
         if len(lines) > 1:
             pieces = [lines[0], lines[-1]]
         else:
-            # What stands before a reason or a remark is judged.
-            begins = self._reason.search(masked)
-            pieces, rule = [masked[: begins.start()]] if begins else [], "begins"
+            # The text before a reason or a remark.
+            reason = self._reason.search(masked)
+            pieces, rule = [masked[: reason.start()]] if reason else [], "begins"
         for piece in pieces:
             if verdict := _line(piece, question.patterns):
                 return Verdict(verdict.correct, False, rule, verdict.pattern)
-        # Wrong if the text also gives another answer.
+        # An answer that also states another answer is wrong.
         inside, text = question.patterns.inside, self._either.sub(" ", masked.replace("\n", " "))
         verdict = inside(text)
-        if verdict and inside(text.translate(normalise.OTHERWISE)):
+        if verdict and inside(text.translate(answers.OTHERWISE)):
             return Verdict(False, False, "both", verdict.pattern)
-        named = (argument.text for argument in question.named)
-        if not verdict and self._words & compiling.words_of(named):
-            # Words of a pattern are arguments: in "L'última lletra és l" the first l is no answer.
-            marked = roles.bracketed(answer, question.named, self._particles)
+        texts = (argument.text for argument in question.named)
+        if not verdict and self._words & compiling.words_of(texts):
+            # Arguments are words of a pattern: in "L'última lletra és l" the first l is no answer.
+            marked = answers.bracketed(answer, question.named, self._particles)
             verdict = self._compiled(question.difference, (), brackets=True).whole(marked)
         if verdict:
             return verdict
-        if not normalise.LETTER_OR_DIGIT.search(answer):
+        if not LETTER_OR_DIGIT.search(answer):
             return Verdict(False, True, "empty")
-        # Another role, such as a sentence, may contain the answer too.
+        # The answer may also be part of another argument, such as a sentence.
         forms = question.forms
-        if ANSWER in masked or any(roles.find_word(answer, x, self._particles) for x in forms):
+        if ANSWER in masked or any(answers.find_word(answer, x, self._particles) for x in forms):
             return NOTHING
-        alone = len(normalise.WORD.findall(answer)) == 1
+        alone = len(answers.WORD.findall(answer)) == 1
         return Verdict(False, True, "lone" if alone else "absent")
 
     def _masked(self, question: Question, answer: str) -> str:
-        """Replace arguments by roles, but leave articles that are written as the gold answer."""
+        """Replace arguments by roles, except articles that are spelt like the gold answer."""
         form, named = question.article, question.named
         if not form:
             return mask(answer, named, self._marks, self._particles)
         longer = [argument for argument in named if len(argument.text) > len(form)]
         shorter = [argument for argument in named if len(argument.text) <= len(form)]
         masked = mask(answer, longer, self._marks, self._particles)
-        masked = normalise.article_uses(form, self._follow).sub(roles.HIDDEN, masked)
-        return mask(masked, shorter, self._marks, self._particles).replace(roles.HIDDEN, form)
+        masked = answers.article_uses(form, self._follow).sub(answers.HIDDEN, masked)
+        return mask(masked, shorter, self._marks, self._particles).replace(answers.HIDDEN, form)
 
 
 def _line(masked: str, patterns: Compiled) -> Verdict | None:
     verdict = patterns.whole(masked)
     if verdict or ANSWER not in masked:
         return verdict
-    without = masked.replace(ANSWER, "")
-    speaks = normalise.LETTER_OR_DIGIT.search(without) or any(x in without for x in roles.ANY_ROLE)
-    return None if speaks else Verdict(True, True, "repeated")
+    remainder = masked.replace(ANSWER, "")
+    if LETTER_OR_DIGIT.search(remainder) or any(role in remainder for role in answers.ANY_ROLE):
+        return None
+    return Verdict(True, True, "repeated")
+
+
+_CLAUSE = re.compile(rf"[\n,.:;] ?((?: ?[{ANSWER}{DISTRACTOR}])+)(?=\n|$)")
+"""Yes or no as the last clause of a line: "in this case, no"."""
+_CATEGORY_ROLES = [role for name, role in ROLE.items() if name != "answer"]
+"""Roles for the names of one category: a role for each, since two names may begin at one place."""
+
+
+def category_forms(category: str, prompt: str) -> tuple[str, ...]:
+    """Return the release's forms of a Basque category in answers.
+
+    Words relate to an abstract category, whose prompts have the first of these forms.
+    """
+    either = category.replace(" eta ", " edo ").lower()
+    stem = decline(either, "comitative_singular")
+    having = ("zerikusia duten", "lotura duten", "erlazioa duten")
+    being = ("lotuta dauden", "erlazionatuta dauden")
+    related = tuple(f"{stem} {relation} hitzak" for relation in (*having, *being))
+    return related if related[0] in prompt.lower() else (decline(either, "absolutive_plural"),)
+
+
+class YesNoJudge:
+    """Judge of a task whose answer is yes or no, in one language."""
+
+    def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
+        """Compile the patterns. Raises UserError for a faulty one."""
+        self._task, self._variant = task, variant
+        categories = declared.published_categories if task != ANY_WORDS else {}
+        self._category_names = {name.lower(): names for name, names in categories.items()}
+        self._has_cases, self._particles = bool(declared.endings), declared.particles
+        yes, no, published = declared.yes_words, declared.no_words, variant == "published"
+        if published:
+            yes_no = declared.published_yes_no or (yes[0], no[0])
+            yes, no = yes_no[:1], yes_no[1:]
+        self._forms = {True: tuple(map(str.lower, yes)), False: tuple(map(str.lower, no))}
+        self._yes_no_arguments = {
+            gold: sorted(
+                [Argument(form, ANSWER) for form in self._forms[gold]]
+                + [Argument(form, DISTRACTOR) for form in self._forms[not gold]],
+                key=lambda argument: -len(argument.text),
+            )
+            for gold in self._forms
+        }
+        joins = [declared.conjunction, *declared.corrected.either]
+        joined = "|".join(rf"{re.escape(word)}\s" for word in joins)
+        either = "|".join(re.escape(forms[0].lower()) for forms in (yes, no))
+        self._both = re.compile(rf"\W*(?:{either})\W*(?:/|{joined})\W*(?:{either})\b")
+        self._patterns = {}
+        for gold, forms in self._forms.items():
+            expressions = {}
+            if published:
+                # The release puts bare yes or no into its sentences, without articles or marks.
+                expressions["answer"] = literal(forms[0], answers.PASSED)
+                expressions["category"] = "|".join(map(answers.between, _CATEGORY_ROLES))
+            patterns = Compiled(declared, task, variant, expressions, brackets=published)
+            self._patterns[gold] = patterns
+        self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{joined})*{OTHER})*")
+        self._statements: dict[bool, Compiled] = {}
+        statements = {False: declared.corrected.denied, True: declared.corrected.affirmed}
+        if published:
+            statements = {}
+        for affirmed, by_task in statements.items():
+            family = Family(tasks=(task,), accept=by_task.get(task, ()))
+            alone = declared.model_copy(update={"shared": (), "families": (family,)})
+            self._statements[affirmed] = Compiled(alone, task, variant, {}, brackets=False)
+
+    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+        """Return the function that judges answers to a prompt."""
+        category = str(arguments.get("category", "")).lower()
+        gold = is_yes(self._task, arguments)
+        if self._variant == "corrected":
+            listed = (Argument(str(word).lower(), OTHER) for word in arguments.get("words", ()))
+            return partial(self._corrected, gold, [Argument(category, ROLE["category"]), *listed])
+        # The release looks for each name of a category, also inside longer words.
+        names = (*self._category_names.get(category, ()), category)
+        if category and self._has_cases:
+            names = category_forms(category, prompt)
+        named = [
+            argument._replace(bare=True)
+            for name, role in zip(names, _CATEGORY_ROLES, strict=False)
+            if name
+            for argument in answers.readings(name, role)
+        ]
+        return partial(self._published, gold, named)
+
+    def _published(self, gold: bool, category: Sequence[Argument], text: str) -> Verdict:
+        answer = answers.published_form(text)
+        right, wrong = self._forms[gold][0], self._forms[not gold][0]
+        if re.fullmatch(re.escape(wrong) + END["published"], answer):
+            return Verdict(correct=False, certain=True, rule="opposite")
+        if not LETTER_OR_DIGIT.search(answer):
+            return Verdict(correct=False, certain=False, rule="empty")
+        if re.fullmatch(re.escape(right) + END["published"], answer):
+            return Verdict(correct=True, certain=True, rule="whole", pattern="{answer}")
+        if not answers.ASCII_TOKEN.search(answer):
+            return Verdict(correct=True, certain=True, rule="vacuous")
+        if all(token == right for token in answers.ASCII_TOKEN.findall(answer)):
+            return Verdict(correct=True, certain=True, rule="repeated")
+        begins = answer.startswith(right) and answers.find_word(answer[: len(right) + 1], right)
+        return self._by_pattern(gold, answers.bracketed(answer, category), begins)
+
+    def _by_pattern(self, gold: bool, masked: str, begins: bool) -> Verdict:
+        if verdict := self._patterns[gold].whole(masked):
+            return verdict
+        if begins:
+            return Verdict(correct=True, certain=False, rule="begins", pattern="{answer}")
+        return self._patterns[gold].inside(masked) or NOTHING
+
+    def _corrected(self, gold: bool, named: Sequence[Argument], answer: str) -> Verdict:
+        if not LETTER_OR_DIGIT.search(answer):
+            return Verdict(correct=False, certain=True, rule="empty")
+        category = named[:1] if named[0].text else []
+        arguments = [*category, *self._yes_no_arguments[gold]]
+        # The category and yes or no are replaced by the characters of their roles.
+        masked = mask(answer, arguments, answers.CORRECTED_MARKS).strip()
+        has_more = LETTER_OR_DIGIT.search(masked) is not None
+        if masked.startswith(DISTRACTOR):
+            return Verdict(correct=False, certain=not has_more, rule="opposite")
+        if masked.startswith(ANSWER) and not has_more and DISTRACTOR not in masked:
+            return Verdict(correct=True, certain=True, rule="whole", pattern="{answer}")
+        if self._both.match(answer):
+            return Verdict(correct=False, certain=False, rule="both")
+        verdict = self._by_pattern(gold, masked.replace("\n", " "), masked.startswith(ANSWER))
+        if verdict != NOTHING:
+            return verdict
+        # Yes or no at the end of a line.
+        clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")
+        if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):
+            right = clauses[-1] == ANSWER
+            pattern = "{answer}" if right else None
+            return Verdict(correct=right, certain=False, rule="line", pattern=pattern)
+        # A statement without yes or no. Repeated words of the prompt's list are removed first.
+        listed = (argument for argument in named if argument.text)
+        text = answer.replace("\n", " ")
+        text = mask(text, listed, answers.CORRECTED_MARKS, self._particles)
+        text = " ".join(self._list.sub(" ", text).replace("[ ]", " ").split())
+        for affirmed, patterns in self._statements.items():
+            if stated := patterns.whole(text) or patterns.inside(text):
+                rule = stated.rule if affirmed == gold else "opposite"
+                return stated._replace(correct=affirmed == gold, rule=rule)
+        return NOTHING

@@ -1,11 +1,10 @@
-"""Declare verdicts, rules, and a language pack's right and wrong answers; derive task patterns.
+"""Define verdicts, the rules of tasks, and the answer patterns of a language pack.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovich and Levy (2023).
 
 A pattern is text in lower case with roles in braces (``{answer}``), groups ``(a|b)``, and ``?``
-after an optional part. Nothing can repeat. ``<slot>`` stands for the words that distinguish a task
-from its opposite. Marks around a role ("'., and others) are always optional and no part of a
-pattern.
+after an optional part. There is no repetition. ``<slot>`` stands for the words that distinguish a
+task from its opposite. Marks around a role ("'., and others) are always optional and not written.
 """
 
 import re
@@ -16,7 +15,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.papers.lmentry.judging.roles import INFLECTED
+from blimpworks.papers.lmentry.judging.answers import INFLECTED
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.strict import Strict
 
@@ -27,38 +26,38 @@ class Verdict(NamedTuple):
     correct: bool
     certain: bool
     rule: str
-    """See docs/lmentry.md."""
+    """Rule that decided; docs/lmentry.md explains each."""
     pattern: str | None = None
 
 
 Ask = Callable[[str], Verdict]
-"""Judge an answer to one prompt, without its reasoning."""
-Kind = Literal["choice", "yes_no", "sentence", "edge", "spelling"]
+"""Function that judges an answer to one prompt, without its reasoning."""
 
 
 class TaskRules(Strict):
     """Rules by which a task is judged."""
 
     task: str
-    kind: Kind
+    judge: Literal["choice", "yes_no", "sentence", "edge", "spelling"]
     absent: Literal["", "cased", "any"]
-    """Whether an answer without the gold answer is certainly wrong. The release compares a gold
-    answer with capitals (cased) to an answer in lower case, or lowers both (any)."""
+    """Whether an answer without the gold answer is certainly wrong. The release compares the gold
+    answer to an answer in lower case, after lowering both (any) or one (cased)."""
     lone: Literal["", "words", "tokens"]
-    """Whether another single word is certainly wrong: a word of letters, or a repeated one of
-    letters and digits."""
+    """Whether an answer of one other word is certainly wrong: a word of letters (words), or one of
+    letters and digits that may be repeated (tokens)."""
     echo: bool
-    """Whether a repetition of the sentence is certainly wrong."""
+    """Whether a repetition of the prompt's sentence is certainly wrong."""
     inside: bool
     """Whether a pattern may match inside an answer."""
-    kinds: Annotated[
+    role_types: Annotated[
         dict[str, str], BeforeValidator(lambda cell: dict(pair.split("=") for pair in cell.split()))
     ]
-    """Roles that are a letter, number or sentence; others are words."""
+    """Types of roles: letter, number or sentence; other roles are words."""
 
 
-_RULES = read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
-RULES_OF = {rules.task: rules for rules in _RULES}
+RULES_OF = {
+    rules.task: rules for rules in read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
+}
 Patterns = tuple[str, ...]
 Roles = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
 _SLOT = re.compile(r"<(\w+)>")
@@ -71,45 +70,46 @@ def _check_tasks(tasks: Iterable[str]) -> None:
 
 
 class Family(Strict):
-    """Patterns of one task, or of tasks that differ in a few words."""
+    """The patterns of one task, or of tasks that differ in a few words."""
 
     tasks: Annotated[tuple[str, ...], Field(min_length=1)]
     """The tasks; with ``swap`` or ``slots`` the second is the first's opposite."""
     slots: dict[str, tuple[str, ...]] = Field(default={})
     """Words for each ``<slot>``, one for each task."""
     exact: Patterns = ()
-    """Right whole answers beside the bare answer ("{answer} does")."""
+    """Right answers in full, in addition to the bare answer ("{answer} does")."""
     accept: Patterns = ()
-    """Right sentences: certain as a whole answer, uncertain inside one."""
+    """Right sentences: a certain verdict for a full answer, an uncertain one inside an answer."""
     corrected: Patterns = ()
-    """Further right sentences that the release does not know."""
+    """Right sentences that the release does not accept."""
     published: Patterns = ()
-    """Further sentences that only the release accepts: wrong, garbled or of another language."""
+    """Sentences that only the release accepts: wrong, garbled or of another language."""
     swap: Roles | None = None
-    """Two roles: exchanged, and with the other task's words, a pattern says the same."""
+    """Two roles. A pattern means the same if they are exchanged and it has the opposite task's
+    words (its converse)."""
     never: tuple[str, ...] = ()
-    """Slots whose patterns the release means to exchange so, but does not."""
+    """Slots of patterns that the release intends to exchange in this way, but does not."""
     rewrites: dict[str, dict[str, str]] = Field(default={})
-    """Replacements of the release by task, which in turn make the converse of a pattern.
+    """The release's replacements by task, in order, which make the converse of a pattern.
 
-    They work inside arguments too ("además" becomes "ademenos"); in brackets: not inside them."""
+    They also change arguments ("además" becomes "ademenos"), unless they are in brackets."""
     converse: bool = False
     """Whether these patterns are converses of another family's."""
     same: Roles | None = None
-    """Two roles that may be exchanged with no other change ("X rhymes with Y")."""
+    """Two roles that may be exchanged without any other change ("X rhymes with Y")."""
     reject: Patterns = ()
-    """Whole answers that are certainly wrong; ``swap`` does not apply."""
+    """Full answers that are certainly wrong; ``swap`` does not apply."""
     published_reject: Patterns = ()
-    """Further answers that only the release rejects."""
+    """Answers that only the release rejects."""
     corrected_reject: Patterns = ()
-    """Further wrong answers that the release does not know."""
+    """Wrong answers that the release does not reject."""
     before: Patterns = ()
     """Optional texts before a pattern ("of the words {word1} and {word2} ")."""
     after: Patterns = ()
     """Optional texts after a pattern (" in alphabetical order")."""
 
     @model_validator(mode="after")
-    def _known(self) -> Self:
+    def _check_slots(self) -> Self:
         _check_tasks(self.tasks)
         right = self.exact + self.accept + self.corrected + self.published
         wrong = self.reject + self.published_reject + self.corrected_reject
@@ -120,7 +120,7 @@ class Family(Strict):
                 f"patterns of {', '.join(self.tasks)} have the slot <{lacking[0]}>, which slots "
                 f"lacks; add {lacking[0]} to slots, with one value for each task"
             )
-        short = [name for name, words in self.slots.items() if len(words) != len(self.tasks)]
+        short = [name for name, values in self.slots.items() if len(values) != len(self.tasks)]
         if short:
             raise ValueError(
                 f"slots {', '.join(short)} need one value for each of the {len(self.tasks)} tasks"
@@ -129,7 +129,7 @@ class Family(Strict):
 
 
 class PublishedWords(Strict):
-    """The release's replacements of a language's own words, such as English in German scorers."""
+    """The release's words in place of a language's, such as English words in German scorers."""
 
     shared: Patterns | None = None
     article: dict[str, str] | None = None
@@ -137,21 +137,21 @@ class PublishedWords(Strict):
 
 
 class CorrectedWords(Strict):
-    """Words and sentences of corrected verdicts only."""
+    """Words and sentences for corrected verdicts only."""
 
     shared: Patterns = ()
     """Further right sentences of all tasks."""
     article: dict[str, str] = Field(default={})
-    """Introductions of some kinds of arguments, instead of ``article``."""
+    """Introductions of some types of arguments, instead of ``article``."""
     reasons: Patterns = ()
     """Words that begin a reason after an answer ("because")."""
     either: Patterns = ()
     """Words between two alternatives, neither of which is an answer ("or")."""
     affirmed: dict[str, Patterns] = Field(default={})
-    """Statements that say yes without the word, by task ("the list contains {category}"), without
-    the prompt's list."""
+    """Statements that mean yes, by task ("the list contains {category}"), without the words of the
+    prompt's list."""
     denied: dict[str, Patterns] = Field(default={})
-    """Statements that say no; they are tried first ("not all the words are {category}")."""
+    """Statements that mean no, which are tried first ("not all the words are {category}")."""
 
 
 class AnswerPatterns(Strict):
@@ -160,50 +160,50 @@ class AnswerPatterns(Strict):
     shared: Patterns
     """Sentences with ``{answer}`` that all tasks accept ("the answer is {answer}")."""
     article: dict[str, str]
-    """Introduction of an argument by its kind (word, letter, number, sentence): a pattern with
-    ``{}`` in its place ("(the word )?{}")."""
+    """Introduction of an argument by its type (word, letter, number, sentence): a pattern with
+    ``{}`` for the argument ("(the word )?{}")."""
     families: tuple[Family, ...]
     """Patterns of tasks; a task may be in several."""
     conjunction: str = "and"
-    """Word before the last of a list."""
+    """Word before the last word of a list."""
     numerals: Patterns = ()
-    """Words for the numbers from one, in order, for differences."""
+    """Words for the numbers from one, in order, for differences of length."""
     number_words: str | None = None
-    """Language of num2words, or eu (Basque; eu-release: the release's spelling); None without
-    one."""
+    """Language of num2words for numbers in words, or eu (Basque; eu-release: the release's
+    spelling); None for digits only."""
     published_number_words: str | None = None
-    """The release's language of num2words, if another; ``numerals`` are then no right
+    """The release's language of num2words, if it differs; ``numerals`` are then wrong
     differences."""
     wrong_numerals: Patterns = ()
-    """Further numbers in words that are wrong differences ("zero")."""
+    """Other numbers in words that are wrong differences ("zero")."""
     single: str = ""
-    """Letters that are words by themselves ("ai")."""
+    """Letters that are words ("ai")."""
     published_single: dict[str, str] = Field(default={})
     """The release's single letters by task, where they differ."""
     accents: str = ""
-    """Letters that count as plain ones in corrected verdicts ("áéíóúü"; not "ñ")."""
+    """Letters with accents that corrected verdicts ignore ("áéíóúü"; not "ñ")."""
     particles: Patterns = ()
-    """Possible endings of arguments (Korean particles, Basque cases), which patterns have after
-    roles; corrected verdicts only."""
+    """Possible endings of arguments (Korean particles, Basque cases), which corrected patterns have
+    after roles."""
     yes_words: Annotated[Patterns, Field(min_length=1)]
     """Answers that mean yes; prompts offer the first."""
     no_words: Annotated[Patterns, Field(min_length=1)]
     """Answers that mean no."""
     published: PublishedWords = PublishedWords()
-    """Replacements in published verdicts."""
+    """Replacements for published verdicts."""
     corrected: CorrectedWords = CorrectedWords()
-    """Additions in corrected verdicts."""
+    """Additions for corrected verdicts."""
     published_yes_no: Roles | None = None
-    """The release's yes and no, if they are not the first of these words."""
+    """The release's yes and no, if not the first of ``yes_words`` and ``no_words``."""
     published_categories: dict[str, Patterns] = Field(default={})
     """Other names of categories in the release's sentences on all words."""
     published_twice: bool = False
     """Whether the release's rule for words with a letter requires the letter twice."""
     published_marks: dict[str, str] = Field(default={})
-    """Marks around an argument in the release's sentences, by task, where they are fewer."""
+    """Marks around an argument in the release's sentences, by task, if fewer than usual."""
     published_unbounded: tuple[str, ...] = ()
-    """Tasks whose sentences match arguments inside longer words in the release, with each of
-    ``published_marks`` at most once on either side, and no introduction."""
+    """Tasks in whose sentences the release finds arguments inside longer words, with at most one of
+    ``published_marks`` on either side, and without introductions."""
     endings: dict[str, str] = Field(default={})
     """Patterns of case endings for arguments in corrected verdicts (``{query_genitive}``);
     published verdicts decline the argument as the release does."""
@@ -211,26 +211,25 @@ class AnswerPatterns(Strict):
     """Whether the release accepts a last word anywhere after another word, also inside longer
     words."""
     published_scorers: dict[str, str] = Field(default={})
-    """Tasks that the release scores with another language's patterns, by ISO 639-3 code; published
-    verdicts use the pack in the same folder."""
+    """Tasks that the release scores with another language's patterns, and the language's ISO 639-3
+    code; its pack is in the same folder."""
     lent: dict[str, "AnswerPatterns"] = Field(default={}, exclude=True)
     """Patterns of the packs in ``published_scorers``, by language; set by ``read_pack``."""
     copulas: Patterns = ()
-    """Words for "is" that are attached to a word (Korean 입니다); corrected verdicts do not count
-    their letters."""
+    """Suffixes that mean "is" (Korean 입니다); corrected verdicts remove them from words."""
     asks: dict[str, str] = Field(default={})
-    """Published templates that ask for another task, by task and number
+    """Task that a published template asks for, if another than its own, by task and number
     (``any_words_from_category.2``): corrected verdicts judge that task."""
 
     @model_validator(mode="after")
-    def _asks_of_tasks(self) -> Self:
+    def _check_task_names(self) -> Self:
         _check_tasks([key.rpartition(".")[0] for key in self.asks])
         _check_tasks(self.asks.values())
         _check_tasks(self.published_scorers)
         return self
 
     def of(self, variant: str) -> Self:
-        """Return the patterns of a variant of the rules, published or corrected."""
+        """Return the patterns for verdicts of a variant, published or corrected."""
         if variant != "published":
             more = self.corrected
             both = {"shared": self.shared + more.shared, "article": self.article | more.article}
@@ -238,18 +237,18 @@ class AnswerPatterns(Strict):
         return self.model_copy(update=self.published.model_dump(exclude_none=True))
 
     def scoring(self, task: str, variant: str) -> "AnswerPatterns":
-        """Return the patterns that judge ``task``; the release lends some from other languages."""
+        """Return the patterns for verdicts on ``task``, of another language if the release does."""
         lender = self.published_scorers.get(task) if variant == "published" else None
         return (self.lent[lender] if lender else self).of(variant)
 
 
 _ROLE = re.compile(r"\{(\w+)\}")
 UNSHARED = ("rhyming_word", "homophones")
-"""Tasks that do not accept the shared sentences in the release."""
+"""Tasks for which the release does not accept the shared sentences."""
 Changed = Sequence[tuple[str, str]]
-"""Roles with the text that the release exchanges in their argument."""
+"""Roles of arguments that the release changes, and the text that it replaces in them."""
 TWINS = ("distractor", "query")
-"""Role that counts as changed, and its twin, if both are one word."""
+"""Entry of ``Changed`` for a distractor that is the same word as the query."""
 
 
 class Framed(NamedTuple):
@@ -261,7 +260,7 @@ class Framed(NamedTuple):
 
 
 class TaskPatterns(NamedTuple):
-    """Patterns of one task: slots filled, exchanges made, roles in braces."""
+    """Patterns of one task, with filled slots and converses; roles are in braces."""
 
     exact: tuple[str, ...]
     accept: tuple[Framed, ...]
@@ -269,7 +268,7 @@ class TaskPatterns(NamedTuple):
 
 
 def exchange(pattern: str, roles: Sequence[str]) -> str:
-    """Exchange two roles in ``pattern``, in every case."""
+    """Exchange two roles in ``pattern``, also declined ones."""
     converse = dict(zip(roles, reversed(roles), strict=True))
     for name, (base, case) in INFLECTED.items():
         if base in roles:
@@ -287,8 +286,8 @@ def task_patterns(
 ) -> TaskPatterns:
     """Return the patterns of ``task`` from all families, in a variant (published or corrected).
 
-    ``changed``: roles whose arguments the release changes, for published patterns. Corrected
-    patterns also reject the contrary of every accepted form.
+    ``changed``: arguments that the release changes, for published patterns. Corrected patterns also
+    reject the contrary of every accepted sentence.
     """
     families = [(f, f.tasks.index(task)) for f in declared.families if task in f.tasks]
     exact: list[str] = []
@@ -301,7 +300,7 @@ def task_patterns(
             exact.append(filled)
             if family.same:
                 twin = exchange(filled, family.same)
-                # The release exchanges texts: a distractor that is the query becomes the answer.
+                # The release replaces texts, so that a distractor equal to the query is replaced.
                 exact.append(twin.replace("{distractor}", "{answer}") if TWINS in changed else twin)
         before = tuple(fill(pattern, family, number) for pattern in family.before)
         after = tuple(fill(pattern, family, number) for pattern in family.after)
@@ -331,7 +330,7 @@ def _accepted(family: Family, number: int, variant: str, changed: Changed) -> It
     if changed and family.tasks[number] in family.rewrites:
         sentences = family.accept + family.published
         rewritten = [fill(pattern, family, number) for pattern in sentences]
-        # Converses as the release makes them, where arguments change on the way.
+        # Converses by the release's replacements, which also change arguments.
         for old, new in family.rewrites[family.tasks[number]].items():
             text = old.strip("()")
             roles = [f"{{{role}}}" for role, exchanged in changed if exchanged == old]
@@ -348,7 +347,7 @@ def _accepted(family: Family, number: int, variant: str, changed: Changed) -> It
         yield filled
         slots = {*_SLOT.findall(pattern)}
         if slots and swap and not (published and slots & {*family.never}):
-            # The converse says the same in the words of the opposite task.
+            # The converse means the same in the words of the opposite task.
             yield fill(exchange(pattern, swap), family, 1 - number)
         if family.same:
             yield exchange(filled, family.same)

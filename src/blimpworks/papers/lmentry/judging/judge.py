@@ -16,16 +16,21 @@ from blimpworks.campaign.variants import CORRECTED, PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging import normalise
-from blimpworks.papers.lmentry.judging.choice import ChoiceJudge
-from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, Ask, Kind, Verdict
-from blimpworks.papers.lmentry.judging.roles import Arguments
+from blimpworks.papers.lmentry.judging.answers import (
+    LEAST,
+    LETTER_OR_DIGIT,
+    Arguments,
+    corrected_form,
+    read_prompt,
+    without_prompt,
+)
+from blimpworks.papers.lmentry.judging.choice import ChoiceJudge, YesNoJudge
+from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, Ask, Verdict
 from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, SpellingJudge
-from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
 from blimpworks.papers.lmentry.tasks import task_of
 
 TaskJudge = ChoiceJudge | YesNoJudge | SentenceJudge | EdgeJudge | SpellingJudge
-_KINDS: dict[Kind, type[TaskJudge]] = {
+_JUDGES: dict[str, type[TaskJudge]] = {
     "choice": ChoiceJudge,
     "yes_no": YesNoJudge,
     "sentence": SentenceJudge,
@@ -38,7 +43,7 @@ class Judge:
     """Judge of answers in one language by one variant of the rules."""
 
     def __init__(self, declared: AnswerPatterns, variant: str, *, prompts: str = PUBLISHED) -> None:
-        """Compile nothing yet; ``prompts`` is the variant of the prompts that are answered."""
+        """Create the judge, without patterns yet; ``prompts``: variant of the answered prompts."""
         self._declared, self._variant = declared, variant
         self._asks = declared.asks if variant == "corrected" and prompts == "published" else {}
         self._judges: dict[str, TaskJudge] = {}
@@ -50,23 +55,23 @@ class Judge:
         if task not in RULES_OF:
             raise UserError(f"task {task!r} has no rules; expected one of {', '.join(RULES_OF)}.")
         if task not in self._judges:
-            kind = _KINDS[RULES_OF[task].kind]
+            judge_class = _JUDGES[RULES_OF[task].judge]
             declared = self._declared.scoring(task, self._variant)
-            self._judges[task] = kind(declared, task, self._variant)
+            self._judges[task] = judge_class(declared, task, self._variant)
         ask = self._judges[task].ask(arguments, prompt)
         if self._variant != "corrected":
             return ask
-        if len(prompt) < normalise.LEAST:
-            return lambda text: ask(normalise.corrected(text))
-        writing = RULES_OF[task].kind in ("sentence", "edge", "spelling")
-        read = cache(lambda: normalise.read_prompt(prompt, arguments, writing=writing))
+        if len(prompt) < LEAST:
+            return lambda text: ask(corrected_form(text))
+        writing = RULES_OF[task].judge in ("sentence", "edge", "spelling")
+        read = cache(lambda: read_prompt(prompt, arguments, writing=writing))
 
         def beside_prompt(text: str) -> Verdict:
-            answer = normalise.corrected(text)
-            if len(answer) < normalise.LEAST:
+            answer = corrected_form(text)
+            if len(answer) < LEAST:
                 return ask(answer)
-            remainder = normalise.without_prompt(answer, *read())
-            if remainder is not answer and not normalise.LETTER_OR_DIGIT.search(remainder):
+            remainder = without_prompt(answer, *read())
+            if remainder is not answer and not LETTER_OR_DIGIT.search(remainder):
                 return Verdict(False, True, "echo")
             return ask(remainder)
 
@@ -76,21 +81,21 @@ class Judge:
 log = logging.getLogger(__name__)
 
 METHODS: dict[str, Cut] = {PUBLISHED: "first", CORRECTED: "last"}
-"""Methods, and the reasoning mark (first or last) after which each reads the answer."""
+"""Methods, and the mark of reasoning (first or last) after which each reads the answer."""
 MORE = {"nominal": tables.INT, "certain": tables.BOOL, "rule": tables.LABEL}
 MORE |= {"pattern": tables.STRING, "cut": tables.BOOL, "echo": tables.BOOL}
-"""Additional columns of judgements. cut: the limit of tokens ended the answer, null if unknown;
-echo: it only repeats its prompt."""
+"""Additional columns of judgements. cut: whether the limit of tokens ended the answer, null if
+unknown; echo: whether the answer only repeats its prompt."""
 _PROMPT = ["item_id", "phenomenon", "paradigm", "template", "nominal", "prompt", "arguments"]
 _COPIED = ("item_id", "phenomenon", "paradigm", "nominal")
-_WRITTEN = ["text", "opened", "finish"]
+_ANSWER_COLUMNS = ["text", "opened", "finish"]
 _ENDED = re.compile(r"[.!?。…][\s\"'”’»」』)*]*$|[\"”»」』]\s*$")
 BATCH = 4096
-"""Prompts judged at a time, since Python objects take far more memory than a table."""
+"""Number of prompts judged at a time, since Python objects take far more memory than a table."""
 
 
 def _judged(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) -> pa.Table:
-    """Return a row for each prompt and method, with nulls for prompts without an answer."""
+    """Return one row per prompt and method, with nulls for prompts without an answer."""
     types = dict(tables.JUDGEMENTS.columns) | MORE
     rows = []
     for prompt in prompts:
@@ -104,7 +109,7 @@ def _judged(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) -> pa.T
                 verdicts[method] = verdicts[method]._replace(certain=False)
         copied = {name: prompt[name] for name in _COPIED}
         copied["cut"] = None if finish is None else finish == "length"
-        # The corrected rules know the prompt's own text.
+        # Only the corrected rules compare the answer with its prompt.
         copied["echo"] = verdicts[CORRECTED].rule == "echo" if verdicts else None
         for method in METHODS:
             verdict = verdicts[method]._asdict() if verdicts else {}
@@ -116,8 +121,8 @@ def _judged(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) -> pa.T
 def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: Path) -> int:
     """Write verdicts on a model's answers in one language, by published and corrected rules.
 
-    ``prompts``: variant of the prompts. Each answer has a row by each method, with the deciding
-    rule and pattern. Rows of unanswered prompts have no verdict; their number is returned.
+    ``prompts``: variant of the prompts. Each answer has one row per method, with the deciding rule
+    and pattern. Unanswered prompts have rows without a verdict; their number is returned.
 
     Raises UserError for a pack without answer patterns or with a faulty one, and for a prompt
     without a row among the answers.
@@ -126,7 +131,7 @@ def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: 
     if declared is None:
         raise UserError(f"{pack}: key 'answers' is missing; add patterns of right answers.")
     table = tables.read_table(tables.PROMPTS, items, _PROMPT)
-    written = tables.read_table(tables.ANSWERS, answers, ["item_id", *_WRITTEN])
+    written = tables.read_table(tables.ANSWERS, answers, ["item_id", *_ANSWER_COLUMNS])
     rows = pc.index_in(table["item_id"], value_set=written["item_id"])
     if rows.null_count:
         missing = table["item_id"].filter(pc.is_null(rows))
@@ -134,7 +139,7 @@ def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: 
             f"{answers} has no row for {len(missing)} prompts, such as {missing[0]}; "
             "collect the answers again."
         )
-    for name in _WRITTEN:
+    for name in _ANSWER_COLUMNS:
         table = table.append_column(name, written[name].take(rows))
     judges = {method: Judge(declared, method, prompts=prompts) for method in METHODS}
     try:

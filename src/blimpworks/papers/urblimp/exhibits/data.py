@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
+from blimpworks.annotation.sheets import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Description, Exhibit, Labels, Section, language_tag
 from blimpworks.exhibits.formulas import (
