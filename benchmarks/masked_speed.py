@@ -26,8 +26,8 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.training import MaskedRecipe
 from blimpworks.scoring import run
-from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.run import Shards, collect_scores
 from support import tiny
 
 

@@ -24,10 +24,11 @@ import torch
 from safetensors.torch import save_file
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.models.lstm import END, END_ID, UNKNOWN, LstmModel, LstmSettings, load_lstm
-from blimpworks.models.threads import single_thread
+from blimpworks.models.corpus import END, UNKNOWN
+from blimpworks.models.fitting import single_thread
+from blimpworks.models.lstm import END_ID, LstmModel, LstmSettings, load_lstm
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.logits import target_logprobs
+from blimpworks.scoring.hub_loading import target_logprobs
 from blimpworks.scoring.transformers_engine import WIDTH
 from blimpworks.scoring.trie import build_trie, make_batches, plan_rows
 from support import tiny

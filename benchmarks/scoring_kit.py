@@ -25,8 +25,8 @@ sys.path.insert(0, str(REPOSITORY / "tests"))
 from blimpworks.campaign.settings.scoring import ScoringOptions  # noqa: E402
 from blimpworks.campaign.settings.training import TransformerRecipe  # noqa: E402
 from blimpworks.scoring import run  # noqa: E402
-from blimpworks.scoring.collect import Shards, collect_scores  # noqa: E402
 from blimpworks.scoring.engine import load_engine  # noqa: E402
+from blimpworks.scoring.run import Shards, collect_scores  # noqa: E402
 from support import tiny  # noqa: E402
 
 transformers_logging.set_verbosity_error()

@@ -24,7 +24,7 @@ sys.path.insert(0, str(REPOSITORY / "tests"))
 from blimpworks.campaign.methods import PREFIXES, find_method  # noqa: E402
 from blimpworks.campaign.settings.scoring import ScoringOptions  # noqa: E402
 from blimpworks.campaign.settings.training import NgramRecipe  # noqa: E402
-from blimpworks.judging.judge import (
+from blimpworks.judging.judge import (  # noqa: E402
     PREFIX_METHODS,
     TOKEN_SETS,
     align_scores,
@@ -32,9 +32,7 @@ from blimpworks.judging.judge import (
     rounding_bounds,
     side_of,
 )
-from blimpworks.papers.blimp.paradigms import _allowing
-from blimpworks.scoring.collect import Shards, collect_scores  # noqa: E402
-from blimpworks.scoring.run import score_items  # noqa: E402
+from blimpworks.scoring.run import Shards, collect_scores, score_items  # noqa: E402
 from blimpworks.tables import ITEMS, read_table  # noqa: E402
 from support import tiny  # noqa: E402
 from support.arpa_kit import exact_values, read_arpa, write_arpa  # noqa: E402
@@ -132,8 +130,9 @@ def main():
     print(f"| method | {' | '.join(COLUMNS.values())} |\n|---{'|--:' * len(COLUMNS)}|")
     paradigms, told = np.array(items["paradigm"].to_pylist()), []
     for method in map(find_method, ("full_sentence", *PREFIXES)):
-        allowed = _allowing(items, method)
-        usable = np.ones(len(items), dtype=bool) if allowed is None else np.array(allowed)
+        usable = np.ones(len(items), dtype=bool)
+        if method.name in PREFIXES:
+            usable = np.array([method.name in names for names in items[PREFIX_METHODS].to_pylist()])
         cells, *right = measure(method, sides, values, usable)
         print(f"| {method.name} | {' | '.join(str(cells[column]) for column in COLUMNS)} |")
         told.append(f"{method.name}, by plain sums: {'; '.join(gained(paradigms[usable], *right))}")

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import scoring_kit as kit
 
 from blimpworks.campaign.settings.scoring import ScoringOptions, VllmOptions
-from blimpworks.models.instruct import TEMPLATE
+from blimpworks.models.encoding import TEMPLATE
 from support import tiny
 
 LLAMA = {"vocab_size": 128_256, "num_attention_heads": 32, "num_key_value_heads": 8}

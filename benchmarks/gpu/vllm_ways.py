@@ -26,8 +26,7 @@ from blimpworks.generation.conversation import PromptRequest
 from blimpworks.generation.engine import load_generation_engine
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.vllm_engine import read_flat, read_response, sampling, write_request
-from blimpworks.scoring.vllm_server import MODEL
-from blimpworks.scoring.vllm_setup import Setup
+from blimpworks.scoring.vllm_server import MODEL, Setup
 
 ABSENT = "not in this version of vLLM"
 PROMPTS = {"1b": 2000, "8b": 1000, "tiny": 30}

@@ -15,9 +15,8 @@ from blimpworks.cluster.attempt import cause_of
 from blimpworks.cluster.slurm import Allocation, read_job
 from blimpworks.errors import UserError
 from blimpworks.records.journal import journal_path, read_attempts
-from blimpworks.scoring.collect import Shards
 from blimpworks.scoring.progress import ATTEMPT
-from blimpworks.scoring.run import score_items
+from blimpworks.scoring.run import Shards, score_items
 from support import tiny
 from support.journal_kit import stand_in
 from support.vllm_kit import family, living, wait_for

@@ -24,7 +24,7 @@ from blimpworks.evaluation.terminal import print_card
 from blimpworks.files import sha256_of, write_text
 from blimpworks.records.job import Job
 from blimpworks.scoring import store
-from blimpworks.scoring.run import Manifest, write_manifest
+from blimpworks.scoring.shards import Manifest, write_manifest
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, write_rows, write_table
 from support import card_kit, tiny
 from support.card_kit import MARGINS, facts, write_evaluation, write_printed, write_sensitivity

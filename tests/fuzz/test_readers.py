@@ -41,7 +41,7 @@ EXCEPTED = {
         analysis.scoring_variants audit.diff audit.evidence audit.explain
         evaluation.judged
         interop.crate.tables papers.lmentry.verdicts
-        papers.lmentry.judging.judge reproduction.comparisons scoring.collect scoring.shards
+        papers.lmentry.judging.judge reproduction.comparisons scoring.run
     """,
     HOST: """
         cluster.attempt cluster.guard cluster.status evaluation.machine
@@ -49,7 +49,7 @@ EXCEPTED = {
         cli.scoring
     """,
     WEIGHTS: """
-        generation.conversation models.hub_facts models.lstm models.retrieve
+        generation.conversation models.hub models.lstm models.retrieve
         scoring.kenlm_engine models.hub_tokenizers scoring.selftest
     """,
     "it downloads what the catalogue pins by checksum": """

@@ -19,8 +19,8 @@ from blimpworks.generation.engines import TransformersGenerator
 from blimpworks.generation.reasoning import END, START, strip_reasoning
 from blimpworks.models.checkpoint import read_description, seal
 from blimpworks.records.digest import number_digest
-from blimpworks.scoring.collect import Shards
-from blimpworks.scoring.watch import Watch
+from blimpworks.scoring.progress import Watch
+from blimpworks.scoring.run import Shards
 from support import answers_kit, tiny
 from support.answers_kit import OPTIONS, QUESTIONS, RECIPE, SYSTEM
 

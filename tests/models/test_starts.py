@@ -5,8 +5,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from blimpworks.errors import UserError
-from blimpworks.models import starts
-from blimpworks.models.facts import first_token_of
+from blimpworks.models import facts
 
 SPECIALS = ["<s>", "</s>", "<|endoftext|>", "<|im_start|>", "<|im_end|>", "[INST]", "[/INST]"]
 IDS = {name: number for number, name in enumerate([*SPECIALS, "<pad>", "<image>"])}
@@ -56,7 +55,7 @@ def test_what_the_tokenizer_puts_before_a_text_goes_before_its_roles(
     settings, policy, words, tmp_path
 ):
     tokenizer(**settings).save_pretrained(tmp_path)
-    assert first_token_of(tmp_path, "causal", "m") == (policy, words)
+    assert facts.first_token_of(tmp_path, "causal", "m") == (policy, words)
 
 
 @pytest.mark.parametrize(
@@ -71,18 +70,18 @@ def test_what_the_tokenizer_puts_before_a_text_goes_before_its_roles(
     ],
 )
 def test_a_user_names_a_role_or_any_token(text, policy, ids):
-    assert starts.policy_of(text) == policy
-    assert starts.start_ids(tokenizer(), policy, "m") == ids
+    assert facts.policy_of(text) == policy
+    assert facts.start_ids(tokenizer(), policy, "m") == ids
 
 
 @pytest.mark.parametrize("text", ["\n", r"\n", "\n\n", "a b\t"])
 def test_a_string_is_encoded_as_it_is(text):
-    policy = starts.policy_of(text)
+    policy = facts.policy_of(text)
     assert not {*"\n\t"} & {*policy}
     read = text.replace(r"\n", "\n")
-    ids = starts.start_ids(tokenizer(), policy, "m")
+    ids = facts.start_ids(tokenizer(), policy, "m")
     assert (tokenizer().decode(ids), len(ids)) == (read, len(read))
-    assert starts.start_text(tokenizer(), policy, ids) == f"after {read!r}"
+    assert facts.start_text(tokenizer(), policy, ids) == f"after {read!r}"
 
 
 @pytest.mark.parametrize(
@@ -96,13 +95,13 @@ def test_a_string_is_encoded_as_it_is(text):
 )
 def test_what_is_no_start_is_one_sentence(policy, says):
     with pytest.raises(UserError, match=says):
-        starts.start_ids(tokenizer(bos_token=None), policy, "m")
+        facts.start_ids(tokenizer(bos_token=None), policy, "m")
 
 
 def test_what_an_unknown_token_would_stand_for_is_no_start():
     words = Tokenizer(models.WordLevel({"<unk>": 0, "the": 1}, unk_token="<unk>"))
     with pytest.raises(UserError, match="no string that it can encode"):
-        starts.start_ids(
+        facts.start_ids(
             PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>"), "token: .", ""
         )
 
@@ -110,7 +109,7 @@ def test_what_an_unknown_token_would_stand_for_is_no_start():
 def test_padding_is_nothing_that_stands_before_a_text():
     padded = tokenizer(put=["<s>"])
     padded.backend_tokenizer.enable_padding(direction="left", length=40)
-    assert starts.leading_ids(padded) == [0]
+    assert facts.leading_ids(padded) == [0]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +123,7 @@ def test_padding_is_nothing_that_stands_before_a_text():
     ],
 )
 def test_tokens_that_open_a_role_are_seen_in_what_the_template_renders(template, openers):
-    assert starts.role_openers(tokenizer(chat=template)) == {IDS[name] for name in openers}
+    assert facts.role_openers(tokenizer(chat=template)) == {IDS[name] for name in openers}
 
 
 @pytest.mark.parametrize(
@@ -140,10 +139,10 @@ def test_tokens_that_open_a_role_are_seen_in_what_the_template_renders(template,
     ],
 )
 def test_candidates_are_the_usual_starts_and_what_begins_or_ends_documents(settings, policies):
-    assert [*starts.candidates(tokenizer(**settings))] == policies
+    assert [*facts.candidates(tokenizer(**settings))] == policies
 
 
 def test_a_dozen_candidates_is_the_most():
     many = tokenizer()
     many.add_tokens([f"<{'-' * n}bos>" for n in range(1, 30)])
-    assert len(starts.candidates(many)) == 12
+    assert len(facts.candidates(many)) == 12

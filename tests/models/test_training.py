@@ -16,11 +16,11 @@ from blimpworks.campaign.settings.training import TrainingOptions, TransformerRe
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, sidecar_path
-from blimpworks.models import fitting, lstm, text, transformer
+from blimpworks.models import encoding, fitting, lstm, text, transformer
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.corpus import encode, make_vocabulary
 from blimpworks.models.ngram import END, UNKNOWN, tool
-from blimpworks.models.words import split_words
+from blimpworks.models.text import split_words
 from support import tiny
 
 NETWORKS = (tiny.make_transformer, tiny.make_with_muon, tiny.make_masked, tiny.make_seq2seq)
@@ -108,28 +108,28 @@ def test_words_keep_marks_and_part_punctuation():
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=60), st.integers(0, 3))
 def test_epoch_holds_every_sentence_once_and_few_tokens(lengths, epoch):
-    batches = transformer.epoch_batches(np.array(lengths), 50, 0, epoch)
+    batches = encoding.epoch_batches(np.array(lengths), 50, 0, epoch)
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     assert all(len(b) == 1 or len(b) * max(lengths[i] for i in b) <= 50 for b in batches)
 
 
 @given(st.integers(1, 40), st.floats(0.01, 0.9), st.integers(0, 9))
 def test_masked_tokens_are_guessed_and_the_others_stay(length, share, seed):
-    row = np.concatenate([[transformer.CLS], np.arange(10, 10 + length), [transformer.SEP]])
-    ids, labels = transformer.mask_tokens(row, share, 99, np.random.default_rng(seed))
-    guessed = labels != transformer.IGNORED
+    row = np.concatenate([[encoding.CLS], np.arange(10, 10 + length), [encoding.SEP]])
+    ids, labels = encoding.mask_tokens(row, share, 99, np.random.default_rng(seed))
+    guessed = labels != encoding.IGNORED
     assert guessed.sum() == max(1, round(share * length))
     assert not guessed[[0, -1]].any()
     assert (labels[guessed] == row[guessed]).all()
     assert (ids[~guessed] == row[~guessed]).all()
-    assert ((ids == transformer.MASK) | (ids >= 5))[1:-1].all()
+    assert ((ids == encoding.MASK) | (ids >= 5))[1:-1].all()
 
 
 def test_most_tokens_to_guess_are_masked_and_some_are_not():
-    row = np.concatenate([[transformer.CLS], np.full(20000, 10), [transformer.SEP]])
-    ids, labels = transformer.mask_tokens(row, 0.5, 99, np.random.default_rng(0))
-    guessed = ids[labels != transformer.IGNORED]
-    shares = [(guessed == transformer.MASK).mean(), (guessed == 10).mean()]
+    row = np.concatenate([[encoding.CLS], np.full(20000, 10), [encoding.SEP]])
+    ids, labels = encoding.mask_tokens(row, 0.5, 99, np.random.default_rng(0))
+    guessed = ids[labels != encoding.IGNORED]
+    shares = [(guessed == encoding.MASK).mean(), (guessed == 10).mean()]
     assert shares == pytest.approx([0.8, 0.1], abs=0.02)
 
 
@@ -137,8 +137,8 @@ def test_most_tokens_to_guess_are_masked_and_some_are_not():
 def test_spans_taken_out_fit_back_in(length, share, mean, seed):
     row = np.arange(1000, 1000 + length)
     draw = np.random.default_rng(seed)
-    source, target = transformer.cut_spans(row, share, mean, draw)
-    assert source[-1] == target[-1] == transformer.EOS_ID
+    source, target = encoding.cut_spans(row, share, mean, draw)
+    assert source[-1] == target[-1] == encoding.EOS_ID
     spans, sentinel = {}, None
     for token in target[:-1].tolist():
         if token < 1000:
@@ -146,7 +146,7 @@ def test_spans_taken_out_fit_back_in(length, share, mean, seed):
         else:
             spans[sentinel].append(token)
     *marks, last = spans
-    assert [*marks, last] == list(range(transformer.SENTINEL, last + 1))
+    assert [*marks, last] == list(range(encoding.SENTINEL, last + 1))
     assert spans.pop(last) == []
     assert all(spans.values())
     taken = sum(map(len, spans.values()))
@@ -383,7 +383,7 @@ def test_steps_of_muon_are_those_of_pytorch_but_for_its_rounding(shape):
     start = torch.randn(shape, generator=draw)
     ours, theirs = (torch.nn.Parameter(start.clone()) for _ in range(2))
     pytorch = torch.optim.Muon([theirs], lr=0.02, weight_decay=0.1, adjust_lr_fn="match_rms_adamw")
-    muon = transformer.Muon([ours], weight_decay=0.1)
+    muon = fitting.Muon([ours], weight_decay=0.1)
     for group in muon.param_groups:
         group["lr"] = 0.02
     for _ in range(5):
@@ -417,21 +417,3 @@ def test_broken_snapshot_is_not_used(tmp_path):
     (scratch / fitting.SNAPSHOT).write_bytes(b"rubbish")
     other = tiny.make_transformer(corpus, tmp_path / "other" / "checkpoint.json")
     assert json.loads(other.read_text()) == json.loads(whole.read_text())
-
-
-@pytest.mark.parametrize("shape", [(24, 24), (12, 40), (40, 12)])
-def test_steps_are_those_of_pytorch_but_for_its_rounding(shape):
-    draw = torch.Generator().manual_seed(0)
-    start = torch.randn(shape, generator=draw)
-    ours, theirs = (torch.nn.Parameter(start.clone()) for _ in range(2))
-    pytorch = torch.optim.Muon([theirs], lr=0.02, weight_decay=0.1, adjust_lr_fn="match_rms_adamw")
-    muon = fitting.Muon([ours], weight_decay=0.1)
-    for group in muon.param_groups:
-        group["lr"] = 0.02
-    for _ in range(5):
-        ours.grad = torch.randn(shape, generator=draw)
-        theirs.grad = ours.grad.clone()
-        muon.step()
-        pytorch.step()
-    moved = (ours - start).norm()
-    assert (ours - theirs).norm() < 0.02 * moved

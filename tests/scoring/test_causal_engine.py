@@ -4,9 +4,9 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.scoring import logits
-from blimpworks.scoring.decoder import Decoder
+from blimpworks.scoring import hub_loading
 from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.transformers_engine import Decoder
 from support import tiny
 
 SIZES = {
@@ -109,8 +109,8 @@ def test_padded_rows_and_shared_prefixes_equal_a_pass_for_each_sentence(trained,
 
 @pytest.mark.parametrize("kind", SHARING)
 def test_large_vocabularies_are_computed_in_blocks(trained, tmp_path, kind, monkeypatch):
-    monkeypatch.setattr(logits, "LARGE", 300)
-    monkeypatch.setattr(logits, "BLOCK", 50)
+    monkeypatch.setattr(hub_loading, "LARGE", 300)
+    monkeypatch.setattr(hub_loading, "BLOCK", 50)
     model = random_model(kind, SHARING[kind])
     engine = engine_of(checkpoint_of(model, trained, tmp_path / "m"))
     rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(TEXTS)]

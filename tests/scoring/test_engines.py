@@ -1,5 +1,6 @@
-"""Engines of all architectures: one switch for all, and numbers that no batch moves."""
+"""Engines of all architectures: options, batches, and sums of minicons and of the harness."""
 
+import json
 import logging
 
 import numpy as np
@@ -15,7 +16,7 @@ from blimpworks.errors import UserError
 from blimpworks.judging.judge import Side, totals
 from blimpworks.models.checkpoint import read_checkpoint, seal
 from blimpworks.scoring.engine import Encoded, load_engine
-from support import tiny
+from support import peers, tiny
 
 FORMATS, STARTS = ("float32", "bfloat16", "float16"), ("bos", "eos", "skip", "token:</s>")
 
@@ -193,3 +194,85 @@ def test_near_ties_of_a_campaign_follow_the_format_that_a_model_is_run_in():
 def test_a_variant_asks_for_what_its_name_says(variant, architecture, reason):
     result = parse_variant(variant).obstacle(architecture, {})
     assert result is None if reason is None else reason in result
+
+
+SENTENCES = tiny.sentences(60, seed=5)
+CLOSE = 1e-4
+HARNESS_TASKS = {
+    # Fields and delimiters of the harness' own templates.
+    "blimp": {},
+    "multiblimp": {"target_delimiter": ""},
+}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(trained):
+    return trained("causal")
+
+
+def sums_of(checkpoint, texts=SENTENCES, first="bos"):
+    engine = load_engine(checkpoint, "transformers", ScoringOptions(first_token=first))
+    return np.array([np.nansum(row, dtype=float) for row in engine.logprobs(engine.encode(texts))])
+
+
+def decisions(values):
+    return (values[::2] > values[1::2]).tolist()
+
+
+def minicons(checkpoint, **options):
+    return peers.minicons(checkpoint.parent, SENTENCES, **options)
+
+
+def test_minicons_with_bos_gives_the_same_scores_and_decisions(checkpoint):
+    ours, theirs = sums_of(checkpoint), minicons(checkpoint, reduction=peers.summed, bos_token=True)
+    np.testing.assert_allclose(theirs, ours, atol=CLOSE)
+    assert decisions(theirs) == decisions(ours)
+
+
+def test_minicons_by_default_leaves_the_first_token_unscored(checkpoint):
+    theirs = minicons(checkpoint, reduction=peers.summed)
+    np.testing.assert_allclose(theirs, sums_of(checkpoint, first="skip"), atol=CLOSE)
+    # It lacks the first token, and the second is not conditioned on BOS.
+    assert (np.abs(theirs - sums_of(checkpoint)) > 0.1).all()
+
+
+def test_the_harness_gives_the_same_scores_and_decisions(checkpoint):
+    ours, theirs = (
+        sums_of(checkpoint),
+        peers.loglikelihoods(peers.harness(checkpoint.parent), SENTENCES),
+    )
+    np.testing.assert_allclose(theirs, ours, atol=CLOSE)
+    assert decisions(theirs) == decisions(ours)
+
+
+def evaluate(model, name, directory, pairs):
+    """Scores of all choices and the accuracy, by the harness' evaluator."""
+    from lm_eval import simple_evaluate
+    from lm_eval.tasks import TaskManager
+
+    data = directory / "data.jsonl"
+    lines = [json.dumps({"good": good, "bad": bad}) for good, bad in pairs]
+    data.write_text("\n".join(lines), encoding="utf-8")
+    where = {"data_files": {"test": str(data)}, "cache_dir": str(directory / "cache")}
+    task = {"task": f"local_{name}", "dataset_path": "json", "dataset_kwargs": where}
+    task |= {"output_type": "multiple_choice", "test_split": "test", "doc_to_text": ""}
+    task |= {"doc_to_target": 0, "doc_to_choice": "{{[good, bad]}}", **HARNESS_TASKS[name]}
+    metric = {"metric": "acc", "aggregation": "mean", "higher_is_better": True}
+    tasks, manager = [task | {"metric_list": [metric]}], TaskManager(include_defaults=False)
+    result = simple_evaluate(model=model, tasks=tasks, task_manager=manager, bootstrap_iters=0)
+    samples = result["samples"][f"local_{name}"]
+    samples.sort(key=lambda sample: sample["doc_id"])
+    scores = [choice[0] for sample in samples for choice in sample["filtered_resps"]]
+    return np.array(scores), result["results"][f"local_{name}"]["acc,none"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HARNESS_TASKS)
+def test_the_harness_puts_a_space_before_sentences_of_blimp(checkpoint, tmp_path, name):
+    pairs = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
+    theirs, accuracy = evaluate(peers.harness(checkpoint.parent), name, tmp_path, pairs)
+    ours, spaced = sums_of(checkpoint), sums_of(checkpoint, [f" {text}" for text in SENTENCES])
+    equal = spaced if name == "blimp" else ours
+    np.testing.assert_allclose(theirs, equal, atol=CLOSE)
+    assert accuracy == pytest.approx(np.mean(decisions(equal)))
+    assert (np.abs(spaced - ours) > 0.01).any()

@@ -11,9 +11,9 @@ from safetensors.torch import load_file
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
+from blimpworks.models.fitting import single_thread
 from blimpworks.models.lstm import END_ID
-from blimpworks.models.threads import single_thread
-from blimpworks.models.words import split_at_spaces
+from blimpworks.models.text import split_at_spaces
 from blimpworks.scoring.engine import load_engine
 from support import tiny
 

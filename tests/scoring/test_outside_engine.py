@@ -18,12 +18,12 @@ import json, sys
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.settings.site import Site
-from blimpworks.cluster.needs import speed_of
+from blimpworks.cluster.requests import speed_of
 from blimpworks.cluster.needs import needs_of
 from blimpworks.commands.declare import code_of
 from blimpworks.evaluation.machine import Machine, check_memory, choose_engine
 from blimpworks.records.digest import number_digest
-from blimpworks.scoring.resolution import rounding_of
+from blimpworks.scoring.tokens import rounding_of
 digests = [code_of("score", "kenlm", "ngram"), code_of("collect_scores")]
 if sys.argv[1:]:
     campaign = check_campaign(json.loads(sys.argv[1]), "x")

@@ -13,12 +13,11 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cluster.slurm import DEADLINE, RESERVE, Deadline, deadline_of
 from blimpworks.errors import OutOfTime, UserError
 from blimpworks.scoring import progress
-from blimpworks.scoring.decoder import Decoder
-from blimpworks.scoring.progress import ATTEMPT, Progress, read_progress
+from blimpworks.scoring.progress import ATTEMPT, Progress, Watch, read_progress
 from blimpworks.scoring.run import score_items
 from blimpworks.scoring.selftest import FILE_NAME
 from blimpworks.scoring.store import Store
-from blimpworks.scoring.watch import Watch
+from blimpworks.scoring.transformers_engine import Decoder
 from support import tiny
 
 OPTIONS = ScoringOptions(shard=7, batch_tokens=200)
@@ -69,7 +68,7 @@ class Versions(Progress):
 
 @pytest.fixture
 def always(monkeypatch):
-    monkeypatch.setattr(progress, "RARELY", 0.0)
+    monkeypatch.setattr(progress, "WRITE_INTERVAL", 0.0)
 
 
 @pytest.mark.slow
@@ -286,4 +285,4 @@ def test_the_command_exits_to_be_tried_again(trained, items, tmp_path):
     assert late.returncode == 0, late.stderr
     message = json.loads(log.with_suffix(".progress.json").read_text())
     assert message["done"] == message["sentences"] == message["new"] > 0
-    assert not [path for path in out.glob("*.prov.json") if "progress" in path.read_text()]
+    assert not [path for path in out.glob("*.prov.json") if ".progress.json" in path.read_text()]

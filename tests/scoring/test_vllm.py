@@ -31,8 +31,7 @@ pytest.importorskip("vllm", reason="no vLLM here: `make vllm`, then .vllm/bin/py
 from vllm.engine.arg_utils import EngineArgs
 
 from blimpworks.scoring.vllm_engine import VllmEngine, make_model
-from blimpworks.scoring.vllm_server import VllmServer, free_port
-from blimpworks.scoring.vllm_setup import Machine, make_setup
+from blimpworks.scoring.vllm_server import Machine, VllmServer, free_port, make_setup
 
 pytestmark = pytest.mark.vllm
 TEXTS = tiny.sentences(60, seed=2) + ODD
@@ -358,7 +357,7 @@ def staged(setup, monkeypatch):
 
     def stage(mood, said=Stage.said):
         kind = type("Staged", (Stage,), {"mood": mood, "said": said})
-        monkeypatch.setattr("blimpworks.scoring.vllm_client.VllmServer", kind)
+        monkeypatch.setattr("blimpworks.scoring.vllm_engine.VllmServer", kind)
         models.append(make_model(setup))
         return models[-1], kind
 

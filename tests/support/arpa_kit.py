@@ -5,8 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from blimpworks.models import ngram
-from blimpworks.models.text import read_sentences
-from blimpworks.models.words import split_words
+from blimpworks.models.text import read_sentences, split_words
 
 
 def write_arpa(text, directory, order):

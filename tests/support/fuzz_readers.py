@@ -33,12 +33,11 @@ from blimpworks.exhibits.exhibit import read_document
 from blimpworks.interop.lm_eval import import_items
 from blimpworks.linguistics.orthography import read_orthography
 from blimpworks.linguistics.treebanks import read_treebank
-from blimpworks.models.checkpoint import read_description
+from blimpworks.models.checkpoint import files_of_index, read_description, read_json
 from blimpworks.models.corpus import read_corpus, read_words
-from blimpworks.models.instruct import read_dialogues
+from blimpworks.models.encoding import read_dialogues
 from blimpworks.models.ngram import read_vocabulary
 from blimpworks.models.text import read_sentences
-from blimpworks.models.weights import files_of_index, read_json
 from blimpworks.papers.blimp.items.build import read_records
 from blimpworks.papers.blimp.items.generate import read_declaration as read_paradigm
 from blimpworks.papers.blimp.items.lexicon import read_lexicon
@@ -496,7 +495,7 @@ READERS = [
         ("vocabulary", text_file("vocabulary.txt", "<unk>\n<eos>\nthe\ncat\n"), read_words),
     ),
     *readers(
-        "models.instruct",
+        "models.encoding",
         WIDE | {"repeat_line": "draws may repeat"},
         ("dialogues", text_file("dialogues.jsonl", DIALOGUES), read_dialogues),
     ),
@@ -533,13 +532,13 @@ READERS = [
         ("record", "a.prov.json", RECORD, read_record, "records.reading"),
         ("checkpoint", "checkpoint.json", CHECKPOINT, read_description, "models.checkpoint"),
         ("corpus", "corpus.json", CORPUS, read_corpus, "models.corpus"),
-        ("configuration", "config.json", CONFIGURATION, read_configuration, "models.weights"),
+        ("configuration", "config.json", CONFIGURATION, read_configuration, "models.checkpoint"),
         (
             "index of weights",
             "model.safetensors.index.json",
             INDEX,
             files_of_index,
-            "models.weights",
+            "models.checkpoint",
         ),
         (
             "report card",
@@ -549,6 +548,6 @@ READERS = [
             "evaluation.card",
         ),
         ("exhibit as data", "a.json", EXHIBIT, read_document, "exhibits.exhibit"),
-        ("manifest", "manifest.json", MANIFEST, read_manifest, "scoring.run"),
+        ("manifest", "manifest.json", MANIFEST, read_manifest, "scoring.shards"),
     ),
 ]

@@ -7,7 +7,7 @@ from itertools import count
 
 from blimpworks.files import write_text
 from blimpworks.records import journal
-from blimpworks.scoring.progress import LanguageProgress, Progressed
+from blimpworks.scoring.progress import LanguageProgress, ProgressFile
 
 ASKED = journal.Asked(mem_mb=64000, minutes=240, gpus=2, cores=8)
 
@@ -54,7 +54,7 @@ def write_progress(log, known, attempt=None, ago=0.0, languages=None):
         lang: LanguageProgress(done=done, sentences=total)
         for lang, (done, total) in (languages or {}).items()
     }
-    progress = Progressed(**known.model_dump(), **facts, languages=counts)
+    progress = ProgressFile(**known.model_dump(), **facts, languages=counts)
     write_text(journal.progress_path(log), progress.model_dump_json())
 
 

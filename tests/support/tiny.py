@@ -15,12 +15,16 @@ from blimpworks.campaign.settings import training
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.models.checkpoint import Checkpoint, Retrieved, seal
 from blimpworks.models.corpus import build_corpus
-from blimpworks.models.instruct import train_instruct
+from blimpworks.models.fitting import single_thread
 from blimpworks.models.lstm import train_lstm
 from blimpworks.models.ngram import train_ngram
 from blimpworks.models.text import training_sentences
-from blimpworks.models.threads import single_thread
-from blimpworks.models.transformer import train_encoder_decoder, train_masked, train_transformer
+from blimpworks.models.transformer import (
+    train_encoder_decoder,
+    train_instruct,
+    train_masked,
+    train_transformer,
+)
 from blimpworks.scoring.store import Request, encode_requests, score_shard
 from blimpworks.tables import ITEMS, write_table
 

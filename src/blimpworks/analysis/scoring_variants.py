@@ -19,9 +19,9 @@ from blimpworks.campaign.settings.scoring import Dtype, ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path, write_text
 from blimpworks.models.checkpoint import read_description
-from blimpworks.models.starts import TOKEN, candidates
+from blimpworks.models.facts import TOKEN, candidates
 from blimpworks.records.job import REPOSITORY
-from blimpworks.scoring.collect import Shards, collect_scores
+from blimpworks.scoring.run import Shards, collect_scores
 from blimpworks.yaml_files import load_yaml
 
 SHORT: dict[str, str] = {

@@ -19,7 +19,7 @@ from blimpworks.audit.cells import (
 from blimpworks.audit.lineage import Node
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.scoring.words import overlaps, token_starts
+from blimpworks.scoring.tokens import overlaps, token_starts
 from blimpworks.tables import read_parquet
 
 TABLE = "_table"

@@ -17,7 +17,7 @@ from lark import Lark, Token, Transformer, Tree, v_args
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from blimpworks.errors import UserError
-from blimpworks.scoring.resolution import Floats
+from blimpworks.scoring.tokens import Floats
 
 WHOLE = "*"
 """Region that is the whole sentence."""

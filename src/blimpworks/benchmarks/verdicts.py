@@ -17,7 +17,7 @@ from blimpworks.errors import UserError
 from blimpworks.items import item_id
 from blimpworks.judging import judge
 from blimpworks.judging.judge import Mask, Side, divisors, rounding_bounds, shown, totals
-from blimpworks.scoring.resolution import Floats, Integers
+from blimpworks.scoring.tokens import Floats, Integers
 from blimpworks.tables import ITEMS, SCORES, read_table
 
 REGIONS = ["regions", "region_starts", "region_ends"]

@@ -68,7 +68,7 @@ class Engine:
     keys: tuple[str, ...] = ()
     """Prefixes of keys of its scores, besides its name."""
     roundings: int = 4
-    """Float32 operations behind a token's log-probability (``scoring.resolution``).
+    """Float32 operations behind a token's log-probability (``scoring.tokens``).
 
     By default log-softmax, whatever the format of weights and logits: difference to the largest
     logit, sum of exponentials, its logarithm, and the difference of the two.
@@ -133,14 +133,14 @@ ROWS = (
                 variants=("bfloat16", "skip"),
             ),
             "masked": Scorer(
-                f"{_HERE}.masked_engine:MaskedEngine",
+                f"{_HERE}.framed_engines:MaskedEngine",
                 first_token=("bos",),
                 reference="float32",
                 variants=("bfloat16", "within-word"),
             ),
             # `bos` means the special tokens that the tokenizer puts around a sentence.
             "encoder-decoder": Scorer(
-                f"{_HERE}.seq2seq_engine:Seq2seqEngine",
+                f"{_HERE}.framed_engines:Seq2seqEngine",
                 first_token=("bos",),
                 reference="float32",
                 variants=("bfloat16", "seq2seq.form=target"),

@@ -133,7 +133,7 @@ def retrieve_model(
     """Download a model from the Hugging Face hub and seal it as a checkpoint."""
     from blimpworks.models import retrieve as library
 
-    model = library.HubModel(name, scope, architecture, dtype, first_token, hf_id, revision)
+    model = library.HubModel(hf_id, revision, name, scope, architecture, dtype, first_token)
     catalogues = [Path(table) for table in tables.split(os.pathsep) if table]
     sealed = library.retrieve_model(model, output, Path(shared) if shared else None, catalogues)
     return {"source": sealed.source.model_dump(), "files": len(sealed.files)}

@@ -25,7 +25,7 @@ from blimpworks.errors import UserError
 from blimpworks.records.job import Command, Planned
 
 if TYPE_CHECKING:
-    from blimpworks.scoring.watch import Watch
+    from blimpworks.scoring.progress import Watch
 
 MANIFEST = option("Manifest of the model's scores.")
 STORE = option("Directory of the model's shards.")
@@ -36,8 +36,7 @@ def watch_of(log: Path | None) -> "Watch":
     """Return the watch of a job: its progress file, beside a log, and its allocation's end."""
     from blimpworks.cluster.slurm import deadline_of
     from blimpworks.records.journal import progress_path
-    from blimpworks.scoring.progress import Progress
-    from blimpworks.scoring.watch import Watch
+    from blimpworks.scoring.progress import Progress, Watch
 
     return Watch(*([Progress(progress_path(log))] if log else []), deadline_of())
 
@@ -92,9 +91,7 @@ def limit_items(
     """Take a sample of items, balanced over paradigms."""
 
 
-@command(
-    "blimpworks.scoring.collect:collect_scores", packages=shared.ARROW, pandas=False, cheap=True
-)
+@command("blimpworks.scoring.run:collect_scores", packages=shared.ARROW, pandas=False, cheap=True)
 def collect_scores(
     items: list[Path] = shared.EACH,
     manifest: Path = MANIFEST,
@@ -102,14 +99,14 @@ def collect_scores(
     output: list[Path] = shared.OUTPUTS,
 ) -> None:
     """Slice a model's shards into scores tables, one for each items table."""
-    from blimpworks.scoring import collect
+    from blimpworks.scoring import run
 
-    shards = collect.Shards(manifest, store)
+    shards = run.Shards(manifest, store)
     for table, target in pairs_of(items, output):
         # Each table has a record, so that it does not depend on those of other languages.
         inputs = [table, manifest]
         with suppress(Planned), collect_scores.job(inputs=inputs, outputs=[target], params={}):
-            collect.collect_scores(table, shards, target)
+            run.collect_scores(table, shards, target)
 
 
 @command("blimpworks.judging.judge:judge", packages=shared.ARROW, pandas=False, cheap=True)
@@ -234,7 +231,7 @@ def collect_answers(
 ) -> None:
     """Slice a model's shards into tables of responses, one for each table of prompts."""
     from blimpworks.generation import engine
-    from blimpworks.scoring.collect import Shards
+    from blimpworks.scoring.run import Shards
 
     shards, prompts = Shards(manifest, store), _systems(systems)
     for table, target in pairs_of(items, output):

@@ -268,7 +268,7 @@ def give_up(code: int, manifest: Path, log_file: Path) -> int:
         return code
     log_lines = log_file.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     reason = PREFIX.sub("", log_lines[-1]) if log_lines else "it said nothing"
-    from blimpworks.scoring.run import Failed  # slow to import
+    from blimpworks.scoring.shards import Failed  # slow to import
 
     failed = Failed(failed=reason, log=str(log_file))
     write_text(manifest, failed.model_dump_json(indent=1) + "\n")

@@ -47,7 +47,7 @@ from blimpworks.cluster.requests import plan_trainings, sized_request, training_
 from blimpworks.cluster.software import missing_software
 from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY
-from blimpworks.scoring.run import read_manifest
+from blimpworks.scoring.shards import read_manifest
 
 
 class Stored(NamedTuple):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from blimpworks.errors import OutOfTime, UserError
-from blimpworks.scoring.watch import Watch
+from blimpworks.scoring.progress import Watch
 
 if TYPE_CHECKING:  # each small command finds its allocation
     import pyarrow as pa

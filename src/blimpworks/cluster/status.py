@@ -27,8 +27,8 @@ from blimpworks.cluster.needs import count_pairs, expected_items
 from blimpworks.cluster.slurm import Queue
 from blimpworks.files import Listing
 from blimpworks.records.journal import Attempt, journal_path, now, progress_path, read_attempts
-from blimpworks.scoring.progress import Progressed, read_progress
-from blimpworks.scoring.run import Failed, read_manifest
+from blimpworks.scoring.progress import ProgressFile, read_progress
+from blimpworks.scoring.shards import Failed, read_manifest
 
 State = Literal["failed", "lost", "running", "queued", "waiting", "done"]
 STATES: tuple[State, ...] = ("failed", "lost", "running", "queued", "waiting", "done")
@@ -57,7 +57,7 @@ class PartStatus:
     part: Part
     log: Path
     attempts: list[Attempt]
-    progress: Progressed | None
+    progress: ProgressFile | None
     moment: datetime
     state: State
     reason: str

@@ -43,7 +43,7 @@ from blimpworks.interop.lm_eval import metric_name, sanitized
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import facts_of
 from blimpworks.records.reading import record_of
-from blimpworks.scoring.run import read_manifest
+from blimpworks.scoring.shards import read_manifest
 from blimpworks.tables import ACCURACIES, PARITY, read_table
 
 FOLDER = Path(__file__).parent

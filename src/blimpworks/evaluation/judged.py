@@ -32,7 +32,7 @@ from blimpworks.evaluation.card import (
 )
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.judging.sample import CONDITIONS, item_key
-from blimpworks.scoring.words import align, single, words_of
+from blimpworks.scoring.tokens import align, single, words_of
 from blimpworks.tables import (
     ACCURACIES,
     ANSWERS,

@@ -21,10 +21,9 @@ from blimpworks.campaign.engines import FORMATS, default_engine, file_suffixes
 from blimpworks.campaign.table_files import is_commit
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FILE_NAME
-from blimpworks.models.facts import BYTES, ModelFacts, facts_of
+from blimpworks.models.facts import BYTES, ModelFacts, facts_of, policy_of
 from blimpworks.models.ngram import read_vocabulary
-from blimpworks.models.starts import policy_of
-from blimpworks.models.words import split_words
+from blimpworks.models.text import split_words
 from blimpworks.records.job import REPOSITORY
 
 CAN_BE_SET = ("architecture", "dtype", "first_token", "parameters", "tuning")
@@ -336,7 +335,7 @@ def _of_hub(
             f"model {argument!r} is not in the catalogue; expected {expected}.{hint} "
             "A model of the hub is named with its owner."
         )
-    from blimpworks.models.hub_facts import hub_facts
+    from blimpworks.models.hub import hub_facts
 
     shared = os.environ.get("BLIMPWORKS_CACHE")
     try:

@@ -46,7 +46,7 @@ from blimpworks.evaluation.request import (
 from blimpworks.evaluation.run import TARGET, claimed, run_quietly, run_snakemake, snakemake_command
 from blimpworks.evaluation.terminal import print_card
 from blimpworks.files import write_text
-from blimpworks.models.weights import refuse_quantised
+from blimpworks.models.checkpoint import refuse_quantised
 from blimpworks.records.job import REPOSITORY
 from blimpworks.retrieval.preflight import refuse_unreachable
 

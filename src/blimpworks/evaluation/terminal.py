@@ -11,7 +11,7 @@ from rich.text import Text
 
 from blimpworks.evaluation import show
 from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Card, Record, Row
-from blimpworks.scoring.words import Column
+from blimpworks.scoring.tokens import Column
 
 WIDTH = 80
 INDENT = 2

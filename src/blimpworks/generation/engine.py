@@ -23,11 +23,10 @@ from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import Conversation, PromptRequest, Ready
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.records.digest import number_digest
-from blimpworks.scoring.collect import Shards, broken
 from blimpworks.scoring.engine import Failure, build_engine
-from blimpworks.scoring.run import Manifest, Rows, fill
-from blimpworks.scoring.shards import OK, ShardStore
-from blimpworks.scoring.watch import UNWATCHED, Watch
+from blimpworks.scoring.progress import UNWATCHED, Watch
+from blimpworks.scoring.run import Rows, Shards, broken, fill_store
+from blimpworks.scoring.shards import OK, Manifest, ShardStore
 from blimpworks.tables import ANSWERS, PROMPTS, read_table, write_table
 
 log = logging.getLogger(__name__)
@@ -212,7 +211,7 @@ def answer_items(
                 chosen = {request: keys[request] for request in shard}
                 yield shard, response_shard(opened, chosen, options.max_tokens)
 
-        return fill(
+        return fill_store(
             ResponseStore(store),
             requests,
             opened.key,

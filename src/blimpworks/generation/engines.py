@@ -20,22 +20,23 @@ from blimpworks.errors import UserError
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.generation.engine import GenerationEngine, Response, generation_key
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.threads import Workers, device_name, single_thread
+from blimpworks.models.fitting import device_name, single_thread
 from blimpworks.scoring.engine import Failure, loading
 from blimpworks.scoring.hub_loading import (
     check_names,
+    find_dtype,
     fits_in_float32,
     in_float32,
     load_model,
     positions,
     read_settings,
     tensors_of,
+    versions,
 )
 from blimpworks.scoring.hub_model import halving
-from blimpworks.scoring.logits import find_dtype, versions
-from blimpworks.scoring.vllm_client import Loaded, Served
-from blimpworks.scoring.vllm_server import MODEL
-from blimpworks.scoring.vllm_setup import Setup, make_setup
+from blimpworks.scoring.trie import Workers
+from blimpworks.scoring.vllm_engine import Loaded, Served
+from blimpworks.scoring.vllm_server import MODEL, Setup, make_setup
 
 log = logging.getLogger(__name__)
 
@@ -216,7 +217,7 @@ ENTRIES = (
     "blimpworks.generation.engines:write_request",
     "blimpworks.generation.engines:read_response",
     "blimpworks.generation.engines:sampling",
-    "blimpworks.scoring.vllm_setup:make_setup",
+    "blimpworks.scoring.vllm_server:make_setup",
     "blimpworks.scoring.vllm_server:command_line",
 )
 """Entry points of the code that decides answers; none watches or restarts a server."""

@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 from blimpworks.campaign.methods import PREFIXES, Method, find_method
 from blimpworks.campaign.registry import TIES
 from blimpworks.errors import UserError
-from blimpworks.scoring.resolution import Floats, Integers, exact_sums, rounding_errors
-from blimpworks.scoring.words import joined, joint, overlaps
+from blimpworks.scoring.tokens import (
+    Floats,
+    Integers,
+    exact_sums,
+    joined,
+    joint,
+    overlaps,
+    rounding_errors,
+)
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 
 Mask = NDArray[np.bool_]

@@ -1,37 +1,263 @@
-"""Describe and seal a directory of model files by its ``checkpoint.json``.
+"""Check the files of a model's directory, and describe and seal it by a ``checkpoint.json``.
 
-``checkpoint.json`` is written last and names every other file with its SHA-256, so that the
-directory is known to be whole. Its own SHA-256 identifies the model wherever results are kept.
+``checkpoint.json`` is written last and lists every other file with its SHA-256, so a directory that
+has it is complete. Its own SHA-256 identifies the model in records, scores and answers.
 """
 
 import json
+import re
 import shutil
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from fnmatch import fnmatch
+from itertools import chain
+from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
+from blimpworks.campaign.engines import engines
 from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError, reading
-from blimpworks.files import expand, sha256_of, write_text
-from blimpworks.models.weights import NGRAM_FILES, is_of_transformers, refuse_own_code
+from blimpworks.files import expand, load_json, sha256_of, write_text
 from blimpworks.strict import Strict, Within
+
+# Weights only as safetensors (a pickle can run code), and never a repository's own code.
+TRANSFORMERS_FILES = ("*.safetensors", "*.json", "*.model", "*.jinja", "merges.txt", "vocab.txt")
+NGRAM_FILES = ("model.bin", "vocabulary.txt")
+OTHER_FILES = "Name another directory, or download the model again."
+CONFIGURATIONS = (
+    "config.json",
+    "config.*.json",
+    *(f"{name}_config.json" for name in ("tokenizer", "generation", "audio_tokenizer")),
+    *(f"{name}_config.json" for name in ("processor", "preprocessor", "video_preprocessor")),
+)
+"""Files in which transformers looks up the class of a model, tokenizer or processor.
+
+``config.*.json`` is a configuration for one version of transformers. Other files are not checked.
+"""
+PROGRAMS = ("*.py", "custom_generate/*.py")
+"""Patterns of files that transformers would import."""
+WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+REPEATED = "consolidated*"
+"""Pattern of files in Mistral's and Meta's layouts, which contain the same weights again."""
+SHARD = re.compile(r"-of-0*(\d+)\.safetensors$")
+PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+ADAPTERS = ("adapter_config.json", "adapter_model.*")
+SETTINGS = ("quantization_config", "compression_config", "quantization")
+"""Fields of configurations that describe a quantisation; ``quantization`` is MLX's."""
+QUANTISED = ("hf_quant_config.json", "quantize_config.json", "quant_config.json")
+"""Files in which ModelOpt, AutoGPTQ and AutoAWQ describe a quantisation."""
+
+
+def read_json(path: Path, what: str) -> dict[str, Any]:
+    """Read a model's JSON file, called ``what`` in messages. Raises UserError for a bad file."""
+    with reading(path, what, OTHER_FILES):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError(f"it holds a {type(content).__name__} in place of fields")
+    return content
+
+
+def values_of(content: Any, key: str) -> Iterator[Any]:
+    """Yield each value of ``key`` in a configuration and in the mappings and lists inside it."""
+    if isinstance(content, dict):
+        yield content.get(key)
+        content = [*content.values()]
+    if isinstance(content, list):
+        yield from chain.from_iterable(values_of(element, key) for element in content)
+
+
+def refuse_named_code(files: Iterable[Path], where: str | None = None) -> None:
+    """Raise UserError if a configuration names code (``auto_map``) of a model called ``where``."""
+    for path in files:
+        if not any(map(path.match, CONFIGURATIONS)):
+            continue
+        if any(values_of(read_json(path, "a model's configuration"), "auto_map")):
+            raise UserError(
+                f"{f'{where}: {path.name}' if where else path} names code of its own (auto_map), "
+                "which is never run; name a model that transformers has itself, or, if its own "
+                "class for it computes the same, a copy without auto_map."
+            )
+
+
+def refuse_own_code(folder: Path) -> None:
+    """Raise UserError if a model's directory has Python files, or a configuration names code."""
+    program = min(chain.from_iterable(map(folder.glob, PROGRAMS)), default=None)
+    if program is not None:
+        raise UserError(
+            f"{program} is code of its own beside a model, which is never run; expected weights, "
+            "configuration and tokenizer. Move it away, or name a model that transformers has "
+            "itself."
+        )
+    refuse_named_code(sorted(folder.glob("*.json")))
+
+
+class _Index(BaseModel):
+    """Index of the files of a model's weights, with the one field that is read."""
+
+    weight_map: dict[str, str]
+    """File of each tensor."""
+
+
+def is_transformers_file(path: Path) -> bool:
+    """Return whether a model in Hugging Face's layout may have a file with this name."""
+    return any(fnmatch(path.name, pattern) for pattern in TRANSFORMERS_FILES)
+
+
+def is_weights(path: Path) -> bool:
+    """Return whether a file holds weights in the format that is read, safetensors."""
+    return path.suffix == ".safetensors"
+
+
+def gigabytes(files: Iterable[Path]) -> float:
+    """Return the total size of files [GB]."""
+    return sum(path.stat().st_size for path in files) / 1e9
+
+
+def files_of_index(path: Path) -> set[str]:
+    """Return the weight files that an index names. Raises UserError for a broken index."""
+    with reading(path, "an index of weights (weight_map)", "Download the model again."):
+        return {*_Index.model_validate(load_json(path.read_bytes())).weight_map.values()}
+
+
+def check_shards(index: Path, names: Collection[str], where: str) -> None:
+    """Raise UserError if an index names a file that is not among a model's files ``names``."""
+    lacking = files_of_index(index) - {*names}
+    if lacking:
+        raise UserError(
+            f"{where} lacks {min(lacking)}, which its index names ({index.name}); add the file, "
+            "or download the model again."
+        )
+
+
+def refuse_adapter(names: Iterable[str], where: str) -> None:
+    """Raise UserError if an adapter is among the files ``names`` of a model called ``where``."""
+    for name in sorted(names):
+        if any(fnmatch(name, adapter) for adapter in ADAPTERS):
+            raise UserError(
+                f"{where} has an adapter of PEFT ({name}), which is not applied here; expected "
+                "whole weights. Name a directory with the adapter alone, which is merged into its "
+                "base, or one without the adapter."
+            )
+
+
+def model_files(files: Iterable[Path], where: str) -> list[Path]:
+    """Return the files of a folder that form a model in Hugging Face's layout.
+
+    Each weight is taken once: from ``model.safetensors``, which transformers prefers, else from the
+    files that the index names, else from all safetensors files. A folder without weights is no
+    error. Raises UserError for a broken index, and if only some files of the weights are present.
+    """
+    kept = {
+        path.name: path
+        for path in sorted(files)
+        if is_transformers_file(path) and not fnmatch(path.name, REPEATED)
+    }
+    weights = {name for name, path in kept.items() if is_weights(path)}
+    if INDEX in kept:
+        check_shards(kept[INDEX], weights, where)
+        indexed = files_of_index(kept[INDEX])
+        weights = {WHOLE} if WHOLE in weights else indexed
+        # vLLM loads the files that an index names, so an index of other files is left out.
+        weights |= {INDEX} if indexed == weights else set()
+    elif WHOLE in weights:
+        weights = {WHOLE}
+    else:
+        shard = SHARD.search(max(weights, default=""))
+        if shard and int(shard[1]) > len(weights):
+            raise UserError(
+                f"{where} has {len(weights)} of the {shard[1]} files of weights of which "
+                f"{shard.string} is one; add the others, or download the model again."
+            )
+    return [path for name, path in kept.items() if ".safetensors" not in name or name in weights]
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """Return a model's safetensors files. Raises UserError for pickled or missing weights."""
+    present = [path for path in folder.iterdir() if path.is_file()]
+    files = [path for path in model_files(present, str(folder)) if is_weights(path)]
+    if files:
+        return files
+    pickled = next((path for path in sorted(present) if path.suffix in PICKLED), None)
+    if pickled is not None:
+        raise UserError(
+            f"{pickled} has pickled weights, which are refused because reading them can run code; "
+            f"convert them: blimpworks convert-weights {folder} NEW-DIRECTORY."
+        )
+    raise UserError(
+        f"{folder} has no *.safetensors; expected a model's weights ({WHOLE} or its shards, not "
+        f"{REPEATED}). Name another directory."
+    )
+
+
+def numbers_in_head(head: Mapping[str, Any]) -> Counter[str]:
+    """Count the numbers of each format in a safetensors file, from its parsed head."""
+    counts: Counter[str] = Counter()
+    for name, tensor in head.items():
+        if name != "__metadata__":
+            counts[tensor["dtype"]] += prod(tensor["shape"])
+    return counts
+
+
+def count_numbers(files: Iterable[Path]) -> Counter[str]:
+    """Count the numbers of each format in safetensors files. Raises UserError for a bad file."""
+    counts: Counter[str] = Counter()
+    for path in files:
+        expected = reading(path, "a safetensors file", "Download the model again.")
+        with expected, path.open("rb") as handle:
+            size = int.from_bytes(handle.read(8), "little")
+            if not 0 < size <= path.stat().st_size - 8:
+                raise ValueError("its head does not fit into it")
+            counts += numbers_in_head(json.loads(handle.read(size)))
+    return counts
+
+
+def quantisation_of(folder: Path) -> str:
+    """Return the file that states a quantisation, and its method; an empty text without one.
+
+    Raises UserError for a configuration that is no JSON or has a malformed quantisation.
+    """
+    path = folder / "config.json"
+    config = read_json(path, "a model's configuration") if path.exists() else {}
+    for fields in filter(None, chain.from_iterable(values_of(config, key) for key in SETTINGS)):
+        if not isinstance(fields, dict):
+            raise UserError(f"{path}: a quantisation is {fields!r}; expected fields. {OTHER_FILES}")
+        packed = {"load_in_4bit", "load_in_8bit"} & fields.keys()
+        method = fields.get("quant_method") or ("bitsandbytes" if packed else "no method is named")
+        return f"{path.name}: {method}"
+    return next((name for name in QUANTISED if (folder / name).exists()), "")
+
+
+def refuse_quantised(quantisation: str, where: str) -> None:
+    """Raise UserError if a model called ``where`` has quantised weights.
+
+    Called for engines that do not run them. transformers lacks some methods of quantisation, and
+    only some machines run others.
+    """
+    if quantisation:
+        able = " or ".join(name for name, engine in engines().items() if engine.quantised)
+        raise UserError(
+            f"{where} has quantised weights ({quantisation}), which only {able} scores; name the "
+            "model that they were made of, or, if it is causal, run it on a GPU with that engine."
+        )
+
 
 FILE_NAME = "checkpoint.json"
 SCRATCH = ".scratch-"
-"""Prefix of hidden folders that training fills and then removes."""
+"""Prefix of the names of hidden folders that training fills and then removes."""
 REMEDY = "Train or retrieve the model again."
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Trained(Strict):
-    """Source of a model trained here: everything that decides its weights."""
+    """Source of a model that was trained here: all that decides its weights."""
 
     kind: Literal["trained"] = "trained"
     recipe: str
     settings: dict[str, Any]
-    """The recipe itself."""
+    """Settings of the recipe."""
     seed: int | None
     """Seed of initialisation and batch order; None where nothing is random."""
     text_sha256: Sha256
@@ -47,21 +273,21 @@ class Retrieved(Strict):
 
 
 class Copied(Strict):
-    """Source of a model from a directory or n-gram file of this machine."""
+    """Source of a model from a local directory or n-gram file."""
 
     kind: Literal["copied"] = "copied"
     directory: str
     """Name of the directory or file, without its path."""
     sha256: Sha256 | Literal[""] = ""
-    """Digest of the names and SHA-256 of its files."""
+    """Digest of the names and SHA-256 of the model's files."""
 
 
 class Converted(Strict):
-    """Source of a model made here of a GGUF file, or of a base and an adapter."""
+    """Source of a model that was converted here from a GGUF file, or from a base and an adapter."""
 
     kind: Literal["converted"] = "converted"
     address: str
-    """Name on the hub or in packages, with the file's; a name alone for one of this machine."""
+    """Address of the file on the hub or in packages; the name of a local file."""
     file: str
     """Name of the file or the adapter."""
     sha256: Sha256
@@ -71,7 +297,7 @@ class Converted(Strict):
 
     @property
     def described(self) -> str:
-        """Sentence on it for readers of a report card."""
+        """Sentence about the source for readers of a report card."""
         return f"Converted from {self.file} ({self.note}), SHA-256 {self.sha256}."
 
 
@@ -80,22 +306,22 @@ class Checkpoint(Strict):
 
     name: str
     scope: str
-    """ISO 639-3 code of a monolingual model, ``multi`` for a multilingual one."""
+    """ISO 639-3 code of a monolingual model; ``multi`` for a multilingual model."""
     architecture: str
     """Name of the architecture, such as ``causal`` or ``ngram``."""
     dtype: str
-    """Number format for scoring."""
+    """Number format in which the model is scored."""
     first_token: FirstToken
-    """Policy for what conditions a sentence's first token."""
+    """Policy for the tokens before a sentence's first token; see ``models.facts``."""
     source: Annotated[Trained | Retrieved | Copied | Converted, Field(discriminator="kind")]
     files: dict[Within, Sha256] = Field(default_factory=dict)
-    """SHA-256 of each file of the directory, by relative path."""
+    """SHA-256 of each file in the directory, by relative path."""
 
 
 def trained_checkpoint(
     name: str, scope: str, architecture: str, source: Trained, first_token: FirstToken = "bos"
 ) -> Checkpoint:
-    """Describe a model trained here, in float32."""
+    """Describe a model that was trained here, in float32."""
     return Checkpoint(
         name=name,
         scope=scope,
@@ -107,18 +333,18 @@ def trained_checkpoint(
 
 
 def clear(directory: Path) -> None:
-    """Empty a directory of an earlier model. Raises UserError for a file that is no part of it."""
+    """Remove an earlier model from a directory. Raises UserError if it has any other file."""
     directory.mkdir(parents=True, exist_ok=True)
     scratch = list(directory.glob(f"{SCRATCH}*"))
     present = [p for p in expand([directory]) if not set(scratch) & set(p.parents)]
     for path in present:
-        named = is_of_transformers(path) or path.name in NGRAM_FILES
+        named = is_transformers_file(path) or path.name in NGRAM_FILES
         if path.parent != directory or not named:
             raise UserError(
                 f"{path} is no part of a retrieved model or of one trained here, and a "
                 "checkpoint needs a directory of its own; move it away or choose another output."
             )
-    # The seal goes first: what follows is no checkpoint until it is sealed again.
+    # The seal is removed first: without it the directory is no checkpoint.
     for path in sorted(present, key=lambda p: p.name != FILE_NAME):
         path.unlink()
     for folder in scratch:
@@ -126,11 +352,10 @@ def clear(directory: Path) -> None:
 
 
 def seal(checkpoint: Path, description: Checkpoint) -> Checkpoint:
-    """Write ``checkpoint``, the ``checkpoint.json`` of a directory whose files are complete.
+    """Write ``checkpoint``, the ``checkpoint.json`` of a directory with all other files.
 
-    Only ``files`` of ``description`` is replaced, by the directory's files (without hidden files
-    and earlier provenance records). Returns the description. Raises UserError for a model with its
-    own code.
+    Returns ``description`` with ``files`` replaced by the directory's files, without hidden files
+    and earlier provenance records. Raises UserError for a model with Python code.
     """
     directory = checkpoint.parent
     refuse_own_code(directory)
@@ -143,20 +368,20 @@ def seal(checkpoint: Path, description: Checkpoint) -> Checkpoint:
 
 
 def read_description(checkpoint: Path) -> Checkpoint:
-    """Read a ``checkpoint.json``, but not its files. Raises UserError for a missing or bad one."""
+    """Read a ``checkpoint.json``, without its files. Raises UserError if it is missing or bad."""
     with reading(checkpoint, "a model's checkpoint.json", REMEDY):
         return Checkpoint.model_validate_json(checkpoint.read_bytes())
 
 
 def read_checkpoint(checkpoint: Path) -> Checkpoint:
-    """Read a ``checkpoint.json`` and verify its files. Raises UserError for missing or bad ones."""
+    """Read a ``checkpoint.json`` and verify its files. Raises UserError for a bad file."""
     described = read_description(checkpoint)
     verify_files(checkpoint, described.files, REMEDY)
     return described
 
 
 def verify_files(seal: Path, files: Mapping[str, str], remedy: str) -> None:
-    """Compare files beside ``seal`` with their SHA-256. Raises UserError, with the ``remedy``."""
+    """Check the SHA-256 of files beside ``seal``. Raises UserError for another, with ``remedy``."""
     for name, expected in files.items():
         path = seal.parent / name
         digest = sha256_of(path) if path.is_file() else "missing"

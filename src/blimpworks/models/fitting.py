@@ -1,4 +1,4 @@
-"""Run the training loop of every network here, resumed from snapshots to the same bytes."""
+"""Train networks by one loop, which continues from snapshots and ends with the same bytes."""
 
 import hashlib
 import json
@@ -21,17 +21,35 @@ from blimpworks.campaign.settings.training import HOW_MANY, LstmRecipe, NetworkR
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of
 from blimpworks.models.checkpoint import Trained
-from blimpworks.models.threads import device_name, single_thread
 
 log = logging.getLogger(__name__)
-
 SNAPSHOT = "snapshot.safetensors"
 Tensors = dict[str, torch.Tensor]
 Optimisers = Sequence[torch.optim.Optimizer]
-"""Optimisers of a model, among which its parameters are divided."""
+"""Optimisers of a model; each parameter belongs to one of them."""
 
 
-def _kept(optimisers: Optimisers) -> dict[torch.nn.Parameter, Tensors]:
+@contextmanager
+def single_thread() -> Iterator[None]:
+    """Run a block with torch on one CPU thread.
+
+    Sums of floats depend on how threads divide them, so the number of threads is fixed. On a busy
+    machine, two threads that wait for each other are also many times slower than one.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def device_name(device: torch.device) -> str:
+    """Return ``cpu`` or the GPU's model; models of GPU round differently."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+
+
+def _optimiser_states(optimisers: Optimisers) -> dict[torch.nn.Parameter, Tensors]:
     return {
         parameter: optimiser.state[parameter]
         for optimiser in optimisers
@@ -48,14 +66,14 @@ def save_snapshot(
     optimisers: Optimisers,
     state: Tensors,
 ) -> None:
-    """Write the state after ``step`` steps of ``run`` (a digest) into ``directory``, or nothing."""
+    """Write the state after ``step`` steps of ``run``, a digest, into ``directory``."""
     metadata = {"run": run, "step": str(step)}
     with atomic(directory / SNAPSHOT) as temporary:
         tensors = {"rng": torch.get_rng_state()}
         if any(parameter.is_cuda for parameter in model.parameters()):
             tensors["rng_cuda"] = torch.cuda.get_rng_state()
         tensors |= {f"state.{name}": value for name, value in state.items()}
-        kept = _kept(optimisers)
+        kept = _optimiser_states(optimisers)
         for name, parameter in model.named_parameters():
             tensors[f"model.{name}"] = parameter.data
             for key, value in kept[parameter].items():
@@ -66,7 +84,10 @@ def save_snapshot(
 def load_snapshot(
     directory: Path, run: str, model: torch.nn.Module, optimisers: Optimisers
 ) -> tuple[int, Tensors]:
-    """Restore a snapshot of ``run``; return step and state, step 0 without a whole one."""
+    """Restore the snapshot of ``run``, and return its step and state.
+
+    Without a complete snapshot of that run, the step is 0 and the state is empty.
+    """
     path = directory / SNAPSHOT
     if not path.exists():
         return 0, {}
@@ -80,24 +101,24 @@ def load_snapshot(
     except SafetensorError as error:
         log.warning("%s is unreadable (%s): training starts from scratch", path, error)
         return 0, {}
-    weights, held = _below("model.", tensors), _below("optimiser.", tensors)
+    weights, moments = _with_prefix("model.", tensors), _with_prefix("optimiser.", tensors)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.copy_(weights[name])
-    # A parameter without state (plain SGD) keeps having none.
-    parameters, kept = dict(model.named_parameters()), _kept(optimisers)
-    for key, tensor in held.items():
-        what, _, name = key.partition(".")
-        # Counts of steps stay on the CPU.
+    # Plain SGD has no state for its parameters, so nothing is restored there.
+    parameters, kept = dict(model.named_parameters()), _optimiser_states(optimisers)
+    for key, tensor in moments.items():
+        field, _, name = key.partition(".")
+        # Tensors without a dimension are counts of steps, which stay on the CPU.
         device = parameters[name].device if tensor.dim() else tensor.device
-        kept[parameters[name]][what] = tensor.to(device)
+        kept[parameters[name]][field] = tensor.to(device)
     torch.set_rng_state(tensors["rng"])
     if "rng_cuda" in tensors:
         torch.cuda.set_rng_state(tensors["rng_cuda"])
-    return int(metadata["step"]), _below("state.", tensors)
+    return int(metadata["step"]), _with_prefix("state.", tensors)
 
 
-def _below(prefix: str, tensors: Tensors) -> Tensors:
+def _with_prefix(prefix: str, tensors: Tensors) -> Tensors:
     return {
         name.removeprefix(prefix): tensor
         for name, tensor in tensors.items()
@@ -109,12 +130,12 @@ MOMENTUM = 0.95
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 ITERATIONS = 5
 STEP_SIZE = 0.2
-"""Root mean square of AdamW's steps at a rate of one, to which Muon's are scaled."""
+"""Root mean square of AdamW's steps at a rate of one; Muon's steps are scaled to it."""
 LEAST_NORM = 1e-7
 
 
 def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
-    """Bring the singular values of ``matrix`` [m, n] near one, by Newton-Schulz iteration."""
+    """Return ``matrix`` [m, n] with singular values near one, by Newton-Schulz iteration."""
     wide = matrix.size(0) <= matrix.size(1)
     result = matrix if wide else matrix.T
     result = result / result.norm().clamp(min=LEAST_NORM)
@@ -127,14 +148,14 @@ def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    """Muon of some matrices, with steps of AdamW's size and decoupled weight decay.
+    """Muon optimiser for matrices, with steps of AdamW's size and decoupled weight decay.
 
-    Like PyTorch's own with ``match_rms_adamw``, but in float32. PyTorch rounds to bfloat16, which
-    is many times slower on processors without that format.
+    Like ``torch.optim.Muon`` with ``match_rms_adamw``, but in float32. PyTorch rounds to bfloat16,
+    which is many times slower on processors without that format.
     """
 
     def __init__(self, matrices: Iterable[torch.nn.Parameter], *, weight_decay: float) -> None:
-        """Set ``lr`` of its groups before each step."""
+        """Take the matrices; the loop sets the groups' ``lr`` before each step."""
         super().__init__(matrices, {"lr": 0.0, "weight_decay": weight_decay})
 
     @torch.no_grad()
@@ -156,11 +177,11 @@ class Muon(torch.optim.Optimizer):
 
 
 class DivergedError(ArithmeticError):
-    """A loss is no finite number, so the weights are none either; says which and when."""
+    """Error for a loss that is no finite number, with the loss and the step."""
 
 
 class Course(ABC):
-    """Steps of the training of one kind of network."""
+    """Training of one network, step by step."""
 
     model: torch.nn.Module
     optimisers: Optimisers
@@ -170,30 +191,36 @@ class Course(ABC):
 
     @abstractmethod
     def rate(self, step: int) -> float:
-        """Return a step's learning rate (from 0), once before its loss. Raises DivergedError."""
+        """Return the learning rate of a step, counted from 0; called once before its loss.
+
+        Raises DivergedError if a validation loss is no finite number.
+        """
 
     @abstractmethod
     def loss(self, step: int) -> torch.Tensor:
-        """Return the mean loss per token of a step's batch [], in nats."""
+        """Return the mean loss per token of a step's batch, a scalar tensor [nats]."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return what the next step needs besides model, optimiser and random numbers."""
+        """Return the state for the next step, beside model, optimisers and random state."""
         return {}
 
     def restore(self, state: dict[str, torch.Tensor]) -> None:  # noqa: B027
-        """Restore such a state."""
+        """Restore the state of an earlier run, as returned by ``state``."""
 
     def finish(self) -> None:  # noqa: B027
-        """Leave the final weights in ``model``. Raises DivergedError as ``rate`` does."""
+        """Put the final weights into ``model``. Raises DivergedError as ``rate`` does."""
 
 
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
-    """Run torch repeatably (on GPUs of one kind): seeded, deterministic kernels, one thread."""
-    # CUDA's libraries read it when they start; LSTMs need this value or :4096:2 to repeat.
+    """Run torch with a seed, deterministic kernels and one CPU thread, so that results repeat.
+
+    On GPUs, results repeat on the same model of GPU.
+    """
+    # CUDA's libraries read it at their start. LSTMs repeat with this value or :4096:2.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":16:8")
     before = torch.get_deterministic_debug_mode()
-    # As use_deterministic_algorithms, which also imports torch's compiler: more than a second.
+    # use_deterministic_algorithms does the same, but imports torch's compiler for a second.
     torch.set_deterministic_debug_mode("error")
     torch.manual_seed(seed)
     try:
@@ -204,19 +231,19 @@ def repeatable(seed: int) -> Iterator[None]:
 
 
 def training_device() -> torch.device:
-    """Return the GPU, if there is one, else the CPU."""
+    """Return the GPU if there is one, else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def scratch_of(directory: Path) -> Path:
-    """Return the folder of the snapshots of a model that is trained into ``directory``."""
+    """Return the folder for snapshots of a model that is trained into ``directory``."""
     return directory.with_name(f".{directory.name}.training")
 
 
 def training_of(
     recipe_name: str, recipe: NetworkRecipe | LstmRecipe, seed: int, text: Path
 ) -> Trained:
-    """Describe a training on ``text``, without the recipe's number of models."""
+    """Describe the training of a model on ``text``, without the recipe's number of models."""
     return Trained(
         recipe=recipe_name,
         settings=recipe.model_dump(exclude=HOW_MANY),
@@ -226,13 +253,13 @@ def training_of(
 
 
 def fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
-    """Train ``course.model`` in place, from the last snapshot of this run if there is one.
+    """Train ``course.model`` in place, from the last snapshot of the same run if there is one.
 
-    Every ``every`` steps a snapshot goes into ``scratch``. Raises UserError as soon as a loss is no
-    finite number.
+    Every ``every`` steps a snapshot is written into ``scratch``. Raises UserError as soon as a loss
+    is no finite number.
     """
     model, optimisers = course.model, course.optimisers
-    # All that decides the weights identifies a run.
+    # A run is identified by all that decides the weights.
     versions = f"torch {torch.__version__} on {device_name(next(model.parameters()).device)}"
     settings = json.dumps(source.model_dump(), sort_keys=True)
     run = hashlib.sha256(f"{versions}\n{settings}".encode()).hexdigest()
@@ -247,7 +274,9 @@ def fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
         with bar:
             for step in range(done, course.steps):
                 rate = course.rate(step)
-                for group in chain.from_iterable(each.param_groups for each in optimisers):
+                for group in chain.from_iterable(
+                    optimiser.param_groups for optimiser in optimisers
+                ):
                     group["lr"] = rate
                 loss = course.loss(step)
                 model.zero_grad()

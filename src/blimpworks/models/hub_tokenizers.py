@@ -1,4 +1,4 @@
-"""Load tokenizers in Hugging Face's layout, with the ids of the model's own files."""
+"""Load tokenizers in Hugging Face's layout, and check their ids by the model's files."""
 
 import json
 import random
@@ -17,11 +17,11 @@ LETTERS = (
     "абвгдежзийклмнопрст", "αβγδεζηθικλμνξ", "אבגדהוזחטיכל", "ابتثجحخدذرزسشصض", "अआइईउऊकखगघङचछ",
     "กขคงจฉชซญดตถ", "的一是不了人我在有他这中", "あいうえおカキクケコ", "가나다라마바사아자차",
 )  # fmt: skip
-"""Letters of a dozen scripts, for comparing tokenizers."""
+"""Letters of a dozen scripts, for texts by which tokenizers are compared."""
 
 
 def sample_texts(count: int = 120) -> list[str]:
-    """Make up texts of random words in several scripts, single spaces and mostly a final mark."""
+    """Return texts of random words in several scripts; most have a final punctuation mark."""
     draw = random.Random(0)
     texts = []
     for number in range(count):
@@ -35,7 +35,7 @@ def sample_texts(count: int = 120) -> list[str]:
 
 
 def _settings(state: bytes | None) -> Any:
-    """Parse a component, without empty settings and ``trim_offsets``, which move no ids."""
+    """Parse a component, without empty settings and ``trim_offsets``, which change no ids."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -49,7 +49,7 @@ def _settings(state: bytes | None) -> Any:
 
 
 def differing_components(tokenizer: Tokenizer, original: Tokenizer) -> list[str]:
-    """Return names of components of ``original`` that differ in ``tokenizer``."""
+    """Return the names of components of ``original`` that differ in ``tokenizer``."""
     names = []
     for name in ("normalizer", "pre_tokenizer", "model"):
         states = [
@@ -66,30 +66,30 @@ def differing_components(tokenizer: Tokenizer, original: Tokenizer) -> list[str]
 
 
 class LoadedTokenizer(NamedTuple):
-    """A tokenizer, and where its ids come from."""
+    """A tokenizer, and the files that its ids come from."""
 
     tokenizer: PreTrainedTokenizerBase
     source: str
-    """Origin of its ids, in words."""
+    """Sentence about the file that the ids come from."""
     variant: str = ""
-    """Name of the file loaded in place of transformers' version of it.
+    """Name of the file that was loaded because transformers' version of it has other ids.
 
-    Part of the key of results, because transformers' own version gives other ids.
+    It is part of the key of results.
     """
 
 
 def _frame(tokenizer: Tokenizer) -> list[int]:
-    # The ids of a probe, special tokens included.
+    # Ids of a short text with the special tokens that are added.
     return tokenizer.encode("a 1").ids
 
 
 def load_tokenizer(folder: Path) -> LoadedTokenizer:
     """Load the tokenizer beside a model.
 
-    transformers rebuilds many classes from vocabulary and merges, and drops components of
-    ``tokenizer.json``. In that case the file itself is loaded.
+    transformers makes many tokenizers from vocabulary and merges, without other components of
+    ``tokenizer.json``. If a component is lost, the file itself is loaded.
 
-    Raises UserError for a tokenizer whose ids are not those of its files.
+    Raises UserError if the tokenizer's ids differ from those of its files.
     """
     path = folder / FILE
     if not path.exists():
@@ -108,10 +108,10 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
         )
         lost = differing_components(tokenizer.backend_tokenizer, original)
         if not lost and _frame(tokenizer.backend_tokenizer) != _frame(original):
-            # These settings override the file's post-processor on purpose; a difference is no loss.
+            # These settings are meant to override the file's post-processor, so it is not lost.
             explicit = {"add_bos_token", "add_eos_token"} & {*tokenizer.init_kwargs}
             lost = [] if explicit else ["post_processor"]
-    except Exception as error:  # classes that are made anew may raise anything
+    except Exception as error:  # transformers' classes may raise any error
         lost = [f"everything ({' '.join(str(error).split())[:80]})"]
     note = f"ids are those of {FILE}"
     if lost:
@@ -140,7 +140,10 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
 
 
 def _checked_by_sentencepiece(tokenizer: PreTrainedTokenizerBase, folder: Path) -> str:
-    """Compare a tokenizer's pieces with the sentencepiece library's, where possible."""
+    """Compare a tokenizer's pieces with the sentencepiece library's, and say so in words.
+
+    Slow tokenizers, and those without a sentencepiece model, are not compared.
+    """
     path = next((folder / name for name in SENTENCEPIECE if (folder / name).exists()), None)
     if path is None or not tokenizer.is_fast:
         return "made by transformers from its vocabulary; there is no other file to compare with"

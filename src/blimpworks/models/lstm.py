@@ -15,7 +15,10 @@ from torch.nn.functional import cross_entropy
 from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, write_text
+from blimpworks.models import corpus as corpora
+from blimpworks.models import fitting
 from blimpworks.models.checkpoint import (
+    NGRAM_FILES,
     Checkpoint,
     Trained,
     clear,
@@ -23,69 +26,46 @@ from blimpworks.models.checkpoint import (
     seal,
     trained_checkpoint,
 )
-from blimpworks.models.corpus import (
-    END,
-    SPECIALS,
-    SPLITS,
-    UNKNOWN,
-    Ids,
-    encode,
-    read_corpus,
-    sentences_of,
-)
-from blimpworks.models.corpus import VOCABULARY as CORPUS_VOCABULARY
-from blimpworks.models.corpus import read_words as read_vocabulary
-from blimpworks.models.fitting import (
-    Course,
-    DivergedError,
-    fit,
-    repeatable,
-    scratch_of,
-    training_device,
-    training_of,
-)
-from blimpworks.models.threads import device_name
-from blimpworks.models.weights import NGRAM_FILES
-from blimpworks.models.words import split_at_spaces, split_words
+from blimpworks.models.text import split_at_spaces, split_words
 from blimpworks.strict import Strict
 from blimpworks.tables import PERPLEXITIES, write_table
 
 log = logging.getLogger(__name__)
 
-UNKNOWN_ID, END_ID = SPECIALS.index(UNKNOWN), SPECIALS.index(END)
+UNKNOWN_ID, END_ID = corpora.SPECIALS.index(corpora.UNKNOWN), corpora.SPECIALS.index(corpora.END)
 WEIGHTS, SETTINGS, VOCABULARY = "model.safetensors", "config.json", NGRAM_FILES[1]
 INITIAL = 0.1
-"""Bound of the uniform initial embeddings and output weights."""
+"""Bound of the uniform distribution of initial embeddings and output weights."""
 ANNEALING = 4.0
-"""Divisor of the learning rate when the validation loss does not improve."""
+"""Number that divides the learning rate when the validation loss does not improve."""
 EVALUATION_BATCH = 10
-"""Columns of a text whose loss is measured."""
+"""Number of columns into which a text is cut to measure its loss."""
 State = tuple[torch.Tensor, torch.Tensor]
 """Hidden and cell state, each [layers, batch, hidden]."""
 
 
 class LstmSettings(Strict):
-    """Content of ``config.json`` beside an LSTM's weights."""
+    """Content of the ``config.json`` beside the weights of an LSTM."""
 
     words: Literal["split", "whitespace"]
-    """Rule for words; see ``CorpusOptions``."""
+    """Rule for splitting texts into words; see ``CorpusOptions``."""
     vocabulary: int
-    """Words, with ``<unk>`` and ``<eos>``."""
+    """Number of words, with ``<unk>`` and ``<eos>``."""
     layers: int
     hidden: int
     embedding: int
 
 
 class LstmModel(torch.nn.Module):
-    """Embedding, LSTM and an output layer with its own weights."""
+    """Embedding, LSTM and an output layer that has its own weights."""
 
     def __init__(self, settings: LstmSettings, dropout: float = 0.0) -> None:
-        """Initialise from torch's random state."""
+        """Draw initial weights from torch's random state."""
         super().__init__()
         width, hidden = settings.embedding, settings.hidden
         self.drop = torch.nn.Dropout(dropout)
         self.embedding = torch.nn.Embedding(settings.vocabulary, width)
-        # Between layers; with one layer there is nothing in between.
+        # torch warns about dropout between layers if there is one layer.
         between = dropout if settings.layers > 1 else 0.0
         self.lstm = torch.nn.LSTM(width, hidden, settings.layers, dropout=between)
         self.head = torch.nn.Linear(hidden, settings.vocabulary)
@@ -94,28 +74,31 @@ class LstmModel(torch.nn.Module):
         torch.nn.init.zeros_(self.head.bias)
 
     def forward(self, ids: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
-        """Return hidden states [time, batch, hidden] after ``ids`` [time, batch], and a state.
+        """Return the hidden states [time, batch, hidden] after ``ids`` [time, batch].
 
-        ``state`` is that before the first id, None for zeros; the one after the last is returned.
-        ``head`` turns hidden states into logits of the next word.
+        ``state`` is the state before the first id, None for zeros; the state after the last id is
+        returned too. ``head`` computes logits of the next word from hidden states.
         """
         output, after = self.lstm(self.drop(self.embedding(ids)), state)
         return self.drop(output), after
 
     def fresh(self, batch: int) -> State:
-        """Return the zero state, on the model's device."""
+        """Return a state of zeros on the model's device."""
         shape = self.lstm.num_layers, batch, self.lstm.hidden_size
         zeros = self.head.weight.new_zeros(shape)
         return zeros, zeros
 
 
 def words_of(text: str, rule: Literal["split", "whitespace"]) -> list[tuple[str, int]]:
-    """Return words of ``text`` by a rule of ``CorpusOptions``, each with its end offset."""
+    """Return the words of ``text`` by a rule of ``CorpusOptions``, each with its end offset."""
     return split_words(text) if rule == "split" else split_at_spaces(text)
 
 
 def load_lstm(directory: Path) -> tuple[LstmModel, list[str], LstmSettings]:
-    """Load model in float32, words by id, and settings. Raises UserError if they disagree."""
+    """Load an LSTM in float32, its words by id, and its settings.
+
+    Raises UserError if their numbers of words differ.
+    """
     settings = LstmSettings.model_validate_json((directory / SETTINGS).read_bytes())
     vocabulary = (directory / VOCABULARY).read_text(encoding="utf-8").rstrip("\n").split("\n")
     if len(vocabulary) != settings.vocabulary:
@@ -128,22 +111,22 @@ def load_lstm(directory: Path) -> tuple[LstmModel, list[str], LstmSettings]:
     return model.eval(), vocabulary, settings
 
 
-def columns(flat: Ids, width: int) -> torch.Tensor:
-    """Cut a run of ids into ``width`` columns [time, width], without the remainder."""
+def columns(flat: corpora.Ids, width: int) -> torch.Tensor:
+    """Cut an array of ids into ``width`` columns [time, width], without the remainder."""
     height = len(flat) // width
     table = flat[: height * width].reshape(width, height).T
     return torch.from_numpy(np.ascontiguousarray(table))
 
 
-def evaluation_columns(flat: Ids) -> torch.Tensor:
-    """Cut a text into columns for its loss [time, columns]: ten, or fewer if short."""
+def evaluation_columns(flat: corpora.Ids) -> torch.Tensor:
+    """Cut a text into columns to measure its loss [time, columns]: ten, fewer for short texts."""
     return columns(flat, max(1, min(EVALUATION_BATCH, len(flat) // 2)))
 
 
-def _piece(
+def _loss_of_words(
     model: LstmModel, text: torch.Tensor, start: int, end: int, state: State | None
 ) -> tuple[torch.Tensor, State]:
-    """Return the mean loss [] of the words after each of a piece, and the state after it."""
+    """Return the mean loss [] of the words after ``text[start:end]``, and the state after them."""
     output, after = model(text[start:end], state)
     logits = model.head(output).flatten(0, 1)
     return cross_entropy(logits, text[start + 1 : end + 1].flatten().long()), after
@@ -151,24 +134,24 @@ def _piece(
 
 @torch.no_grad()
 def mean_loss(model: LstmModel, text: torch.Tensor, length: int) -> float:
-    """Return the mean loss per word of a text [time, columns], with ``<eos>``, in nats.
+    """Return the mean loss per word of a text [time, columns], ``<eos>`` included [nats].
 
-    A column's hidden state goes on over lines; its first word is not guessed. Pieces of ``length``
-    words are computed at a time.
+    Each column keeps its state from one sentence to the next; its first word is not predicted.
+    ``length`` words are computed at a time.
     """
-    was = model.training
+    was_training = model.training
     model.eval()
     total, state = 0.0, None
     for start in range(0, len(text) - 1, length):
         end = min(start + length, len(text) - 1)
-        loss, state = _piece(model, text, start, end, state)
+        loss, state = _loss_of_words(model, text, start, end, state)
         total += loss.item() * (end - start)
-    model.train(was)
+    model.train(was_training)
     return total / (len(text) - 1)
 
 
-class _Course(Course):
-    """Training of an LSTM with SGD and annealing."""
+class _Course(fitting.Course):
+    """Training of an LSTM by SGD, with a learning rate that falls by annealing."""
 
     model: LstmModel
 
@@ -191,12 +174,12 @@ class _Course(Course):
         self._starts: list[int] = np.concatenate(orders).tolist()
         self.steps, self._epoch = len(self._starts), len(starts)
         self._hidden: State | None = None
-        # Learning rate and best validation loss; part of what a resumed run needs.
+        # Learning rate and best validation loss, which snapshots contain.
         self._progress = torch.tensor([recipe.learning_rate, np.inf], dtype=torch.float64)
         self._best: dict[str, torch.Tensor] = {}
 
     def rate(self, step: int) -> float:
-        """Return the learning rate; start an epoch by annealing (but the first) and a new state."""
+        """Return the learning rate; start an epoch by annealing (not the first) and a new state."""
         if step % self._epoch == 0:
             if step:
                 self._anneal(step // self._epoch)
@@ -204,11 +187,11 @@ class _Course(Course):
         return float(self._progress[0])
 
     def _anneal(self, epoch: int) -> None:
-        """Keep the best weights so far, or lower the rate, after ``epoch`` finished epochs."""
+        """After ``epoch`` epochs, keep the weights if they are the best, else lower the rate."""
         rate, best = self._progress.tolist()
         loss = self.validation_loss()
         if not np.isfinite(loss):
-            raise DivergedError(f"the validation loss is {loss} after epoch {epoch}")
+            raise fitting.DivergedError(f"the validation loss is {loss} after epoch {epoch}")
         if loss < best:
             self._best = {k: v.detach().clone() for k, v in self.model.named_parameters()}
         else:
@@ -222,7 +205,7 @@ class _Course(Course):
     def loss(self, step: int) -> torch.Tensor:
         start = self._starts[step]
         end = min(start + self._recipe.bptt, len(self._text) - 1)
-        loss, (hidden, cell) = _piece(self.model, self._text, start, end, self._hidden)
+        loss, (hidden, cell) = _loss_of_words(self.model, self._text, start, end, self._hidden)
         self._hidden = hidden.detach(), cell.detach()
         return loss
 
@@ -240,7 +223,7 @@ class _Course(Course):
         self._best = {name: value for name, value in best if name}
 
     def finish(self) -> None:
-        """Put the best epoch's weights into the model."""
+        """Restore the weights of the best epoch."""
         self._anneal(self._recipe.epochs)
         with torch.no_grad():
             for name, parameter in self.model.named_parameters():
@@ -256,11 +239,11 @@ def _save(model: LstmModel, words: list[str], settings: LstmSettings, directory:
 
 
 class TrainedLstm(NamedTuple):
-    """An LSTM that was trained here."""
+    """Result of training an LSTM."""
 
     checkpoint: Checkpoint
     perplexity: float
-    """Perplexity of the corpus's test text."""
+    """Perplexity on the corpus's test text."""
     device: str
 
 
@@ -276,19 +259,22 @@ def train_lstm(
 ) -> TrainedLstm:
     """Train an LSTM on the corpus that ``corpus``, a ``corpus.json``, describes.
 
-    After each epoch without a lower loss of ``valid.txt``, the learning rate falls to a quarter;
-    the weights with the lowest loss are kept. Epochs shuffle pieces of the text (``recipe.order``).
-    Writes ``model.safetensors``, ``vocabulary.txt`` (the corpus's) and ``config.json`` beside
-    ``checkpoint``, then ``checkpoint``. Resumes, and repeats with the same result, as
-    ``transformer.train_kind`` does: after a GPU, on GPUs of its kind.
+    After each epoch without a lower loss on ``valid.txt``, the learning rate falls to a quarter.
+    The weights with the lowest loss are kept. ``recipe.order`` says if epochs shuffle the text.
+    Writes ``model.safetensors``, ``vocabulary.txt`` (of the corpus) and ``config.json`` beside
+    ``checkpoint``, then ``checkpoint``. As in ``transformer.train_kind``, a run can be resumed and
+    repeated with the same result, on a GPU of the same model.
 
-    Raises UserError when the corpus is missing, altered or too short, the directory holds other
-    files, or the training diverges.
+    Raises UserError if the corpus is missing, altered or too short, the directory has other files,
+    or the training diverges.
     """
-    rule = read_corpus(corpus).words
-    vocabulary = read_vocabulary(corpus.parent / CORPUS_VOCABULARY)
+    rule = corpora.read_corpus(corpus).words
+    vocabulary = corpora.read_words(corpus.parent / corpora.VOCABULARY)
     ids = {word: number for number, word in enumerate(vocabulary)}
-    flat = [encode(sentences_of(corpus.parent / f"{split}.txt"), ids) for split in SPLITS]
+    flat = [
+        corpora.encode(corpora.sentences_of(corpus.parent / f"{split}.txt"), ids)
+        for split in corpora.SPLITS
+    ]
     if len(flat[0]) < 2 * recipe.batch or min(map(len, flat)) < 2:
         lengths = ", ".join(f"{len(text):,}" for text in flat)
         raise UserError(
@@ -299,67 +285,67 @@ def train_lstm(
     texts = [columns(flat[0], recipe.batch), *map(evaluation_columns, flat[1:])]
     directory = checkpoint.parent
     clear(directory)
-    source = training_of(recipe_name, recipe, seed, corpus)
+    source = fitting.training_of(recipe_name, recipe, seed, corpus)
     shape = recipe.model_dump(include={"layers", "hidden", "embedding"})
     settings = LstmSettings(words=rule, vocabulary=len(vocabulary), **shape)
-    device = training_device()
-    with repeatable(seed):
-        # Drawn on the CPU, so that the first weights are the same everywhere.
+    device = fitting.training_device()
+    with fitting.repeatable(seed):
+        # The CPU draws the initial weights, so that they are the same for every device.
         model = LstmModel(settings, recipe.dropout).to(device)
         train, valid, test = (text.to(device) for text in texts)
         course = _Course(model, train, valid, recipe, seed)
-        fit(course, source, scratch_of(directory), recipe.checkpoint_steps)
+        fitting.fit(course, source, fitting.scratch_of(directory), recipe.checkpoint_steps)
         perplexity = float(np.exp(mean_loss(model, test, recipe.bptt)))
     _save(model, vocabulary, settings, directory)
     described = trained_checkpoint(name, scope, "lstm", source, first_token="eos")
-    trained = TrainedLstm(seal(checkpoint, described), perplexity, device_name(device))
-    shutil.rmtree(scratch_of(directory), ignore_errors=True)
+    trained = TrainedLstm(seal(checkpoint, described), perplexity, fitting.device_name(device))
+    shutil.rmtree(fitting.scratch_of(directory), ignore_errors=True)
     log.info("%s: %d words, test perplexity %.2f", directory, len(vocabulary), perplexity)
     return trained
 
 
-PIECE = 35
-"""Words computed at a time if a model's recipe states no number."""
+TIME_STEPS = 35
+"""Number of words computed at a time if the recipe of a model states none."""
 
 
 def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) -> dict[str, Any]:
-    """Write a table with one row, of a model on ``test.txt`` of a language's corpus.
+    """Measure the perplexity of an LSTM on ``test.txt`` of a corpus; write it as a table's one row.
 
-    Measured as in training (``lstm.mean_loss``): sentences in a row, each with ``<eos>``, which
-    counts, in ten columns whose first word is not guessed. A multilingual model is thus measured on
-    each language's test text (Mueller et al. 2020, Table 1).
+    As in training, the loss is that of ``mean_loss`` over the sentences, each with ``<eos>``, in
+    ten columns. A multilingual model is thus measured on the test text of each language (Mueller
+    et al. 2020, Table 1).
 
-    Raises UserError when a file is missing or altered, the model is no LSTM trained here, or its
-    words differ from the corpus's.
+    Raises UserError if a file is missing or altered, the model is no LSTM trained here, or its
+    rule for words is not the corpus's.
     """
-    of_model = read_checkpoint(checkpoint)
-    if of_model.architecture != "lstm" or not isinstance(of_model.source, Trained):
+    described = read_checkpoint(checkpoint)
+    if described.architecture != "lstm" or not isinstance(described.source, Trained):
         raise UserError(
-            f"{checkpoint}: is of architecture {of_model.architecture!r}; perplexity is measured "
+            f"{checkpoint}: is of architecture {described.architecture!r}; perplexity is measured "
             "of LSTMs that are trained here: give one's checkpoint.json."
         )
-    recipe = of_model.source.settings
-    model, words, settings = load_lstm(checkpoint.parent)
-    described = read_corpus(corpus)
-    if settings.words != described.words:
+    recipe = described.source.settings
+    model, vocabulary, settings = load_lstm(checkpoint.parent)
+    rule = corpora.read_corpus(corpus).words
+    if settings.words != rule:
         raise UserError(
-            f"{corpus} has words by the rule {described.words!r}, but the model of {checkpoint} "
+            f"{corpus} has words by the rule {rule!r}, but the model of {checkpoint} "
             f"was trained with {settings.words!r}; measure it on the corpus of its recipe."
         )
-    ids = {word: number for number, word in enumerate(words)}
-    text = evaluation_columns(encode(sentences_of(corpus.parent / "test.txt"), ids))
+    ids = {word: number for number, word in enumerate(vocabulary)}
+    text = evaluation_columns(corpora.encode(corpora.sentences_of(corpus.parent / "test.txt"), ids))
     if len(text) < 2:
         raise UserError(f"{corpus.parent / 'test.txt'} has no two words; give a longer corpus.")
-    device = training_device()
-    with repeatable(0):
-        loss = mean_loss(model.to(device), text.to(device), recipe.get("bptt", PIECE))
-    guessed = text[1:]
+    device = fitting.training_device()
+    with fitting.repeatable(0):
+        loss = mean_loss(model.to(device), text.to(device), recipe.get("bptt", TIME_STEPS))
+    predicted = text[1:]
     row = {
         "lang": lang,
-        "model": of_model.name,
+        "model": described.name,
         "corpus": str(recipe.get("corpus", "")),
-        "words": guessed.numel(),
-        "unknown": int((guessed == UNKNOWN_ID).sum()),
+        "words": predicted.numel(),
+        "unknown": int((predicted == UNKNOWN_ID).sum()),
         "loss": loss,
         "perplexity": float(np.exp(loss)),
     }

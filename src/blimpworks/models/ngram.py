@@ -1,4 +1,4 @@
-"""Train n-gram models by KenLM's programs, and read those of others."""
+"""Train n-gram models by KenLM's programs, and read the words of n-gram files."""
 
 import gzip
 import logging
@@ -19,6 +19,7 @@ from blimpworks.campaign.settings.training import NgramRecipe
 from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, sha256_of, write_text
 from blimpworks.models.checkpoint import (
+    NGRAM_FILES,
     SCRATCH,
     Checkpoint,
     Trained,
@@ -26,9 +27,7 @@ from blimpworks.models.checkpoint import (
     seal,
     trained_checkpoint,
 )
-from blimpworks.models.text import read_sentences
-from blimpworks.models.weights import NGRAM_FILES
-from blimpworks.models.words import split_words
+from blimpworks.models.text import read_sentences, split_words
 from blimpworks.records.job import REPOSITORY
 
 log = logging.getLogger(__name__)
@@ -40,7 +39,7 @@ PROGRAMS = ("lmplz", "build_binary")
 
 
 def tool(name: str) -> str:
-    """Find a KenLM program beside Python, in ``.tools/bin`` or on PATH. Raises UserError."""
+    """Find a KenLM program beside Python, in ``.tools/bin`` or on PATH, else raise UserError."""
     local = REPOSITORY / ".tools" / "bin"
     beside = f"{Path(sys.executable).parent}{os.pathsep}{local}"
     program = shutil.which(name, path=beside) or shutil.which(name)
@@ -53,7 +52,7 @@ def tool(name: str) -> str:
 
 
 def program_digests() -> dict[str, str]:
-    """Return the SHA-256 of each KenLM program that makes a model."""
+    """Return the SHA-256 of each KenLM program that training runs, by name."""
     return {name: sha256_of(Path(tool(name))) for name in PROGRAMS}
 
 
@@ -70,14 +69,14 @@ def _run(name: str, *arguments: str) -> None:
 def train_ngram(
     text: Path, checkpoint: Path, *, name: str, scope: str, recipe_name: str, recipe: NgramRecipe
 ) -> Checkpoint:
-    """Estimate an n-gram model on ``text``, one sentence per line.
+    """Estimate an n-gram model on ``text``, one sentence per line, and replace an earlier model.
 
-    Modified Kneser-Ney smoothing; discounts that a small text cannot give fall back to constants.
-    Writes beside ``checkpoint`` the KenLM trie ``model.bin`` and ``vocabulary.txt`` (ids are line
-    numbers from 0: ``<unk>``, ``</s>``, then the words by code point), then ``checkpoint``. Removes
-    an earlier model first. Repeats byte for byte.
+    The smoothing is modified Kneser-Ney, with constants for discounts that a small text does not
+    determine. Writes the KenLM trie ``model.bin`` and ``vocabulary.txt`` beside ``checkpoint``,
+    then ``checkpoint``. The vocabulary's line numbers from 0 are ids: ``<unk>``, ``</s>``, then
+    words by code point. Another run writes the same bytes.
 
-    Raises UserError when KenLM is not installed or fails, the text is empty, or the directory holds
+    Raises UserError if KenLM is not installed or fails, the text is empty, or the directory has
     other files.
     """
     directory = checkpoint.parent
@@ -87,9 +86,9 @@ def train_ngram(
         seen_words: set[str] = set()
         with corpus.open("w", encoding="utf-8", newline="\n") as handle:
             for sentence in read_sentences(text):
-                pieces = [word for word, _ in split_words(sentence)]
-                seen_words.update(pieces)
-                handle.write(" ".join(pieces) + "\n")
+                sentence_words = [word for word, _ in split_words(sentence)]
+                seen_words.update(sentence_words)
+                handle.write(" ".join(sentence_words) + "\n")
         if not seen_words:
             raise UserError(f"{text} holds no word; expected training text, one sentence per line.")
         vocabulary = (UNKNOWN, END, *sorted(seen_words))
@@ -108,56 +107,56 @@ def train_ngram(
 GZIP = b"\x1f\x8b"
 BINARY = b"mmap lm http://kheafield.com/code format version "
 VERSION = b"5\n"
-"""Format version of KenLM's binaries since 2012."""
+"""Version of the format of KenLM's binaries since 2012."""
 HAS_WORDS = 0x64
-"""Offset in a binary of the flag for words after the numbers (``build_binary`` without -v)."""
+"""Offset of the flag for words at the end of a binary (``build_binary`` without -v) [bytes]."""
 COUNTS = 0x6C
-"""Offset in a binary of the number of 1-grams, as 8 bytes."""
+"""Offset of the number of 1-grams in a binary, of 8 bytes [bytes]."""
 START, UPPER_UNKNOWN = "<s>", "<UNK>"
 EXPECTED = "an n-gram model: an ARPA file (.arpa, .arpa.gz), or a binary of KenLM"
 REMEDY = "Name another file, or write the model again."
 
 
-def is_compressed(place: Path) -> bool:
-    """Whether a file is compressed by gzip."""
-    with place.open("rb") as handle:
+def is_compressed(path: Path) -> bool:
+    """Return whether a file is compressed by gzip."""
+    with path.open("rb") as handle:
         return handle.read(len(GZIP)) == GZIP
 
 
 @contextmanager
-def opened(place: Path) -> Iterator[IO[bytes]]:
-    """Open a file, unpacked if compressed. Raises UserError for a damaged compressed file."""
-    with gzip.open(place) if is_compressed(place) else place.open("rb") as handle:
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file, decompressed. Raises UserError for a damaged compressed file."""
+    with gzip.open(path) if is_compressed(path) else path.open("rb") as handle:
         try:
             yield cast(IO[bytes], handle)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise UserError(
-                f"{place} is damaged ({error}); expected {EXPECTED}. {REMEDY}"
+                f"{path} is damaged ({error}); expected {EXPECTED}. {REMEDY}"
             ) from error
 
 
-def is_binary(place: Path) -> bool:
-    """Whether a file is KenLM's binary, else ARPA. Raises UserError for any other file."""
-    with reading(place, EXPECTED, REMEDY), opened(place) as handle:
+def is_binary(path: Path) -> bool:
+    """Return whether a file is a binary of KenLM, not ARPA. Raises UserError for any other file."""
+    with reading(path, EXPECTED, REMEDY), opened(path) as handle:
         head = handle.read(4096)
     if head.lstrip().startswith(b"\\data\\"):
         return False
     if not head.startswith(BINARY):
-        raise UserError(f"{place} holds something else; expected {EXPECTED}. {REMEDY}")
-    if not head[len(BINARY) :].startswith(VERSION) or is_compressed(place):
-        wrong = "compressed" if is_compressed(place) else "of another version of KenLM"
+        raise UserError(f"{path} holds something else; expected {EXPECTED}. {REMEDY}")
+    if not head[len(BINARY) :].startswith(VERSION) or is_compressed(path):
+        wrong = "compressed" if is_compressed(path) else "of another version of KenLM"
         raise UserError(
-            f"{place} is a binary {wrong}; expected one of format 5 as it is. Unpack it, or make "
+            f"{path} is a binary {wrong}; expected one of format 5 as it is. Unpack it, or make "
             "it again from its ARPA file: build_binary FILE.arpa FILE.bin."
         )
     return True
 
 
-def _arpa_words(place: Path) -> list[str]:
-    """Read the words of the 1-grams. Raises UserError if they are missing or incomplete."""
-    words: list[str] = []
+def _arpa_words(path: Path) -> list[str]:
+    """Read the words of an ARPA file's 1-grams. Raises UserError if some or all are missing."""
+    vocabulary: list[str] = []
     expected: int | None = None
-    with reading(place, EXPECTED, REMEDY), opened(place) as handle:
+    with reading(path, EXPECTED, REMEDY), opened(path) as handle:
         for line in handle:
             if line.startswith(b"ngram 1="):
                 expected = int(line.partition(b"=")[2])
@@ -167,43 +166,47 @@ def _arpa_words(place: Path) -> list[str]:
             cells = re.split(r"[\t ]+", line.decode("utf-8").strip("\r\n"))
             if len(cells) < 2:
                 break
-            words.append(cells[1])
-        if len(words) != expected:
-            raise ValueError(f"it has {len(words)} 1-grams and announces {expected or 'none'}")
-    return words
+            vocabulary.append(cells[1])
+        if len(vocabulary) != expected:
+            count = len(vocabulary)
+            raise ValueError(f"it has {count} 1-grams and announces {expected or 'none'}")
+    return vocabulary
 
 
-def _binary_words(place: Path) -> list[str]:
-    """Read the words at a binary's end. Raises UserError if they are missing or cut off."""
+def _binary_words(path: Path) -> list[str]:
+    """Read the words at the end of a binary. Raises UserError if some or all are missing."""
     remedy = "Make it again from its ARPA file, without -v: build_binary FILE.arpa FILE.bin."
     with (
-        reading(place, "a binary of KenLM with its words", remedy),
-        place.open("rb") as handle,
+        reading(path, "a binary of KenLM with its words", remedy),
+        path.open("rb") as handle,
         mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content,
     ):
         if len(content) < COUNTS + 8 or content[HAS_WORDS] != 1:
             raise ValueError("its words are not in it")
         count = int.from_bytes(content[COUNTS : COUNTS + 8], "little")
         start = content.rfind(UNKNOWN.encode() + b"\0")
-        words = content[start:].decode("utf-8").split("\0")[:-1] if start > 0 else []
-        # A model without <unk> is given one, which not every kind of binary counts.
-        if len(words) not in (count, count + 1):
-            raise ValueError(f"{len(words)} words are at its end and {count} were expected")
-    return words
+        vocabulary = content[start:].decode("utf-8").split("\0")[:-1] if start > 0 else []
+        # KenLM adds <unk> to a model without it, and counts it in only some types of binaries.
+        if len(vocabulary) not in (count, count + 1):
+            raise ValueError(f"{len(vocabulary)} words are at its end and {count} were expected")
+    return vocabulary
 
 
-def read_vocabulary(place: Path) -> list[str]:
-    """Read words: ``<unk>``, ``</s>``, then by code point. Raises UserError for no such model."""
-    words = {*(_binary_words(place) if is_binary(place) else _arpa_words(place))}
-    if END not in words:
-        raise UserError(f"{place} has no 1-gram {END}, the end of a sentence; {REMEDY.lower()}")
-    return [UNKNOWN, END, *sorted(words - {UNKNOWN, UPPER_UNKNOWN, START, END})]
+def read_vocabulary(path: Path) -> list[str]:
+    """Read the words of an n-gram file: ``<unk>``, ``</s>``, then by code point.
+
+    Raises UserError for any other file.
+    """
+    vocabulary = {*(_binary_words(path) if is_binary(path) else _arpa_words(path))}
+    if END not in vocabulary:
+        raise UserError(f"{path} has no 1-gram {END}, the end of a sentence; {REMEDY.lower()}")
+    return [UNKNOWN, END, *sorted(vocabulary - {UNKNOWN, UPPER_UNKNOWN, START, END})]
 
 
-def unpacked_bytes(place: Path) -> int:
-    """Return an n-gram file's unpacked size, which gzip states for files under 4 GB."""
-    if not is_compressed(place):
-        return place.stat().st_size
-    with place.open("rb") as handle:
+def unpacked_bytes(path: Path) -> int:
+    """Return the size of an n-gram file, which gzip states for files under 4 GB [bytes]."""
+    if not is_compressed(path):
+        return path.stat().st_size
+    with path.open("rb") as handle:
         handle.seek(-4, 2)
-        return max(int.from_bytes(handle.read(4), "little"), place.stat().st_size)
+        return max(int.from_bytes(handle.read(4), "little"), path.stat().st_size)

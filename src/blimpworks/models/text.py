@@ -1,8 +1,10 @@
-"""Build training text: one sentence per line, and never a sentence behind an item."""
+"""Split texts into words and sentences, and build training text without sentences of items."""
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -18,12 +20,40 @@ from blimpworks.items import evenly
 from blimpworks.linguistics.orthography import read_orthography
 from blimpworks.tables import ITEMS, SENTENCES, TOKENS, read_table
 
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    r"""Return a pattern for a run of word characters, or one other visible character.
+
+    ``\w`` does not match combining marks, which Indian scripts need, nor the joiners inside words
+    of Persian or Sinhala.
+    """
+    marks = (c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c)[0] == "M")
+    inside = "".join(marks) + "\u200c\u200d"
+    return re.compile(rf"[\w{inside}]+|[^\w\s\x00-\x1f{inside}]")
+
+
+def split_words(text: str) -> list[tuple[str, int]]:
+    """Return the words and punctuation marks of ``text``, each with its end offset.
+
+    A run of letters, digits, combining marks and joiners is one word; so is any other visible
+    character alone. Case is kept. Offsets count code points. Words contain no white space and no
+    control characters, so words joined by spaces are split into the same words.
+    """
+    return [(match.group(), match.end()) for match in _pattern().finditer(text)]
+
+
+def split_at_spaces(text: str) -> list[tuple[str, int]]:
+    """Return the words of ``text`` between white space, each with its end offset."""
+    return [(match.group(), match.end()) for match in re.finditer(r"\S+", text)]
+
+
 HEADING = re.compile(r"^\s*=\s.*\s=\s*$")
 # Sentence ends: a full stop and a space, unless a lower-case letter follows or the stop
 # belongs to an initial or a short abbreviation ("J. Smith", "Dr. Smith").
 BOUNDARY = re.compile(r"(?<=[.!?…।؟])([\"'”’»)\]]*)\s+|(?<=[。！？])")
 ABBREVIATION = re.compile(r"(?:^|[\s(\"“])(?:\w|Mr|Mrs|Ms|Dr|St|No|vs|etc|Prof|Gen|Lt|Jr|Sr)\.$")
-# Wikitext is spaced around punctuation; its "@-@" marks what was one word.
+# WikiText has spaces around punctuation; its "@-@" marks a hyphen inside a word.
 JOINED = re.compile(r"\s@([-,.])@\s")
 CLOSING = re.compile(r"\s+([,.;:!?%)\]]|'(?:s|re|ve|d|ll|m|t)\b|n't\b)")
 OPENING = re.compile(r"([(\[$£])\s+")
@@ -33,13 +63,13 @@ Sentence = TypeVar("Sentence")
 
 
 def read_sentences(text: Path) -> list[str]:
-    """Read sentences of a training text. Raises UserError when it is missing or not UTF-8."""
+    """Read the sentences of a training text. Raises UserError if it is missing or not UTF-8."""
     with reading(text, "UTF-8 text", "Build it, or convert the file."):
         return [line for line in text.read_text(encoding="utf-8").split("\n") if line]
 
 
 def training_sentences(text: Path) -> list[str]:
-    """Read sentences of a training text. Raises UserError when it is missing or empty."""
+    """Read the sentences of a training text. Raises UserError if it is missing or empty."""
     sentences = read_sentences(text)
     if not sentences:
         raise UserError(f"{text} is empty; expected training text, one sentence per line.")
@@ -47,15 +77,15 @@ def training_sentences(text: Path) -> list[str]:
 
 
 def clean(text: str) -> str:
-    """Return ``text`` in Unicode form NFC, white space collapsed to single spaces."""
+    """Return ``text`` in Unicode form NFC, with single spaces for any white space."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def split_sentences(paragraph: str) -> list[str]:
-    """Cut a paragraph into sentences, roughly: at end punctuation before a new sentence.
+    """Split a paragraph into sentences at their final punctuation, by a simple rule.
 
-    Knows full stops of Latin, Arabic, Devanagari and East Asian scripts. Initials and a few English
-    abbreviations are no end. Joined again, the sentences have the paragraph's words.
+    The rule has the full stops of Latin, Arabic, Devanagari and East Asian scripts. Initials and a
+    few English abbreviations end no sentence. The sentences together have all words.
     """
     sentences, start = [], 0
     for match in BOUNDARY.finditer(paragraph):
@@ -68,22 +98,22 @@ def split_sentences(paragraph: str) -> list[str]:
 
 
 def detokenise_wikitext(line: str) -> str:
-    """Undo WikiText's spacing: ``a two @-@ part " arc "`` loses its markers."""
+    """Remove WikiText's spaces around punctuation, and its markers such as ``@-@``."""
     line = JOINED.sub(r"\1", line)
     line = QUOTED.sub(r'"\1"', line)
     return OPENING.sub(r"\1", CLOSING.sub(r"\1", line))
 
 
 def plain_sentences(text: Path, *, tokenised: bool = False) -> Iterator[str]:
-    """Yield sentences of a plain text file with one sentence or paragraph per line.
+    """Yield the sentences of a plain text file with one sentence or paragraph per line.
 
-    A file with headings of the form ``= Title =`` is WikiText: headings go, spacing is undone, and
-    sentences with ``<unk>``, which are no language, are left out.
+    A file with headings of the form ``= Title =`` is WikiText. Headings and sentences with
+    ``<unk>`` are left out, and spaces around punctuation are removed.
 
-    A ``tokenised`` file has one sentence per line. Of WikiText only the parts around ``@-@`` (also
-    ``@,@``, ``@.@``) are one word again, and ``<unk>`` stay, since they are unknown words.
+    A ``tokenised`` file has one sentence per line. A tokenised WikiText keeps its spaces and
+    ``<unk>``, which are unknown words; only ``@-@``, ``@,@`` and ``@.@`` join two words.
 
-    Raises UserError when the file is missing or not UTF-8.
+    Raises UserError if the file is missing or not UTF-8.
     """
     lines = read_sentences(text)
     wikitext = any(map(HEADING.match, lines))
@@ -103,11 +133,11 @@ def plain_sentences(text: Path, *, tokenised: bool = False) -> Iterator[str]:
 
 
 Row = tuple[int, str, str, int | None, bool]
-"""sentence, form, id, word, space_after of one line of a treebank."""
+"""Columns sentence, form, id, word and space_after of one line of a treebank."""
 
 
-def _surface(rows: Iterable[Row]) -> str:
-    """Return one sentence; ranges replace their words, empty nodes go."""
+def _sentence_text(rows: Iterable[Row]) -> str:
+    """Return the text of a sentence: multiword tokens replace their words, empty nodes go."""
     pieces: list[str] = []
     covered = 0
     for _, form, token, word, space in rows:
@@ -129,22 +159,22 @@ def _treebank_rows(tokens: Path) -> Iterator[tuple[int, Iterator[Row]]]:
 
 
 def treebank_sentences(tokens: Path) -> dict[int, str]:
-    """Return detokenised sentences of a tokens table by number. Raises UserError without it."""
-    return {number: _surface(rows) for number, rows in _treebank_rows(tokens)}
+    """Return the text of each sentence of a tokens table, by number. Raises UserError."""
+    return {number: _sentence_text(rows) for number, rows in _treebank_rows(tokens)}
 
 
 def treebank_words(tokens: Path, *, syntactic: bool) -> dict[int, str]:
-    """Return each sentence's tokens in a tokens table, joined by spaces, by number.
+    """Return the tokens of each sentence of a tokens table, joined by spaces, by number.
 
-    A multiword range replaces its words, or with ``syntactic`` they replace it; empty nodes go.
-    Raises UserError when the table is missing or of another schema.
+    Multiword tokens replace their words, or with ``syntactic`` the words replace them. Empty nodes
+    are left out. Raises UserError if the table is missing or of another schema.
     """
     sentences = {}
     for number, rows in _treebank_rows(tokens):
         apart = [(n, form, token, word, True) for n, form, token, word, _ in rows]
         if syntactic:
             apart = [row for row in apart if row[3] is not None]
-        sentences[number] = _surface(apart)
+        sentences[number] = _sentence_text(apart)
     return sentences
 
 
@@ -154,7 +184,7 @@ def _keys(table: pa.Table) -> pa.Array:
 
 
 def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:
-    """Return treebank sentences behind items, as printed and as detokenised."""
+    """Return the treebank sentences that items were made from, as printed and as detokenised."""
     columns = ["sentence", "treebank", "file", "sent_id", "text"]
     table = read_table(SENTENCES, sentences, columns)
     used: set[str | None] = set()
@@ -162,14 +192,16 @@ def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:
         keys = _keys(read_table(ITEMS, path, ["treebank", "file", "sent_id"]))
         used.update(keys.to_pylist())
     used.discard(None)
-    hit = table.filter(pc.is_in(_keys(table), pa.array(sorted(filter(None, used)), pa.string())))
-    printed = {clean(text) for text in hit["text"].to_pylist() if text is not None}
-    treebank = treebank_sentences(tokens) if len(hit) else {}
-    return printed | {treebank[n] for n in hit["sentence"].to_pylist() if n in treebank}
+    matching = table.filter(
+        pc.is_in(_keys(table), pa.array(sorted(filter(None, used)), pa.string()))
+    )
+    printed = {clean(text) for text in matching["text"].to_pylist() if text is not None}
+    treebank = treebank_sentences(tokens) if len(matching) else {}
+    return printed | {treebank[n] for n in matching["sentence"].to_pylist() if n in treebank}
 
 
 def item_texts(items: list[Path]) -> set[str]:
-    """Return good and bad sentences of all items, cleaned as training sentences are."""
+    """Return the good and bad sentences of all items, cleaned as training sentences are."""
     texts: set[str] = set()
     for path in items:
         table = read_table(ITEMS, path, ["good", "bad"])
@@ -178,12 +210,13 @@ def item_texts(items: list[Path]) -> set[str]:
     return texts
 
 
-def sift(
+def keep_distinct(
     candidates: Sequence[tuple[Sentence, bool]], lack: str
 ) -> tuple[list[Sentence], dict[str, int]]:
-    """Return candidates that are not forbidden, each once, and counts of those left out.
+    """Return the candidates that are not forbidden, each once, and counts of the omitted ones.
 
-    Raises UserError, which begins with ``lack``, where none is left.
+    A candidate is a sentence, and whether it is forbidden. Raises UserError, with a message that
+    begins with ``lack``, if none remain.
     """
     counts = {"held_out": 0, "repeated": 0}
     distinct: dict[Sentence, None] = {}
@@ -213,15 +246,14 @@ def build_text(
 ) -> dict[str, int]:
     """Write training text for one model to ``output``: UTF-8, one sentence per line.
 
-    With ``language``, a pack that says how pairs are spelled, in that spelling.
+    The sources are plain text files and, with ``options.treebank_text``, the treebank of ``tokens``
+    and ``sentences``. A language pack ``language`` states a spelling for the text.
 
-    From plain text files and, with ``options.treebank_text``, the treebank of ``tokens`` and
-    ``sentences``. Left out, whether or not the treebank is a source: treebank sentences that an
-    item names as its origin, sentences equal to such a one or to an item's good or bad sentence,
+    Left out are the good and bad sentences of items, treebank sentences that items were made from,
     and repetitions. At most ``options.max_sentences`` are kept, evenly from all sources.
 
-    Returns counts: ``kept``, ``available``, ``held_out``, ``repeated``. Raises UserError when a
-    file is missing or malformed, or no sentence is left.
+    Returns counts: ``kept``, ``available``, ``held_out``, ``repeated``. Raises UserError if a file
+    is missing or malformed, or no sentence remains.
     """
     forbidden = item_texts(items)
     candidates = [s for path in text_files for s in plain_sentences(path)]
@@ -234,14 +266,14 @@ def build_text(
         candidates = list(map(spelled, candidates))
         forbidden |= set(map(spelled, forbidden))
     judged = [(sentence, sentence in forbidden) for sentence in candidates]
-    available, counts = sift(judged, f"{output}: no training sentence")
+    available, counts = keep_distinct(judged, f"{output}: no training sentence")
     kept = evenly(available, options.max_sentences)
     write_text(output, "".join(f"{sentence}\n" for sentence in kept))
     return {"kept": len(kept), "available": len(available), **counts}
 
 
 def join_text(texts: list[Path], output: Path) -> dict[str, int]:
-    """Join texts without repeats; return counts. Raises UserError for a missing or empty one."""
+    """Join texts without repetitions; return counts. Raises UserError for an empty text."""
     lines = [line for text in texts for line in training_sentences(text)]
     kept = dict.fromkeys(lines)
     write_text(output, "".join(f"{line}\n" for line in kept))

@@ -20,7 +20,7 @@ from blimpworks.records.reading import Record
 from blimpworks.report.inventory import exhibit_label
 from blimpworks.report.read import Cell, PairSet, PaperInputs
 from blimpworks.reproduction.printed import NumberKey
-from blimpworks.scoring.words import END, words_of
+from blimpworks.scoring.tokens import END, words_of
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 
 # Numbers and their lineage, for the panel

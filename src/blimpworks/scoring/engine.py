@@ -1,4 +1,4 @@
-"""Define scoring engines, which turn texts into token ids and these into log-probabilities."""
+"""Define the interface of scoring engines: texts to token ids, and ids to log-probabilities."""
 
 import importlib
 import logging
@@ -16,9 +16,10 @@ from blimpworks.campaign.engines import Choice, choose_engine
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
-from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
-from blimpworks.models.weights import (
+from blimpworks.models.checkpoint import (
+    Checkpoint,
     quantisation_of,
+    read_checkpoint,
     refuse_adapter,
     refuse_own_code,
     refuse_quantised,
@@ -30,7 +31,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def loading(directory: Path) -> Iterator[None]:
-    """Turn what libraries raise on broken model files into a UserError about ``directory``."""
+    """Turn errors of libraries for broken model files into a UserError about ``directory``."""
     try:
         yield
     except (UserError, MemoryError):
@@ -49,16 +50,17 @@ Ids = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 LogProbs = NDArray[np.float32]
 Failure = Literal["out_of_memory", "refused"]
-"""Why an engine could not score a possible text."""
+"""Reasons why an engine could not score a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A text as tokens, without what conditions the first.
+    """Tokens of a text, without those that an engine puts before it.
 
-    ``ids`` [tokens]; ``ends`` [tokens]: code points of the text complete after each token, never
-    falling (a token with part of a character ends before it); ``to_score`` [tokens]: tokens to
-    score, None for all. Only engines that pay for each token leave out the others.
+    ``ids`` [tokens]; ``ends`` [tokens]: number of code points that are complete after each token,
+    never falling (a token with part of a character ends before that character); ``to_score``
+    [tokens]: whether to score each token, None for all. Only engines whose work grows with the
+    tokens to score leave out the others.
     """
 
     ids: Ids
@@ -67,51 +69,53 @@ class Encoded:
 
 
 class Engine(ABC):
-    """One checkpoint, loaded with the first batch."""
+    """A model with the code that scores by it; the first batch loads the weights."""
 
     key: str
-    """Key of everything that decides a text's log-probabilities, apart from the text."""
+    """Key of all that decides the log-probabilities of a text, apart from the text."""
     regional: bool = False
-    """Whether the work grows with the tokens to score, not with all tokens."""
+    """Whether the work grows with the number of tokens to score, not of all tokens."""
     shares_prefixes: bool = False
-    """Whether texts with the same beginning cost less in one batch."""
+    """Whether texts with a common prefix take less time in one batch."""
     abreast: int = 1
-    """Batches that threads may score at one time."""
+    """Number of batches that threads may score at the same time."""
 
     @property
     def limit(self) -> int | None:
-        """Most ids of a text; None without limit."""
+        """Largest number of ids of a text; None without limit."""
         return None
 
     @abstractmethod
     def self_test(self) -> Any:
-        """Test the loaded model (``selftest``). Raises UserError for one that it cannot score."""
+        """Test the model, see ``selftest``. Raises UserError if it cannot be scored."""
 
     def follow(self, decisions: Mapping[str, str]) -> None:  # noqa: B027
-        """Score by the decisions of the self-test, with a key that says so."""
+        """Score by the decisions of the self-test, which become part of the key."""
 
     @abstractmethod
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return each text's tokens. May run in another thread than ``logprobs``."""
+        """Return the tokens of each text. May run in another thread than ``logprobs``."""
 
     @abstractmethod
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Return each id's natural log-probability given those before it; NaN where unscored.
+        """Return the natural log-probabilities of each text's ids, NaN for unscored ids.
 
-        Gives one array a text, as long as its ids, or a failure, independent of the batch's order.
+        The results are one array per text, as long as its ids, or a failure. They do not depend on
+        the order of the batch.
         """
 
     def close(self) -> None:  # noqa: B027
-        """Release all resources, such as a server; the engine is not used after that.
+        """Release all resources, such as a server; the engine cannot be used afterwards.
 
-        May be called again, and while batches are scored: they end soon, if with an error.
+        May be called repeatedly, and while batches are scored, which then end soon, perhaps with
+        an error.
         """
 
 
 def encode_words(
     words: Sequence[tuple[str, int]], ids: Mapping[str, int], unknown: int, end: int
 ) -> Encoded:
-    """Return words, each with where it ends, as tokens, and the end of the text as a last one."""
+    """Return the ids of words, which come with their end offsets, and a last id ``end``."""
     ends = [after for _, after in words]
     return Encoded(
         np.array([*(ids.get(word, unknown) for word, _ in words), end], dtype=np.int32),
@@ -120,10 +124,10 @@ def encode_words(
 
 
 def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], options: Any) -> Any:
-    """Build the engine that ``choose`` names for a checkpoint with ``options``.
+    """Build the engine that ``choose`` selects for a checkpoint, with ``options``.
 
-    Raises UserError when the checkpoint is missing, altered, not for this engine, an adapter or
-    quantised, or has code of its own; the log names unmet requests.
+    Settings that cannot be met are logged. Raises UserError if the checkpoint is missing, altered,
+    not for this engine, an adapter, quantised, or has Python code.
     """
     described = read_checkpoint(checkpoint)
     refuse_own_code(checkpoint.parent)
@@ -143,7 +147,7 @@ def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], optio
 
 
 def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
-    """Load the engine ``name`` with a checkpoint's file. Raises UserError as ``build_engine``."""
+    """Load the engine ``name`` for a checkpoint.json. Raises UserError as ``build_engine``."""
     engine: Engine = build_engine(
         checkpoint, lambda own: choose_engine(name, own.architecture, own, options), options
     )
@@ -153,13 +157,13 @@ def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
 def engine_key(
     kind: type, version: str, checkpoint: Path, described: Checkpoint, entries: tuple[str, ...] = ()
 ) -> str:
-    """Return the identity of an engine with a checkpoint, which its scores' keys start with.
+    """Return the key of an engine with a checkpoint, with which the keys of scores start.
 
-    ``kind`` is the engine's class, whose code counts, or instead only that of ``entries``
-    (``module:name``) where no other code decides a number. The code that makes rows counts too.
-    ``version`` names software versions and all else that moves numbers, such as a device.
+    It contains a digest of the code of ``kind``, the engine's class, or of ``entries``
+    (``module:name``) if only they decide numbers, and of the code that makes rows. ``version``
+    names software versions and all else that changes numbers, such as a device.
     """
-    # Not by way of the table of engines, which one more would change, and with it all keys.
+    # The class is not looked up in the table of engines: a new engine there would change all keys.
     chosen = entries or (f"{kind.__module__}:{kind.__name__}",)
     rows = ("blimpworks.scoring.store:encode_requests", "blimpworks.scoring.store:score_shard")
     code = number_digest(*chosen, *rows)

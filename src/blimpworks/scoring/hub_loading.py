@@ -1,7 +1,8 @@
-"""Load models in Hugging Face's layout whole, or refuse them."""
+"""Load models and tokenizers in Hugging Face's layout, and compute log-probabilities."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ import transformers
 from safetensors import safe_open
 from transformers import AutoConfig, PreTrainedModel
 from transformers.conversion_mapping import get_model_conversion_mapping
+from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.facts import start_ids
 from blimpworks.models.hub_tokenizers import load_tokenizer
-from blimpworks.models.starts import start_ids
 from blimpworks.scoring.engine import Encoded, Ids, loading
 
 CLASSES = {
@@ -25,29 +27,29 @@ CLASSES = {
     "masked": ("AutoModelForMaskedLM",),
     "encoder-decoder": ("AutoModelForSeq2SeqLM",),
 }
-"""Classes of transformers by architecture; the first that has the configuration loads it."""
+"""Classes of transformers by architecture; the first with the configuration loads a model."""
 WHOLE = "the files have each weight of the model"
 HALVES = (torch.bfloat16, torch.float16)
 PREFIXES = ("_orig_mod.", "module.", "_fsdp_wrapped_module.", "model.", "base_model.model.")
-"""Prefixes of weights' names that training programs write."""
+"""Prefixes that training programs write before the names of weights."""
 
 
 def read_settings(directory: Path) -> Any:
-    """Read a model's configuration. Raises UserError if transformers does not know it."""
+    """Read a model's configuration. Raises UserError if transformers cannot read it."""
     with loading(directory):
         return AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
 
 
 def positions(settings: Any) -> int | None:
-    """Return a model's number of positions; None without limit, which some write as 0 or -1."""
+    """Return a model's number of positions; None without limit (some files have 0 or -1)."""
     context = getattr(settings, "max_position_embeddings", None)
     return context if isinstance(context, int) and context > 0 else None
 
 
 def auto_class(settings: Any, architecture: str, directory: Path) -> Any:
-    """Find the class of transformers that loads a model. Raises UserError if there is none."""
+    """Find the class of transformers that loads a model. Raises UserError without one."""
     for name in CLASSES[architecture]:
-        model_class = getattr(transformers, name, None)  # some versions lack some
+        model_class = getattr(transformers, name, None)  # not every version has all
         if model_class is not None and type(settings) in model_class._model_mapping:
             return model_class
     for name in settings.architectures or ():
@@ -63,10 +65,10 @@ def auto_class(settings: Any, architecture: str, directory: Path) -> Any:
 def load_model(
     directory: Path, architecture: str, dtype: torch.dtype, device: torch.device
 ) -> tuple[PreTrainedModel, str]:
-    """Load a model with all its weights, and say in words what was checked.
+    """Load a model with all its weights, and return it with the finding of this check in words.
 
-    A multimodal model is loaded whole, and its text part reads sentences. Raises UserError for
-    weights that are missing or have another shape.
+    A multimodal model is loaded completely, and its text model reads sentences. Raises UserError
+    for weights that are missing or have another shape.
     """
     settings = read_settings(directory)
     with loading(directory):
@@ -93,9 +95,9 @@ def load_model(
 
 
 def check_names(directory: Path) -> str:
-    """Compare the weights' names of a causal model with its files; say in words what was seen.
+    """Compare the names of a causal model's weights with its files; return the finding in words.
 
-    For engines that load weights themselves, and may leave memory unset where one is missing.
+    Used for engines that load weights themselves, and may read random memory for a missing weight.
     Raises UserError for missing weights.
     """
     settings = read_settings(directory)
@@ -122,7 +124,7 @@ def check_names(directory: Path) -> str:
 
 
 def _without_weights(directory: Path, name: str, missing: list[str], unused: list[str]) -> str:
-    """Say which weights are missing, and the remedy."""
+    """Return a message about missing weights, with a remedy."""
     more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
     count = f"{len(missing)} weights" if len(missing) > 1 else "a weight"
     cut = (p for p in PREFIXES if {name.removeprefix(p) for name in unused} & {*missing})
@@ -142,28 +144,28 @@ def _without_weights(directory: Path, name: str, missing: list[str], unused: lis
 
 
 def tensors_of(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
-    """Collect the parameters and buffers of modules, each once."""
-    every = (
+    """Return the parameters and buffers of modules, each once."""
+    all_tensors = (
         tensor
         for module in modules
         for tensor in chain(module.parameters(recurse=False), module.buffers(recurse=False))
     )
-    return [*{id(tensor): tensor for tensor in every}.values()]
+    return [*{id(tensor): tensor for tensor in all_tensors}.values()]
 
 
 def fits_in_float32(tensors: Sequence[torch.Tensor]) -> bool:
-    """Whether memory suffices for a model's half precision tensors at twice their size."""
+    """Return whether the memory has room for a model's half precision tensors in float32."""
     more = sum(tensor.numel() * 2 for tensor in tensors if tensor.dtype in HALVES)
     device = tensors[0].device
     if device.type == "cuda":
         return bool(1.2 * more < torch.cuda.mem_get_info(device)[0])
-    # Jobs on a cluster have asked for little more than the weights take.
+    # Jobs on a cluster request little more memory than the weights take.
     return bool(more < min(2**31, psutil.virtual_memory().available / 2))
 
 
 @contextmanager
 def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
-    """Run a block with a model's half precision tensors in float32."""
+    """Convert a model's half precision tensors to float32 while a block runs."""
     halves = [(tensor, tensor.dtype) for tensor in tensors if tensor.dtype in HALVES]
     for tensor, _ in halves:
         tensor.data = tensor.data.float()
@@ -175,11 +177,11 @@ def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
 
 
 def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
-    """Count the characters complete after each token, from a tokenizer's offsets [tokens].
+    """Return the number of complete characters after each token, from its offsets [tokens].
 
-    ``lengths`` [texts] are the texts' numbers of tokens. Tokenizers give a token with part of a
-    character the whole of it. Here such a token ends at the character's start, so that tokens never
-    overlap.
+    ``lengths`` [texts] are the texts' numbers of tokens. The offsets of tokens that divide a
+    character include it each time. Here such a token ends before the character, so that tokens do
+    not overlap.
     """
     if len(ends) == 0:
         return ends
@@ -187,23 +189,23 @@ def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
     following = np.append(starts[1:], ends[-1])
     last = np.append(text[1:] != text[:-1], True)
     corrected = np.where(last, ends, np.minimum(ends, following))
-    # A running maximum that starts anew with each text.
+    # A running maximum for each text, by a base that grows from text to text.
     base = text * (int(ends.max()) + 1)
     return (np.maximum.accumulate(corrected + base) - base).astype(np.int32)
 
 
 class HubTokenizer:
-    """Turns texts into ids without special tokens; knows the ids before every text."""
+    """Turns texts into ids without special tokens, and has the ids before each text."""
 
     policy: str
-    """Policy behind ``prefix``; see ``models.starts``."""
+    """First-token policy that decides ``prefix``; see ``models.facts``."""
     prefix: list[int]
-    """Ids before every text; none under ``skip``."""
+    """Ids before each text; none for ``skip``."""
 
     def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
-        """Load the tokenizer. Raises UserError for a slow one, or without the policy's token."""
+        """Load the tokenizer. Raises UserError if it is slow, or lacks the policy's token."""
         self.hub, self.source, self.variant = load_tokenizer(checkpoint.parent)
-        """The tokenizer as transformers knows it; see ``LoadedTokenizer``."""
+        """Tokenizer of transformers, source of its ids, and variant; see ``LoadedTokenizer``."""
         if not self.hub.is_fast:
             raise UserError(
                 f"{checkpoint.parent} has no fast tokenizer (tokenizer.json), which character "
@@ -217,11 +219,11 @@ class HubTokenizer:
         self.start(self.policy)
 
     def start(self, policy: str) -> None:
-        """Set the ids before every text. Raises UserError for a policy without its token."""
+        """Set the ids before each text. Raises UserError if the policy's token is missing."""
         self.prefix = start_ids(self.hub, policy, self._checkpoint)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        # Without the layer above, which makes further lists of every text.
+        # Called directly, because transformers would make more lists for each text.
         encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
         lengths = np.array([len(encoding.ids) for encoding in encodings], dtype=np.int32)
         ids = np.fromiter(chain.from_iterable(e.ids for e in encodings), np.int32, lengths.sum())
@@ -230,3 +232,151 @@ class HubTokenizer:
         ends = complete_characters(offsets[:, 0], offsets[:, 1], lengths)
         bounds = pairwise([0, *np.cumsum(lengths).tolist()])
         return [Encoded(ids[a:b], ends[a:b]) for a, b in bounds]
+
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+TOLERANCE = {torch.float32: 1e-4, torch.float16: 0.05, torch.bfloat16: 0.25}
+"""Largest effect of rounding on a log-probability, by number format [nats]."""
+Head = Callable[[torch.Tensor], torch.Tensor]
+FOREIGN = (
+    AttributeError, TypeError, ValueError, RuntimeError, IndexError, KeyError, AssertionError,
+    NotImplementedError, ImportError, ZeroDivisionError,
+)  # fmt: skip
+"""Errors that a model's code may raise for input that it was not written for."""
+ROWS = {"cpu": 128, "cuda": 1024}
+"""Number of rows for which logits are computed at a time, by device.
+
+A CPU is fastest if they fit into its cache, a GPU if it has enough work.
+"""
+BLOCK = 2048
+"""Number of ids of a large vocabulary whose logits a CPU computes at a time, in its cache."""
+LARGE = 65_536
+"""Number of ids above which a vocabulary is large."""
+
+
+def find_dtype(checkpoint: Path, name: str) -> torch.dtype:
+    """Return the number format ``name``. Raises UserError for an unknown format."""
+    if name not in DTYPES:
+        raise UserError(f"{checkpoint}: dtype is {name!r}; expected {', '.join(DTYPES)}.")
+    return DTYPES[name]
+
+
+def versions() -> str:
+    """Return the versions of the libraries that decide ids and log-probabilities."""
+    names = ("transformers", "tokenizers", "torch")
+    return " ".join(f"{name} {version(name)}" for name in names)
+
+
+def target_logprobs(
+    hidden: torch.Tensor,
+    head: Head | None,
+    target: torch.Tensor,
+    parent: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Return the log-probability of ``target`` [edges] under softmax(head(``hidden``)).
+
+    ``hidden`` is [rows, width]; without ``head`` it has the logits. ``parent`` [edges] is the row
+    of each target, never falling and on the CPU; by default each row has one target. Computes in
+    float32 and for some rows at a time, so that there is never a table of all rows by vocabulary.
+    On a CPU, a linear layer to a large vocabulary is computed in blocks of ids.
+    """
+    if parent is None:
+        parent = torch.arange(len(target))
+    step = ROWS[hidden.device.type]
+    starts = torch.arange(0, len(hidden), step)
+    bounds = [*torch.searchsorted(parent, starts).tolist(), len(parent)]
+    row = parent.to(hidden.device) % step
+    on_cpu = hidden.device.type == "cpu"
+    linear = head if on_cpu and isinstance(head, torch.nn.Linear) else None
+    logprobs = torch.empty(len(target), dtype=torch.float32, device=hidden.device)
+    for a, edges in zip(starts.tolist(), map(slice, bounds, bounds[1:]), strict=True):
+        rows = hidden[a : a + step]
+        if linear and linear.out_features > LARGE:
+            logprobs[edges] = _in_blocks(rows, linear, row[edges], target[edges])
+        else:
+            normal = (head(rows) if head else rows).log_softmax(1, dtype=torch.float32)
+            logprobs[edges] = normal[row[edges], target[edges]]
+    # NaN means that a token was not scored, so a computed NaN is replaced.
+    return logprobs.masked_fill_(logprobs.isnan(), torch.inf)
+
+
+def _in_blocks(
+    rows: torch.Tensor, head: torch.nn.Linear, row: torch.Tensor, target: torch.Tensor
+) -> torch.Tensor:
+    """Return the log-probability of each ``target`` [edges] by its ``row`` [edges] of ``rows``."""
+    chosen = torch.empty(len(target), dtype=torch.float32)
+    sums = []
+    for a in range(0, head.out_features, BLOCK):
+        bias = None if head.bias is None else head.bias[a : a + BLOCK]
+        logits = torch.nn.functional.linear(rows, head.weight[a : a + BLOCK], bias).float()
+        inside = ((target >= a) & (target < a + BLOCK)).nonzero()[:, 0]
+        chosen[inside] = logits[row[inside], target[inside] - a]
+        sums.append(logits.logsumexp(1))
+    return chosen - torch.stack(sums).logsumexp(0)[row]
+
+
+class _Outputs(BaseModelOutputWithPastAndCrossAttentions):
+    """Outputs with hidden states, and None for any other field."""
+
+    def __getattr__(self, name: str) -> None:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+
+class _EmbeddingsReturner(torch.nn.Module):
+    """Module that replaces the inner part of a model, and returns the embeddings that it gets."""
+
+    def __init__(self, inner: torch.nn.Module) -> None:
+        super().__init__()
+        self.__dict__["inner"] = [inner]  # in a list, so that it is not registered as a submodule
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self.__dict__["inner"][0], name)
+
+    def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> _Outputs:
+        return _Outputs(last_hidden_state=inputs_embeds)
+
+
+def split_model(
+    model: PreTrainedModel,
+    inner: torch.nn.Module,
+    run: Callable[[], torch.Tensor],
+    logits: torch.Tensor,
+    arguments: Callable[[torch.Tensor], dict[str, Any]] = lambda hidden: {"inputs_embeds": hidden},
+) -> Head | None:
+    """Split a model before its head and return the head; None if the model cannot be split.
+
+    The head maps hidden states [rows, width] to logits [rows, vocabulary]. It is the model's code
+    after its module ``inner``, with scaling or soft capping. It is the last layer alone if that
+    gives the same bits.
+
+    ``arguments`` makes the model's arguments from hidden states [1, rows, width], which reach
+    ``inner`` as embeddings. ``run`` computes the hidden states [rows, width] of an input with the
+    logits ``logits`` [rows, vocabulary], which the head must reproduce.
+    """
+
+    def head(hidden: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = model(**arguments(hidden[None]), use_cache=False).logits[0]
+        return result
+
+    name = next((name for name, module in model.named_modules() if module is inner), "")
+    if not name:
+        return None
+    try:
+        hidden = run()
+        model.set_submodule(name, _EmbeddingsReturner(inner))
+        ours = head(hidden)
+        same = ours.shape == logits.shape and torch.allclose(ours, logits, rtol=1e-2, atol=1e-2)
+    except FOREIGN:
+        same = False
+    if not same:
+        model.set_submodule(name, inner)
+        return None
+    with suppress(*FOREIGN):
+        last = model.get_output_embeddings()  # type: ignore[no-untyped-call]
+        if type(last) is torch.nn.Linear and torch.equal(last(hidden[None])[0], ours):
+            return last
+    return head

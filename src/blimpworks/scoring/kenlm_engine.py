@@ -1,4 +1,4 @@
-"""Score n-grams with KenLM."""
+"""Score with n-gram models through KenLM."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.ngram import END, MODEL, UNKNOWN, VOCABULARY
-from blimpworks.models.words import split_words
+from blimpworks.models.text import split_words
 from blimpworks.scoring.engine import Encoded, Engine, Failure, LogProbs, encode_words, engine_key
 from blimpworks.scoring.selftest import Findings
 
@@ -22,11 +22,11 @@ LN10 = math.log(10)
 class KenlmEngine(Engine):
     """Score words and a final ``</s>``, each given the words before it and ``<s>``.
 
-    An unknown word counts as ``<unk>``; ``</s>`` ends with the last word and has no character.
+    An unknown word is scored as ``<unk>``. ``</s>`` has no character, and ends with the last word.
     """
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """Load the model. Raises UserError for an impossible policy or dtype, or a bad file."""
+        """Load the model. Raises UserError for a bad file, or another policy or number format."""
         if described.first_token != "bos" or described.dtype != "float32":
             raise UserError(
                 f"{checkpoint}: first_token is {described.first_token!r} and dtype "
@@ -48,20 +48,20 @@ class KenlmEngine(Engine):
         self.key = engine_key(KenlmEngine, name, checkpoint, described)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return tokens whose ids are line numbers of ``vocabulary.txt``, from 0."""
+        """Return words as tokens; ids are line numbers of ``vocabulary.txt``, from 0."""
         unknown, end = self._ids[UNKNOWN], self._ids[END]
         return [encode_words(split_words(text), self._ids, unknown, end) for text in texts]
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         rows = list[LogProbs | Failure]()
         for encoded in batch:
-            # The last id is </s>, which KenLM adds itself.
-            words = " ".join(self._words[i] for i in encoded.ids[:-1])
-            scores = self._model.full_scores(words, bos=True, eos=True)
+            # The last id is </s>, which KenLM adds.
+            sentence = " ".join(self._words[i] for i in encoded.ids[:-1])
+            scores = self._model.full_scores(sentence, bos=True, eos=True)
             values = (log10 * LN10 for log10, _, _ in scores)
             rows.append(np.fromiter(values, np.float32, len(encoded.ids)))
         return rows
 
     def self_test(self) -> Findings:
-        """Count the words; KenLM itself checks its file."""
+        """Count the words; KenLM has checked its file."""
         return Findings(checks={"vocabulary": f"{len(self._words):,} words"})

@@ -10,6 +10,7 @@ import torch
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.fitting import device_name, single_thread
 from blimpworks.models.lstm import (
     END_ID,
     UNKNOWN_ID,
@@ -19,7 +20,6 @@ from blimpworks.models.lstm import (
     load_lstm,
     words_of,
 )
-from blimpworks.models.threads import Workers, device_name, once, single_thread
 from blimpworks.scoring.engine import (
     Encoded,
     Engine,
@@ -29,10 +29,10 @@ from blimpworks.scoring.engine import (
     engine_key,
     loading,
 )
-from blimpworks.scoring.logits import target_logprobs
+from blimpworks.scoring.hub_loading import target_logprobs
 from blimpworks.scoring.selftest import Findings, gap_behind, gap_of_batches, probe_rows
 from blimpworks.scoring.store import nothing_scored
-from blimpworks.scoring.trie import Run, Trie, build_trie, runs
+from blimpworks.scoring.trie import Run, Trie, Workers, build_trie, once, runs
 
 FIRST = ("eos", "skip")
 
@@ -40,16 +40,16 @@ FIRST = ("eos", "skip")
 class LstmEngine(Engine):
     """Score words and a final ``<eos>``, each given the words before it.
 
-    Under ``eos`` an ``<eos>`` starts the text. The hidden state is fresh for each text (Mueller et
-    al. 2020, section 5.2). An unknown word counts as ``<unk>``. The final ``<eos>`` ends with the
-    last word and has no character (the method ``without_end`` leaves it out of sums). Shared
-    beginnings are computed once, unless ``sharing`` is ``never``.
+    Under ``eos`` an ``<eos>`` comes before the text. Each text starts with a state of zeros
+    (Mueller et al. 2020, section 5.2). An unknown word is scored as ``<unk>``. The final ``<eos>``
+    has no character, and ends with the last word (the method ``without_end`` leaves it out of
+    sums). Common prefixes are computed once, unless ``sharing`` is ``never``.
     """
 
     shares_prefixes = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """Prepare; the first batch loads all. Raises UserError for an impossible setting."""
+        """Prepare; the first batch loads the model. Raises UserError for an impossible setting."""
         if described.first_token not in FIRST or described.dtype != "float32":
             raise UserError(
                 f"{checkpoint}: first_token is {described.first_token!r} and dtype "
@@ -63,7 +63,7 @@ class LstmEngine(Engine):
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._workers = Workers(self._device)
         self.abreast = self._workers.abreast
-        # How sentences share steps decides the shapes of products, and so the last digits.
+        # The sentences of a step decide the shapes of products, and thus the last digits.
         name = (
             f"lstm torch {torch.__version__} {device_name(self._device)} batch_tokens "
             f"{options.batch_tokens} shard {options.shard} sharing {options.sharing}"
@@ -78,13 +78,13 @@ class LstmEngine(Engine):
         return model.to(self._device), ids, settings
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return tokens whose ids are line numbers of ``vocabulary.txt``, from 0."""
+        """Return words as tokens; ids are line numbers of ``vocabulary.txt``, from 0."""
         _, numbers, settings = self._loaded
-        words = (words_of(text, settings.words) for text in texts)
-        return [encode_words(some, numbers, UNKNOWN_ID, END_ID) for some in words]
+        divided = (words_of(text, settings.words) for text in texts)
+        return [encode_words(text_words, numbers, UNKNOWN_ID, END_ID) for text_words in divided]
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Return natural log-probabilities, NaN for the first word under ``skip``."""
+        """Return natural log-probabilities; NaN for the first word under ``skip``."""
         lead = np.array([] if self._skip else [END_ID], dtype=np.int32)
         pieces = [piece for encoded in batch for piece in (lead, encoded.ids)]
         flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
@@ -97,7 +97,7 @@ class LstmEngine(Engine):
     @single_thread()
     @torch.inference_mode()
     def _scores(self, trie: Trie) -> LogProbs:
-        """Return each node's log-probability given its path [nodes], NaN for first ones."""
+        """Return each node's log-probability given its path [nodes]; NaN for first tokens."""
         logprobs = nothing_scored(len(trie.token))
 
         @torch.inference_mode()
@@ -112,12 +112,12 @@ class LstmEngine(Engine):
             values = target_logprobs(hidden, self._loaded[0].head, target, row)
             logprobs[node_of_edge] = values.cpu().numpy()
 
-        # The output layer takes most of the time, and needs no state.
+        # The output layer takes most of the time, and runs in threads because it needs no state.
         self._workers.map(normalise, self._groups(runs(trie, self._batch_tokens)))
         return logprobs
 
     def _groups(self, all_runs: Iterable[Run]) -> Iterator[tuple[list[Run], torch.Tensor]]:
-        """Yield runs with the hidden states after their cells; small ones together, for speed."""
+        """Yield groups of runs with the hidden states after their cells; small runs are grouped."""
         group, outputs, cells = list[Run](), list[torch.Tensor](), 0
         state = self._loaded[0].fresh(1)
         for run in all_runs:
@@ -132,9 +132,9 @@ class LstmEngine(Engine):
             yield group, torch.cat(outputs)
 
     def _step(self, run: Run, state: State) -> tuple[torch.Tensor, State]:
-        """Return a run's hidden states [steps, nodes, hidden], and the state after its last step.
+        """Return the hidden states of a run [steps, nodes, hidden], and the state after it.
 
-        ``state`` is that after the run before.
+        ``state`` is the state after the run before.
         """
         width = max(1, self._batch_tokens // len(run.token))
         states = []
@@ -147,7 +147,7 @@ class LstmEngine(Engine):
         return torch.cat(hidden, dim=1), (cells[0], cells[1])
 
     def self_test(self) -> Findings:
-        """See ``run_self_test``. Raises UserError for scores that depend on the batch."""
+        """Test the model. Raises UserError if scores depend on the batch or on later words."""
         ids = np.arange(len(self._loaded[1]), dtype=np.int32)
         gap = gap_of_batches(self.logprobs, probe_rows(ids, 24))
         gap = max(gap, gap_behind(self.logprobs, ids, 24))
@@ -165,5 +165,5 @@ class LstmEngine(Engine):
         )
 
     def close(self) -> None:
-        """Start no further pass."""
+        """Prevent further passes."""
         self._workers.close()

@@ -1,4 +1,4 @@
-"""Write how far a running job is, for readers in another shell."""
+"""Follow a job while it scores: watches, which may end it, and a file with its progress."""
 
 import json
 import logging
@@ -9,53 +9,89 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from pydantic import AwareDatetime, NonNegativeInt
 
 from blimpworks.errors import reading
 from blimpworks.files import write_text
 from blimpworks.records.journal import AttemptId, Scored, now
-from blimpworks.scoring.watch import Watch
 from blimpworks.strict import Strict
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:  # every small command imports this module
+    import pyarrow as pa
 
+
+class Watch:
+    """Observer of a run: passes each step on to ``others``. No watch decides a score."""
+
+    others: "tuple[Watch, ...]" = ()
+
+    def __init__(self, *others: "Watch") -> None:
+        """Take the watches to which each step is passed on, in order; each may end the run."""
+        self.others = others
+
+    def begin(
+        self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
+    ) -> None:
+        """Note all ``sentences`` by language, and those ``missing``. The engine is open by now."""
+        for watch in self.others:
+            watch.begin(sentences, missing)
+
+    def before(self) -> None:
+        """Note that a shard is next. May raise an exception to end the run; no score is lost."""
+        for watch in self.others:
+            watch.before()
+
+    def wrote(self, part: Sequence[Hashable], scores: "pa.Table") -> None:
+        """Note a written shard with the scores of the requests ``part``."""
+        for watch in self.others:
+            watch.wrote(part, scores)
+
+    def end(self) -> None:
+        """Note the end of the run, whether or not all sentences have scores."""
+        for watch in self.others:
+            watch.end()
+
+
+UNWATCHED = Watch()
+log = logging.getLogger(__name__)
 ATTEMPT = "BLIMPWORKS_ATTEMPT"
-"""Environment variable with the id of this process's attempt."""
-RARELY = 2.0
-"""Seconds between two versions of the file, since small shards take less than a write."""
+"""Environment variable with the id of the attempt that this process is."""
+WRITE_INTERVAL = 2.0
+"""Least time between two writes of the file, which can take longer than a small shard [s]."""
 
 
 class LanguageProgress(Strict):
-    """Progress of one language."""
+    """Numbers of sentences of one language: all, and those with scores."""
 
     sentences: NonNegativeInt
     done: NonNegativeInt
 
 
-class Progressed(Scored):
+class ProgressFile(Scored):
     """Content of a progress file."""
 
     attempt: AttemptId
     updated: AwareDatetime
     languages: dict[str, LanguageProgress]
-    """Progress by code of the language. A sentence that two languages share counts for both."""
+    """Progress by code of the language. A sentence of two languages counts for both."""
 
 
-def read_progress(path: Path) -> Progressed | None:
-    """Read a progress file; None if missing. Raises UserError for another file."""
+def read_progress(path: Path) -> ProgressFile | None:
+    """Read a progress file; None if it is missing. Raises UserError for a bad file."""
     with reading(path, "the progress of a job that scores", "Delete it: nothing depends on it."):
         try:
             content = path.read_bytes()
         except FileNotFoundError:
             return None
-        return Progressed.model_validate_json(content)
+        return ProgressFile.model_validate_json(content)
 
 
-def scored_tokens(scores: pa.Table) -> int:
-    """Count the tokens of a shard that have a score, or were written as answers."""
+def scored_tokens(scores: "pa.Table") -> int:
+    """Count the tokens of a shard that have a score, or that are part of answers."""
+    import pyarrow.compute as pc
+
     if "tokens" in scores.column_names:
         return pc.sum(scores["tokens"]).as_py() or 0
     values = scores["logprobs"].combine_chunks().flatten()
@@ -63,16 +99,17 @@ def scored_tokens(scores: pa.Table) -> int:
 
 
 class Progress(Watch):
-    """Keeps the progress file of one job. A failed write fails no job."""
+    """Watch that writes the progress file of a job. If it cannot be written, the job goes on."""
 
     def __init__(self, path: Path, attempt: str | None = None) -> None:
-        """Write at ``path``; ``attempt`` defaults to the environment's, or a new one."""
+        """Write to ``path``. The default of ``attempt`` is the environment's, else a new id."""
         self._path = path
         self._attempt = attempt or os.environ.get(ATTEMPT) or uuid.uuid4().hex
-        # Times on the monotonic clock; seconds and tokens of the first two shards.
+        # Times of the monotonic clock [s].
         self._started = self._begun = self._last = monotonic()
+        # Seconds and tokens of the first two shards.
         self._shards: list[tuple[float, int]] = []
-        self._written = -RARELY
+        self._written = -WRITE_INTERVAL
         self._languages: dict[Hashable, tuple[str, ...]] = {}
         self._sentences: dict[str, int] = {}
         self._missing: Counter[str] = Counter()
@@ -81,10 +118,10 @@ class Progress(Watch):
     def begin(
         self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
     ) -> None:
-        """Count the sentences, and write the first version."""
+        """Count the sentences, and write the file."""
         seen = set[Hashable]()
         for lang, requests in sentences.items():
-            # In these steps, hashes of the sentences are not computed anew.
+            # These operations reuse the hashes of the sentences.
             shared = seen.intersection(requests)
             shared_requests = {request: (*self._languages[request], lang) for request in shared}
             self._languages |= dict.fromkeys(requests, (lang,)) | shared_requests
@@ -96,8 +133,8 @@ class Progress(Watch):
         self._begun = self._last = monotonic()
         self._write()
 
-    def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
-        """Count a shard; write the next version, unless the last is too recent."""
+    def wrote(self, part: Sequence[Hashable], scores: "pa.Table") -> None:
+        """Count a shard; write the file, unless the last write was too recent."""
         tokens = scored_tokens(scores)
         moment = monotonic()
         if len(self._shards) < 2:
@@ -107,7 +144,7 @@ class Progress(Watch):
         self._new += len(part)
         self._left -= len(part)
         self._missing.subtract(self._by_language(part))
-        if monotonic() - self._written >= RARELY:
+        if monotonic() - self._written >= WRITE_INTERVAL:
             self._write()
 
     def _by_language(self, requests: Iterable[Hashable]) -> Counter[str]:
@@ -117,15 +154,15 @@ class Progress(Watch):
         self._write()
 
     def _write(self) -> None:
-        # Engines load their model with the first batch. Loading is thus the time that the first
-        # shard took beyond the pace of the second, the most similar one.
+        # Engines load their model with the first batch. So the time for loading is that of the
+        # first shard, less its expected time by the pace of the second, most similar shard.
         load = None
         if len(self._shards) == 2:
-            (first, tokens), (second, others) = self._shards
-            usual = second * tokens / others if others else second
-            load = self._begun - self._started + max(0.0, first - usual)
+            (first, first_tokens), (second, second_tokens) = self._shards
+            expected = second * first_tokens / second_tokens if second_tokens else second
+            load = self._begun - self._started + max(0.0, first - expected)
         score = self._last - self._started - (load or self._begun - self._started)
-        progress = Progressed(
+        progress = ProgressFile(
             attempt=self._attempt,
             updated=now(),
             sentences=self._total,

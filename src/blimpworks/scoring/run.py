@@ -1,77 +1,46 @@
-"""Score all items of one model: one engine, one store, one manifest."""
+"""Score all items with one model into a store, and collect the scores of tables of items."""
 
-import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
-from pydantic import Field
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pydantic import ValidationError
 from tqdm import tqdm
 
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
-from blimpworks.errors import reading
-from blimpworks.files import sha256_of, write_text
+from blimpworks.errors import UserError
+from blimpworks.files import sha256_of
 from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.progress import UNWATCHED, Watch
 from blimpworks.scoring.selftest import run_self_test
-from blimpworks.scoring.shards import R, ShardStore
-from blimpworks.scoring.store import Request, Store, by_prefix, in_order, requests_of, scored
-from blimpworks.scoring.watch import UNWATCHED, Watch
-from blimpworks.strict import Strict, Within
+from blimpworks.scoring.shards import Failed, Manifest, R, ShardStore, read_manifest, write_manifest
+from blimpworks.scoring.store import (
+    FAILED,
+    OK,
+    Request,
+    Store,
+    by_prefix,
+    in_order,
+    requests_of,
+    scored,
+)
+from blimpworks.scoring.tokens import exact_sums, rounding_of
+from blimpworks.tables import ITEMS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)
-
-
-class Manifest(Strict):
-    """Names the shards with a model's scores, or its answers to prompts (``sentences``)."""
-
-    engine: str
-    """Key of the engine."""
-    checkpoint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-    """SHA-256 of the model's checkpoint.json."""
-    sentences: int
-    """Distinct sentences of the items, or regions of them."""
-    statuses: dict[str, int]
-    """Number of sentences by status."""
-    checks: dict[str, str] = Field(default_factory=dict)
-    """Findings of the self-test in words, by check; see ``selftest``."""
-    shards: dict[Within, str]
-    """SHA-256 of each shard, by file name."""
-    system: bool | None = None
-    """Whether system prompts were sent: answers need a chat template and options that ask so."""
-
-
-def read_manifest(path: Path) -> Manifest:
-    """Read a manifest. Raises UserError when it is missing or malformed."""
-    with reading(path, "a manifest of scores", "Score again."):
-        return Manifest.model_validate_json(path.read_bytes())
-
-
-def write_manifest(result: Manifest, path: Path) -> None:
-    """Write a manifest, which marks its job as done."""
-    text = json.dumps(
-        result.model_dump(exclude_none=True), indent=1, ensure_ascii=False, sort_keys=True
-    )
-    write_text(path, text + "\n")
-
-
-class Failed(Strict):
-    """Record of scoring that failed for good, with one of several models of a job."""
-
-    failed: str
-    """Reason, in a sentence."""
-    log: str
-    """Path of the log."""
-
-
 Rows = Iterable[tuple[Sequence[R], pa.Table]]
-"""Requests of each shard, with their rows."""
+"""Requests of each shard, and their rows."""
 
 
-def fill(
+def fill_store(
     store: ShardStore[R],
     requests: Mapping[str, Collection[R]],
     engine_key: str,
@@ -85,17 +54,17 @@ def fill(
 ) -> Manifest:
     """Write the rows of ``requests`` (by language) that a store lacks, and the manifest.
 
-    ``order`` sorts what is missing before it is cut into shards. ``answer`` takes the requests of
-    all shards, and each request's key, and yields each shard's requests and rows. ``watch`` is told
-    of all requests and of each shard; it may end the run between two shards by raising. ``facts``
-    are further fields of the manifest. Logs how many rows are new, how many requests failed for a
-    reason that may pass, and how to retry.
+    ``order`` sorts the missing requests, which are then divided into shards. ``answer`` takes the
+    requests of all shards and the key of each request, and yields the requests and rows of each
+    shard. ``watch`` is called with all requests and with each shard; it may end the run between two
+    shards by an exception. ``facts`` are more fields of the manifest. Logs the number of new rows,
+    and of failed requests that can be tried again.
     """
     keys = store.keys(engine_key, set[R]().union(*requests.values()))
     missing = order(store.missing(keys, retry=options.retry_failed))
     try:
         watch.begin(requests, missing)
-        # A run that was killed while it wrote leaves such files.
+        # Files of an earlier run that was killed while it wrote.
         for cut_off in store.directory.glob(".part-*.tmp"):
             cut_off.unlink(missing_ok=True)
         size = options.shard
@@ -143,12 +112,12 @@ def score_items(
 ) -> Manifest:
     """Score every good and bad sentence of ``items`` with ``engine`` and a checkpoint.
 
-    Of the tables ``regions`` only critical regions are needed, and an engine that pays for each
-    token scores no more. Scores go into shards below ``store``; sentences there are not scored
-    again. ``manifest`` is written last. A killed run continues with the same final bytes, and so
-    does one that ``watch``, which is told of each step, ends by raising.
+    Of the tables ``regions`` only critical regions are scored, if that is less work for the engine.
+    Scores are written into shards below ``store``; sentences there are not scored again.
+    ``manifest`` is written last. A run that was killed, or that ``watch`` ended by an exception,
+    can be continued, with the same bytes in the end.
 
-    Raises UserError when items or checkpoint are missing or malformed.
+    Raises UserError if items or checkpoint are missing or malformed.
     """
     with closing(load_engine(checkpoint, engine, options)) as opened:
         sentences: dict[str, set[Request]] = {}
@@ -161,7 +130,7 @@ def score_items(
         requests = set[Request]().union(*sentences.values())
         findings = run_self_test(opened, store, sorted({request.text for request in requests}))
         prefixes = by_prefix(requests, opened, options)
-        return fill(
+        return fill_store(
             Store(store),
             sentences,
             opened.key,
@@ -173,3 +142,126 @@ def score_items(
             watch,
             checks=findings.checks,
         )
+
+
+SIDES = ("good", "bad")
+
+
+def broken(reason: str, manifest: Path) -> UserError:
+    """Return an error for scores that do not agree with their manifest, with a remedy."""
+    return UserError(f"{reason}; delete {manifest} and run the same snakemake command again.")
+
+
+class Shards:
+    """Shards that a manifest names, which are read once for all tables."""
+
+    def __init__(self, manifest: Path, store: Path) -> None:
+        self.manifest, self.store = manifest, store
+
+    @cached_property
+    def described(self) -> Manifest:
+        """Content of the manifest. Raises UserError if it is bad or records a failure."""
+        with suppress(ValidationError, FileNotFoundError):
+            failure = Failed.model_validate_json(self.manifest.read_bytes())
+            # Without the file, Snakemake scores the model again.
+            self.manifest.unlink(missing_ok=True)
+            raise UserError(
+                f"{self.manifest}: scoring failed, see {failure.log}: {failure.failed} Correct "
+                "that and run the same snakemake command again: only this model is scored again."
+            )
+        return read_manifest(self.manifest)
+
+    @cached_property
+    def rows(self) -> pa.Table:
+        """Rows of all shards, failed ones last. Raises UserError for a missing or altered shard."""
+        if not self.described.shards:
+            raise broken(f"{self.manifest} names no shards", self.manifest)
+        rows = pa.concat_tables([self._checked(name) for name in self.described.shards])
+        # A later run may have scored a sentence that failed before.
+        failed = pc.is_in(rows["status"], value_set=pa.array(sorted(FAILED)))
+        ok_and_failed = [rows.filter(pc.invert(failed)), rows.filter(failed)]
+        return pa.concat_tables(ok_and_failed).combine_chunks()
+
+    def positions(self, kind: type[ShardStore[R]], requests: Sequence[R]) -> pa.Array:
+        """Return the number of each request's row, with keys of the class ``kind``; else null."""
+        keys = kind.keys(self.described.engine, set(requests))
+        column = pa.array([keys[request] for request in requests], pa.string())
+        return pc.index_in(column, value_set=self.rows["key"])
+
+    def _checked(self, name: str) -> pa.Table:
+        shard, expected = self.store / name, self.described.shards[name]
+        if not shard.is_file():
+            reason = f"{shard}, which {self.manifest} names, does not exist"
+            raise broken(reason, self.manifest)
+        digest = sha256_of(shard)
+        if digest != expected:
+            reason = (
+                f"{shard} has SHA-256 {digest[:12]}…, but {self.manifest} expects "
+                f"{expected[:12]}…: it was altered since it was written"
+            )
+            raise broken(reason, self.manifest)
+        return pq.read_table(shard)
+
+
+def _requests(items: pa.Table, side: str) -> list[Request]:
+    edges = (pc.fill_null(items[f"{side}_{edge}"], -1).to_pylist() for edge in ("start", "end"))
+    return [Request(*row) for row in zip(items[side].to_pylist(), *edges, strict=True)]
+
+
+def _rows_of(requests: list[Request], shards: Shards) -> pa.Table:
+    # Scores of the complete sentence include any region; else the region was scored alone.
+    positions = shards.positions(Store, [Request(request.text) for request in requests])
+    if positions.null_count:
+        positions = pc.coalesce(positions, shards.positions(Store, requests))
+    if positions.null_count:
+        text = requests[pc.is_null(positions).to_pylist().index(True)].text
+        raise broken(f"sentence {text!r} of the items has no scores in the store", shards.manifest)
+    return shards.rows.take(positions).combine_chunks()
+
+
+def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
+    """Write the scores table of ``items`` from the shards with their sentences.
+
+    The table has one row per distinct item, in order of first appearance. ``logprob_*`` [nats] is
+    the exact sum over the scored tokens, and ``tokens_*`` is their number; both are null for an
+    unscored sentence. ``status`` is ``ok``, else the status of the good sentence if that is not
+    ``ok``, else that of the bad sentence.
+
+    Raises UserError if a table, shard or sentence is missing, or a shard was altered.
+    """
+    spans = [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
+    all_items = read_table(ITEMS, items, ["item_id", *SIDES, *spans])
+    _, first = np.unique(all_items["item_id"].to_numpy(), return_index=True)
+    distinct = all_items.take(pa.array(np.sort(first)))
+    if not len(distinct):
+        table = SCORES.arrow().empty_table()
+        write_table(table, SCORES, output)
+        return table
+    columns: dict[str, pa.Array] = {"item_id": distinct["item_id"]}
+    for side in SIDES:
+        taken = _rows_of(_requests(distinct, side), shards)
+        of_side = {name: taken[name].chunk(0) if len(taken) else [] for name in taken.column_names}
+        unscored = pc.not_equal(of_side["status"], OK).to_numpy(zero_copy_only=False)
+        logprobs = of_side["logprobs"]
+        row = pc.list_parent_indices(logprobs).to_numpy(zero_copy_only=False)
+        values = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
+        scored = ~np.isnan(values)
+        sums = exact_sums(row[scored], values[scored], len(taken))
+        counts = np.bincount(row[scored], minlength=len(taken)).astype(np.int32)
+        columns |= {
+            f"status_{side}": of_side["status"],
+            f"logprob_{side}": pa.array(sums, mask=unscored),
+            f"tokens_{side}": pa.array(counts, mask=unscored),
+            f"{side}_ids": of_side["ids"],
+            f"{side}_logprobs": logprobs,
+            f"{side}_ends": of_side["ends"],
+        }
+    good, bad = columns.pop("status_good"), columns.pop("status_bad")
+    columns["status"] = pc.if_else(pc.equal(good, OK), bad, good)
+    columns["rounding"] = pa.array(np.full(len(distinct), rounding_of(shards.described.engine)))
+    table = pa.table(columns)
+    write_table(table, SCORES, output)
+    log.info(
+        "%s: %d items, %d scored", output, len(table), pc.sum(pc.equal(table["status"], OK)).as_py()
+    )
+    return table

@@ -1,7 +1,8 @@
-"""Keep a store's rows in shards: Parquet files, each named after its own bytes.
+"""Keep the rows of a store in shards, Parquet files that are named after their bytes.
 
-Requests are ordered and cut into shards before any is answered; batches never cross shards. So a
-killed run, or one that replaces a damaged shard, ends with the same files, byte for byte.
+Requests are sorted and divided into shards before the first is answered, and no batch has requests
+of two shards. So a killed run, or one that replaces a damaged shard, ends with the same files. A
+manifest lists the shards that a job used.
 """
 
 import hashlib
@@ -11,29 +12,30 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Annotated, ClassVar, Generic, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import Field
 
-from blimpworks.files import atomic, sha256_of
+from blimpworks.errors import reading
+from blimpworks.files import atomic, sha256_of, write_text
+from blimpworks.strict import Strict, Within
 
 log = logging.getLogger(__name__)
-
-
 OK = "ok"
 """Status of a row with a result."""
 NAME = "part-{:.32}.parquet"
-"""Name of a shard, by its SHA-256."""
+"""Pattern for the name of a shard, from its SHA-256."""
 R = TypeVar("R", bound=Hashable)
 
 
 class ShardStore(ABC, Generic[R]):
-    """The shards of one model, in one directory.
+    """Shards of one model, in one directory.
 
-    Each class has a ``schema`` with columns ``key`` and ``status``. ``failed`` statuses can change
-    on another machine or day; ``retry_setting`` retries them. Messages call a request ``unit`` and
-    the work ``task``.
+    Each class has a ``schema`` with the columns ``key`` and ``status``. ``failed`` are statuses
+    that may be different on another machine or later; the setting ``retry_setting`` retries them.
+    Messages call a request ``unit`` and the work ``task``.
     """
 
     schema: ClassVar[pa.Schema]
@@ -45,11 +47,11 @@ class ShardStore(ABC, Generic[R]):
     @staticmethod
     @abstractmethod
     def content(request: R) -> str:
-        """Return all that tells a request from others."""
+        """Return a text that is different for each request."""
 
     @classmethod
     def keys(cls, engine_key: str, requests: Iterable[R]) -> dict[R, str]:
-        """Return each request's content key under an engine: 32 hexadecimal digits."""
+        """Return the key of each request for an engine: 32 hexadecimal digits."""
         begun = hashlib.blake2b(f"{engine_key}|".encode(), digest_size=16)
         keys = {}
         for request in requests:
@@ -59,10 +61,10 @@ class ShardStore(ABC, Generic[R]):
         return keys
 
     def __init__(self, directory: Path) -> None:
-        """Look at the shards; damaged ones are set aside with a warning."""
+        """Read the keys of all shards; damaged shards are renamed, with a warning."""
         self.directory = directory
         self.shard_of: dict[str, Path] = {}
-        """Shard of each row by key; of two, one in which it did not fail."""
+        """Shard of each row by key; if several have it, one where it has not failed."""
         self.status_of: dict[str, str] = {}
         for shard in sorted(directory.glob("part-*.parquet")):
             problem = ""
@@ -85,7 +87,7 @@ class ShardStore(ABC, Generic[R]):
                 self.shard_of[key], self.status_of[key] = shard, status
 
     def missing(self, keys: Mapping[R, str], *, retry: bool = False) -> list[R]:
-        """Return the requests without a row; with ``retry``, failed ones too."""
+        """Return the requests without a row; with ``retry``, also those with a failed one."""
         return [
             request
             for request, key in keys.items()
@@ -93,7 +95,7 @@ class ShardStore(ABC, Generic[R]):
         ]
 
     def write(self, table: pa.Table, engine_key: str) -> None:
-        """Add a shard with the rows of ``table``, whole or not at all."""
+        """Write the rows of ``table`` as a shard. An interrupted write leaves no shard."""
         note = {b"blimpworks": json.dumps({"table": "shard", "engine": engine_key}).encode()}
         sink = io.BytesIO()
         pq.write_table(table.replace_schema_metadata(note), sink, compression="zstd")
@@ -102,3 +104,45 @@ class ShardStore(ABC, Generic[R]):
         with atomic(path) as temporary:
             temporary.write_bytes(content)
         self._add(path, table)
+
+
+class Manifest(Strict):
+    """Manifest of the shards with a model's scores, or its answers to prompts (``sentences``)."""
+
+    engine: str
+    """Key of the engine."""
+    checkpoint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    """SHA-256 of the model's checkpoint.json."""
+    sentences: int
+    """Number of distinct sentences of the items, or of regions."""
+    statuses: dict[str, int]
+    """Number of sentences by status."""
+    checks: dict[str, str] = Field(default_factory=dict)
+    """Finding of the self-test in words by check; see ``selftest``."""
+    shards: dict[Within, str]
+    """SHA-256 of each shard, by file name."""
+    system: bool | None = None
+    """Whether system prompts were sent; None for scores. A model needs a chat template for it."""
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read a manifest. Raises UserError if it is missing or malformed."""
+    with reading(path, "a manifest of scores", "Score again."):
+        return Manifest.model_validate_json(path.read_bytes())
+
+
+def write_manifest(result: Manifest, path: Path) -> None:
+    """Write a manifest, by which its job counts as done."""
+    text = json.dumps(
+        result.model_dump(exclude_none=True), indent=1, ensure_ascii=False, sort_keys=True
+    )
+    write_text(path, text + "\n")
+
+
+class Failed(Strict):
+    """Record of one of several models of a job that cannot be scored."""
+
+    failed: str
+    """Reason in one sentence."""
+    log: str
+    """Path of the log."""

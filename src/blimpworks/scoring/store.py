@@ -1,7 +1,7 @@
-"""Store sentence scores: one row per sentence, keyed by the engine's key and the text.
+"""Score sentences into a store: one row per sentence, with a key of the engine's key and the text.
 
-Languages added later are scored in other company than together; engines whose batches move last
-digits may then differ in these.
+Sentences of languages that are added later are in other batches than if all were scored together.
+With engines for which batches change the last digits, these may then differ.
 """
 
 import math
@@ -21,26 +21,26 @@ import pyarrow as pa
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, Mask
+from blimpworks.scoring.progress import Watch
 from blimpworks.scoring.shards import ShardStore
-from blimpworks.scoring.watch import Watch
-from blimpworks.scoring.words import joined, joint, token_starts
+from blimpworks.scoring.tokens import joined, joint, token_starts
 from blimpworks.tables import ITEMS, read_table
 
 PAYS = 0.4
-"""Share of characters in common with the sentence before above which sharing pays."""
+"""Share of characters in common with the sentence before, from which sharing is faster."""
 
 
 class Request(NamedTuple):
-    """A sentence to score: whole, or only the tokens of one stretch."""
+    """A sentence to score: all tokens, or only those of a region."""
 
     text: str
     start: int = -1
-    """First character of the stretch; negative for the whole sentence."""
+    """First character of the region; negative for the complete sentence."""
     end: int = -1
-    """The character after the stretch."""
+    """Character after the region."""
 
     def restrict(self, encoded: Encoded) -> Encoded:
-        """Mark the stretch's tokens as those to score."""
+        """Return a text's tokens with those of the region as the ones to score."""
         if self.start < 0:
             return encoded
         space = joint(self.text, self.start)
@@ -50,7 +50,7 @@ class Request(NamedTuple):
 
 
 def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]:
-    """Return the distinct sentences, or regions, of items. Raises UserError where one lacks."""
+    """Return the distinct sentences, or regions, of items. Raises UserError for empty cells."""
     requests: set[Request] = set()
     for path in items:
         for side in ("good", "bad"):
@@ -68,16 +68,16 @@ def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]
 
 
 def shared_characters(texts: Iterable[str]) -> float:
-    """Return the share of characters that each sorted text shares with the one before."""
+    """Return the share of characters in common prefixes of neighbours, for sorted texts."""
     ordered = sorted(texts)
     total = sum(map(len, ordered))
-    # Characters are meant, not parts of paths.
+    # This counts characters, not parts of paths.
     shared = sum(len(commonprefix(pair)) for pair in pairwise(ordered))  # noqa: RUF071
     return shared / total if total else 0.0
 
 
 def by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOptions) -> bool:
-    """Whether to score in order of texts, so that those with the same beginning share a shard."""
+    """Return whether to score texts in sorted order, so that common prefixes are in one shard."""
     if not engine.shares_prefixes or options.sharing == "never":
         return False
     if options.sharing == "always":
@@ -86,14 +86,14 @@ def by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOpt
 
 
 def in_order(requests: Collection[Request], *, prefixes: bool) -> list[Request]:
-    """Sort ``requests`` by text, or by length and text, so that batches need little padding."""
+    """Sort requests by text, or by length and text, so that batches need little padding."""
     if prefixes:
         return sorted(requests)
     return sorted(requests, key=lambda request: (len(request.text), request))
 
 
 def nothing_scored(count: int) -> np.ndarray:
-    """Return log-probabilities of an unscored text: NaN, float32 [count]."""
+    """Return the log-probabilities of an unscored text: NaN, float32 [count]."""
     return np.full(count, np.nan, dtype=np.float32)
 
 
@@ -101,7 +101,7 @@ Part = Sequence[Request]
 """Requests of one shard."""
 OK, TOO_LONG, EMPTY, NOT_FINITE = "ok", "too_long", "empty", "not_finite"
 FAILED = frozenset({*get_args(Failure), NOT_FINITE})
-"""Statuses that another machine, number format or day can change."""
+"""Statuses that may be different on another machine, in another number format or later."""
 SCHEMA = pa.schema(
     [
         ("key", pa.string()),
@@ -117,7 +117,7 @@ SCHEMA = pa.schema(
 
 
 class Store(ShardStore[Request]):
-    """The shards of one model's scores, in one directory."""
+    """Shards of the scores of one model, in one directory."""
 
     schema, failed = SCHEMA, FAILED
     unit, task, retry_setting = "sentence", "scoring", "scoring.retry_failed"
@@ -129,7 +129,7 @@ class Store(ShardStore[Request]):
 
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
-    """Return each request's tokens, with those of its stretch as the ones to score."""
+    """Return the tokens of each request, with those of its region as the ones to score."""
     encoded = engine.encode([request.text for request in requests])
     return [
         request.restrict(encoded_request)
@@ -138,7 +138,7 @@ def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded
 
 
 def encoded_ahead(engine: Engine, parts: Sequence[Sequence[Request]]) -> Iterator[list[Encoded]]:
-    """Yield each part's tokens; while one is scored, the next is tokenized."""
+    """Yield the tokens of each shard's requests; a thread tokenizes the next shard meanwhile."""
     with ThreadPoolExecutor(1) as thread:
         coming = [thread.submit(encode_requests, engine, shard) for shard in parts[:1]]
         for shard in parts[1:]:
@@ -151,10 +151,10 @@ def encoded_ahead(engine: Engine, parts: Sequence[Sequence[Request]]) -> Iterato
 def scored(
     engine: Engine, parts: Sequence[Part], keys: Mapping[Request, str], watch: Watch
 ) -> Iterator[tuple[Part, pa.Table]]:
-    """Yield each part and its scores in order, scored ``engine.abreast`` at a time.
+    """Yield the requests and the scores of each shard in order, ``engine.abreast`` at a time.
 
-    When ``watch`` ends the run, parts that have begun are finished. Anything else that ends it,
-    such as an interrupt, closes ``engine``, so that nobody waits for what is not written.
+    If ``watch`` ends the run, the shards that have begun are finished. Any other exception, such as
+    an interrupt, closes ``engine``, so that no shard is finished that will not be written.
     """
     begun = deque[tuple[Part, Callable[[], pa.Table]]]()
     ending: Exception | None = None
@@ -169,8 +169,10 @@ def scored(
                 except Exception as error:
                     ending = error
                     break
-                score = partial(score_shard, engine, {each: keys[each] for each in shard}, encoded)
-                # Alone, it is scored in this thread.
+                score = partial(
+                    score_shard, engine, {request: keys[request] for request in shard}, encoded
+                )
+                # A single shard at a time is scored in this thread.
                 result = score if engine.abreast == 1 else threads.submit(score).result
                 begun.append((shard, result))
             for shard, result in begun:
@@ -190,10 +192,10 @@ def _lists(arrays: Sequence[Ids] | Sequence[LogProbs], kind: pa.DataType) -> pa.
 def _status(row: LogProbs, to_score: Mask | None) -> str:
     """Return the status of a text that the engine has scored.
 
-    The first token, and unwanted ones, may have no score. Any other without a finite one (an
-    overflow in half precision) would pass for a probable one in a sum.
+    The first token, and those that are not to be scored, may have no score. Any other token
+    without a finite score (after an overflow in half precision) would make the sum too large.
     """
-    # No more than this for the many of which each token has a score; the sum is finite then.
+    # Most texts have a score for each token, and thus a finite sum.
     if len(row) and math.isfinite(row.sum()):
         return OK
     lost = ~np.isfinite(row)
@@ -206,24 +208,24 @@ def _status(row: LogProbs, to_score: Mask | None) -> str:
 
 
 def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encoded]) -> pa.Table:
-    """Score requests, given as tokens too, in one row each.
+    """Score requests, whose tokens are ``encoded``, and return one row for each.
 
     ``status`` is ``ok``, ``too_long`` (for the model's context), ``empty`` (no token can be
     scored), ``not_finite`` (a token's score is no number), or an ``engine.Failure``. The lists ids,
-    logprobs and ends have one length; logprobs is NaN for an unscored token.
+    logprobs and ends have equal lengths; logprobs is NaN for an unscored token.
     """
     limit = engine.limit
     fits = [limit is None or len(e.ids) <= limit for e in encoded]
     results = iter(engine.logprobs([*compress(encoded, fits)]))
     logprobs, statuses = list[LogProbs](), list[str]()
-    for each, fit in zip(encoded, fits, strict=True):
+    for tokens, fit in zip(encoded, fits, strict=True):
         result = next(results) if fit else TOO_LONG
         if isinstance(result, str):
-            logprobs.append(nothing_scored(len(each.ids)))
+            logprobs.append(nothing_scored(len(tokens.ids)))
             statuses.append(result)
         else:
             logprobs.append(result)
-            statuses.append(_status(result, each.to_score))
+            statuses.append(_status(result, tokens.to_score))
     columns = [
         pa.array(keys.values(), pa.string()),
         pa.array([request.text for request in keys], pa.string()),

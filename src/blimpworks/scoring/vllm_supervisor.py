@@ -1,7 +1,7 @@
-"""Run a command, and end it with all its children when the caller is gone.
+"""Run a command, and end it and all its children when the calling process has ended.
 
-The caller holds the other end of standard input, which closes with its process. Imports only the
-standard library, to start quickly.
+The caller has the other end of standard input, which is closed when its process ends. This script
+imports the standard library alone, to start quickly.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ import time
 from types import FrameType
 
 GRACE = 8.0
-"""Seconds for the command to end itself before it is killed."""
+"""Time for the command to end before it is killed [s]."""
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -29,7 +29,7 @@ def _reap() -> bool:
 
 
 def end_group(group: int, grace: float = GRACE) -> None:
-    """End a process group: ask, wait up to ``grace`` seconds, kill, wait."""
+    """End a process group: terminate it, wait up to ``grace`` seconds, kill it, wait."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(group, number)
@@ -41,14 +41,14 @@ def end_group(group: int, grace: float = GRACE) -> None:
 
 
 def _await_end_of_input() -> None:
-    while os.read(0, 1):  # not sys.stdin, whose lock would be held when this program ends
+    while os.read(0, 1):  # not sys.stdin, which this thread would lock at the end
         pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def main(command: list[str]) -> int:
     """Run ``command`` in its own process group; return its exit status, as a shell states it."""
-    # Children whose parent died become this process's, which can then wait for their end.
+    # This process becomes the parent of orphans, so that it can wait for their end.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
 

@@ -24,9 +24,9 @@ from blimpworks.models.corpus import (
     sample_corpus,
     sentences_of,
 )
-from blimpworks.models.tokenizer import word_tokenizer
+from blimpworks.models.encoding import word_tokenizer
+from blimpworks.models.text import split_words
 from blimpworks.models.transformer import train_transformer
-from blimpworks.models.words import split_words
 from blimpworks.papers.blimp.analysis import DOUBLING, TO_HUMAN, fit_curve, fit_curves
 from blimpworks.papers.blimp.exhibits.curves import fig5, slopes
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF

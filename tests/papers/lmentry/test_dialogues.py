@@ -10,7 +10,12 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.parts import benchmarks_of
 from blimpworks.errors import UserError
-from blimpworks.models import instruct
+from blimpworks.models.encoding import (
+    answer_labels,
+    dialogue_text,
+    encode_dialogues,
+    read_dialogues,
+)
 from blimpworks.papers.lmentry.items import dialogues
 from blimpworks.papers.lmentry.items.packs import read_declarations, read_pack
 from blimpworks.papers.lmentry.items.prompts import prompt_of, prompts_of
@@ -146,7 +151,7 @@ def test_the_chat_template_writes_what_the_model_was_trained_on(taught):
     tokenizer = AutoTokenizer.from_pretrained(taught)
     texts = {"system": "Be kind.", "user": "Hm?", "assistant": "Ah."}
     messages = [{"role": role, "content": text} for role, text in texts.items()]
-    whole = instruct.written(*texts.values())
+    whole = dialogue_text(*texts.values())
     assert tokenizer.apply_chat_template(messages, tokenize=False) == whole
     prompt = tokenizer.apply_chat_template(messages[:2], add_generation_prompt=True, tokenize=False)
     assert whole == f"{prompt}Ah.</s>"
@@ -155,19 +160,19 @@ def test_the_chat_template_writes_what_the_model_was_trained_on(taught):
 
 def test_only_the_answer_and_its_end_are_learnt(taught):
     tokenizer = AutoTokenizer.from_pretrained(taught)
-    whole = instruct.written("Be kind.", "Hm?", "Ah, yes.")
-    ids = instruct.encode_dialogues(tokenizer.backend_tokenizer, [whole], 512)[0]
-    labels = instruct.answer_labels(ids)
+    whole = dialogue_text("Be kind.", "Hm?", "Ah, yes.")
+    ids = encode_dialogues(tokenizer.backend_tokenizer, [whole], 512)[0]
+    labels = answer_labels(ids)
     assert tokenizer.decode(ids[labels != -100]) == "Ah, yes.</s>"
     assert (labels[labels != -100] == ids[labels != -100]).all()
 
 
 def test_no_more_dialogues_are_encoded_than_training_can_use(taught):
     tokenizer = AutoTokenizer.from_pretrained(taught).backend_tokenizer
-    many = [instruct.written("S", f"say {n}", str(n)) for n in range(5000)]
+    many = [dialogue_text("S", f"say {n}", str(n)) for n in range(5000)]
 
     def encoded(*most, **seed):
-        rows = instruct.encode_dialogues(tokenizer, many, 512, *most, **seed)
+        rows = encode_dialogues(tokenizer, many, 512, *most, **seed)
         return [tokenizer.decode(row.tolist(), skip_special_tokens=False) for row in rows]
 
     assert encoded() == encoded(10**6) == many
@@ -183,7 +188,7 @@ def test_a_line_that_is_no_dialogue_is_named(tmp_path):
     said = "one\u2028two\u0085three\u000bfour"
     line = json.dumps({"system": "S", "prompt": said, "answer": "A"}, ensure_ascii=False)
     path.write_text(f"{line}\n{line}\n", encoding="utf-8")
-    assert instruct.read_dialogues(path) == [instruct.written("S", said, "A")] * 2
+    assert read_dialogues(path) == [dialogue_text("S", said, "A")] * 2
     path.write_text(f'{line}\n{{"system": "S"}}\n', encoding="utf-8")
     with pytest.raises(UserError, match=r"some.jsonl:2: no dialogue"):
-        instruct.read_dialogues(path)
+        read_dialogues(path)

