@@ -60,6 +60,8 @@ def test_a_gguf_file_scores_as_the_model_that_it_was_made_of(original, tmp_path)
     assert (facts.architecture, facts.dtype, facts.chat) == ("causal", "float32", True)
     checkpoint = taken(path, tmp_path / "taken")
     assert scores(checkpoint).tobytes() == scores(original).tobytes()
+    files = (load_file(path.parent / "model.safetensors") for path in (checkpoint, original))
+    assert len({frozenset(weights) for weights in files}) == 1
     source = read_checkpoint(checkpoint).source
     assert (source.file, source.note, source.sha256) == (
         "mine.gguf", "GGUF, weights in F32", sha256(path.read_bytes()).hexdigest()

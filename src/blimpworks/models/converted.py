@@ -62,7 +62,10 @@ OTHER_MODEL = f"N{ORIGINAL[1:]}"
 def cached_folder(key: str) -> Path:
     """Return the cache's folder for a model with the digests ``key``, by transformers' version."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    return caches / "blimpworks" / "converted" / f"{key}-transformers-{version('transformers')}"
+    # Models in the folder "converted" have tied embeddings by a name that vLLM passes over.
+    return (
+        caches / "blimpworks" / "converted_models" / f"{key}-transformers-{version('transformers')}"
+    )
 
 
 def as_folder(path: Path) -> Path:
@@ -157,7 +160,7 @@ def convert_gguf(path: Path) -> Path:
                 "`bash envs/install.sh train`, or `pip install gguf accelerate`."
             )
     import gguf
-    from safetensors.torch import save_model
+    from safetensors.torch import save_file
     from transformers import GgufConfig, PreTrainedTokenizerFast
     from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
@@ -201,7 +204,10 @@ def convert_gguf(path: Path) -> Path:
     with whole_directory(folder) as made:
         model.config.save_pretrained(made)
         tokenizer.save_pretrained(made)
-        save_model(model, str(made / "model.safetensors"), metadata={"format": "pt"})
+        # A weight with two names, such as a tied embedding, gets the first, which vLLM reads.
+        stored = {name for name, _ in (*model.named_parameters(), *model.named_buffers())}
+        tensors = {key: t.contiguous() for key, t in model.state_dict().items() if key in stored}
+        save_file(tensors, made / "model.safetensors", metadata={"format": "pt"})
         checkpoint.refuse_own_code(made)
         origin = checkpoint.Converted(address=path.name, file=path.name, sha256=digest, note=note)
         write_text(made / ORIGIN, origin.model_dump_json(indent=1) + "\n")

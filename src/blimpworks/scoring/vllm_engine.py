@@ -18,7 +18,7 @@ from blimpworks.errors import TransientError, UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
 from blimpworks.scoring.hub_loading import TOLERANCE, HubTokenizer, check_names, find_dtype
-from blimpworks.scoring.selftest import Findings, StartedEngine, gap_behind, marked_key
+from blimpworks.scoring.selftest import Findings, StartedEngine, encoded, gap_behind, marked_key
 from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.vllm_server import MODEL, Setup, VllmServer, is_full, make_setup
 
@@ -265,6 +265,8 @@ class Loaded(Generic[P, R]):
             return "out_of_memory"
 
 
+ALIKE = 1e-3
+"""Nats within which random tokens' log-probabilities lie if a model's weights were not loaded."""
 LOWEST = -9999.0
 """Value that vLLM's server sends for the logarithm of zero."""
 # vLLM must generate one token, which is not used.
@@ -359,8 +361,8 @@ def score_encoded(
     """
     results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
     prompts: dict[int, Prompt] = {}
-    for i, encoded in enumerate(batch):
-        prompt = [*prefix, *encoded.ids.tolist()]
+    for i, text in enumerate(batch):
+        prompt = [*prefix, *text.ids.tolist()]
         if max(prompt, default=0) >= vocabulary:
             results[i] = "refused"
         elif len(prompt) > max(1, len(prefix)):
@@ -432,6 +434,14 @@ class VllmEngine(StartedEngine):
                 "weights. Score it with the engine transformers, which says what is wrong."
             )
         checks["causality"] = "no token depends on what follows it"
+        drawn = np.random.default_rng(0).choice(ids, min(64, self.limit)).astype(np.int32)
+        (row,) = self.logprobs(encoded([drawn]))
+        if not isinstance(row, str) and np.ptp(row[1:]) < ALIKE:
+            raise UserError(
+                f"{self._directory}: vLLM gives {len(row) - 1} tokens drawn at random the same "
+                f"log-probability, {row[-1]:.2f}; expected different ones. It did not load the "
+                "weights by their names; score the model with the engine transformers."
+            )
         return Findings(checks=checks)
 
     def follow(self, decisions: Mapping[str, str]) -> None:
