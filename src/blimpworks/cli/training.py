@@ -222,8 +222,6 @@ def train_ngram(
 
 
 def _declare_trainer(name: str, model: type[BaseModel], help_text: str) -> None:
-    module = "instruct" if model is InstructRecipe else "transformer"
-
     def train(
         text: Path = TEXT,
         name: str = NAME,
@@ -235,7 +233,7 @@ def _declare_trainer(name: str, model: type[BaseModel], help_text: str) -> None:
     ) -> None: ...
 
     train.__doc__ = help_text
-    command(calls=f"{MODELS}.{module}:{name}", packages=NETWORKS, name=name)(train)
+    command(calls=f"{MODELS}.transformer:{name}", packages=NETWORKS, name=name)(train)
 
 
 _declare_trainer(
