@@ -18,7 +18,7 @@ LIST = "exhibits.tsv"
 """File name of the list, among the printed numbers."""
 INTRODUCTION = (Path(__file__).parent / "assets/inventory.md").read_text(encoding="utf-8")
 EXHIBITS = {"table": "Table", "fig": "Figure", "figure": "Figure"}
-"""What papers call an exhibit, by the beginning of its name."""
+"""Words of papers for an exhibit, by the beginning of its name."""
 HEADINGS = ("In print", "Target", "Shows", "Measured", "Published", "Remarks")
 
 

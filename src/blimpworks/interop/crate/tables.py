@@ -105,7 +105,7 @@ class Plan:
 
     @cached_property
     def files(self) -> dict[Path, Record | None]:
-        """All files behind the crate, with records; None for files that no job made."""
+        """Files behind the crate, each with its record, or None where no job made it."""
         cells = (exhibit.cells for exhibit in self.exhibits)
         return self.jobs.behind(*cells, *self.comparisons)
 
