@@ -240,7 +240,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     The layout is that of lm-eval 0.4.13 (``result_schema.py``). A task is a benchmark in a
     language, BENCHMARK_LANG; its phenomena are tasks below it, BENCHMARK_LANG_PHENOMENON. ``acc``
     is by the full sentence's log-probability, as in the harness, or else by the benchmark's main
-    method. Other methods are named as in ``interop.lm_eval_export``.
+    method. Other methods are named as in ``interop.lm_eval``.
     """
     sections: dict[str, Any] = {name: {} for name in SECTIONS}
     below: dict[str, list[str]] = {}

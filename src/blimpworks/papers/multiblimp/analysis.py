@@ -375,14 +375,17 @@ def fit_margins(
     """Write the margin's regressions of each (model, items, scores); return the number of rows."""
     tables = [read_table(FREQUENCIES, path).to_pandas() for path in frequencies]
     logs = _log_characters(pd.concat(tables)) if tables else None
-    frames: dict[str, list[pd.DataFrame]] = {}
+    files: dict[str, list[tuple[Path, Path]]] = {}
     for model, items, scores in scored:
-        rows = read_table(ITEMS, items, [*ITEMS.names, *COVARIATES])
-        aligned = align_scores(rows, read_table(SCORES, scores), scores)
-        frames.setdefault(model, []).append(factors(rows, aligned))
+        files.setdefault(model, []).append((items, scores))
     terms: Rows = []
-    for model, of_languages in frames.items():
-        frame = pd.concat(of_languages, ignore_index=True)
+    for model, of_languages in files.items():
+        frames = []
+        for items, scores in of_languages:
+            rows = read_table(ITEMS, items, [*ITEMS.names, *COVARIATES])
+            aligned = align_scores(rows, read_table(SCORES, scores), scores)
+            frames.append(factors(rows, aligned))
+        frame = pd.concat(frames, ignore_index=True)
         if logs is not None:
             frame[LOG_FREQUENCY] = frame["lang"].map(logs)
         fitted = fit_margin(frame)

@@ -81,7 +81,8 @@ def _differ(row: Row, first: str, second: str, tolerance: float = 0) -> bool:
     """Tell whether two columns of a row have numbers that differ by more than some points."""
     if first not in row or second not in row:
         return False
-    return abs(row[first].value - row[second].value) > tolerance + EXACT
+    # Written so that NaN differs from a number.
+    return not abs(row[first].value - row[second].value) <= tolerance + EXACT
 
 
 def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:

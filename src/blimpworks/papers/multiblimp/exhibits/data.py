@@ -52,6 +52,11 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     cells, bold = _printed_shares(tables, labels) if published else _shares(tables, labels)
     rows = list(dict.fromkeys(cell.row for cell in cells))
     columns = list(dict.fromkeys(cell.column for cell in cells if cell.printed))
+    if not published:
+        # A language may have no cell in the first rows.
+        languages = (*labels.facts["table1"]["languages"], *labels.languages)
+        order = [labels.languages[lang] for lang in languages if lang in labels.languages]
+        columns.sort(key=order.index)
     feature = FEATURES[phenomenon[2:]][0].lower()
     inflected = {"sv": "verb", "sp": "participle"}[phenomenon[:2]]
     by_order = ({row: row for row in rows if row.endswith(order)} for order in ORDERS)

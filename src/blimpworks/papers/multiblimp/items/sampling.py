@@ -113,12 +113,14 @@ def sample(
         memberships.update(map(id, inside))
         phenomenon, grammatical, ungrammatical, order, inflected = condition
         label = "?"
-        if phenomenon[:2] not in untested:
-            for item in inside:
-                values, labels = item["grammatical"].split("|"), item["label"].split("|")
-                if grammatical in values:
-                    label = labels[values.index(grammatical)]
-                    break
+        for item in inside:
+            pairs = zip(item["grammatical"].split("|"), item["label"].split("|"), strict=True)
+            label_of = dict(pairs)
+            if grammatical in label_of:
+                label = label_of[grammatical]
+                break
+        if phenomenon[:2] in untested:
+            label = "?"
         if sizes[phenomenon] < options.sampling.minimum:
             counts[TOO_FEW] += len(inside)
         elif label == "-":
