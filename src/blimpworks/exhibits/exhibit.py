@@ -5,9 +5,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,6 @@ from pydantic import TypeAdapter
 from blimpworks.errors import UserError, reading
 from blimpworks.exhibits.formulas import Formula
 from blimpworks.tables import CELLS
-from blimpworks.yaml_files import read_yaml
 
 if TYPE_CHECKING:  # slow to import, and tables need none of it
     from matplotlib.figure import Figure
@@ -263,38 +261,6 @@ def read_document(path: Path) -> Document:
     """Read an exhibit's JSON file. Raises UserError when it is missing or broken."""
     with reading(path, "an exhibit as data", f"Build the exhibit: snakemake {path}"):
         return DOCUMENT.validate_json(path.read_bytes())
-
-
-# Titles and captions, stored as YAML by paper
-
-
-class Description(TypedDict):
-    """Title, caption and heading of the row names, as arguments of ``Exhibit``."""
-
-    title: str
-    caption: str
-    row_title: str
-
-
-class Descriptions:
-    """Descriptions of a paper's exhibits by key; the YAML file is read on first use."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    @cached_property
-    def entries(self) -> dict[str, dict[str, str]]:
-        """Templates of the fields of ``Description``, by key of the exhibit."""
-        entries: dict[str, dict[str, str]] = read_yaml(self.path, "descriptions of exhibits")
-        return entries
-
-    def __call__(self, key: str, **values: object) -> Description:
-        entry = self.entries[key]
-        return Description(
-            title=entry["title"].format_map(values),
-            caption=entry.get("caption", "").format_map(values),
-            row_title=entry.get("row_title", ""),
-        )
 
 
 # Writing direction and line breaks of texts

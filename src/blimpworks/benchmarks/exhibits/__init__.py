@@ -4,7 +4,7 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 
 from blimpworks.campaign.paper import ExhibitSpec, read_specs
-from blimpworks.exhibits.exhibit import Descriptions
+from blimpworks.exhibits.descriptions import Descriptions
 
 HERE = Path(__file__)
 SPECS_FILE = HERE.with_name("specs.tsv")

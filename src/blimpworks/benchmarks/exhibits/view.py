@@ -14,7 +14,8 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.benchmarks.accuracies import HUMAN, RELEASED
 from blimpworks.benchmarks.exhibits import describe
 from blimpworks.errors import UserError
-from blimpworks.exhibits.exhibit import Cell, Description, Labels
+from blimpworks.exhibits.descriptions import Description
+from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, select_rows
 from blimpworks.exhibits.shared import (
     SOURCE,

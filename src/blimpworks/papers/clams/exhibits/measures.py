@@ -12,7 +12,8 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.exhibits.exhibit import Cell, Description, Exhibit, Labels, Section
+from blimpworks.exhibits.descriptions import Description
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import (
     Formula,
     Notation,

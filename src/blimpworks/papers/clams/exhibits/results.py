@@ -18,7 +18,8 @@ import pandas as pd
 
 from blimpworks.campaign.registry import TIES
 from blimpworks.exhibits import shared
-from blimpworks.exhibits.exhibit import Cell, Description, Exhibit, Labels, Section
+from blimpworks.exhibits.descriptions import Description
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, Formula, select_rows
 from blimpworks.exhibits.shared import (
     Place,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from blimpworks.campaign.paper import read_specs
-from blimpworks.exhibits.exhibit import Descriptions
+from blimpworks.exhibits.descriptions import Descriptions
 
 BENCHMARK = "multiblimp"
 HERE = Path(__file__)

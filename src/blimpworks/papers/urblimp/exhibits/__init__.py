@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from blimpworks.campaign.paper import read_specs
-from blimpworks.exhibits.exhibit import Descriptions
+from blimpworks.exhibits.descriptions import Descriptions
 
 HERE = Path(__file__)
 describe = Descriptions(HERE.with_name("descriptions.yaml"))

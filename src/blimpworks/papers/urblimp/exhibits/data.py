@@ -15,7 +15,8 @@ import pandas as pd
 
 from blimpworks.annotation.sheets import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.exhibits import shared
-from blimpworks.exhibits.exhibit import Cell, Description, Exhibit, Labels, Section, language_tag
+from blimpworks.exhibits.descriptions import Description
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section, language_tag
 from blimpworks.exhibits.formulas import (
     COUNT,
     PARADIGM_COUNT,
