@@ -26,9 +26,9 @@ from blimpworks.campaign.registry import exhibits, find_exhibit, of_benchmarks, 
 from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.exhibits import text_layout
+from blimpworks.exhibits.descriptions import Descriptions
 from blimpworks.exhibits.exhibit import (
     Cell,
-    Descriptions,
     Document,
     Exhibit,
     Labels,
