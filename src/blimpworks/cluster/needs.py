@@ -24,7 +24,7 @@ SIZES = (1, 2, 4, 8)
 VOCABULARY = 262_144
 """Vocabulary size assumed for every model: the catalogue's largest, that of Gemma 3."""
 ROWS = 1024
-"""Positions with logits on a GPU at a time, in engines without a server (``logits.ROWS``)."""
+"""Positions with logits on a GPU at a time, in engines without a server (``hub_loading.ROWS``)."""
 MARGIN = 1.02
 """Size of weights on the GPU relative to the file: padded vocabularies, buffers, alignment."""
 CONTEXT_GB = 1.5
