@@ -300,9 +300,9 @@ def _code(entries: tuple[str, ...]) -> list[Any]:
 EQUAL: dict[str, str] = {
     "70ff556488fd6011": "301aa942822323ee",  # kenlm ngram
     "78d2e7cac4bf24f2": "0e2ba6cd296f855a",  # lstm lstm
-    "dc1f68d3dc186815": "e8532865d0f0cd72",  # transformers causal
-    "422a107495bc0958": "937def9329af31bc",  # transformers encoder-decoder
-    "4c598d4290e6c8cd": "99c66cf510640024",  # transformers masked
+    "2b7f072a317f3d24": "e8532865d0f0cd72",  # transformers causal
+    "9c5b41fdba987df1": "937def9329af31bc",  # transformers encoder-decoder
+    "248ac95c0223f9f1": "99c66cf510640024",  # transformers masked
     "4f82e56def5f0b23": "cf22ff34dc257724",  # vllm causal
     "faf3f5ac92031958": "1657f03a30de3586",  # transformers, answers
     "b9ffa41418c1e655": "26cd7f834c988002",  # vllm, answers
