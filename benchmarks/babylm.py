@@ -1,10 +1,11 @@
 """The BabyLM suite by us and by the challenge's pipeline: same model and lines, same decisions?
 
-python benchmarks/babylm.py PIPELINE DATA MODEL [--count N] [--suite NAME] [--cores N]
+python benchmarks/babylm.py PIPELINE DATA MODEL [--backend NAME] [--count N]
 
 PIPELINE is a checkout of babylm-org/babylm-eval, DATA a directory with ``blimp_filtered``,
 ``supplement_filtered``, ``entity_tracking`` and ``wug_adj_nominalization`` (jsonl, plain or .xz),
-MODEL a causal model in Hugging Face's layout. Of each file the first N lines are taken (wug: all).
+MODEL a model in Hugging Face's layout, causal or masked as the pipeline's backend is (causal, mlm).
+Of each file the first N lines are taken (wug: all).
 
 The pipeline is run as it is, one call a task, as its ``eval_zero_shot.sh`` does; ours by one
 ``blimpworks evaluate --suite``. Both clocks include the start of Python and loading the model.
@@ -67,12 +68,12 @@ def run(command, **options):
     return time.perf_counter() - begun
 
 
-def theirs(pipeline, model, folder, name, output):
+def theirs(pipeline, model, backend, folder, name, output):
     """Seconds, number of the report, and decisions [n] of a task by the pipeline."""
     task, subset = TASKS[name]
     seconds = run(
         [sys.executable, "-m", "evaluation_pipeline.sentence_zero_shot.run", "--save_predictions",
-         "--model_path_or_name", model, "--backend", "causal", "--task", task,
+         "--model_path_or_name", model, "--backend", backend, "--task", task,
          "--data_path", folder / name / "babylm" / subset, "--output_dir", output],
         cwd=pipeline / "strict", env=os.environ | {"PYTHONPATH": "."},
     )  # fmt: skip
@@ -120,7 +121,7 @@ def main():
     parser.add_argument("data", type=Path)
     parser.add_argument("model", type=Path)
     parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--suite", default="babylm-strict")
+    parser.add_argument("--backend", default="causal", choices=("causal", "mlm"))
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -131,7 +132,7 @@ def main():
         out = folder / "ours"
         our_seconds = run(
             [sys.executable, "-m", "blimpworks", "evaluate", model, "--benchmarks", named,
-             "--suite", options.suite, "--data", "embedded", "--cores", options.cores,
+             "--suite", "babylm-strict", "--data", "embedded", "--cores", options.cores,
              "--out", out]
         )  # fmt: skip
         card = json.loads((out / "results/report_card/card.json").read_text())
@@ -143,7 +144,12 @@ def main():
         total = 0.0
         for benchmark in TASKS:
             seconds, number, chosen = theirs(
-                options.pipeline.resolve(), model, folder, benchmark, folder / "theirs"
+                options.pipeline.resolve(),
+                model,
+                options.backend,
+                folder,
+                benchmark,
+                folder / "theirs",
             )
             total += seconds
             right = expected(folder, benchmark)
