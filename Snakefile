@@ -1,8 +1,3 @@
-from snakemake.utils import min_version
-
-min_version("9.27")
-
-
 include: "workflow/Snakefile"
 
 

@@ -1,7 +1,5 @@
 """Answering: one job loads one checkpoint and asks it every prompt, then answers are judged."""
 
-from blimpworks.campaign.registry import find_benchmark
-
 
 rule answer:
     """Answers to all prompts, into a store that outlives failed jobs."""
@@ -27,7 +25,7 @@ rule answer:
         code=lambda w: code_of("answer", layout.engine_of(w.model)),
         python=lambda w: python_of(layout.engine_of(w.model)),
         # Snakemake removes declared outputs of a failed job; the shards must stay.
-        store=lambda w, output: str(Path(output[0]).with_name("shards")),
+        store=subpath(output[0], strip_suffix="manifest.json", with_suffix="shards"),
         engine=lambda w: layout.engine_of(w.model),
         # Not the packs as inputs: patterns of answers in them decide no answer.
         systems=lambda w: layout.generation_of(ANSWERING[w.model, w.part]).job_systems(
@@ -61,7 +59,9 @@ rule collect_answers:
         "../../envs/core.yaml"
     params:
         code=code_of("collect_answers"),
-        store=lambda w, input: str(Path(input.manifest).with_name("shards")),
+        store=subpath(
+            input.manifest, strip_suffix="manifest.json", with_suffix="shards"
+        ),
         prompts=lambda w, input: repeated("items", input.prompts),
         answers=lambda w, output: repeated("output", by_language(w, output[0])),
         systems=lambda w: find_benchmark(w.benchmark).generation.job_systems(
@@ -76,6 +76,7 @@ rule collect_answers:
 
 
 use rule collect_answers as collect_answers_of_language with:
+    """The same as collect_answers, for a language of a model with a job for each (layout.parted)."""
     output:
         "<results>/answers/{benchmark}/{model}/{lang}.parquet",
     log:

@@ -92,7 +92,7 @@ def _requested(part, _age):
 def asked(request):
     """Resources by what a function of the wildcards says; what it leaves out is not asked for."""
     names = ("mem_mb", "runtime", "cpus_per_task", *SCHEDULER)
-    return {name: lambda w, attempt, name=name: request(w).get(name) for name in names}
+    return {name: lambda w, name=name: request(w).get(name) for name in names}
 
 
 def score_job(shared=False):
@@ -102,6 +102,7 @@ def score_job(shared=False):
     it: its manifest says why, and the job that reads it fails.
     """
     resources = asked(score_request_of)
+    # An option as a resource and no param: only resources know the attempt.
     resources["failing"] = "--no-give-up"
     if shared:
         # A limit of 1 (profiles/slurm), so that times add up and memory does not.
@@ -142,7 +143,7 @@ def cluster_words(log):
         orphans = end_orphans(Path.cwd())
     except UserError as error:
         raise WorkflowError(str(error)) from None
-    watch_over(Path(log if isinstance(log, str) else log[0]))
+    watch_over(Path(log[0]))
     if not orphans:
         return []
     jobs = ", ".join(orphans)
@@ -152,7 +153,6 @@ def cluster_words(log):
 
 if refused := impossible():
     raise WorkflowError("\n".join(refused))
-PARTS, ANSWERING = layout.score_parts, layout.answer_parts
 # The Snakemakes inside a SLURM job would try again there, each as often, with what has failed.
 TRIES = 2
 RETRIES = TRIES if workflow.is_main_process else 0

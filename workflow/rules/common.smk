@@ -41,6 +41,9 @@ from blimpworks.campaign.registry import (
 )
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
 from blimpworks.campaign.engines import engines, find_engine
+
+# Rules have it as params.code, which no command reads: a digest of the command's source, so that
+# changed code reruns its jobs.
 from blimpworks.commands.declare import PACKAGE, code_of
 from blimpworks.campaign.addresses import is_local, state_of
 from blimpworks.campaign.table_files import locked_models, model_tables
@@ -54,8 +57,9 @@ try:
     CATALOGUE = load_catalogue(CAMPAIGN)
     check_papers(CAMPAIGN, CATALOGUE)
     # What the papers print is the same in every campaign.
-    WHOLE = whole_catalogue(CAMPAIGN)
-    layout = Layout(CAMPAIGN, CATALOGUE, WHOLE, groups_of_models(CAMPAIGN, CATALOGUE))
+    ALL_PAPERS = whole_catalogue(CAMPAIGN)
+    GROUPS = groups_of_models(CAMPAIGN, CATALOGUE)
+    layout = Layout(CAMPAIGN, CATALOGUE, ALL_PAPERS, GROUPS)
     check_runs(CAMPAIGN, CATALOGUE, layout.groups)
     SITE = for_seeds(find_site(CAMPAIGN), CATALOGUE.seeds)
     # An evaluation's own table goes by what the repository's has locked.
@@ -64,14 +68,16 @@ try:
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
+# What each job scores or answers, by (model, part).
+PARTS, ANSWERING = layout.score_parts, layout.answer_parts
 # The methods of --sdm; Snakemake has no public name for them.
 DEPLOYMENT = workflow.deployment_settings.deployment_method
-# Jobs run `python -m blimpworks`: with the interpreter that runs Snakemake, or the python of the
-# rule's environment, which may lack the package. Where files are taken from decides no content,
-# and lock files are written by jobs, so they are no params of a rule.
 EXPORTS = {
+    # Jobs run `python -m blimpworks`, also with an environment's python that lacks the package.
     "PYTHONPATH": [REPOSITORY / "src", os.environ.get("PYTHONPATH")],
+    # Where files come from; no params of a rule, as it decides no content.
     "BLIMPWORKS_MIRROR": [CAMPAIGN.mirror],
+    # No params either: jobs write the lock files beside these tables.
     "BLIMPWORKS_MODELS": MODEL_TABLES,
     "BLIMPWORKS_ADDRESSES": [CAMPAIGN.catalogue.addresses],
     "BLIMPWORKS_CACHE": [SITE.cache if SITE else None],
@@ -104,8 +110,7 @@ OWN_PYTHONS = [
     for name in engines()
     if python_of(name) != "python"
 ]
-# Settings that do not decide scores.
-AFTERWARDS = {"near_tie": True, "jobs": True, "vllm": {"build"}}
+# For params, which pathvars do not reach; inputs and outputs say <results>.
 RESULTS, RESOURCES = layout.results, layout.resources
 PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
@@ -120,6 +125,11 @@ def options(section):
 def one_of(names):
     """A wildcard constraint that allows just these names."""
     return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def first_file(spec):
+    """The file of an exhibit that stands for it as a target."""
+    return f"<results>/exhibits/{spec.key}.{FORMATS[spec.kind][0]}"
 
 
 def these(exhibits):

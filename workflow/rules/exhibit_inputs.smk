@@ -44,7 +44,7 @@ def corrected_exhibits():
 def published_folders(papers=None):
     """Folders of the exhibits that papers' printed numbers make: of all papers, or of some."""
     names = layout.published_papers if papers is None else papers
-    return [f"{RESULTS}/published/{paper}" for paper in names]
+    return [f"<results>/published/{paper}" for paper in names]
 
 
 def published_cells(papers):
@@ -97,8 +97,10 @@ def report_facts():
         "configfile": CAMPAIGN_FILE,
         "papers": layout.reported_papers,
         "variant": next(variants, "published"),
-        "languages": {k: row.name for k, row in WHOLE.languages.items()},
-        "models": {k: r.label for k, r in (WHOLE.models | CATALOGUE.models).items()},
+        "languages": {k: row.name for k, row in ALL_PAPERS.languages.items()},
+        "models": {
+            k: r.label for k, r in (ALL_PAPERS.models | CATALOGUE.models).items()
+        },
         "measured": [spec.key for spec in layout.exhibits],
         "published": [spec.key for spec in layout.published],
         "missing": missing_sources(layout),

@@ -35,6 +35,7 @@ use rule build_table as build_figure with:
         "<logs>/build_figure/{paper}/{exhibit}.log",
     wildcard_constraints:
         exhibit=these(s for s in exhibits().values() if s.kind == "figure"),
+    # Not inherited: Snakemake resets it in each `use rule`.
     localrule: True
 
 
@@ -42,9 +43,7 @@ use rule build_table as build_figure with:
 rule build_published:
     """All exhibits of a paper from what the paper prints."""
     input:
-        lambda w: list(
-            dict.fromkeys(path for _, path in layout.published_tables(w.paper))
-        ),
+        lambda w: list({path: None for _, path in layout.published_tables(w.paper)}),
     output:
         report(
             directory("<results>/published/{paper}"),

@@ -4,7 +4,7 @@
 rule export_crate:
     """Exhibits, their tables and their provenance, for readers without blimpworks."""
     input:
-        exhibits=[f"{RESULTS}/exhibits/{s.key}.cells.parquet" for s in layout.exhibits],
+        exhibits=[f"<results>/exhibits/{s.key}.cells.parquet" for s in layout.exhibits],
         published=published_folders(),
         reproduction=comparisons(),
         campaign=CAMPAIGN_FILE,
@@ -29,4 +29,3 @@ rule crate:
     """The results as a Workflow Run RO-Crate."""
     input:
         "<results>/crate",
-    localrule: True

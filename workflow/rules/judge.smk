@@ -24,7 +24,9 @@ rule judge:
             code_of("collect_scores"),
             code_of(find_benchmark(w.benchmark).judge),
         ],
-        store=lambda w, input: str(Path(input.manifest).with_name("shards")),
+        store=subpath(
+            input.manifest, strip_suffix="manifest.json", with_suffix="shards"
+        ),
         roundings=lambda w: find_engine(layout.engine_of(w.model)).roundings,
         pairs=lambda w, input: repeated("items", input.pairs),
         collected=lambda w, output: repeated("output", by_language(w, output.scores)),
@@ -50,6 +52,7 @@ rule judge:
 
 
 use rule judge as judge_of_language with:
+    """The same as judge, for a language of a model with a job for each (layout.parted)."""
     output:
         scores="<results>/scores/{benchmark}/{model}/{lang}.parquet",
         judgements="<results>/judgements/{benchmark}/{model}/{lang}.parquet",

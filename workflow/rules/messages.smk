@@ -2,9 +2,6 @@
 
 import argparse
 
-from blimpworks.cluster.guard import failed_jobs_text
-from blimpworks.retrieval.preflight import end_downloads_on_signals
-
 
 def opening_words():
     """Files that the campaign does without because they are not pinned."""

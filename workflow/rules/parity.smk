@@ -23,19 +23,14 @@ rule parity:
         **cpu_job(8000, minutes=120),
     params:
         code=lambda w: [scoring_code(w.model), code_of("parity")],
-        folder=lambda w, output: str(Path(output[0]).parent),
-        variants=lambda w: [
-            f"--variant={name}"
-            for name in (
-                layout.engine_of(w.model),
-                *layout.compared_with(w.model).variants,
-            )
-        ],
+        folder=subpath(output[0], parent=True),
+        variants=lambda w: repeated(
+            "variant",
+            [layout.engine_of(w.model), *layout.compared_with(w.model).variants],
+        ),
         reference=lambda w: layout.compared_with(w.model).reference,
         pairs=CAMPAIGN.parity.pairs,
-        methods=lambda w: [
-            f"--method={name}" for name in layout.judged_by(w.benchmark, w.model)
-        ],
+        methods=lambda w: repeated("method", layout.judged_by(w.benchmark, w.model)),
         options=CAMPAIGN.scoring.model_dump_json(exclude={"jobs"}),
         # Without an interpreter of its own, the report says that vLLM is not possible.
         python=OWN_PYTHONS,

@@ -5,18 +5,15 @@ rule report:
     """What is printed, recomputed and measured, as a site that opens from a file."""
     input:
         facts=settings_file("report.json", report_facts),
-        measured=[f"{RESULTS}/exhibits/{spec.key}.json" for spec in layout.exhibits],
+        measured=[f"<results>/exhibits/{spec.key}.json" for spec in layout.exhibits],
         published=published_folders(),
         corrected=corrected_exhibits(),
-        printed=[
-            path for paper in layout.papers for path in layout.printed_tables(paper)
-        ],
+        printed=[layout.printed_tables(paper) for paper in layout.papers],
         comparisons=comparisons(),
         pairs=[
-            path
+            layout.evaluations(folder, benchmark)
             for benchmark in reported_benchmarks()
             for folder in ("judgements", "scores")
-            for path in layout.evaluations(folder, benchmark)
         ],
     output:
         # The record beside the site: the command puts a new site in the place of the old one
@@ -31,12 +28,9 @@ rule report:
         code=code_of("build_report"),
         results=lambda w, output: Path(output[0]).parent,
         site=lambda w, output: Path(output[0]).parent / "report",
-        printed=lambda w: str(CAMPAIGN.catalogue.published),
-        corrected=(
-            [f"--corrected={CAMPAIGN.report.corrected}"]
-            if CAMPAIGN.report.corrected
-            else []
-        ),
+        printed=str(CAMPAIGN.catalogue.published),
+        # Of a campaign with the corrected variant of the same benchmarks.
+        corrected=repeated("corrected", filter(None, [CAMPAIGN.report.corrected])),
         resources=CAMPAIGN.pathvars.resources,
     message:
         "Build the report"

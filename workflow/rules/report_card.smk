@@ -1,14 +1,10 @@
 """The report card of an evaluation: models side by side, and among those that papers print."""
 
-from blimpworks.evaluation.card import (
-    card_facts,
-    card_files,
-    card_tables,
-)
+from blimpworks.evaluation.card import card_facts, card_files, card_tables
 
 
-# On a sample, like the parity report, but against the campaign's own way to score.
 use rule parity as sensitivity with:
+    """One model scored with other first tokens on a sample, against the campaign's own way."""
     output:
         multiext(
             "<results>/sensitivity/{benchmark}/{lang}/{model}/parity",
@@ -21,16 +17,8 @@ use rule parity as sensitivity with:
     benchmark:
         "<benchmarks>/sensitivity/{benchmark}/{lang}/{model}.tsv"
     params:
-        code=lambda w: [scoring_code(w.model), code_of("parity")],
-        folder=lambda w, output: str(Path(output[0]).parent),
         variants=lambda w: f"--variant={layout.engine_of(w.model)}:starts",
         reference=lambda w: layout.engine_of(w.model),
-        pairs=CAMPAIGN.parity.pairs,
-        methods=lambda w: [
-            f"--method={name}" for name in layout.judged_by(w.benchmark, w.model)
-        ],
-        options=CAMPAIGN.scoring.model_dump_json(exclude={"jobs"}),
-        python=OWN_PYTHONS,
     message:
         "Score {wildcards.model} with other first tokens on {wildcards.benchmark} {wildcards.lang}"
 

@@ -25,14 +25,9 @@ rule compare_published:
     """Every printed number beside its value computed from the paper's other numbers."""
     input:
         cells=published_folders(layout.papers),
-        printed=[
-            path for paper in layout.papers for path in layout.printed_tables(paper)
-        ],
-        reasons=[
-            path
-            for paper in layout.papers
-            for path in layout.printed_tables(paper, "reasons.tsv")
-        ],
+        printed=[layout.printed_tables(paper) for paper in layout.papers],
+        reasons=[layout.printed_tables(paper, "reasons.tsv") for paper in layout.papers],
+        # A paper's own benchmark has its name.
         accuracies=expand(
             "<results>/accuracies/printed/{paper}.parquet", paper=layout.papers
         ),
@@ -51,9 +46,9 @@ rule compare_published:
     params:
         code=code_of("compare_published"),
         cells=published_cells(layout.papers),
-        printed=lambda w: str(CAMPAIGN.catalogue.published),
+        printed=str(CAMPAIGN.catalogue.published),
         accuracies=lambda w, input: Path(input.accuracies[0]).parent,
-        papers=[f"--paper={paper}" for paper in layout.papers],
+        papers=repeated("paper", layout.papers),
     message:
         "Compare what the papers print with what it is computed from"
     shell:
@@ -65,15 +60,13 @@ rule compare_measured:
     """The campaign's own numbers beside the printed ones."""
     input:
         cells=[
-            f"{RESULTS}/exhibits/{spec.key}.cells.parquet" for spec in layout.exhibits
+            f"<results>/exhibits/{spec.key}.cells.parquet" for spec in layout.exhibits
         ],
         published=published_folders(layout.papers),
         accuracies=expand(
             "<results>/accuracies/printed/{paper}.parquet", paper=layout.papers
         ),
-        printed=[
-            path for paper in layout.papers for path in layout.printed_tables(paper)
-        ],
+        printed=[layout.printed_tables(paper) for paper in layout.papers],
         basis=settings_file(
             "comparability.json",
             lambda: {p: basis_of(CAMPAIGN, CATALOGUE, p) for p in layout.papers},
@@ -92,10 +85,10 @@ rule compare_measured:
         "../../envs/core.yaml"
     params:
         code=code_of("compare_measured"),
-        printed=lambda w: str(CAMPAIGN.catalogue.published),
+        printed=str(CAMPAIGN.catalogue.published),
         published=repeated("published", published_cells(layout.papers)),
         accuracies=lambda w, input: Path(input.accuracies[0]).parent,
-        papers=[f"--paper={paper}" for paper in layout.papers],
+        papers=repeated("paper", layout.papers),
     message:
         "Compare the campaign's numbers with the printed ones"
     shell:
@@ -108,4 +101,3 @@ rule reproduction:
     """Both comparisons."""
     input:
         comparisons(),
-    localrule: True

@@ -1,5 +1,8 @@
 """Scoring: one job loads one checkpoint and scores every item that needs it."""
 
+# Settings that do not decide scores.
+AFTERWARDS = {"near_tie": True, "jobs": True, "vllm": {"build"}}
+
 
 rule score:
     """Token log-probabilities of all sentences, into a store that outlives failed jobs."""
@@ -28,11 +31,12 @@ rule score:
         code=lambda w: scoring_code(w.model),
         python=lambda w: python_of(layout.engine_of(w.model)),
         # Snakemake removes declared outputs of a failed job; the shards must stay.
-        store=lambda w, output: str(Path(output[0]).with_name("shards")),
+        store=subpath(output[0], strip_suffix="manifest.json", with_suffix="shards"),
         regions=lambda w, input: repeated("regions", input.get("regions", [])),
         engine=lambda w: layout.engine_of(w.model),
     message:
         "Score with {wildcards.model} ({wildcards.part})"
+    # The journal of attempts lies beside --log, which the shell writes.
     shell:
         "{params.python} -m blimpworks score {input.whole:q} {params.regions:q} "
         "--checkpoint {input.checkpoint:q} --engine {params.engine} --store {params.store:q} "
@@ -40,11 +44,11 @@ rule score:
         "> {log:q} 2>&1"
 
 
-# The checkpoints of a monolingual model are scored one after another in SLURM jobs that they
-# share: as many in one as group-components of profiles/slurm says.
 use rule score as score_checkpoints with:
+    """The same as score, for checkpoints of a monolingual model, in turn in one SLURM job."""
     wildcard_constraints:
         model=one_of(SHARING),
+    # As many share a job as group-components of profiles/slurm says.
     group:
         "score_{model}"
     resources:

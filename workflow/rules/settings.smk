@@ -11,7 +11,6 @@ rule write_settings:
         "<results>/settings/{settings}",
     log:
         "<logs>/write_settings/{settings}.log",
-    localrule: True
     params:
         text=lambda w: settings_text(w.settings),
     message:

@@ -64,6 +64,7 @@ rule train_network:
 
 
 use rule train_network as train_lstm with:
+    """An LSTM of one language or of several."""
     log:
         "<logs>/train_lstm/{model}/{scope}.log",
     benchmark:

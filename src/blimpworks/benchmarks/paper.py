@@ -343,7 +343,7 @@ class Declared(Declaration):
             tables=self.tables(),
             formulas=(f"{PACKAGE}.exhibits.view",),
             commands=(f"{PACKAGE}.commands",),
-            rules="benchmarks.smk",
+            rules="declared_benchmarks.smk",
             folder=self.folder,
             needs_benchmark=True,
             printed=printed,

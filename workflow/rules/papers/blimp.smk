@@ -3,26 +3,28 @@
 from blimpworks.papers.blimp.items.lexicon import FILES as LEXICON_FILES
 from blimpworks.papers.blimp.paper import RELEASED_RESULTS, RESPONSES
 from blimpworks.papers.blimp.paradigms import (
-    GENERATED as GENERATED_PAIRS,
+    GENERATED as GENERATED_BLIMP,
     RELEASED_DATA,
-    RELEASED_PAIRS,
+    RELEASED_PAIRS as RELEASED_COUNT,
     declared_paradigms,
 )
 from blimpworks.papers.blimp.settings import BlimpOptions
 
 BLIMP = CAMPAIGN.section(BlimpOptions)
-DECLARED = declared_paradigms(CAMPAIGN)
+BLIMP_PARADIGMS = declared_paradigms(CAMPAIGN)
+GENERATED_SETS = [f"<results>/sets/blimp/{uid}.jsonl" for uid in BLIMP_PARADIGMS]
 
 
 rule generate_blimp:
     """Pairs of all declared paradigms, drawn from our own lexicon."""
     input:
         declarations=[
-            f"{CAMPAIGN.folder('blimp')}/paradigms/{u}.yaml" for u in DECLARED
+            f"{CAMPAIGN.folder('blimp')}/paradigms/{uid}.yaml"
+            for uid in BLIMP_PARADIGMS
         ],
         lexicon=[f"{CAMPAIGN.folder('blimp')}/lexicon/{name}" for name in LEXICON_FILES],
     output:
-        [f"{RESULTS}/sets/blimp/{uid}.jsonl" for uid in DECLARED],
+        GENERATED_SETS,
     log:
         "<logs>/generate_blimp.log",
     localrule: True
@@ -44,13 +46,13 @@ rule generate_blimp:
 rule build_blimp_items:
     """Pairs of all paradigms, with the critical regions of prefix methods."""
     input:
-        lambda w: (
-            [f"{RESULTS}/sets/blimp/{uid}.jsonl" for uid in DECLARED]
-            if w.benchmark == GENERATED_PAIRS
-            else [
-                f"{RESOURCES}/sources/{row.name}"
+        branch(
+            lambda w: w.benchmark == GENERATED_BLIMP,
+            then=GENERATED_SETS,
+            otherwise=[
+                f"<resources>/sources/{row.name}"
                 for row in CATALOGUE.sources_of(RELEASED_DATA, "eng")
-            ]
+            ],
         ),
     output:
         "<results>/items/{benchmark}/eng.parquet",
@@ -59,17 +61,16 @@ rule build_blimp_items:
     benchmark:
         "<benchmarks>/build_items/{benchmark}/eng.tsv"
     wildcard_constraints:
-        benchmark=one_of(("blimp", GENERATED_PAIRS)),
+        benchmark=one_of(("blimp", GENERATED_BLIMP)),
     conda:
         "../../../envs/core.yaml"
     resources:
         **cpu_job(2000),
     params:
         code=code_of("build_blimp_items"),
-        pairs=lambda w: {
-            "blimp": RELEASED_PAIRS,
-            "blimp_generated": BLIMP.pairs,
-        }[w.benchmark],
+        pairs=lambda w: (
+            BLIMP.pairs if w.benchmark == GENERATED_BLIMP else RELEASED_COUNT
+        ),
         most=(f"--most={BLIMP.per_paradigm}" if BLIMP.per_paradigm else ""),
     message:
         "Build the items of {wildcards.benchmark}"

@@ -21,10 +21,10 @@ rule bin_accuracies:
         **cpu_job(4000),
     params:
         code=code_of("bin_accuracies"),
-        root=lambda w: evaluated_root(),
+        root=evaluated_root(),
         models=lambda w: layout.evaluated(w.benchmark),
         method=lambda w: layout.methods_of(w.benchmark)[0],
-        bins=lambda w: BLIMP.bins,
+        bins=BLIMP.bins,
     message:
         "Bin the pairs of {wildcards.benchmark}"
     shell:
@@ -49,9 +49,7 @@ rule fit_curves:
     params:
         code=code_of("fit_curves"),
         method=lambda w: layout.methods_of(w.benchmark)[0],
-        humans=lambda w: [
-            f"--humans={path}" for path in layout.tables(w.benchmark, "released")
-        ],
+        humans=lambda w, input: repeated("humans", input.humans),
     message:
         "Fit learning curves on {wildcards.benchmark}"
     shell:

@@ -5,13 +5,13 @@ from blimpworks.papers.clams.settings import ClamsOptions, variant_of
 
 CLAMS = CAMPAIGN.section(ClamsOptions)
 RELEASED_SETS = available(CAMPAIGN, CATALOGUE, clams_sets.SET)
-GENERATED = CLAMS.grammars if "clams" in CAMPAIGN.benchmarks else ()
+WITH_GRAMMARS = CLAMS.grammars if "clams" in CAMPAIGN.benchmarks else ()
 
 
 rule count_sets:
     """The released minimal sets, by the words that tell them apart."""
     input:
-        [f"{RESOURCES}/sources/{row.name}" for row in RELEASED_SETS],
+        [f"<resources>/sources/{row.name}" for row in RELEASED_SETS],
     output:
         "<results>/evaluation_sets/clams.parquet",
     log:
@@ -31,23 +31,17 @@ rule count_sets:
 rule generate_sets:
     """Evaluation sets of a language, from its grammars."""
     input:
-        cases=lambda w: list(
-            map(str, clams_sets.grammars_of(CAMPAIGN, CATALOGUE, w.lang).cases)
-        ),
-        common=lambda w: list(
-            map(
-                str,
-                filter(
-                    None, [clams_sets.grammars_of(CAMPAIGN, CATALOGUE, w.lang).common]
-                ),
-            )
-        ),
+        cases=lambda w: clams_sets.grammars_of(CAMPAIGN, CATALOGUE, w.lang).cases,
+        # A list of one file, or of none.
+        common=lambda w: [
+            *filter(None, [clams_sets.grammars_of(CAMPAIGN, CATALOGUE, w.lang).common])
+        ],
     output:
         directory("<results>/sets/clams/{lang}"),
     log:
         "<logs>/generate_sets/{lang}.log",
     wildcard_constraints:
-        lang=one_of(GENERATED),
+        lang=one_of(WITH_GRAMMARS),
     localrule: True
     conda:
         "../../../envs/core.yaml"
@@ -69,8 +63,8 @@ rule build_clams_items:
     """Pairs of a language's evaluation sets."""
     input:
         lambda w: (
-            f"{RESULTS}/sets/clams/{w.lang}"
-            if w.lang in GENERATED
+            "<results>/sets/clams/{lang}"
+            if w.lang in WITH_GRAMMARS
             else clams_sets.set_paths(CAMPAIGN, CATALOGUE, w.lang)
         ),
         settings=settings_file(

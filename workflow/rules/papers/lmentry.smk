@@ -5,15 +5,15 @@ from blimpworks.papers.lmentry.paper import counted_resources, pack_file, resour
 from blimpworks.papers.lmentry.settings import LmentryOptions
 
 LMENTRY = CAMPAIGN.section(LmentryOptions)
-LMENTRY_TASKS = str(CAMPAIGN.folder("lmentry") / "tasks.yaml")
+LMENTRY_TASKS = CAMPAIGN.folder("lmentry") / "tasks.yaml"
 LMENTRY_RESOURCES = counted_resources(CAMPAIGN, CATALOGUE)
 
 
 rule build_lmentry_items:
     """Prompts of all tasks in a language, drawn from its annotated resources."""
     input:
-        resources=lambda w: list(map(str, resource_files(CAMPAIGN, CATALOGUE, w.lang))),
-        pack=lambda w: str(pack_file(CAMPAIGN, w.lang)),
+        resources=lambda w: resource_files(CAMPAIGN, CATALOGUE, w.lang),
+        pack=lambda w: pack_file(CAMPAIGN, w.lang),
         declarations=LMENTRY_TASKS,
         settings=settings_file(
             "lmentry_items.yaml",
@@ -42,9 +42,9 @@ rule build_lmentry_items:
 rule count_lmentry_prompts:
     """Prompts that the release's settings give each task, in the paper's nine languages."""
     input:
-        packs=[str(pack_file(CAMPAIGN, lang)) for lang in LMENTRY_LANGUAGES],
+        packs=[pack_file(CAMPAIGN, lang) for lang in LMENTRY_LANGUAGES],
         declarations=LMENTRY_TASKS,
-        resources=[f"{RESOURCES}/sources/{row.name}" for row in LMENTRY_RESOURCES],
+        resources=[f"<resources>/sources/{row.name}" for row in LMENTRY_RESOURCES],
     output:
         "<results>/prompt_counts/lmentry.parquet",
     log:

@@ -43,6 +43,7 @@ rule judge_answers:
 
 
 use rule judge_answers as judge_answers_of_language with:
+    """The same as judge_answers, for a language of a model with a job for each (layout.parted)."""
     input:
         prompts=items_run,
         answers="<results>/answers/{benchmark}/{model}/{lang}.parquet",
@@ -67,11 +68,10 @@ rule annotation_sheet:
             layout.evaluated_tables("answers", w.benchmark, only=w.lang)
         ),
         # Of the published prompts, some ask for another task than theirs.
-        pack=lambda w: [
-            str(pack_file(CAMPAIGN, lang))
-            for lang in [w.lang]
-            if LMENTRY.variant == "published"
-        ],
+        pack=branch(
+            LMENTRY.variant == "published",
+            then=lambda w: [pack_file(CAMPAIGN, w.lang)],
+        ),
     output:
         sheet="<results>/annotation/{benchmark}/{lang}.csv",
         key="<results>/annotation/{benchmark}/{lang}.key.parquet",
@@ -100,16 +100,15 @@ rule annotation_sheet:
 rule annotation_sheets:
     """The sheets of all languages."""
     input:
-        [f"{RESULTS}/annotation/lmentry/{lang}.csv" for lang in SHEETS],
-    localrule: True
+        [f"<results>/annotation/lmentry/{lang}.csv" for lang in SHEETS],
 
 
 rule read_annotations:
     """Agreement of the verdicts with filled sheets, and of annotators with each other."""
     input:
-        sheets=[str(path) for path in LMENTRY.annotations],
-        hidden=lambda w: [
-            f"{RESULTS}/annotation/{w.benchmark}/{lang}.key.parquet" for lang in SHEETS
+        sheets=LMENTRY.annotations,
+        key_tables=[
+            f"<results>/annotation/{{benchmark}}/{lang}.key.parquet" for lang in SHEETS
         ],
         judgements=lambda w: layout.evaluations("judgements", w.benchmark),
     output:
@@ -123,13 +122,13 @@ rule read_annotations:
         "../../../envs/core.yaml"
     params:
         code=code_of("read_annotations"),
-        hidden=lambda w, input: repeated("key", input.hidden),
-        root=lambda w: f"{RESULTS}/judgements/{w.benchmark}",
+        key_tables=lambda w, input: repeated("key", input.key_tables),
+        root=f"{RESULTS}/judgements/{{benchmark}}",
         models=lambda w: layout.evaluated(w.benchmark),
     message:
         "Compare the verdicts with people's"
     shell:
-        "python -m blimpworks read-annotations {input.sheets:q} {params.hidden:q} "
+        "python -m blimpworks read-annotations {input.sheets:q} {params.key_tables:q} "
         "--judgements {params.root:q} --models={params.models:q} --output {output:q} "
         "> {log:q} 2>&1"
 
@@ -152,7 +151,7 @@ rule compare_verdicts:
     params:
         code=code_of("compare_verdicts"),
         models=lambda w: layout.evaluated(w.benchmark),
-        root=lambda w: evaluated_root(),
+        root=evaluated_root(),
     message:
         "Compare published with corrected verdicts"
     shell:

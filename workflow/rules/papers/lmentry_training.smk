@@ -12,11 +12,11 @@ PRACTICE = {
 }
 
 
-# Prompts of all tasks in a language, with other arguments than the benchmark's.
 use rule build_lmentry_items as build_lmentry_practice with:
+    """Prompts of all tasks in a language, with other arguments than the benchmark's."""
     input:
-        resources=lambda w: list(map(str, resource_files(CAMPAIGN, CATALOGUE, w.lang))),
-        pack=lambda w: str(pack_file(CAMPAIGN, w.lang)),
+        resources=lambda w: resource_files(CAMPAIGN, CATALOGUE, w.lang),
+        pack=lambda w: pack_file(CAMPAIGN, w.lang),
         declarations=LMENTRY_TASKS,
         settings=lambda w: PRACTICE[w.seed],
     output:
@@ -35,15 +35,15 @@ rule build_dialogues:
     """Dialogues of those prompts, without any that the benchmark has."""
     input:
         practice=lambda w: [
-            f"{RESULTS}/training/practice/lmentry/{TAUGHT[w.model].practice_seed}/{lang}.parquet"
+            f"<results>/training/practice/lmentry/{TAUGHT[w.model].practice_seed}/{lang}.parquet"
             for lang in layout.training.languages_of(w.scope, w.model)
         ],
         prompts=lambda w: [
-            str(whole_items_table(CAMPAIGN, "lmentry", lang))
+            whole_items_table(CAMPAIGN, "lmentry", lang)
             for lang in layout.training.languages_of(w.scope, w.model)
         ],
         packs=lambda w: [
-            str(pack_file(CAMPAIGN, lang))
+            pack_file(CAMPAIGN, lang)
             for lang in layout.training.languages_of(w.scope, w.model)
         ],
     output:
@@ -73,8 +73,8 @@ rule build_dialogues:
         "--seed {params.seed} --per-template {params.most} --output {output:q} > {log:q} 2>&1"
 
 
-# A model that follows instructions, of these dialogues alone.
 use rule train_network as train_instruct with:
+    """A model that follows instructions, of these dialogues alone."""
     input:
         description="<results>/training/dialogues/{model}/{scope}.jsonl",
     log:

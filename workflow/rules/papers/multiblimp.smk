@@ -18,8 +18,8 @@ rule build_frequencies:
             for row in CATALOGUE.sources.values()
             if row.kind == FREQUENCY_KIND
         ],
-        languages=str(CAMPAIGN.catalogue.languages),
-        codes=str(CAMPAIGN.catalogue.frequency_codes),
+        languages=CAMPAIGN.catalogue.languages,
+        codes=CAMPAIGN.catalogue.frequency_codes,
     output:
         "<results>/frequencies/languages.parquet",
     log:
@@ -45,17 +45,14 @@ REGRESSED = settings_file(
 rule fit_regressions:
     """Accuracy by models' size and tuning, and by languages' frequency."""
     input:
-        accuracies=lambda w: (
-            f"{RESULTS}/accuracies/printed/{w.benchmark}.parquet"
-            if w.source == "printed"
-            else f"{RESULTS}/accuracies/{w.benchmark}.parquet"
+        accuracies=branch(
+            lambda w: w.source == "printed",
+            then="<results>/accuracies/printed/{benchmark}.parquet",
+            otherwise="<results>/accuracies/{benchmark}.parquet",
         ),
         frequencies=FREQUENCIES,
-        models=lambda w: (
-            []
-            if w.source == "printed"
-            else [REGRESSED]  # too few are printed to fit on
-        ),
+        # Too few models are printed to fit on.
+        models=branch(lambda w: w.source == "measured", then=[REGRESSED]),
     output:
         table="<results>/regressions/{benchmark}/{source}.parquet",
         residuals="<results>/residuals/{benchmark}/{source}.parquet",
@@ -72,7 +69,7 @@ rule fit_regressions:
         method=lambda w: (
             "printed" if w.source == "printed" else layout.methods_of(w.benchmark)[0]
         ),
-        frequencies=[f"--frequencies={path}" for path in FREQUENCIES],
+        frequencies=repeated("frequencies", FREQUENCIES),
     message:
         "Fit accuracies on {wildcards.benchmark} ({wildcards.source})"
     shell:
@@ -106,7 +103,7 @@ rule fit_margins:
         models=lambda w: layout.evaluated(
             w.benchmark, margin_models(CAMPAIGN, CATALOGUE)
         ),
-        frequencies=[f"--frequencies={path}" for path in FREQUENCIES],
+        frequencies=repeated("frequencies", FREQUENCIES),
     message:
         "Fit margins on {wildcards.benchmark}"
     shell:

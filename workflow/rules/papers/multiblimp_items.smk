@@ -42,7 +42,7 @@ if is_released(CAMPAIGN):
     rule build_released_items:
         """A language's released pairs, checked row by row."""
         input:
-            released=lambda w: str(released_file(CAMPAIGN, CATALOGUE, w.lang)),
+            released=lambda w: released_file(CAMPAIGN, CATALOGUE, w.lang),
             settings=settings_file(
                 "multiblimp_released.yaml", stage_settings(CAMPAIGN, "released")
             ),

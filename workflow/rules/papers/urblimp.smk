@@ -10,7 +10,7 @@ URBLIMP = CAMPAIGN.section(UrblimpOptions)
 rule build_urblimp_items:
     """Pairs of all paradigms of a language, and what became of each match of a rule."""
     input:
-        rules=lambda w: sorted(map(str, rules_folder(CAMPAIGN, w.lang).glob("*.yaml"))),
+        rules=lambda w: sorted(rules_folder(CAMPAIGN, w.lang).glob("*.yaml")),
         tokens="<results>/tokens/{lang}.parquet",
         sentences="<results>/sentences/{lang}.parquet",
         lexicon="<results>/lexicon/{lang}.parquet",
@@ -67,7 +67,7 @@ rule compare_lengths:
     params:
         code=code_of("compare_lengths"),
         models=lambda w: layout.evaluated(w.benchmark),
-        root=lambda w: evaluated_root(),
+        root=evaluated_root(),
         ties=lambda w: layout.tie_of(w.benchmark, "per_token"),
     message:
         "Compare decisions by token and in sum"

@@ -7,6 +7,7 @@ VALIDATED = layout.item_languages("urblimp") if "urblimp" in CAMPAIGN.benchmarks
 rule validation_lists:
     """A list of pairs for each participant, and the key that they don't see."""
     input:
+        # Before any limit, which is for models: people see pairs of all.
         "<results>/items/{benchmark}/{lang}.parquet",
     output:
         key="<results>/validation/{benchmark}/{lang}/{lang}.key.parquet",
@@ -24,7 +25,7 @@ rule validation_lists:
         "../../../envs/core.yaml"
     params:
         code=code_of("judgement_sheets"),
-        folder=lambda w, output: str(Path(output.key).parent),
+        folder=subpath(output.key, parent=True),
         # Who is left out afterwards makes no other lists.
         options=VALIDATION.model_dump_json(exclude={"check_threshold"}),
     message:
@@ -38,18 +39,17 @@ rule validation:
     """The lists of all languages."""
     input:
         [
-            f"{RESULTS}/validation/urblimp/{lang}/{lang}.key.parquet"
+            f"<results>/validation/urblimp/{lang}/{lang}.key.parquet"
             for lang in VALIDATED
         ],
-    localrule: True
 
 
 rule read_validation:
     """People's choices between the sentences of pairs, and their accuracy on each paradigm."""
     input:
-        sheets=[str(path) for path in URBLIMP.annotations],
-        hidden=lambda w: [
-            f"{RESULTS}/validation/{w.benchmark}/{lang}/{lang}.key.parquet"
+        sheets=URBLIMP.annotations,
+        key_tables=[
+            f"<results>/validation/{{benchmark}}/{lang}/{lang}.key.parquet"
             for lang in VALIDATED
         ],
     output:
@@ -65,12 +65,12 @@ rule read_validation:
         "../../../envs/core.yaml"
     params:
         code=code_of("read_judgements"),
-        hidden=lambda w, input: repeated("key", input.hidden),
+        key_tables=lambda w, input: repeated("key", input.key_tables),
         options=VALIDATION.model_dump_json(include={"check_threshold", "per_pair"}),
     message:
         "Read what people say of pairs"
     shell:
-        "python -m blimpworks read-judgements {input.sheets:q} {params.hidden:q} "
+        "python -m blimpworks read-judgements {input.sheets:q} {params.key_tables:q} "
         "--benchmark {wildcards.benchmark} "
         "--ratings {output.ratings:q} --participants {output.participants:q} "
         "--accuracies {output.accuracies:q} --options {params.options:q} > {log:q} 2>&1"

@@ -55,6 +55,7 @@ rule read_people:
 
 
 use rule read_people as read_released with:
+    """Accuracies that the authors of a declared benchmark released."""
     input:
         **declared_results("released"),
     output:
@@ -69,6 +70,7 @@ use rule read_people as read_released with:
 
 
 use rule read_people as read_perplexities with:
+    """Perplexities that the authors of a declared benchmark released."""
     input:
         **declared_results("perplexities"),
     output:
