@@ -1,4 +1,7 @@
-"""Answering: one job loads one checkpoint and asks it every prompt, then answers are judged."""
+"""Answering: one job loads one checkpoint and asks it every prompt; tables of answers follow.
+
+Rules that judge answers (papers/lmentry_answers.smk) read these tables.
+"""
 
 
 rule answer:

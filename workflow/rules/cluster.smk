@@ -1,4 +1,7 @@
-"""What jobs ask of a cluster: of SLURM as the site's file says, and no more than they need."""
+"""What jobs ask of a cluster: of SLURM as the site's file says, and no more than they need.
+
+Rules with jobs of their own have it as resources.
+"""
 
 import functools
 from collections import Counter

@@ -1,4 +1,7 @@
-"""The campaign, its catalogue, and what all rules share."""
+"""The campaign, its catalogue, and what all rules share.
+
+It makes nothing itself: every other file of rules uses its names.
+"""
 
 import json
 import os
@@ -53,6 +56,7 @@ from blimpworks.records.job import REPOSITORY
 CAMPAIGN_FILE = os.path.relpath(workflow.configfiles[-1])
 try:
     check_files(workflow.configfiles)
+    # Checks more than workflow/schemas/campaign.schema.json, which editors read.
     CAMPAIGN = check_campaign(config, CAMPAIGN_FILE)
     CATALOGUE = load_catalogue(CAMPAIGN)
     check_papers(CAMPAIGN, CATALOGUE)
@@ -110,7 +114,8 @@ OWN_PYTHONS = [
     for name in engines()
     if python_of(name) != "python"
 ]
-# For params, which pathvars do not reach; inputs and outputs say <results>.
+# For params, which pathvars do not reach; inputs and outputs say <results>. Some params are
+# functions because `snakemake --lint` takes constants that begin an input's path for mistakes.
 RESULTS, RESOURCES = layout.results, layout.resources
 PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources

@@ -1,4 +1,7 @@
-"""Benchmarks that are declared as data: items, and what their authors released."""
+"""Items of benchmarks that are declared as data, and tables of what their authors released.
+
+Scoring reads the items; exhibits and comparisons with print read the tables.
+"""
 
 
 rule build_declared_items:

@@ -1,4 +1,7 @@
-"""Files of exhibits, and what the report says of the campaign."""
+"""Files of exhibits, and what the report says of the campaign.
+
+Rules of exhibits, of both comparisons with print, of the report and of the crate use them.
+"""
 
 # The file of each kind that Snakemake's own report shows.
 REPORTED = {"table": "html", "figure": "svg"}

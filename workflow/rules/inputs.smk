@@ -1,4 +1,7 @@
-"""Input files and params of rules that depend on wildcards."""
+"""Input files and params of rules that depend on wildcards.
+
+Rules that retrieve, train, score, answer, judge, or read declared benchmarks use them.
+"""
 
 from blimpworks.benchmarks.paper import declared_benchmarks
 

@@ -1,4 +1,7 @@
-"""From scores to judgements to accuracies."""
+"""From scores to judgements to accuracies.
+
+Exhibits, tests between models and regressions read the tables.
+"""
 
 
 # One job makes the tables of all languages of a checkpoint; Snakemake, the file system and

@@ -1,4 +1,7 @@
-"""What a campaign says at its start, at its end, and when jobs fail."""
+"""What a campaign says at its start, at its end, and when jobs fail.
+
+It is for the person at the terminal, who also learns before any job which software is missing.
+"""
 
 import argparse
 

@@ -1,4 +1,7 @@
-"""How far ways of scoring are apart: built only when asked for."""
+"""How far ways of scoring are apart: built only when asked for.
+
+The file to ask for is <results>/parity/BENCHMARK/LANG/MODEL/parity.md.
+"""
 
 
 rule parity:

@@ -1,4 +1,7 @@
-"""The reproduction report: a static site."""
+"""The reproduction report: a static site.
+
+It is for readers without Snakemake, whose own `snakemake --report` is another.
+"""
 
 
 rule report:
@@ -28,7 +31,7 @@ rule report:
         code=code_of("build_report"),
         results=lambda w, output: Path(output[0]).parent,
         site=lambda w, output: Path(output[0]).parent / "report",
-        printed=str(CAMPAIGN.catalogue.published),
+        printed=lambda w: str(CAMPAIGN.catalogue.published),
         # Of a campaign with the corrected variant of the same benchmarks.
         corrected=repeated("corrected", filter(None, [CAMPAIGN.report.corrected])),
         resources=CAMPAIGN.pathvars.resources,

@@ -1,4 +1,7 @@
-"""The report card of an evaluation: models side by side, and among those that papers print."""
+"""The report card of an evaluation: models side by side, and among those that papers print.
+
+It is for people who evaluate their own model, as a page, tables to paste, and data.
+"""
 
 from blimpworks.evaluation.card import card_facts, card_files, card_tables
 

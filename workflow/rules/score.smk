@@ -1,4 +1,7 @@
-"""Scoring: one job loads one checkpoint and scores every item that needs it."""
+"""Scoring: one job loads one checkpoint and scores every item that needs it.
+
+Its shards, with a manifest of them, are read by judge.smk.
+"""
 
 # Settings that do not decide scores.
 AFTERWARDS = {"near_tie": True, "jobs": True, "vllm": {"build"}}

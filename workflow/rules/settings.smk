@@ -1,4 +1,7 @@
-"""Settings of stages, each in a file of its own: a change reruns the jobs that read it."""
+"""Settings of stages, each in a file of its own: a change reruns the jobs that read it.
+
+Any rule with an input by settings_file (settings_files.smk) reads one.
+"""
 
 
 # A template and no shell, whose arguments have at most 128 kB.

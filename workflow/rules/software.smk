@@ -1,4 +1,7 @@
-"""Where jobs get their software: beside Snakemake, or by --sdm from conda or images."""
+"""Where jobs get their software: beside Snakemake, or by --sdm from conda or images.
+
+Rules that run an engine choose by it; all others take the one image below.
+"""
 
 from snakemake.settings.types import DeploymentMethod
 

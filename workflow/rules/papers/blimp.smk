@@ -1,4 +1,7 @@
-"""BLiMP: pairs of its paradigms, released or generated, and released results."""
+"""BLiMP: pairs of its paradigms, released or generated, and released results.
+
+Scoring reads the pairs; BLiMP's exhibits read the results.
+"""
 
 from blimpworks.papers.blimp.items.lexicon import FILES as LEXICON_FILES
 from blimpworks.papers.blimp.paper import RELEASED_RESULTS, RESPONSES

@@ -21,7 +21,7 @@ rule bin_accuracies:
         **cpu_job(4000),
     params:
         code=code_of("bin_accuracies"),
-        root=evaluated_root(),
+        root=lambda w: evaluated_root(),
         models=lambda w: layout.evaluated(w.benchmark),
         method=lambda w: layout.methods_of(w.benchmark)[0],
         bins=BLIMP.bins,

@@ -1,4 +1,7 @@
-"""Verdicts on answers to Multi-LMentry's prompts, and answers before people."""
+"""Verdicts on answers to Multi-LMentry's prompts, and answers before people.
+
+Multi-LMentry's exhibits read the verdicts and the agreement; annotators fill the sheets.
+"""
 
 from blimpworks.papers.lmentry.paper import answer_packs, lender_packs
 
@@ -151,7 +154,7 @@ rule compare_verdicts:
     params:
         code=code_of("compare_verdicts"),
         models=lambda w: layout.evaluated(w.benchmark),
-        root=evaluated_root(),
+        root=lambda w: evaluated_root(),
     message:
         "Compare published with corrected verdicts"
     shell:

@@ -1,4 +1,7 @@
-"""Dialogues of other prompts of Multi-LMentry, and models that are trained on them."""
+"""Dialogues of other prompts of Multi-LMentry, and models that are trained on them.
+
+Answering runs these models, as those of a recipe of the kind `instruct`.
+"""
 
 TAUGHT = {
     model: layout.training.recipe_of(model)

@@ -1,4 +1,7 @@
-"""MultiBLiMP: its items, frequencies of languages, and regressions."""
+"""MultiBLiMP: its items, frequencies of languages, and regressions.
+
+MultiBLiMP's exhibits read the frequencies and the regressions.
+"""
 
 from blimpworks.papers.multiblimp.exhibits.facts import margin_models, model_facts
 from blimpworks.papers.multiblimp.paper import FREQUENCIES as FREQUENCY_KIND

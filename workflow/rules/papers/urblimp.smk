@@ -67,7 +67,7 @@ rule compare_lengths:
     params:
         code=code_of("compare_lengths"),
         models=lambda w: layout.evaluated(w.benchmark),
-        root=evaluated_root(),
+        root=lambda w: evaluated_root(),
         ties=lambda w: layout.tie_of(w.benchmark, "per_token"),
     message:
         "Compare decisions by token and in sum"

@@ -1,4 +1,7 @@
-"""Pairs of UrBLiMP before people."""
+"""Pairs of UrBLiMP before people.
+
+Participants get the lists; UrBLiMP's exhibits read what comes back.
+"""
 
 VALIDATION = URBLIMP.validation
 VALIDATED = layout.item_languages("urblimp") if "urblimp" in CAMPAIGN.benchmarks else []
