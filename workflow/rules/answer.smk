@@ -1,6 +1,6 @@
 """Answering: one job loads one checkpoint and asks it every prompt; tables of answers follow.
 
-Rules that judge answers (papers/lmentry_answers.smk) read these tables.
+Papers whose prompts these are judge the tables.
 """
 
 
