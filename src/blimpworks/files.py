@@ -30,7 +30,7 @@ _RUST = re.compile(r"\(os error (\d+)\)")
 _TEMPORARY = re.compile(r"\.([0-9a-f]{8})-(\d+)(\.\w+)?\.tmp$")
 # Backslashes are separators elsewhere, and braces are the workflow's wildcards.
 _NO_NAME = re.compile(r"[\x00-\x1f\x7f\\{}]")
-LONGEST = 255
+NAME_MAX = 255
 """Bytes of the longest file name."""
 
 
@@ -70,7 +70,7 @@ def relative(name: str) -> str:
     """
     path = PurePosixPath(name)
     inside = path.parts and not path.is_absolute() and ".." not in path.parts
-    too_long = any(len(component.encode("utf-8", "replace")) > LONGEST for component in path.parts)
+    too_long = any(len(component.encode("utf-8", "replace")) > NAME_MAX for component in path.parts)
     if not inside or too_long or _NO_NAME.search(name):
         raise ValueError(
             "a name must stay below its directory: parts with '/' between them, none of them '..', "

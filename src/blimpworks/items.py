@@ -5,6 +5,10 @@ from hashlib import blake2b
 from typing import NamedTuple, TypeVar
 
 Thing = TypeVar("Thing")
+SIDES = ("good", "bad")
+"""Names of a pair's sentences in columns."""
+ALL = "all"
+"""Language, phenomenon or paradigm of an accuracy over all of them."""
 SAMPLED = "sampled"
 """Directory of sampled items, in campaigns with a limit."""
 

@@ -20,7 +20,7 @@ from blimpworks.exhibits.exhibit import Column, Document, Entry, Sheet, read_doc
 from blimpworks.files import write_text
 from blimpworks.records.job import Job
 from blimpworks.report.inventory import read_inventory, spec_of, unlisted
-from blimpworks.report.pages import HERE, assemble, ranking
+from blimpworks.report.pages import FOLDER, assemble, ranking
 from blimpworks.report.read import (
     Campaign,
     Cell,
@@ -394,9 +394,9 @@ def page(facts, tmp_path):
     for name, text in item_scripts(sets_from(facts), labels):
         write_text(site / f"_static/items/{name}.js", text)
     for name in ("panel.js", "items.js"):
-        shutil.copyfile(HERE / "assets" / name, site / "_static" / name)
+        shutil.copyfile(FOLDER / "assets" / name, site / "_static" / name)
     head = '<!DOCTYPE html><meta charset="utf-8"><script defer src="_static/panel.js"></script>'
-    body = (HERE / "assets/items.html.jinja").read_text(encoding="utf-8")
+    body = (FOLDER / "assets/items.html.jinja").read_text(encoding="utf-8")
     write_text(site / "items.html", f"{head}<body>{body}</body>")
     with sync_api.sync_playwright() as playwright:
         # Chromium's sandbox needs rights that containers don't give.

@@ -210,7 +210,7 @@ def apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
 """Independent random streams: draws from one do not change another."""
-COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
+ITEM_COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
 FEWEST, MOST = 5, 15
 """Words in the sentence of a check; longer sentences are used if there are no others."""
 TRIES = 200
@@ -255,13 +255,13 @@ def read_pairs(items: Path) -> list[Pair]:
     is_single = "acceptable" in table.column_names
     pairs = {}
     same = 0
-    for row in table.select([*COLUMNS, *(["acceptable"] if is_single else [])]).to_pylist():
+    for row in table.select([*ITEM_COLUMNS, *(["acceptable"] if is_single else [])]).to_pylist():
         if row["good"] == row["bad"] and not is_single:
             same += 1
             continue
         location = [row["treebank"], row["file"], row["sent_id"]]
         source = json.dumps(location) if row["sent_id"] else None
-        fields = {name: row[name] for name in COLUMNS[:5]}
+        fields = {name: row[name] for name in ITEM_COLUMNS[:5]}
         pairs[row["item_id"], row["paradigm"]] = Pair(
             **fields, source=source, acceptable=row.get("acceptable")
         )

@@ -21,7 +21,7 @@ from blimpworks.files import atomic, cells_of_any_size, text_of
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n")
 GUARD = "'"
 SEPARATORS = ",;\t"
-LISTED = 5
+MOST_NAMED_ROWS = 5
 """Number of wrong rows that a message names."""
 ID = "id"
 YES_NO: Mapping[str, bool] = {"yes": True, "no": False, "1": True, "0": False}
@@ -98,9 +98,9 @@ def annotator_of(path: Path) -> str:
 def refuse(problems: Sequence[str]) -> None:
     """Raise UserError with the first of ``problems``, one per line, if there are any."""
     if problems:
-        more = len(problems) - LISTED
+        more = len(problems) - MOST_NAMED_ROWS
         remaining = [f"{more} more rows are wrong."] if more > 0 else []
-        raise UserError("\n".join([*problems[:LISTED], *remaining]))
+        raise UserError("\n".join([*problems[:MOST_NAMED_ROWS], *remaining]))
 
 
 def columns_error(path: Path, columns: Iterable[str], expected: str) -> UserError:

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 HARMLESS = 4
 """Most characters of a query's value that are shown; a secret is longer."""
-LONGEST = 120
+LONGEST_ADDRESS = 120
 """Characters of an address that are shown."""
 LONGEST_HOST = 253
 OFFLINE_VARIABLES = ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE")
@@ -58,7 +58,7 @@ def without_secrets(url: str) -> str:
 def shown(url: str) -> str:
     """Return an address for messages: without secrets, and shortened if it is long."""
     text = without_secrets(url)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return text if len(text) <= LONGEST_ADDRESS else f"{text[:LONGEST_ADDRESS]}…"
 
 
 def scrubbed(text: str) -> str:

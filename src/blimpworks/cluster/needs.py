@@ -23,8 +23,8 @@ SIZES = (1, 2, 4, 8)
 """Possible numbers of GPUs for one model: they must divide its attention heads."""
 VOCABULARY = 262_144
 """Vocabulary size assumed for every model: the catalogue's largest, that of Gemma 3."""
-ROWS = 1024
-"""Positions with logits on a GPU at a time, in engines without a server (``logits.ROWS``)."""
+LOGIT_ROWS = 1024
+"""Positions with logits on a GPU at a time, without a server (``hub_loading.LOGIT_ROWS``)."""
 MARGIN = 1.02
 """Size of weights on the GPU relative to the file: padded vocabularies, buffers, alignment."""
 CONTEXT_GB = 1.5
@@ -128,7 +128,7 @@ def memory_of(row: ModelRow, engine: str, dtype: str, options: ScoringOptions) -
     weights = weights_gb(row, dtype)
     serving = find_engine(engine).serving(options)
     per_token = 143e-6 * (row.parameters or 0) ** (2 / 3) * BYTES[dtype] / 2
-    rows = min(serving.longest, serving.batched_tokens) if serving else ROWS
+    rows = min(serving.longest, serving.batched_tokens) if serving else LOGIT_ROWS
     return Memory(
         weights=weights,
         cache=per_token * (serving.longest if serving else options.batch_tokens),

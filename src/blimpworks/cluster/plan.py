@@ -96,7 +96,7 @@ def _is_done(store: Path) -> bool:
 
 
 # The messages of the rules that score or answer, and of `retrieve`.
-SCORED = re.compile(r"^ *Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
+SCORING_JOB = re.compile(r"^ *Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
 ANSWERED = re.compile(r"^ *Job \d+: Answer with (\S+) \((\S+)\)$", re.MULTILINE)
 RETRIEVED = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
 
@@ -124,7 +124,7 @@ def read_dry_run(output: str, seconds: float) -> DryRun:
         rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
         rules.pop("total", None)
     answered = ((f"{model}{ANSWERS_SUFFIX}", part) for model, part in ANSWERED.findall(output))
-    scored = frozenset([*SCORED.findall(output), *answered])
+    scored = frozenset([*SCORING_JOB.findall(output), *answered])
     expected = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
     retrieved = tuple(sorted(set(RETRIEVED.findall(output))))
     return DryRun(rules, scored if len(scored) == expected else None, retrieved, seconds)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.requests import TrainingPlan
-from blimpworks.cluster.text import WIDTH, Columns, number, printed
+from blimpworks.cluster.text import DEFAULT_WIDTH, Columns, number, printed
 from blimpworks.strict import Strict
 
 
@@ -213,7 +213,7 @@ def _disk(disk: DiskPlan) -> Iterator[str]:
     yield f"  free: {free}; {'enough' if disk.sufficient else 'NOT ENOUGH'}."
 
 
-def plan_text(plan: Plan, site: Site | None, width: int = WIDTH) -> str:
+def plan_text(plan: Plan, site: Site | None, width: int = DEFAULT_WIDTH) -> str:
     """Print a plan in ``width`` columns."""
     where = f"on the cluster of {plan.site}" if plan.site else "on this machine"
     heading: list[RenderableType] = [Text(f"Campaign {plan.campaign} {where}.")]

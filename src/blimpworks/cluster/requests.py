@@ -144,7 +144,7 @@ def train_request(site: Site | None) -> Request | None:
     )
 
 
-MOST = 8.0
+MOST_FACTOR = 8.0
 """Largest factor on memory and time."""
 UNKNOWN = 1.5
 """Factor on memory and time after an attempt that ended for an unknown reason."""
@@ -193,7 +193,7 @@ def retry_scaling(
         memory *= 2 if cause == "memory" else UNKNOWN if cause is None else 1
         minutes *= 2 if cause == "walltime" and stuck else UNKNOWN if cause is None else 1
         step += cause == "gpu_memory"
-    return RetryScaling(min(memory, MOST), min(minutes, MOST), step)
+    return RetryScaling(min(memory, MOST_FACTOR), min(minutes, MOST_FACTOR), step)
 
 
 IN_TURN = 20

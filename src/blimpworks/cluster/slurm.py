@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # each small command finds its allocation
     import pyarrow as pa
 
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 """Seconds to wait for an answer."""
 JOB = re.compile(r"[0-9]+([_+][0-9]+)?")
 BATCH = 200
@@ -35,7 +35,7 @@ def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
     """
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False
+            command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from blimpworks.cluster.status import ModelStatus, PartStatus, Status, count_states, last_line
-from blimpworks.cluster.text import WIDTH, Columns, amount, duration, printed, shortened
+from blimpworks.cluster.text import DEFAULT_WIDTH, Columns, amount, duration, printed, shortened
 from blimpworks.errors import UserError
 
 SHOWN = 20
@@ -94,7 +94,7 @@ def _in_all(status: Status) -> list[str]:
     ]
 
 
-def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
+def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
     """Return stages, models, failed, interrupted and running jobs as text of ``width`` columns."""
     parts = [part for model in status.models for part in model.parts]
     blocks: list[RenderableType] = [
@@ -154,7 +154,7 @@ def find_model(status: Status, name: str) -> ModelStatus:
     )
 
 
-def languages_text(model: ModelStatus, width: int = WIDTH) -> str:
+def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:
     """Return a table of a model's languages, one a line."""
     rows = []
     for part in model.parts:

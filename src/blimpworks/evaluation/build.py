@@ -21,7 +21,6 @@ from blimpworks.campaign.engines import find_engine
 from blimpworks.errors import UserError
 from blimpworks.evaluation import judged, measured, show
 from blimpworks.evaluation.card import (
-    ALL,
     FORMAT,
     MEAN,
     Benchmark,
@@ -40,6 +39,7 @@ from blimpworks.exhibits.render import latex_text, markdown_text
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.lm_eval import metric_name, sanitized
+from blimpworks.items import ALL
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import facts_of
 from blimpworks.records.reading import record_of

@@ -19,7 +19,6 @@ from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.errors import UserError, reading
 from blimpworks.files import load_json
 
-ALL = "all"
 FORMAT: Literal[2] = 2
 """Version of the file; it changes with the meaning of a field."""
 MEAN = "mean"

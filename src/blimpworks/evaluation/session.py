@@ -50,7 +50,7 @@ from blimpworks.models.checkpoint import refuse_quantised
 from blimpworks.records.job import REPOSITORY
 from blimpworks.retrieval.preflight import refuse_unreachable
 
-SOURCE = "the evaluation"
+SETTINGS_NAME = "the evaluation"
 """Name of the settings in messages, before they are in a file."""
 TEMPLATES = "config/evaluation"
 """Folder of templates: a campaign for each choice of data."""
@@ -77,7 +77,7 @@ def enter_repository() -> None:
 
 def checked(settings: Mapping[str, Any]) -> Layout:
     """Check settings, and return the layout of their campaign. Raises UserError for wrong ones."""
-    layout = layout_of(check_campaign({**settings}, SOURCE))
+    layout = layout_of(check_campaign({**settings}, SETTINGS_NAME))
     check_papers(layout.campaign, layout.catalogue)
     return layout
 
@@ -185,7 +185,7 @@ class Evaluation:
         """Return the list of benchmarks, with languages, numbers of items, and files on disk."""
         enter_repository()
         self.choose_data()
-        campaign = check_campaign(self.settings(FOLDER), SOURCE)
+        campaign = check_campaign(self.settings(FOLDER), SETTINGS_NAME)
         return f"{self.notes[0]}\n\n{listing_text(list_benchmarks(campaign))}"
 
     def resolve(self, arguments: Sequence[str]) -> None:
@@ -257,7 +257,7 @@ class Evaluation:
         path = as_setting(folder)
         settings = self.settings(path)
         if self.benchmarks and not self.languages:
-            languages, unpinned = own_languages(check_campaign(settings, SOURCE))
+            languages, unpinned = own_languages(check_campaign(settings, SETTINGS_NAME))
             if unpinned:
                 self.notes.append(
                     f"Left out: {', '.join(unpinned)}, since these data skip treebank files "

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Card, Model, Record, Row
+from blimpworks.evaluation.card import MEAN, Benchmark, Card, Model, Record, Row
+from blimpworks.items import ALL
 
-FEW = 5
+MOST_NAMED = 5
 """Most languages with skipped items that a line names."""
 
 BASELINES = {
@@ -104,8 +105,8 @@ def counts(row: Row, models: Iterable[str], key: Literal["models", "skipped"] = 
 
 
 def _few(texts: Sequence[str], comma: str = ", ") -> str:
-    remaining = [f"{len(texts) - FEW} more"] if len(texts) > FEW else []
-    return comma.join([*texts[:FEW], *remaining])
+    remaining = [f"{len(texts) - MOST_NAMED} more"] if len(texts) > MOST_NAMED else []
+    return comma.join([*texts[:MOST_NAMED], *remaining])
 
 
 def skipped_phrase(skipped: Record, unit: str) -> str:

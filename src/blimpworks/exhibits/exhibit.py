@@ -141,7 +141,7 @@ class Exhibit:
 
 # Tables as rows of texts
 
-ABSENT = "–"
+ABSENT_CELL = "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
         body = []
         for row, printed in section.rows.items():
             entries = [Entry(printed)] if exhibit.named else []
-            absent = ABSENT if row in frame.index else ""
+            absent = ABSENT_CELL if row in frame.index else ""
             for name in section.columns:
                 value = frame[name].get(row) if name in frame else None
                 text, key = value if isinstance(value, str) else absent, (row, name)

@@ -31,7 +31,7 @@ from blimpworks.tables import ANSWERS, PROMPTS, read_table, write_table
 
 log = logging.getLogger(__name__)
 
-ROWS = (
+ANSWER_CODE = (
     "blimpworks.generation.conversation:Conversation",
     "blimpworks.generation.engine:response_shard",
 )
@@ -77,7 +77,7 @@ def generation_key(
     ``software`` names versions, device and all else that moves numbers. ``entries``
     (``module:name``) are entry points of the code that decides answers.
     """
-    code = number_digest(*entries, *ROWS)
+    code = number_digest(*entries, *ANSWER_CODE)
     settings = f"max_tokens {options.max_tokens} {conversation.name()}"
     return "|".join((software, code, described.dtype, sha256_of(checkpoint), settings))
 

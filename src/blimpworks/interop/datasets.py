@@ -209,7 +209,7 @@ SIZES = (
     (100_000_000, "10M<n<100M"),
 )
 """Upper bounds in rows, and the hub's names, of classes of size."""
-LISTED = {
+HUB_LICENCES = {
     *("apache-2.0", "mit", "cc0-1.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0"),
     *("cc-by-nc-3.0", "cc-by-nc-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0"),
     *("gpl-3.0", "lgpl-lr", "c-uda"),
@@ -271,7 +271,7 @@ def hub_licence(name: str) -> str:
     """
     lower = name.lower()
     licence = OTHERWISE.get(lower, lower)
-    return licence if licence in LISTED else "other"
+    return licence if licence in HUB_LICENCES else "other"
 
 
 def write_card(

@@ -352,18 +352,18 @@ def _request(statement: Statement, where: str) -> bytes:
     return bytes(body)
 
 
-PATIENCE = 30.0
+MOST_SILENCE = 30.0
 """Seconds that the hub's client waits for a connection, or for the next byte of an answer."""
 
 
 def _limit(request: Any) -> None:
     timeouts = request.extensions.get("timeout", {})
     phases = ("connect", "read", "write", "pool")
-    request.extensions["timeout"] = {phase: timeouts.get(phase) or PATIENCE for phase in phases}
+    request.extensions["timeout"] = {phase: timeouts.get(phase) or MOST_SILENCE for phase in phases}
 
 
 def limit_waits() -> None:
-    """Let requests of the hub's client in this process fail after ``PATIENCE`` seconds of silence.
+    """Let requests of the hub's client in this process fail after ``MOST_SILENCE`` seconds.
 
     Some of them have no limit of their own. Call this function before each attempt: after errors
     the client opens a new session.

@@ -124,7 +124,7 @@ def checksum_of(row: LockedFile, table: Path) -> Checksum:
     return Checksum(SHA256, row.sha256, row.bytes, origin)
 
 
-COLUMNS = ("address", "instead")
+REPLACEMENT_COLUMNS = ("address", "instead")
 _NAME = re.compile(r"\{(\w+)\}")
 
 
@@ -252,7 +252,7 @@ class Pin:
         checksums = {"sha256": self.sha256, "git_blob": self.git_blob}
         addresses = []
         with reading(table, "a table of addresses", "Correct it."):
-            for line, row in table_rows(table, COLUMNS, delimiter="\t"):
+            for line, row in table_rows(table, REPLACEMENT_COLUMNS, delimiter="\t"):
                 pattern = ""
                 # The pieces are fixed text and names by turns.
                 for position, piece in enumerate(_NAME.split(row["address"])):

@@ -18,6 +18,7 @@ from tqdm import tqdm
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
+from blimpworks.items import SIDES
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.progress import UNWATCHED, Watch
 from blimpworks.scoring.selftest import run_self_test
@@ -142,9 +143,6 @@ def score_items(
             watch,
             checks=findings.checks,
         )
-
-
-SIDES = ("good", "bad")
 
 
 def broken(reason: str, manifest: Path) -> UserError:

@@ -233,7 +233,7 @@ def readme(root: Path, plan: Plan, cells: pd.DataFrame, copies: Iterable[Copied]
     )
 
 
-PLAIN = (str, int, float, tuple, list, dict, frozenset)
+LITERAL_TYPES = (str, int, float, tuple, list, dict, frozenset)
 """Types of constants that are written as their value."""
 
 
@@ -259,7 +259,7 @@ def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
     elif inspect.isfunction(value):
         for name in value.__code__.co_names:
             mentioned = value.__globals__.get(name)
-            if isinstance(mentioned, PLAIN):
+            if isinstance(mentioned, LITERAL_TYPES):
                 yield f"{name} = {mentioned!r}\n"
             elif _ours(mentioned):
                 yield from _code_of(mentioned, seen)

@@ -219,7 +219,7 @@ def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> 
 # Pairs
 
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
-PATIENCE = 2000
+MOST_FRUITLESS_DRAWS = 2000
 """Draws in a row without a new pair, after which a paradigm counts as exhausted."""
 Draws = Mapping[str, Constituent]
 
@@ -343,12 +343,12 @@ class Generator:
                     raise Redraw("the acceptable sentences are drawn already")
             except Redraw as reason:
                 failures[str(reason)] += 1
-                if failures.total() > PATIENCE:
+                if failures.total() > MOST_FRUITLESS_DRAWS:
                     ((most, _),) = failures.most_common(1)
                     raise UserError(
-                        f"{self.path}: no new pair in {PATIENCE} draws, after {len(seen)} of "
-                        f"{count} ({most}); ask for fewer pairs, or widen the declaration or the "
-                        "lexicon."
+                        f"{self.path}: no new pair in {MOST_FRUITLESS_DRAWS} draws, after "
+                        f"{len(seen)} of {count} ({most}); ask for fewer pairs, or widen the "
+                        "declaration or the lexicon."
                     ) from reason
                 continue
             seen.add(pair.good.text)

@@ -23,7 +23,8 @@ from blimpworks.exhibits.formulas import (
     select_rows,
 )
 from blimpworks.exhibits.shared import Place, Tables, printed_cells, read_plain, read_printed
-from blimpworks.papers.clams.exhibits.facts import BENCHMARK, BERT, MBERT, MONO, MULTI, PRINTED
+from blimpworks.papers.clams.exhibits import BENCHMARK
+from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CAPITALS, CONSTRUCTIONS, construction_of
 from blimpworks.tables import ACCURACIES
@@ -149,11 +150,11 @@ def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
 
 CORRECT = column_mean("correct")
 COMPLEXITY = column_mean("value")
-JUDGED = Formula(
+PAIRS_PER_MODEL = Formula(
     "sum of n ÷ number of models", lambda rows: rows["n"].sum() / rows["model"].nunique()
 )
 LEAST = Formula("least accuracy", lambda rows: rows["accuracy"].min())
-MOST = Formula("greatest accuracy", lambda rows: rows["accuracy"].max())
+GREATEST = Formula("greatest accuracy", lambda rows: rows["accuracy"].max())
 GAIN = Formula("mean accuracy of the second phenomenon − of the first", _gain)
 PRINTED_GAIN = Formula("mean(Table 1 + Table 4) − Table 1's average", _printed_gain)
 LEAD = Formula("100 × least difference between first and second model of a language", _lead)
@@ -323,7 +324,7 @@ class Column:
     @property
     def key(self) -> str:
         """Key of the printed numbers' column."""
-        return self.printed_key or f"{self.lang} {PRINTED[self.series]}"
+        return self.printed_key or f"{self.lang} {PRINTED_MODELS[self.series]}"
 
 
 @dataclass(frozen=True, slots=True)

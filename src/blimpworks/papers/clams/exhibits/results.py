@@ -30,7 +30,7 @@ from blimpworks.exhibits.shared import (
     where_of,
 )
 from blimpworks.papers.clams.exhibits import describe, measures
-from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED
+from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
 from blimpworks.papers.clams.exhibits.measures import (
     AVERAGE,
     AVERAGE_KEY,
@@ -64,7 +64,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     cells, caption = measures.grid_cells([grid], "table2", tables, labels, measures.accuracy), ""
     if labels.source == "published":
         cells += _printed_elsewhere(
-            tables, "table3", grid, PRINTED[MBERT], "English, Table 3", stands_for=ENG
+            tables, "table3", grid, PRINTED_MODELS[MBERT], "English, Table 3", stands_for=ENG
         )
         caption = "As printed; the CSV file has the same English numbers from Table 3. "
     description = describe("table2", caption=caption, none="" if cells else NO_MASKED)
@@ -79,14 +79,14 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     accuracies = measures.read_accuracies(tables, labels)
     published = labels.source == "published"
     columns = measures.columns_of({ENG: ""}, (BERT, MBERT))
-    columns = [replace(column, printed_key=PRINTED[column.series]) for column in columns]
+    columns = [replace(column, printed_key=PRINTED_MODELS[column.series]) for column in columns]
     grids = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
     cells: list[Cell] = []
     for grid in grids:
         key = f"{grid.phenomenon} average"
         if published:
             cells += grid.printed(tables, "table3", {**grid.rows, key: AVERAGE})
-            multilingual_column = (ENG, "Multi, Table 2", PRINTED[MBERT])
+            multilingual_column = (ENG, "Multi, Table 2", PRINTED_MODELS[MBERT])
             cells += _printed_elsewhere(tables, "table2", grid, *multilingual_column)
             cells += grid.cells(accuracies, measures.average, {key: RECOMPUTED_AVERAGE})
             continue
@@ -228,7 +228,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
 
 def lstm_sets(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of minimal sets with words that the LSTMs know, in the form of Table 7."""
-    grid, measure = lstm_grid(labels), measures.measure_by(measures.JUDGED, ".0f")
+    grid, measure = lstm_grid(labels), measures.measure_by(measures.PAIRS_PER_MODEL, ".0f")
     cells = grid.cells(measures.read_accuracies(tables, labels), measure)
     return lstm_table(grid, describe("lstm_sets", trained=trained(labels)), cells, CONSTRUCTIONS)
 

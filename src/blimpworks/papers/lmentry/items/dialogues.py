@@ -161,7 +161,7 @@ QUOTED = 3
 """Number of the template with quoted one-word answers, so that forms of answers vary."""
 UNQUOTED = ("any_words_from_category", "all_words_from_category", "bigger_number", "smaller_number")
 """Tasks whose answers are never quoted."""
-FIELDS = ("lang", "phenomenon", "template", "prompt", "answer", "arguments")
+PROMPT_COLUMNS = ("lang", "phenomenon", "template", "prompt", "answer", "arguments")
 
 
 def make_dialogues(
@@ -223,7 +223,7 @@ def build_dialogues(
     prompts = written = 0
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as file:
         for path in practice:
-            rows = read_table(PROMPTS, path, FIELDS).to_pylist()
+            rows = read_table(PROMPTS, path, PROMPT_COLUMNS).to_pylist()
             for row in rows:
                 row["arguments"] = json.loads(row["arguments"])
             if missing := {row["lang"] for row in rows} - {*systems}:
