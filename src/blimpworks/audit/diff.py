@@ -253,7 +253,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RunComparison:
     """The differences between two runs."""
 
     first: Run
@@ -267,7 +267,7 @@ class Comparison:
     """Number of cells of run A (or B) alone, by exhibit."""
 
 
-def compare_runs(first: Path, second: Path) -> Comparison:
+def compare_runs(first: Path, second: Path) -> RunComparison:
     """Compare two results trees. Raises UserError when one is none, or has broken cells."""
     runs = load_run(first), load_run(second)
     causes = Causes(*runs)
@@ -310,14 +310,14 @@ def compare_runs(first: Path, second: Path) -> Comparison:
     for job in causes.second.jobs:
         for cause in causes.causes_within_job(job) if job in causes.first.jobs else ():
             jobs_by_cause.setdefault(cause, []).append(job)
-    return Comparison(*runs, dict(sorted(jobs_by_cause.items())), same, moves, alone)
+    return RunComparison(*runs, dict(sorted(jobs_by_cause.items())), same, moves, alone)
 
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def as_json(comparison: Comparison) -> str:
+def as_json(comparison: RunComparison) -> str:
     """Return the comparison as a JSON object; moves name their causes by number."""
     number = {cause: position for position, cause in enumerate(comparison.causes)}
     extra = sorted({cause for move in comparison.moves for cause in move.causes} - number.keys())
@@ -349,7 +349,7 @@ def as_json(comparison: Comparison) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def as_text(comparison: Comparison, list_all: bool = False) -> str:
+def as_text(comparison: RunComparison, list_all: bool = False) -> str:
     """Return the comparison as text; without ``list_all`` only the largest changes."""
     lines = [f"A {comparison.first.root}", f"B {comparison.second.root}", ""]
     lines.append("Done differently:" if comparison.causes else "No job does anything differently.")

@@ -14,7 +14,7 @@ import pyarrow as pa
 from blimpworks.benchmarks import designs, layouts
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.designs import Design
-from blimpworks.benchmarks.entries import Labels, Ratings
+from blimpworks.benchmarks.entries import LabelledFiles, Ratings
 from blimpworks.benchmarks.files import Named, local_files, rows_in
 from blimpworks.benchmarks.layouts import Pair
 from blimpworks.benchmarks.readers import Account
@@ -197,7 +197,7 @@ def build_items(
 
 
 def _with_ratings(
-    items: Iterable[Pair | Design], data: Labels, rows: Iterable[Row]
+    items: Iterable[Pair | Design], data: LabelledFiles, rows: Iterable[Row]
 ) -> list[Pair | Design]:
     """Add people's grades of sentences to items, from the ``rows`` of files of ratings.
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pydantic import PrivateAttr
 
 from blimpworks.benchmarks.declaration import Declaration, declaration_in
-from blimpworks.benchmarks.entries import Files, Labels, Ratings
+from blimpworks.benchmarks.entries import Files, LabelledFiles, Ratings
 from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.benchmarks.files import columns_in, local_files, new_names_table
 from blimpworks.campaign.catalogue import Catalogue, LanguageRow, ModelRow, NeededRow, SourceRow
@@ -356,7 +356,7 @@ def files_of(entries: Sequence[Files]) -> Iterator[Files]:
     """Yield entries, and their entries of ratings."""
     for entry in entries:
         yield entry
-        if isinstance(entry, Labels) and isinstance(entry.rating, Ratings):
+        if isinstance(entry, LabelledFiles) and isinstance(entry.rating, Ratings):
             yield entry.rating
 
 

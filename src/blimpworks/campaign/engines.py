@@ -317,7 +317,7 @@ def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str |
     return None
 
 
-class Comparison(NamedTuple):
+class ParityVariants(NamedTuple):
     """Variants of scoring that a parity report compares with a reference."""
 
     reference: str
@@ -326,12 +326,12 @@ class Comparison(NamedTuple):
 
 def comparison_of(
     architecture: str, reference: str | None, variants: Sequence[str] | None
-) -> Comparison:
+) -> ParityVariants:
     """Return the reference and variants of a parity report; None stands for the defaults."""
     engine = default_engine(architecture)
     scorer = engine.scorers[architecture]
     usual = [":".join(filter(None, (engine.name, s))) for s in (scorer.reference, *scorer.variants)]
-    return Comparison(reference or usual[0], (*(usual[1:] if variants is None else variants),))
+    return ParityVariants(reference or usual[0], (*(usual[1:] if variants is None else variants),))
 
 
 GENERATION_ARCHITECTURE = "causal"

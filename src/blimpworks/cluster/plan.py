@@ -42,7 +42,7 @@ from blimpworks.cluster.needs import (
     speed_of,
     weights_gb,
 )
-from blimpworks.cluster.plan_text import DiskPlan, ModelPlan, Plan, Present
+from blimpworks.cluster.plan_text import DiskPlan, ModelPlan, Present, RunPlan
 from blimpworks.cluster.requests import plan_trainings, sized_request, training_notes
 from blimpworks.cluster.software import missing_software
 from blimpworks.errors import UserError
@@ -389,7 +389,7 @@ def make_plan(
     site: Site | None,
     dry: DryRun | None,
     site_file: Path | None = None,
-) -> Plan:
+) -> RunPlan:
     """Plan a run of the jobs that the dry run ``dry`` names, or else of all unfinished parts.
 
     The plan's ``refused`` has the models that cannot be run, with reasons.
@@ -416,7 +416,7 @@ def make_plan(
         if shutil.which("conda")
         else missing_software({part.engine for part in parts}, dry.rules if dry else (), REPOSITORY)
     )
-    return Plan(
+    return RunPlan(
         campaign=campaign.campaign,
         site=str(site_file) if site_file else None,
         rules=dry.rules if dry else None,

@@ -12,7 +12,7 @@ from rich.text import Text
 from blimpworks.evaluation import show
 from blimpworks.evaluation.card import MEAN, Benchmark, Card, Record, Row
 from blimpworks.items import ALL
-from blimpworks.scoring.tokens import Column
+from blimpworks.scoring.tokens import AlignedWords
 
 LINE_WIDTH = 80
 INDENT = 2
@@ -264,10 +264,10 @@ class _Terminal:
         meaning = "flips: decisions that differ from the evaluation's; beyond: that rounding "
         self.say(f"{meaning}does not explain.", "dim")
 
-    def block(self, columns: Sequence[Column], signs: Sequence[str]) -> None:
+    def block(self, columns: Sequence[AlignedWords], signs: Sequence[str]) -> None:
         """Print words above their log-probabilities; words that differ are in brackets."""
         room = LINE_WIDTH - 3 * INDENT
-        stripes: list[list[tuple[Column, list[str], list[str], int]]] = []
+        stripes: list[list[tuple[AlignedWords, list[str], list[str], int]]] = []
         used = room
         for column in columns:
             form = "[{}]" if column["differs"] else "{}"

@@ -19,11 +19,11 @@ from blimpworks.campaign.paper import ExhibitSpec
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import (
     ABSENT_CELL,
-    Column,
     Entry,
     Exhibit,
     Labels,
     Sheet,
+    SheetColumn,
     in_notation,
     is_rtl,
     isolated,
@@ -55,7 +55,7 @@ def direction(text: str) -> str:
 Escape = Callable[[str], str]
 
 
-def _head_rows(columns: Sequence[Column], width: int, escape: Escape) -> Iterator[str]:
+def _head_rows(columns: Sequence[SheetColumn], width: int, escape: Escape) -> Iterator[str]:
     empty = "<td></td>" * (width - len(columns))
     if any(column.upper for column in columns):
         groups = [(upper, len(list(group))) for upper, group in groupby(columns, lambda c: c.upper)]

@@ -34,9 +34,9 @@ from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.crate.tables import (
     DATA,
     UNSTATED,
+    CratePlan,
     Descriptions,
     ExportOptions,
-    Plan,
     authors_of,
     describe,
     licence_name,
@@ -95,7 +95,7 @@ def _record_set(croissant: ModuleType, path: Path, dictionary: Descriptions) -> 
     return croissant.RecordSet(id=lang, name=lang, key=key, description=about, fields=fields)
 
 
-def write_croissant(folder: Path, plan: Plan, licences: Sequence[str]) -> Path:
+def write_croissant(folder: Path, plan: CratePlan, licences: Sequence[str]) -> Path:
     """Write metadata of the files ``LANG.csv`` in ``folder``, which has the benchmark's name.
 
     Raises UserError without mlcroissant.
@@ -184,7 +184,7 @@ def export_croissant(
     }
     jobs = jobs_behind(chain.from_iterable(tables.values()))
     require_unaltered(jobs, results, run)
-    plan = Plan(results, campaign, campaign_file, jobs, authors_of(options))
+    plan = CratePlan(results, campaign, campaign_file, jobs, authors_of(options))
     with new_directory(output) as root:
         for name, paths in tables.items():
             if not paths:

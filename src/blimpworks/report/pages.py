@@ -217,7 +217,7 @@ OVERALL = "Accuracy"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class RankedColumn:
     """Accuracies on a benchmark, or on one of its languages."""
 
     title: str
@@ -227,7 +227,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Standing:
     """A model with its accuracies, in the order of the columns."""
 
     model: str
@@ -236,14 +236,14 @@ class Line:
     """Mean accuracy [%]; None for a model that lacks a column."""
 
 
-def ranking(papers: Sequence[read.PaperInputs]) -> tuple[list[Column], list[Line]]:
+def ranking(papers: Sequence[read.PaperInputs]) -> tuple[list[RankedColumn], list[Standing]]:
     """Rank models by their mean accuracy over all columns; models that lack a column come last."""
-    columns: list[Column] = []
+    columns: list[RankedColumn] = []
     for paper in papers:
         label = find_paper(paper.name).citation.label
         anchor = f"{paper.name}-{MODELS_EXHIBIT}".replace("_", "-")
         address = f"{paper.name}.html#{anchor}"
-        of_languages: dict[str, Column] = {}
+        of_languages: dict[str, RankedColumn] = {}
         for exhibit in paper.exhibits:
             form = exhibit.forms.get("measured") if exhibit.name == MODELS_EXHIBIT else None
             for cell in form.cells if form else ():
@@ -251,7 +251,7 @@ def ranking(papers: Sequence[read.PaperInputs]) -> tuple[list[Column], list[Line
                 if cell.facts["printed_row"]:
                     language = cell.facts["column"]
                     title = label if language == OVERALL else f"{label}, {language}"
-                    column = of_languages.setdefault(language, Column(title, address, {}))
+                    column = of_languages.setdefault(language, RankedColumn(title, address, {}))
                     column.cells[cell.facts["row"]] = cell
         columns += of_languages.values()
     models = dict.fromkeys(model for column in columns for model in column.cells)
@@ -259,7 +259,7 @@ def ranking(papers: Sequence[read.PaperInputs]) -> tuple[list[Column], list[Line
     for model in models:
         cells = [column.cells.get(model) for column in columns]
         values = [cell.facts["value"] for cell in cells if cell]
-        lines.append(Line(model, cells, fmean(values) if len(values) == len(columns) else None))
+        lines.append(Standing(model, cells, fmean(values) if len(values) == len(columns) else None))
     return columns, sorted(lines, key=lambda line: (line.mean is None, -(line.mean or 0)))
 
 

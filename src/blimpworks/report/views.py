@@ -189,7 +189,7 @@ LONGEST_NUMBER = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LineEntry:
     """Entry of a number in a line: its text, its status or verdict, and a remark in small type."""
 
     text: str
@@ -203,7 +203,7 @@ def signed(value: float, decimals: int) -> str:
     return text[1:] if not text.strip("+−0.") else text
 
 
-def lines_of(number: Number) -> dict[str, Line]:
+def lines_of(number: Number) -> dict[str, LineEntry]:
     """Return a number's entry in each line that it has.
 
     The interval beside a difference is that of the difference.
@@ -211,25 +211,25 @@ def lines_of(number: Number) -> dict[str, Line]:
     row, right = number.row, number.row.corrected
     small = f"should read {number.in_print(right)}" if right is not None else ""
     state = number.status if number.status in FAULTS else ""
-    entries = {"printed": Line(row.text or "illegible", state, small)}
+    entries = {"printed": LineEntry(row.text or "illegible", state, small)}
     if number.recomputed_text:
-        entries["recomputed"] = Line(number.recomputed_text, number.status)
+        entries["recomputed"] = LineEntry(number.recomputed_text, number.status)
     if number.verdict in ("", NOT_RUN):
         return entries
     # A measured text is only marked as agreeing or not.
     measured = "text" if number.measured is None else number.in_print(number.measured)
-    entries["measured"] = Line(measured, number.verdict)
+    entries["measured"] = LineEntry(measured, number.verdict)
     if number.measured is not None and row.value is not None:
         ends = [end for end in (number.low, number.high) if end is not None]
         limits = [signed(end - row.value, row.decimals) for end in ends]
         interval = f"[{', '.join(limits)}]" if len(limits) == 2 else ""
         text = signed(number.measured - row.value, row.decimals)
         small = " ".join(filter(None, (interval, number.differs)))
-        entries["difference"] = Line(text, "", small)
+        entries["difference"] = LineEntry(text, "", small)
     return entries
 
 
-class Labels:
+class Headings:
     """Names of rows and columns: the headings, where each heading belongs to one key only."""
 
     def __init__(self, forms: Sequence[Form], names: Names) -> None:
@@ -267,7 +267,7 @@ class Labels:
         return ": ".join(dict.fromkeys(self.of(key)))
 
 
-def _cell(entry: Line | None, key: NumberKey, names: Names, line: str) -> str:
+def _cell(entry: LineEntry | None, key: NumberKey, names: Names, line: str) -> str:
     """Return an entry's HTML cell, with the attributes by which it is found and filtered."""
     if entry is None:
         return '<td class="n"></td>'
@@ -293,7 +293,7 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
     }
     if not any(len(entries) > 1 for entries in numbers.values()):
         return ""
-    labels = Labels([*forms.values()], names)
+    labels = Headings([*forms.values()], names)
     rows, columns = ({key[at] for key in numbers} for at in (1, 2))
     table_rows = []
 

@@ -35,7 +35,7 @@ from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.trie import make_batches, once
 
 
-class Row(NamedTuple):
+class Prediction(NamedTuple):
     """A text with a token that the model predicts."""
 
     encoded: Encoded
@@ -74,7 +74,7 @@ class FramedEngine(HubEngine):
         """Return the ids of the row by which the model predicts a token of a text."""
 
     @abstractmethod
-    def _guess(self, rows: list[Row]) -> list[LogProbs]:
+    def _guess(self, rows: list[Prediction]) -> list[LogProbs]:
         """Return the log-probabilities of each row's targets, from one pass."""
 
     def _filled(self, rows: Sequence[Sequence[int] | Ids]) -> tuple[torch.Tensor, ...]:
@@ -85,7 +85,9 @@ class FramedEngine(HubEngine):
         table = pad_sequence(ids, batch_first=True, padding_value=filler)
         return table.to(self._device), real.to(self._device)
 
-    def _targets(self, rows: list[Row], hidden: torch.Tensor, head: Head | None) -> list[LogProbs]:
+    def _targets(
+        self, rows: list[Prediction], hidden: torch.Tensor, head: Head | None
+    ) -> list[LogProbs]:
         """Return the log-probabilities of each row's targets, from hidden states [rows, width]."""
         counts = [len(row.targets) for row in rows]
         targets = torch.tensor([target for row in rows for target in row.targets])
@@ -116,7 +118,7 @@ class FramedEngine(HubEngine):
                 lengths.setdefault(key, len(ids))
                 same.setdefault(key, []).append((number, token))
         rows = [
-            Row(batch[uses[0][0]], uses[0][1], [int(batch[n].ids[at]) for n, at in uses])
+            Prediction(batch[uses[0][0]], uses[0][1], [int(batch[n].ids[at]) for n, at in uses])
             for uses in same.values()
         ]
         values = self._in_passes(self._guess, rows, [*lengths.values()])
@@ -233,7 +235,7 @@ class MaskedEngine(FramedEngine):
         return self._framed(ids.tolist())
 
     @torch.inference_mode()
-    def _guess(self, rows: list[Row]) -> list[LogProbs]:
+    def _guess(self, rows: list[Prediction]) -> list[LogProbs]:
         base, head, _ = self._parts
         ids, real = self._filled([self._read(row.encoded, row.token) for row in rows])
         hidden = base(input_ids=ids, attention_mask=real)[0]
@@ -381,7 +383,7 @@ class Seq2seqEngine(FramedEngine):
         return self._framed(ids)
 
     @torch.inference_mode()
-    def _guess(self, rows: list[Row]) -> list[LogProbs]:
+    def _guess(self, rows: list[Prediction]) -> list[LogProbs]:
         lists = [self._read(row.encoded, row.token) for row in rows]
         start = [[self._parts.start, self._sentinel]] * len(rows)
         decoder_ids = torch.tensor(start, device=self._device)

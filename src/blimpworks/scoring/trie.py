@@ -100,7 +100,7 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     )
 
 
-class Plan(NamedTuple):
+class RowPlan(NamedTuple):
     """The nodes to compute, their rows, and the cells from which log-probabilities are read.
 
     Inner nodes are those with children, numbered in depth-first order.
@@ -144,7 +144,7 @@ def _row(parent: list[int], start: int, stop: int) -> list[int]:
     return [*path[::-1], *range(start, stop)]
 
 
-def plan_rows(trie: Trie, width: int) -> Plan:
+def plan_rows(trie: Trie, width: int) -> RowPlan:
     """Put inner nodes in rows of at most ``width`` cells, or more if a path is longer."""
     inner = np.zeros(len(trie.token), dtype=bool)
     linked = np.flatnonzero(trie.parent >= 0)
@@ -162,7 +162,7 @@ def plan_rows(trie: Trie, width: int) -> Plan:
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     cells, real = rectangle(np.array([n for row in rows for n in row], dtype=np.int64), lengths)
     edges = linked[np.argsort(trie.parent[linked], kind="stable")]
-    return Plan(
+    return RowPlan(
         token=trie.token[inner],
         depth=depth,
         end=below[trie.end[inner]],
@@ -173,7 +173,7 @@ def plan_rows(trie: Trie, width: int) -> Plan:
     )
 
 
-class Run(NamedTuple):
+class PathRun(NamedTuple):
     """Inner nodes of one depth, or of several depths between which no path branches or ends.
 
     ``token`` [steps, nodes]: each column is a path downwards; ``parent`` [nodes]: column of the
@@ -188,20 +188,20 @@ class Run(NamedTuple):
     edge_parent: Numbers
 
 
-def _levels(trie: Trie) -> Iterator[Run]:
+def _levels(trie: Trie) -> Iterator[PathRun]:
     by_depth = np.argsort(trie.depth, kind="stable")
     above = np.empty(0, dtype=np.int64)
     for start, stop in pairwise(np.cumsum(np.bincount(trie.depth)).tolist()):
         below = by_depth[start:stop]
         nodes, edge_parent = np.unique(trie.parent[below], return_inverse=True)
         parent = np.searchsorted(above, trie.parent[nodes])
-        yield Run(trie.token[nodes][None], parent, below, edge_parent)
+        yield PathRun(trie.token[nodes][None], parent, below, edge_parent)
         above = nodes
 
 
-def _joined(levels: list[Run]) -> Run:
+def _joined(levels: list[PathRun]) -> PathRun:
     width = levels[0].token.shape[1]
-    return Run(
+    return PathRun(
         token=np.concatenate([level.token for level in levels]),
         parent=levels[0].parent,
         edge_node=np.concatenate([level.edge_node for level in levels]),
@@ -209,13 +209,13 @@ def _joined(levels: list[Run]) -> Run:
     )
 
 
-def runs(trie: Trie, most: int) -> Iterator[Run]:
+def runs(trie: Trie, most: int) -> Iterator[PathRun]:
     """Yield all inner nodes of ``trie`` from the top downwards.
 
     A run of several steps has at most ``most`` cells; a single depth may have more nodes. Runs of
     several steps are faster if few nodes are parallel, as for long texts.
     """
-    waiting: list[Run] = []
+    waiting: list[PathRun] = []
     for level in _levels(trie):
         if waiting:
             full = (len(waiting) + 1) * len(level.parent) > most
@@ -321,7 +321,7 @@ def padded_passes(flat: Ids, lengths: Numbers, most: int, rows: Rows = "padded")
         yield Pass(ids, read, parent, flat[cell_of_token + 1].astype(np.int64), cell_of_token + 1)
 
 
-def packed_passes(trie: Trie, plan: Plan, most: int) -> Iterator[Pass]:
+def packed_passes(trie: Trie, plan: RowPlan, most: int) -> Iterator[Pass]:
     """Put the rows of ``plan`` into passes of at most ``most`` cells; a longer row is alone.
 
     The result of a node of ``trie`` has its number as index; first tokens have none.

@@ -74,7 +74,7 @@ class ExhibitCells:
 
 
 @dataclass
-class Plan:
+class CratePlan:
     """The verified contents of a crate that is not written yet."""
 
     results: Path

@@ -20,7 +20,7 @@ from blimpworks.papers.blimp.items.declarations import (
     PARTS,
     AnyDraw,
     Constituent,
-    Declaration,
+    Paradigm,
     Part,
     Scheme,
     part_of,
@@ -54,7 +54,7 @@ def _key_prefix(schemes: Sequence[Scheme], number: int) -> str:
     return f"one_of.{number}." if len(schemes) > 1 else ""
 
 
-def read_declaration(path: Path) -> Declaration:
+def read_declaration(path: Path) -> Paradigm:
     """Read a paradigm's declaration, a YAML file called after it.
 
     Raises UserError, naming file and key, for missing, unknown or malformed keys. It also does so
@@ -67,7 +67,7 @@ def read_declaration(path: Path) -> Declaration:
         gathered = {key: value for key, value in settings.items() if key not in scheme}
         gathered["one_of"] = [scheme]
     try:
-        declaration = Declaration.model_validate(gathered)
+        declaration = Paradigm.model_validate(gathered)
     except ValidationError as error:
         errors = error.errors()
         for problem in errors:
@@ -183,7 +183,7 @@ def _without_counterpart(draw: AnyDraw, scheme: Scheme, pools: Pools) -> list[st
     return []
 
 
-def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> None:
+def check_vocabulary(declaration: Paradigm, lexicon: Lexicon, path: Path) -> None:
     """Check the declaration in a file against a lexicon. Raises UserError."""
     pools = Pools(lexicon)
     vocabulary: dict[str, Collection[str]] = {
@@ -278,7 +278,7 @@ def make_sentence(template: str, drawn: Draws, scheme: Scheme, sounds: Sounds) -
 class Generator:
     """Generates the pairs of one paradigm."""
 
-    def __init__(self, path: Path, declaration: Declaration, lexicon: Lexicon, seed: int) -> None:
+    def __init__(self, path: Path, declaration: Paradigm, lexicon: Lexicon, seed: int) -> None:
         """Check the declaration. Random draws depend on ``seed`` and on the name of ``path``."""
         check_vocabulary(declaration, lexicon, path)
         self.path, self.uid, self.declaration, self.lexicon = path, path.stem, declaration, lexicon

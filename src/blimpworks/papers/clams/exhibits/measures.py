@@ -304,7 +304,7 @@ average = measure_by(mean_over(CONSTRUCTION), applies=lambda selection: selectio
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SeriesColumn:
     """A column of a table: a language and a series of models."""
 
     lang: str
@@ -331,7 +331,7 @@ class Column:
 class Grid:
     """A section of a table: constructions in rows, languages and models in columns."""
 
-    columns: Sequence[Column]
+    columns: Sequence[SeriesColumn]
     rows: Mapping[str, str] = field(default_factory=lambda: CONSTRUCTIONS)
     """Names of constructions (or paradigms) by key."""
     phenomenon: str | Sequence[str] = AGREEMENT
@@ -369,10 +369,10 @@ class Grid:
         return Section(self.title, {name: name for name in names}, columns)
 
 
-def columns_of(languages: Mapping[str, str], series_names: Iterable[str]) -> list[Column]:
+def columns_of(languages: Mapping[str, str], series_names: Iterable[str]) -> list[SeriesColumn]:
     """Make a column for each language (names by code) and series of models."""
     heads = product(languages.items(), series_names)
-    return [Column(lang, series, (name, HEADINGS[series])) for (lang, name), series in heads]
+    return [SeriesColumn(lang, series, (name, HEADINGS[series])) for (lang, name), series in heads]
 
 
 def grid_cells(
@@ -386,7 +386,7 @@ def grid_cells(
 
 
 def by_phenomenon(
-    columns: Sequence[Column], phenomena: Iterable[tuple[str, str, Mapping[str, str]]]
+    columns: Sequence[SeriesColumn], phenomena: Iterable[tuple[str, str, Mapping[str, str]]]
 ) -> list[Grid]:
     """Make a grid for each phenomenon; except for agreement, names of columns end in it."""
     grids = []

@@ -35,8 +35,8 @@ from blimpworks.papers.clams.exhibits.measures import (
     AVERAGE,
     AVERAGE_KEY,
     RECOMPUTED_AVERAGE,
-    Column,
     Grid,
+    SeriesColumn,
 )
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, ENGLISH_SETS
@@ -60,7 +60,7 @@ def _printed_elsewhere(
 def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Make Table 2: accuracy of the multilingual masked model by construction and language."""
     languages = measures.shown_languages(labels)
-    grid = Grid([Column(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
+    grid = Grid([SeriesColumn(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
     cells, caption = measures.grid_cells([grid], "table2", tables, labels, measures.accuracy), ""
     if labels.source == "published":
         cells += _printed_elsewhere(
@@ -345,7 +345,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     The published form has hidden cells with the sizes of the released sets.
     """
     languages = measures.shown_languages(labels).items()
-    grid = Grid([Column(lang, "", ("", name), lang) for lang, name in languages])
+    grid = Grid([SeriesColumn(lang, "", ("", name), lang) for lang, name in languages])
     cells: list[Cell] = []
     if labels.source == "published":
         cells, caption = grid.printed(tables, "table6"), "As printed."
@@ -377,12 +377,12 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
 def table7(tables: Tables, labels: Labels) -> Exhibit:
     """Make Table 7: minimal sets that masked models could score; published, also recomputed."""
     # The English model has a column in English only.
-    columns: list[Column] = []
+    columns: list[SeriesColumn] = []
     for lang, name in measures.shown_languages(labels).items():
         if lang == ENG:
             columns += measures.columns_of({lang: name}, (BERT, MBERT))
         else:
-            columns.append(Column(lang, MBERT, ("", name)))
+            columns.append(SeriesColumn(lang, MBERT, ("", name)))
     agreement, reflexives = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
     names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
     grids = [replace(agreement, rows=names), reflexives]
@@ -411,7 +411,7 @@ Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]
 """Rows, formula, source and filter of each number of a column, by construction."""
 
 
-def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: Column) -> Computed:
+def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: SeriesColumn) -> Computed:
     """Count the sets by the focus words that account for most numbers of a column."""
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
@@ -422,7 +422,7 @@ def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: Column) -> Co
     return {key: (sets, TOTAL, SETS, where) for key, where in filters.items()}
 
 
-def _from_share(printed: pd.DataFrame, column: Column) -> Computed:
+def _from_share(printed: pd.DataFrame, column: SeriesColumn) -> Computed:
     """Multiply Table 6's sets with the same predicates by the scored share of simple agreement."""
     values = printed.set_index(["exhibit", "row", "column"])["value"]
     used = values.get(("table7", SIMPLE, column.key))

@@ -17,7 +17,7 @@ from string import ascii_lowercase
 from typing import Any
 
 from blimpworks.papers.lmentry.items.languages import Alphabet, spell
-from blimpworks.papers.lmentry.items.packs import Declaration, Pack
+from blimpworks.papers.lmentry.items.packs import Pack, Sampling
 from blimpworks.papers.lmentry.items.resources import UNLIKE, Groups, Resources, Words
 
 Arguments = dict[str, Any]
@@ -38,7 +38,7 @@ class Source:
 
     resources: Resources
     pack: Pack
-    task: Declaration
+    task: Sampling
 
     @cached_property
     def alphabet(self) -> Alphabet:

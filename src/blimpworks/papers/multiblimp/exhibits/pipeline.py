@@ -113,7 +113,7 @@ class Spelling:
         return [self.run(word, size, colour, bold) for word in text.split()]
 
 
-class Column(NamedTuple):
+class WordRows(NamedTuple):
     """Lines of a word of the tree, from top to bottom, and its CoNLL-U id; 0 for an ellipsis."""
 
     word: int
@@ -125,20 +125,20 @@ class Column(NamedTuple):
         return max(run.width for run in self.runs)
 
 
-def _total(columns: Sequence[Column]) -> float:
+def _total(columns: Sequence[WordRows]) -> float:
     return sum(column.width for column in columns) + GAP * (len(columns) - 1)
 
 
-def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -> list[Column]:
+def fitting_columns(columns: Sequence[WordRows], needed: set[int], width: float) -> list[WordRows]:
     """Keep the ``needed`` words, and as many words next to them as fit; elide all others."""
     kept = [*columns]
     while True:
-        elided: list[Column] = []
+        elided: list[WordRows] = []
         for column in columns:
             if column in kept:
                 elided.append(column)
             elif not elided or elided[-1].word:  # one ellipsis for neighbouring words
-                elided.append(Column(0, [Run(ELLIPSIS, FORM, FAINT)]))
+                elided.append(WordRows(0, [Run(ELLIPSIS, FORM, FAINT)]))
         if len(kept) <= len(needed) or _total(elided) <= width:
             return elided
         far = max(
@@ -230,7 +230,7 @@ class Painter:
             pen.text(self.x, baseline, Run(name, SMALL, FAINT))
         self.y = baselines[-1] + 3
 
-    def _column(self, number: int, colour: str | None) -> Column:
+    def _column(self, number: int, colour: str | None) -> WordRows:
         word, shade = self.stages.word_at[number], colour or FAINT
         form = self.spelling.run(word["form"], FORM, colour or INK, bold=colour is not None)
         runs = [form, self.spelling.run(word["lemma"] or "_", SMALL, shade)]
@@ -239,7 +239,7 @@ class Painter:
         for text in feats[:MOST_FEATURES] + ([ELLIPSIS] if len(feats) > MOST_FEATURES else []):
             agreeing = text.partition("=")[0] in COLUMNS_OF[self.stages.feature]
             runs.append(Run(text, SMALL, shade if agreeing else FAINT, bold=agreeing))
-        return Column(number, runs)
+        return WordRows(number, runs)
 
     def candidate(self) -> None:
         """Draw subject, verb and what is between them."""
