@@ -50,7 +50,7 @@ class Part:
     """A job of scoring or answering: one checkpoint on items of some languages."""
 
     model: str
-    part: str
+    name: str
     """``multi``, a language, or ``multi.LANGUAGE``."""
     engine: str
     sets: tuple[tuple[str, str], ...]
@@ -71,16 +71,16 @@ class Part:
     @property
     def scope(self) -> str:
         """Scope of the checkpoint: ``multi`` or a language."""
-        return self.part.partition(".")[0]
+        return self.name.partition(".")[0]
 
     @property
     def label(self) -> str:
-        return f"{self.title}/{self.part}"
+        return f"{self.title}/{self.name}"
 
     @property
     def key(self) -> str:
         """Model and part, as in paths."""
-        return f"{self.model}/{self.part}"
+        return f"{self.model}/{self.name}"
 
     def manifest(self, campaign: Campaign) -> Path:
         """Return the manifest of the scores or answers, which exists when the job is done."""

@@ -272,11 +272,11 @@ def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> b
     return row.architecture == "masked" and regional(benchmark.methods(campaign, "masked"))
 
 
-def expected_items(campaign: Campaign, catalogue: Catalogue, part: Part) -> dict[Path, Expectation]:
+def expected_items(campaign: Campaign, catalogue: Catalogue, job: Part) -> dict[Path, Expectation]:
     """Return the expected content of each items table of a part, by path, existing or not."""
-    row = catalogue.models[part.model]
+    row = catalogue.models[job.model]
     expectations = {}
-    for name, lang in part.sets:
+    for name, lang in job.sets:
         benchmark = find_benchmark(name)
         tokens, texts = benchmark.tokens, 2
         if benchmark.generation is not None:
