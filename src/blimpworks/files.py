@@ -79,11 +79,11 @@ def relative(name: str) -> str:
     return name
 
 
-def below(root: Path, name: str, what: str) -> Path:
+def below(root: Path, name: str, description: str) -> Path:
     """Check that ``name`` stays below ``root``, and return its path, which need not exist.
 
     ``root`` may contain symbolic links; a link in ``name`` must not lead out of it. Raises
-    UserError for a name that leaves ``root``; ``what`` says in the message what has this name.
+    UserError for a name that leaves ``root``; its message starts with ``description``.
     """
     path = root / name
     try:
@@ -92,7 +92,7 @@ def below(root: Path, name: str, what: str) -> Path:
             raise ValueError(f"a link leads from there to {path.resolve()}, outside {root}")
     # A loop of links is a RuntimeError before Python 3.13.
     except (ValueError, OSError, RuntimeError) as error:
-        raise UserError(f"{what} is {name!r:.80}: {error}; correct the name.") from error
+        raise UserError(f"{description} is {name!r:.80}: {error}; correct the name.") from error
     return path
 
 

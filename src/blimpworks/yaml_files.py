@@ -105,8 +105,8 @@ def load_yaml(text: str, source: str) -> Any:
         raise UserError(f"{source} is not valid YAML: {fault}") from error
 
 
-def read_yaml(path: Path, what: str) -> Any:
-    """Read a YAML file. Raises UserError with ``what`` the file was expected to be."""
-    with reading(path, what, "Write it, in UTF-8."):
+def read_yaml(path: Path, description: str) -> Any:
+    """Read a YAML file. Raises UserError with the expected ``description``."""
+    with reading(path, description, "Write it, in UTF-8."):
         text = path.read_text(encoding="utf-8")
     return load_yaml(text, str(path))

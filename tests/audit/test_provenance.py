@@ -432,7 +432,7 @@ def test_causes_without_effects_and_effects_without_causes(numbers_of_b, params,
     campaign(Path("b"), *numbers_of_b, **params)
     compared = compare_runs(Path("a"), Path("b"))
     assert [cause.text for cause in compared.causes] == causes
-    found = [f"{cause.kind}: {cause.text}" for move in compared.moves for cause in move.causes]
+    found = [f"{cause.category}: {cause.text}" for move in compared.moves for cause in move.causes]
     assert [text[: len(reason)] for text, reason in zip(found, reasons, strict=True)] == reasons
     assert compared.same == 2 - len(reasons)
 

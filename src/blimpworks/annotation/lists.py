@@ -235,7 +235,7 @@ class _Entry(NamedTuple):
     """A pair or an attention check before it has a place in its list."""
 
     pair: ItemPair
-    part: str
+    purpose: str
     first_is_good: bool
     wrong: str
 
@@ -381,20 +381,20 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
     for number, entries in enumerate(lists):
         random = stream(ORDER, number)
         head, body = (
-            [part[n] for n in apart([entry.pair.paradigm for entry in part], random)]
-            for part in (practice, entries)
+            [section[n] for n in apart([entry.pair.paradigm for entry in section], random)]
+            for section in (practice, entries)
         )
         checks = _checks(pairs, [*practice, *entries], options, number)
         # Spread evenly; the last one first, so that earlier positions stay the same.
         size, name = len(body), options.names[number]
         for turn in reversed(range(len(checks))):
             body.insert(round((turn + 0.5) * size / len(checks)), checks[turn])
-        for order, (pair, part, side, wrong) in enumerate([*head, *body], 1):
-            row = row_id(options.seed, name, part, pair.item_id, side, pair.good, wrong)
+        for order, (pair, purpose, side, wrong) in enumerate([*head, *body], 1):
+            row = row_id(options.seed, name, purpose, pair.item_id, side, pair.good, wrong)
             first, second = (pair.good, wrong) if side else (wrong, pair.good)
             is_good = side
             if pair.acceptable is not None:
-                first, second, is_good = wrong, "", pair.acceptable and part != CHECK
+                first, second, is_good = wrong, "", pair.acceptable and purpose != CHECK
             about = (pair.item_id, pair.phenomenon, pair.paradigm)
-            rows.append(ListRow(row, name, order, part, *about, first, second, is_good))
+            rows.append(ListRow(row, name, order, purpose, *about, first, second, is_good))
     return rows

@@ -130,7 +130,7 @@ ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or
 class Cause:
     """One difference between the runs."""
 
-    kind: Kind
+    category: Kind
     text: str
 
 
@@ -328,7 +328,7 @@ def as_json(comparison: RunComparison) -> str:
         "a": str(comparison.first.root),
         "b": str(comparison.second.root),
         "causes": [
-            {"kind": c.kind, "text": c.text, "jobs": jobs.get(c, []), "moved": moved[c]}
+            {"kind": c.category, "text": c.text, "jobs": jobs.get(c, []), "moved": moved[c]}
             for c in number
         ],
         "same": comparison.same,
@@ -354,12 +354,12 @@ def as_text(comparison: RunComparison, list_all: bool = False) -> str:
     lines = [f"A {comparison.first.root}", f"B {comparison.second.root}", ""]
     lines.append("Done differently:" if comparison.causes else "No job does anything differently.")
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
-    width = max((len(cause.kind) for cause in comparison.causes), default=0)
+    width = max((len(cause.category) for cause in comparison.causes), default=0)
     for cause, jobs in comparison.causes.items():
         by = f"{len(jobs)} jobs" if len(jobs) > 1 else jobs[0].removeprefix("results/")
         count = moved[cause]
         effect = f"behind {count} of the numbers that moved" if count else "moved no number"
-        lines.append(f"   {cause.kind:{width}}  {cause.text}  ({by}; {effect})")
+        lines.append(f"   {cause.category:{width}}  {cause.text}  ({by}; {effect})")
     lines.append("")
     total = comparison.same + len(comparison.moves)
     lines.append(f"{len(comparison.moves)} of {total} numbers that both have moved.")
@@ -367,7 +367,7 @@ def as_text(comparison: RunComparison, list_all: bool = False) -> str:
     for move in comparison.moves:
         groups.setdefault(move.causes, []).append(move)
     for causes, moves in sorted(groups.items(), key=lambda group: -len(group[1])):
-        names = "; ".join(f"{cause.kind}: {cause.text}" for cause in sorted(causes))
+        names = "; ".join(f"{cause.category}: {cause.text}" for cause in sorted(causes))
         lines.append(f"   {len(moves)} because of {names or 'nothing known'}")
         largest = sorted(moves, key=lambda move: -abs(move.by) if not math.isnan(move.by) else 0)
         listed = largest if list_all else largest[:MOST_LISTED_NUMBERS]

@@ -187,7 +187,7 @@ def build_items(
         "items": len(chosen),
         "identical": identical,
         "repeated": repeated,
-        "files": {name: how for account in accounts for name, how in account.files.items()},
+        "files": {name: fact for account in accounts for name, fact in account.files.items()},
         "account": {account.entry.rpartition(" ")[2]: account.record() for account in accounts},
     }
     if any("rating" in item.more for _, item in chosen):

@@ -218,11 +218,11 @@ def in_cache(folder: Path | None, hf_id: str) -> bool:
     return bool(folder and name) and Path(folder or "", f"models--{name}", "snapshots").is_dir()
 
 
-def state_of(place: Path) -> str:
+def state_of(path: Path) -> str:
     """Return a digest of names, sizes and time stamps of a model's files, to notice changes.
 
-    ``place``: the model's directory, or its only file.
+    ``path``: the model's directory, or its only file.
     """
-    files = sorted(place.iterdir()) if place.is_dir() else [place]
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
     states = (f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.is_file())
     return hashlib.blake2b("\n".join(states).encode(), digest_size=8).hexdigest()

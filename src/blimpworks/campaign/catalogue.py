@@ -316,8 +316,8 @@ class Catalogue:
         """Return the languages that a paper may have."""
         return {lang: row for lang, row in self.languages.items() if row.is_of(paper)}
 
-    def sources_of(self, kind: str, lang: str) -> list[SourceRow]:
-        return [row for row in self.sources.values() if (row.kind, row.lang) == (kind, lang)]
+    def sources_of(self, source_kind: str, lang: str) -> list[SourceRow]:
+        return [row for row in self.sources.values() if (row.kind, row.lang) == (source_kind, lang)]
 
 
 def _languages(path: Path) -> dict[str, LanguageRow]:

@@ -228,7 +228,7 @@ class Layout:
         return parts.every_part(self.campaign, self.catalogue, self.groups)
 
     def _parts_of(self, task: str) -> dict[tuple[str, str], Part]:
-        return {(job.model, job.name): job for job in self._every_part if job.kind == task}
+        return {(job.model, job.name): job for job in self._every_part if job.task == task}
 
     def generation_of(self, job: Part) -> Generation:
         """Return the settings for answering the prompts of a job.

@@ -55,14 +55,14 @@ class Part:
     engine: str
     sets: tuple[tuple[str, str], ...]
     """Benchmark and language of each items table."""
-    kind: Kind = "score"
+    task: Kind = "score"
     trained: bool = False
     """Whether the campaign trains the model."""
 
     @property
     def title(self) -> str:
         """Name of the model, with a suffix where it answers."""
-        return self.model + (ANSWERS_SUFFIX if self.kind == "answer" else "")
+        return self.model + (ANSWERS_SUFFIX if self.task == "answer" else "")
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -84,14 +84,14 @@ class Part:
 
     def manifest(self, campaign: Campaign) -> Path:
         """Return the manifest of the scores or answers, which exists when the job is done."""
-        return Path(campaign.pathvars.results, STORES[self.kind], self.key, "manifest.json")
+        return Path(campaign.pathvars.results, STORES[self.task], self.key, "manifest.json")
 
     def checkpoint(self, campaign: Campaign) -> Path:
         return checkpoint_file(campaign, self.model, self.scope, trained=self.trained)
 
     def log(self, campaign: Campaign) -> Path:
         """Return the log of the job; journal and progress file are beside it."""
-        return Path(campaign.pathvars.logs, self.kind, f"{self.key}.log")
+        return Path(campaign.pathvars.logs, self.task, f"{self.key}.log")
 
     def items(self, campaign: Campaign) -> list[Path]:
         return [items_table(campaign, *item_set) for item_set in self.sets]
@@ -194,7 +194,7 @@ def every_part(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list
 
 def score_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
     """Return the jobs that score sentences, in the catalogue's order of models."""
-    return [job for job in every_part(campaign, catalogue, groups) if job.kind == "score"]
+    return [job for job in every_part(campaign, catalogue, groups) if job.task == "score"]
 
 
 def exhibits_of(

@@ -211,7 +211,7 @@ class _Planner:
 
     def _measured_tokens(self, job: Part) -> float | None:
         """Return the mean tokens of a sentence measured with this model, or else with others."""
-        if job.kind == "answer":  # shards do not contain the cost of answers in tokens
+        if job.task == "answer":  # shards do not contain the cost of answers in tokens
             return None
         # Not from unfinished parts: their first shards have the longest sentences.
         scope = self.scope_of_tokens(job)
@@ -275,9 +275,9 @@ class _Planner:
         size = sum(row.bytes or 0 for row in downloads)
         missing = {(job.model, job.scope) for job in jobs if not self.has_model(job)}
         rows = [self.catalogue.models[model] for model, _ in missing]
-        scored = [job for job in jobs if job.kind == "score"]
+        scored = [job for job in jobs if job.task == "score"]
         tokens, sentences = sum(map(self.tokens, scored)), sum(map(self.sentences, scored))
-        prompts = sum(self.sentences(job) for job in jobs if job.kind == "answer")
+        prompts = sum(self.sentences(job) for job in jobs if job.task == "answer")
         folders = {}
         for name in ("resources", "results"):
             folder = Path(getattr(self.campaign.pathvars, name)).absolute()
@@ -336,7 +336,7 @@ class _Planner:
             notes.append(
                 f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
             )
-        unmeasured = (p for p in jobs if p.kind == "score" and self._measured_tokens(p) is None)
+        unmeasured = (p for p in jobs if p.task == "score" and self._measured_tokens(p) is None)
         assumed = dict.fromkeys(name for job in unmeasured for name, _ in job.sets)
         tokens = "as in what is scored already"
         if assumed:

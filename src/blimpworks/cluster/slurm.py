@@ -228,9 +228,9 @@ class Deadline(Watch):
             )
         self._begun.append(time.monotonic())
 
-    def wrote(self, part: Sequence[Hashable], scores: "pa.Table") -> None:
+    def wrote(self, requests: Sequence[Hashable], scores: "pa.Table") -> None:
         self._shards.append(time.monotonic() - self._begun.popleft())
-        self._unscored -= len(part)
+        self._unscored -= len(requests)
 
 
 def deadline_of(environment: Mapping[str, str] = os.environ) -> Watch:

@@ -245,7 +245,7 @@ def _stages(
     jobs = [status.job for status in statuses]
 
     def tables(folder: str, part_kinds: Collection[Kind]) -> list[Path]:
-        chosen = [job for job in jobs if job.kind in part_kinds]
+        chosen = [job for job in jobs if job.task in part_kinds]
         sets = [(job.model, *item_set) for job in chosen for item_set in job.sets]
         return [results / folder / name / model / f"{lang}.parquet" for model, name, lang in sets]
 
@@ -286,11 +286,11 @@ def _totals(campaign: Campaign, catalogue: Catalogue, statuses: Sequence[JobStat
         counts = [(pairs[path], expected) for path, expected in items.items()]
         texts.append(sum(e.texts * (e.pairs if count is None else count) for count, e in counts))
         if status.sentences is not None and all(count for count, _ in counts):
-            distinct, every = counted.get(status.job.kind, (0, 0))
-            counted[status.job.kind] = (distinct + status.sentences, every + texts[-1])
+            distinct, every = counted.get(status.job.task, (0, 0))
+            counted[status.job.task] = (distinct + status.sentences, every + texts[-1])
     totals = []
     for status, number in zip(statuses, texts, strict=True):
-        distinct, every = counted.get(status.job.kind, (1, 1))
+        distinct, every = counted.get(status.job.task, (1, 1))
         share = distinct / every
         totals.append(round(number * share) if status.sentences is None else status.sentences)
     return totals
@@ -357,7 +357,7 @@ def read_status(
             sentences=sum(total for _, total in counted),
             exact=all(status.sentences is not None for status, _ in counted),
             parameters=catalogue.models[counted[0][0].job.model].parameters,
-            engine=f"{counted[0][0].job.engine} {counted[0][0].job.kind}",
+            engine=f"{counted[0][0].job.engine} {counted[0][0].job.task}",
         )
         for title, counted in by_model.items()
     ]

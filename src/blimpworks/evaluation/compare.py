@@ -312,7 +312,7 @@ def print_comparison(comparison: Comparison, console: Console, *, show_all: bool
     reasons = comparison.reasons if show_all else comparison.reasons[:MOST_REASONS]
     for reason in reasons:
         behind = f" ({counted(reason.tables, 'table')})" if reason.tables else ""
-        say(console, f"{reason.kind}: {reason.text}{behind}", indent=2)
+        say(console, f"{reason.category}: {reason.text}{behind}", indent=2)
     if hidden := len(comparison.reasons) - len(reasons):
         say(console, f"… and {hidden} more (--all)", indent=2)
     if comparison.flips:

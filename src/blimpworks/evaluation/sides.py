@@ -279,7 +279,7 @@ Compared = tuple[str, str, tuple[str, str]]
 class Reason:
     """A difference between the evaluations."""
 
-    kind: str
+    category: str
     """``setting``, ``model``, ``input``, ``code``, ``parameter``, ``engine``, ``package``, …"""
     text: str
     tables: int = 0
@@ -331,11 +331,11 @@ def _job_differences(
                         text = f"items: all in {side}, a sample of them in {sampled}"
                         reasons.add(("input", text))
                     elif not RENAMING.match(cause.text) and not SAMPLED_ITEMS.fullmatch(cause.text):
-                        reasons.add((cause.kind, cause.text))
+                        reasons.add((cause.category, cause.text))
                 tables.update(reasons)
     ranks = {name: rank for rank, name in enumerate(KINDS)}
     differences = [Reason(*reason, n) for reason, n in tables.items()]
-    return sorted(differences, key=lambda d: (ranks.get(d.kind, len(ranks)), d.text))
+    return sorted(differences, key=lambda d: (ranks.get(d.category, len(ranks)), d.text))
 
 
 def _changes(before: Record, after: Record) -> Iterator[str]:

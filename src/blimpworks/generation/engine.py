@@ -115,7 +115,7 @@ SCHEMA = pa.schema(
 
 def in_order(requests: Iterable[PromptRequest]) -> list[PromptRequest]:
     """Sort requests by length, so that prompts of a batch have similar lengths."""
-    return sorted(requests, key=lambda asked: (len(asked.prompt), asked.prompt, asked.system or ""))
+    return sorted(requests, key=lambda r: (len(r.prompt), r.prompt, r.system or ""))
 
 
 class ResponseStore(ShardStore[PromptRequest]):

@@ -51,9 +51,9 @@ QUANTISED = ("hf_quant_config.json", "quantize_config.json", "quant_config.json"
 """Files in which ModelOpt, AutoGPTQ and AutoAWQ describe a quantisation."""
 
 
-def read_json(path: Path, what: str) -> dict[str, Any]:
-    """Read a model's JSON file, called ``what`` in messages. Raises UserError for a bad file."""
-    with reading(path, what, OTHER_FILES):
+def read_json(path: Path, description: str) -> dict[str, Any]:
+    """Read a model's JSON file. Raises UserError for one that is no ``description``."""
+    with reading(path, description, OTHER_FILES):
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict):
             raise ValueError(f"it holds a {type(content).__name__} in place of fields")

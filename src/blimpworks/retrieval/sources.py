@@ -42,7 +42,7 @@ def git_blob_of(path: Path) -> str:
 class Checksum:
     """Expected checksum and size of a file."""
 
-    kind: str
+    algorithm: str
     """``SHA256``, ``GIT_BLOB`` or ``MD5``."""
     digest: str
     """Lower-case hexadecimal digits."""
@@ -53,7 +53,7 @@ class Checksum:
 
     def __str__(self) -> str:
         """Return method and digits, such as ``git blob id 7bf2969f…``."""
-        return f"{self.kind} {self.digest}"
+        return f"{self.algorithm} {self.digest}"
 
     def problem(self, path: Path) -> str | None:
         """Describe how a file differs, as the end of a sentence; None if it does not."""
@@ -62,13 +62,13 @@ class Checksum:
         if self.bytes is not None and size != self.bytes:
             number = f"{size:,}" if size < self.bytes else "more"
             return f"has {number} bytes, expected {self.bytes:,}{by}"
-        if self.kind == MD5:
+        if self.algorithm == MD5:
             with path.open("rb") as handle:
                 digest = hashlib.file_digest(handle, _md5).hexdigest()
         else:
-            digest = (sha256_of if self.kind == SHA256 else git_blob_of)(path)
+            digest = (sha256_of if self.algorithm == SHA256 else git_blob_of)(path)
         same = digest == self.digest
-        return None if same else f"has {self.kind} {digest}, expected {self.digest}{by}"
+        return None if same else f"has {self.algorithm} {digest}, expected {self.digest}{by}"
 
 
 log = logging.getLogger(__name__)

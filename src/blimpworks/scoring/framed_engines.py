@@ -137,11 +137,11 @@ class FramedEngine(HubEngine):
 class WordsEncoded(Encoded):
     """Tokens of a text, and their words."""
 
-    words: Ids = field(kw_only=True)
+    word_of_token: Ids = field(kw_only=True)
     """Number of each token's word, never falling [tokens]."""
 
 
-def word_numbers(text: str, words: list[int | None], offsets: list[tuple[int, int]]) -> Ids:
+def word_numbers(text: str, word_ids: list[int | None], offsets: list[tuple[int, int]]) -> Ids:
     """Return the number of each token's word, int32 [tokens].
 
     A word is a text that the tokenizer splits into tokens, and that has no white space inside (some
@@ -149,7 +149,7 @@ def word_numbers(text: str, words: list[int | None], offsets: list[tuple[int, in
     """
     numbers, last, end = [], -1, 0
     previous: int | None = -1
-    for word, (first, after) in zip(words, offsets, strict=True):
+    for word, (first, after) in zip(word_ids, offsets, strict=True):
         # A token may contain the space before it.
         if word != previous or any(map(str.isspace, text[end : first + 1])):
             last += 1
@@ -219,8 +219,10 @@ class MaskedEngine(FramedEngine):
             split = self.tokenizer.hub(
                 text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
             )
-            words = word_numbers(text, split.word_ids(), split["offset_mapping"])
-            with_words.append(WordsEncoded(plain.ids, plain.ends, plain.to_score, words=words))
+            numbers = word_numbers(text, split.word_ids(), split["offset_mapping"])
+            with_words.append(
+                WordsEncoded(plain.ids, plain.ends, plain.to_score, word_of_token=numbers)
+            )
         return with_words
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
@@ -230,7 +232,7 @@ class MaskedEngine(FramedEngine):
         ids = encoded.ids.copy()
         ids[token] = self._mask
         if isinstance(encoded, WordsEncoded):
-            word_of_token = encoded.words
+            word_of_token = encoded.word_of_token
             ids[token:][word_of_token[token:] == word_of_token[token]] = self._mask
         return self._framed(ids.tolist())
 

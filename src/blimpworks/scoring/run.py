@@ -139,7 +139,7 @@ def score_items(
             manifest,
             options,
             lambda missing: in_order(missing, prefixes=prefixes),
-            lambda parts, keys: scored(opened, parts, keys, watch),
+            lambda shards, keys: scored(opened, shards, keys, watch),
             watch,
             checks=findings.checks,
         )
@@ -180,9 +180,9 @@ class Shards:
         ok_and_failed = [rows.filter(pc.invert(failed)), rows.filter(failed)]
         return pa.concat_tables(ok_and_failed).combine_chunks()
 
-    def positions(self, kind: type[ShardStore[R]], requests: Sequence[R]) -> pa.Array:
-        """Return the number of each request's row, with keys of the class ``kind``; else null."""
-        keys = kind.keys(self.described.engine, set(requests))
+    def positions(self, store_class: type[ShardStore[R]], requests: Sequence[R]) -> pa.Array:
+        """Return the number of each request's row, with keys of ``store_class``; else null."""
+        keys = store_class.keys(self.described.engine, set(requests))
         column = pa.array([keys[request] for request in requests], pa.string())
         return pc.index_in(column, value_set=self.rows["key"])
 

@@ -131,9 +131,9 @@ def align(first: Sequence[ScoredWord], second: Sequence[ScoredWord]) -> list[Ali
     return columns
 
 
-def single(words: Sequence[ScoredWord]) -> list[AlignedWords]:
+def single(sentence: Sequence[ScoredWord]) -> list[AlignedWords]:
     """Put the words of one sentence in columns."""
-    return [{"words": [word], "differs": False} for word in words]
+    return [{"words": [word], "differs": False} for word in sentence]
 
 
 def overlaps(

@@ -110,11 +110,11 @@ class Decoder:
 
     def _attempt(self, batch: Pass) -> list[Part]:
         try:
-            return [(batch.place, self._forward(batch))]
+            return [(batch.result, self._forward(batch))]
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
         if len(batch.ids) == 1:
-            return [(batch.place, None)]
+            return [(batch.result, None)]
         return [half_result for half in batch.halves() for half_result in self._attempt(half)]
 
     def run(self, passes: Iterable[Pass], count: int) -> tuple[LogProbs, Mask]:

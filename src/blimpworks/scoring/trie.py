@@ -243,7 +243,7 @@ class Pass(NamedTuple):
 
     ``ids`` [rows, width]; ``read`` [rows, width]: cells whose hidden states are needed; ``parent``
     [edges]: number of such a cell, in order of rows, never falling; ``token`` [edges]: the token
-    that it predicts; ``place`` [edges]: index of its log-probability in the results.
+    that it predicts; ``result`` [edges]: index of its log-probability in the results.
 
     Only rows of a tree have ``depth`` [rows, width], the position of each cell, ``number`` and
     ``end``. A cell attends to the cells of its row with ``number`` <= its number < ``end``, which
@@ -254,7 +254,7 @@ class Pass(NamedTuple):
     read: Mask
     parent: Numbers
     token: Numbers
-    place: Numbers
+    result: Numbers
     depth: Numbers | None = None
     number: Numbers | None = None
     end: Numbers | None = None
@@ -274,8 +274,8 @@ class Pass(NamedTuple):
         names = ("ids", "read", "depth", "number", "end")
         tables = ((name, getattr(self, name)) for name in names)
         cut: dict[str, Any] = {n: None if t is None else t[rows, :width] for n, t in tables}
-        token, place = self.token[edges], self.place[edges]
-        return self._replace(parent=self.parent[edges] - cells, token=token, place=place, **cut)
+        token, result = self.token[edges], self.result[edges]
+        return self._replace(parent=self.parent[edges] - cells, token=token, result=result, **cut)
 
 
 Rows = Literal["padded", "equal", "alone"]
@@ -341,7 +341,7 @@ def packed_passes(trie: Trie, plan: RowPlan, most: int) -> Iterator[Pass]:
             read=cells >= plan.first[a : a + len(cells), None],
             parent=plan.edge_parent[edges] - first,
             token=trie.token[node_of_edge],
-            place=node_of_edge,
+            result=node_of_edge,
             depth=np.where(padding, 0, plan.depth[cells]),
             number=number,
             end=np.where(padding, number + 1, plan.end[cells]),

@@ -356,15 +356,15 @@ class VllmServer:
         killed = self._supervisor and self._supervisor.returncode == 128 + signal.SIGKILL
         return bool(killed) or is_full(self.read_log())
 
-    def failure(self, what: str, kind: type[UserError] = UserError) -> UserError:
-        """Return an error that says what happened, with the reason from the log; keep the log."""
+    def failure(self, event: str, error: type[UserError] = UserError) -> UserError:
+        """Return an error that names the ``event``, with the reason from the log; keep the log."""
         self._failed = True
         with suppress(OSError):
             (self.log.parent / KEPT).touch()
         log_text = self.read_log()
         log.error("end of %s:\n%s", self.log, "\n".join(log_text.splitlines()[-40:]))
-        return kind(
-            f"{self._setup.model}: the vLLM server {what} ({telling_line(log_text)}); its log is "
+        return error(
+            f"{self._setup.model}: the vLLM server {event} ({telling_line(log_text)}); its log is "
             f"{self.log}. Correct the cause, or choose the engine transformers."
         )
 

@@ -128,7 +128,7 @@ def read_annotations(
     keys: list[Path] = option("Key of a sheet; repeatable.", "--key"),
     judgements: Path = option(
         "Directory of judgements, MODEL/LANG.parquet.",
-        use=Use(reads=lambda root, given: each_once(tables_below(root, given["models"]))),
+        use=Use(reads=lambda root, arguments: each_once(tables_below(root, arguments["models"]))),
     ),
     models: str = shared.EVALUATED,
     output: Path = shared.OUTPUT,

@@ -47,14 +47,14 @@ class Pool:
     @classmethod
     def of(cls, rows: Iterable[Row]) -> "Pool":
         """Collect words and sentences from the arguments of prompts."""
-        words, sentences = set[str](), set[str]()
+        distinct, sentences = set[str](), set[str]()
         for row in rows:
             arguments = row["arguments"]
             if sentence := arguments.get("sentence"):
                 sentences.add(sentence)
-            words.update(arguments[name] for name in ("word", "query") if arguments.get(name))
-        words.update(word.strip(MARKS) for sentence in sentences for word in sentence.split())
-        vocabulary = [word for word in words if word.isalpha() and len(word) > 1]
+            distinct.update(arguments[name] for name in ("word", "query") if arguments.get(name))
+        distinct.update(word.strip(MARKS) for sentence in sentences for word in sentence.split())
+        vocabulary = [word for word in distinct if word.isalpha() and len(word) > 1]
         shortest_first = sorted(sentences, key=lambda sentence: (len(sentence), sentence))
         frames = [tuple(sentence.rstrip(".").split()) for sentence in shortest_first]
         frames = [frame for frame in frames if len(frame) > 2][:FRAMES]
