@@ -111,7 +111,7 @@ def of_words(corpus: Path) -> Kind[recipes.TransformerRecipe]:
         encode=encode,
         batch=_next_tokens,
         sentences=lambda path: [
-            " ".join(vocabulary) for vocabulary in corpora.sentences_of(path.parent / "train.txt")
+            " ".join(sentence) for sentence in corpora.sentences_of(path.parent / "train.txt")
         ],
     )
 

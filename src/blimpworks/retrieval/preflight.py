@@ -181,7 +181,7 @@ def obstacles(
     """
     pinned, unpinned, problems = list[Pin](), list[Pin](), list[str]()
     for pin in pins:
-        by_any = checksums == "any" or pin.needed
+        by_any = checksums == "any" or pin.sha256_optional
         (pinned if (pin.is_pinned if by_any else pin.sha256) else unpinned).append(pin)
     if unpinned:
         tables = " and ".join(dict.fromkeys(pin.catalogue for pin in unpinned))

@@ -190,14 +190,14 @@ class Pin:
     """File with the row; the lock file lies in the same directory."""
     git_blob: str = ""
     """Git's id of the uncompressed file, for a file without ``sha256``."""
-    needed: bool = False
+    sha256_optional: bool = False
     """Whether another checksum suffices even in campaigns that require a SHA-256."""
 
     @classmethod
     def of(cls, row: "SourceRow | TreebankRow", table: Path) -> "Pin":
         """Read a row of a catalogue table."""
         pinned = (row.url, row.sha256, row.bytes, row.mirror)
-        return cls(row.name, *pinned, str(table), row.git_blob, row.needed)
+        return cls(row.name, *pinned, str(table), row.git_blob, row.sha256_optional)
 
     @property
     def where(self) -> str:
@@ -214,8 +214,8 @@ class Pin:
         """Lock file's row on the first retrieval, if any. Raises UserError for a malformed one."""
         if self.sha256 or not self.catalogue:
             return None
-        blob = str(self.blob) if self.blob else ""
-        return locked_file(Path(self.catalogue), self.name, self.url, blob)
+        git_blob = str(self.blob) if self.blob else ""
+        return locked_file(Path(self.catalogue), self.name, self.url, git_blob)
 
     @property
     def needs_statement(self) -> bool:
@@ -347,14 +347,15 @@ class Proof:
         if pin.sha256:
             return cls(pin, (Checksum(SHA256, pin.sha256, pin.bytes),))
         table = Path(pin.catalogue)
-        blob = (pin.blob,) if pin.blob else ()
+        git_blob = (pin.blob,) if pin.blob else ()
         if row := pin.locked:
-            return cls(pin, (*blob, checksum_of(row, table)))
-        if not blob and (statement := statement_of(pin.url)):
+            return cls(pin, (*git_blob, checksum_of(row, table)))
+        if not git_blob and (statement := statement_of(pin.url)):
             from blimpworks.retrieval.download import stated_checksum
 
-            blob = (stated_checksum(statement, pin.where),)
-        return cls(pin, blob, table if pin.catalogue else None)
+            stated = (stated_checksum(statement, pin.where),)
+            return cls(pin, stated, table if pin.catalogue else None)
+        return cls(pin, git_blob, table if pin.catalogue else None)
 
     @property
     def bytes(self) -> int | None:

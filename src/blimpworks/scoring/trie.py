@@ -82,6 +82,8 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     differ[:1, 0] = True
     shared: Numbers = differ.argmax(axis=1)
     if not merge:
+        # Keep a common prefix only where it is the whole of this sequence and of the one before,
+        # whose length ``np.roll`` moves here. (The first has none before, but shares nothing.)
         counts = real.sum(axis=1)
         shared[shared < np.maximum(counts, np.roll(counts, 1))] = 0
     new = real & (columns >= shared[:, None])
@@ -104,21 +106,23 @@ class RowPlan(NamedTuple):
     """The nodes to compute, their rows, and the cells from which log-probabilities are read.
 
     Inner nodes are those with children, numbered in depth-first order.
-
-    ``token``, ``depth``, ``end`` (first number after its subtree) [inner nodes]; ``cells`` [rows,
-    width]: number of an inner node, -1 for padding; ``first`` [rows + 1]: row r has results for the
-    numbers ``first[r]`` to ``first[r + 1]``, and its other cells are their ancestors; ``edge_node``
-    [edges]: nodes with a parent, in the order of parents; ``edge_parent`` [edges]: number of the
-    parent, rising.
     """
 
     token: Numbers
+    """Token of each inner node [inner nodes]."""
     depth: Numbers
+    """Number of its ancestors [inner nodes]."""
     end: Numbers
+    """First number after its subtree [inner nodes]."""
     cells: Numbers
+    """Number of the inner node in each cell, -1 for padding [rows, width]."""
     first: Numbers
+    """Row r has results for the numbers first[r] to first[r + 1]; its other cells are their
+    ancestors [rows + 1]."""
     edge_node: Numbers
+    """Nodes with a parent, in the order of parents [edges]."""
     edge_parent: Numbers
+    """Number of the parent, rising [edges]."""
 
 
 def _cut(depth: Numbers, start: int, width: int) -> int:

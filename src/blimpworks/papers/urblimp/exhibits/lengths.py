@@ -82,7 +82,6 @@ def _by_change(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Itera
 
 
 def _by_paradigm(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """Yield a model's cells for each paradigm, and for each change if a paradigm has more."""
     for paradigm, title in PARADIGMS.items():
         inside = {**where, "paradigm": paradigm}
         changes = _changes(select_rows(rows, inside))
