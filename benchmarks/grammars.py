@@ -83,7 +83,7 @@ def materialise(grammar, output):
         for rule in grammar.rules
     }
     templates = [
-        [p if isinstance(p, str) else (p.target.name, p.target.attributes) for p in each.parts]
+        [p if isinstance(p, str) else (p.target.name, p.target.attributes) for p in each.elements]
         for each in grammar.templates
     ]
     vary = [(item.target.name, item.target.attributes) for item in grammar.vary]

@@ -97,7 +97,7 @@ def main():
         requests = in_order({Request(text) for text in texts}, prefixes=False)
 
         def shards(number):
-            run.fill(
+            run.fill_store(
                 Store(root / f"s{number}"),
                 {"eng": requests},
                 engine.key,

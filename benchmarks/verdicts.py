@@ -88,8 +88,6 @@ def peer(declared, examples):
 def speeds(declared, examples, repeat):
     for method in ("published", "corrected"):
         judge = Judge(declared, method)
-        for task in RULES_OF:
-            judge.of_task(task)
         questions = [(judge.ask(task, 1, a, "?"), text) for task, a, text in examples]
         ways = {
             "again": lambda questions=questions: [ask(text) for ask, text in questions],

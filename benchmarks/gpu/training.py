@@ -31,7 +31,7 @@ def train_lstm(bench):
     recipe = LstmRecipe(kind="lstm", epochs=1, **PAPER)
     clock = {}
 
-    def fit(course, *rest, usual=lstm.fit):
+    def fit(course, *rest, usual=lstm.fitting.fit):
         started = time.perf_counter()
         usual(course, *rest)
         if GPU:
@@ -39,7 +39,7 @@ def train_lstm(bench):
         words = course.steps * recipe.bptt * recipe.batch
         clock.update(seconds=time.perf_counter() - started, words=words)
 
-    with mock.patch.object(lstm, "fit", fit):
+    with mock.patch.object(lstm.fitting, "fit", fit):
         lstm.train_lstm(
             corpus,
             bench.work / "lstm" / "checkpoint.json",

@@ -14,6 +14,10 @@ from support.paths import REPOSITORY
 FOLDER = REPOSITORY / "config" / "benchmarks"
 # How many items the papers, or the files where these say nothing, have: docs/benchmarks.md.
 SHIPPED = {
+    "babylm_blimp": "59,875 pairs from 67 files",
+    "babylm_entity_tracking": "9,483 items from 3 files",
+    "babylm_supplement": "5,218 pairs from 5 files",
+    "babylm_wug_adjectives": "200 pairs from 1 file",
     "blimp_nl": "8,396 pairs from 22 files",
     "climp": "16,000 pairs from 16 files",
     "cprag102": "34 items from 1 file",
@@ -32,7 +36,13 @@ SHIPPED = {
 }
 SAME = {
     name: [f"{n}, which count as ties"]
-    for name, n in {"blimp_nl": 10, "gulordava": 31, "qfrblimp": 18, "turblimp": 30}.items()
+    for name, n in {
+        "babylm_blimp": 7,
+        "blimp_nl": 10,
+        "gulordava": 31,
+        "qfrblimp": 18,
+        "turblimp": 30,
+    }.items()
 }
 """Pairs that are twice the same sentence."""
 

@@ -11,13 +11,13 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
+from blimpworks.analysis.statistics import correlation_interval
 from blimpworks.audit.evidence import TABLE, item_evidence, read_tables
 from blimpworks.audit.explain import item_lines
 from blimpworks.audit.lineage import Node
 from blimpworks.benchmarks.verdicts import (
     best_threshold,
     correlation,
-    correlation_interval,
     folds_of,
     judge_designs,
     matthews,

@@ -64,6 +64,7 @@ def test_what_the_tokenizer_puts_before_a_text_goes_before_its_roles(
         ("none", "skip", []),
         ("bos", "bos", [0]),
         ("eos", "eos", [1]),
+        ("encoded", "encoded", []),
         ("<|endoftext|>", "token:<|endoftext|>", [2]),
         ("token:<s>", "token:<s>", [0]),
         ("<s><|endoftext|>", "token:<s><|endoftext|>", [0, 2]),
@@ -109,7 +110,7 @@ def test_what_an_unknown_token_would_stand_for_is_no_start():
 def test_padding_is_nothing_that_stands_before_a_text():
     padded = tokenizer(put=["<s>"])
     padded.backend_tokenizer.enable_padding(direction="left", length=40)
-    assert facts.leading_ids(padded) == [0]
+    assert facts.leading_ids(padded) == facts.start_ids(padded, "encoded", "m") == [0]
 
 
 @pytest.mark.parametrize(

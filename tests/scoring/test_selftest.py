@@ -163,6 +163,15 @@ def test_half_precision_is_as_before_the_test(foreign):
     assert "in bfloat16, rounding moves a token by up to" in findings.checks["padding"]
 
 
+def test_numbers_that_overflow_in_half_precision_are_said_to(foreign):
+    directory = foreign("llama")
+    large = "model.layers.0.mlp.up_proj.weight"
+    edit_weights(directory, lambda weights: weights | {large: weights[large] * 2e4})
+    examine(directory, dtype="float32")
+    with pytest.raises(UserError, match=r"tokens are no numbers in float16; .* another dtype"):
+        examine(directory, dtype="float16")
+
+
 def test_ids_without_an_embedding_are_refused_and_others_scored(foreign):
     directory = foreign("llama")
     with edited_tokenizer(directory) as tokenizer:

@@ -39,6 +39,8 @@ OF_VLLM = {"vllm_speed"}
 """Run by tests/scoring/test_vllm.py in vLLM's own environment."""
 OF_A_RELEASE = ("release_prompts", "release_verdicts")
 """Run on a stand-in for the release, below."""
+OF_A_PEER = {"babylm"}
+"""Needs a checkout of another program, which is no package: not run here."""
 SHARED = {"kit", "scoring_kit"}
 
 
@@ -98,7 +100,16 @@ def test_verdicts_are_compared_with_the_labels_of_a_reader(tmp_path):
 
 def test_every_benchmark_is_tried():
     scripts = {path.stem for path in (REPOSITORY / "benchmarks").glob("*.py")}
-    assert scripts == {*TINY, *OF_THE_MIRROR, *OF_VLLM, *OF_A_RELEASE, *SHARED, "ties", "reading"}
+    assert scripts == {
+        *TINY,
+        *OF_THE_MIRROR,
+        *OF_VLLM,
+        *OF_A_RELEASE,
+        *OF_A_PEER,
+        *SHARED,
+        "ties",
+        "reading",
+    }
 
 
 FIRST_WORD = """

@@ -10,7 +10,7 @@ from blimpworks.evaluation.card import model_table, sensitivity_table
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.records.job import Job
-from blimpworks.tables import ACCURACIES, PARITY, write_rows
+from blimpworks.tables import ACCURACIES, ITEMS, PARITY, write_rows, write_table
 from support import judging_kit, tiny
 
 WRONG: TiePolicy = "wrong"
@@ -68,12 +68,14 @@ def facts(root, **changes):
         "models": models,
         "benchmarks": {"pairs": benchmark(root, **changes)},
         "printed": printed,
+        "suite": None,
     }
 
 
-def write_evaluation(root, texts=sentences, margins_of=MARGINS):
+def write_evaluation(root, texts=sentences, margins_of=MARGINS, ratings=None):
     """Write items, scores, judgements and accuracies; ``texts`` gives a language's sentences.
 
+    ``ratings`` are people's ratings of the pairs by language.
     A status in place of a margin is that of a pair that has no scores.
     """
     judgements = []
@@ -81,7 +83,10 @@ def write_evaluation(root, texts=sentences, margins_of=MARGINS):
         pairs = texts(lang)
         n = len(pairs)
         items = root / f"items/pairs/{lang}.parquet"
-        tiny.write_items(items, pairs, phenomenon=PHENOMENA[lang], lang=[lang] * n)
+        table = tiny.items_table(pairs, phenomenon=PHENOMENA[lang], lang=[lang] * n)
+        if ratings:
+            table = table.append_column("rating", [list(map(float, ratings[lang]))])
+        write_table(table, ITEMS, items)
         for model, margins in models.items():
             statuses = {i: each for i, each in enumerate(margins) if isinstance(each, str)}
             rows = [

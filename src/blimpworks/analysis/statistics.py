@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -169,3 +170,21 @@ def implied_denominator(shares: ArrayLike, rounding: ArrayLike) -> int | None:
         if np.all(np.abs(np.round(values * n) / n - values) <= largest_error):
             return n
     return None
+
+
+def correlation_interval(r: float, n: int, spread: float = 1.0) -> tuple[float, float]:
+    """Return the 95 % interval of a correlation ``r`` over ``n`` items, by Fisher's z.
+
+    The standard error of z is about √(spread / (n - 3)). ``spread`` is 1 for Pearson's and
+    Matthews' correlation (Fisher 1921, "On the probable error of a coefficient of correlation
+    deduced from a small sample"). It is 1 + r² / 2 for Spearman's (Bonett and Wright 2000, "Sample
+    size requirements for estimating Pearson, Kendall and Spearman correlations"). For at most three
+    items the interval is -1 to 1; for r = ±1 it has no width.
+    """
+    if n <= 3:
+        return -1.0, 1.0
+    if abs(r) >= 1:
+        return r, r
+    reach = NormalDist().inv_cdf(0.975) * np.sqrt(spread / (n - 3))
+    low, high = np.tanh(np.arctanh(r) + np.array([-reach, reach]))
+    return float(low), float(high)

@@ -97,6 +97,9 @@ class PlainFiles(Strict):
 
     Instead of a mapping from old to new values, a column can name a tab-separated table in the
     benchmark's folder. Each row has an old and a new value; there are no headings."""
+    split: Mapping[str, Annotated[str, Field(min_length=1)]] = Field(default={})
+    """Separators of texts by column; ``{sentences: "|"}`` adds columns ``sentences.0``,
+    ``sentences.1`` and so on."""
     allow_empty: tuple[Column, ...] = ()
     """Columns that may be empty although a template names them."""
 

@@ -211,9 +211,9 @@ def _matching_files(entry: PlainFiles, named: Named, account: Account) -> list[t
 def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[Row]:
     """Read the rows of an entry's files, and count them in its account.
 
-    The steps are: add columns of file names and constants, rename values, join aligned files, apply
-    ``where``, add columns of lookup tables. Raises UserError for malformed rows, an unused column
-    or value of ``where`` and ``rename``, and if no row is left.
+    The steps are: add columns of file names and constants, rename and split values, join aligned
+    files, apply ``where``, add columns of lookup tables. Raises UserError for malformed rows, an
+    unused column or value of ``where`` and ``rename``, and if no row is left.
     """
     account.words_from, account.allow_empty = entry.words_from, entry.allow_empty
     tables = _read_tables(entry, named, folder, account)
@@ -277,6 +277,15 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
                         old = as_text(cells[column]).strip()
                         values[column].add(old)
                         cells[column] = new.get(old, cells[column])
+                for column, separator in entry.split.items():
+                    value = cells.get(column)
+                    if not isinstance(value, str) or separator not in value:
+                        raise UserError(
+                            f"{table.name}:{line}: column {column!r} is {value!r:.60}; expected "
+                            f"text with {separator!r} in it. Correct the file, or 'split'."
+                        )
+                    for number, text in enumerate(value.split(separator)):
+                        cells[f"{column}.{number}"] = text
                 rows.append(Row(cells, table.name, line, account))
             tables.append((in_name, rows))
     account.check_faults()

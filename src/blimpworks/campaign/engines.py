@@ -20,7 +20,7 @@ from blimpworks.errors import UserError
 from blimpworks.records.digest import ENGINES, entries_of
 
 FORMATS = ("float32", "bfloat16", "float16")
-POLICIES = ("bos", "eos", "tokenizer", "likeliest", "skip")
+POLICIES = ("bos", "eos", "tokenizer", "encoded", "likeliest", "skip")
 """Conditions of the first token, besides any one token (``token:TEXT``)."""
 ENGINE_SETTINGS = ("dtype", "first_token")
 MODEL = "model"

@@ -26,6 +26,10 @@ def evaluate(
     benchmarks: str = option(
         "Benchmarks, separated by commas: names, or folders with a benchmark.yaml.", default="all"
     ),
+    suite: str | None = option(
+        "Suite of benchmarks with a table of its own: a name in config/suites, or a YAML file.",
+        default=None,
+    ),
     languages: str = option(
         "Languages, by code (ISO 639) or English name; by default those of the benchmarks named.",
         default="all",
@@ -76,8 +80,15 @@ def evaluate(
     Architecture, number format, first token, size and chat template are read from the model's own
     files. Writes a complete campaign that can be run again, cited and sent to a cluster.
     """
-    from blimpworks.evaluation.request import parse_benchmarks, parse_languages
+    from blimpworks.evaluation.request import as_setting, parse_benchmarks, parse_languages
     from blimpworks.evaluation.session import Evaluation
+    from blimpworks.evaluation.suites import read_suite
+
+    if suite is not None:
+        tasks = read_suite(suite).tasks
+        if benchmarks == "all":
+            benchmarks = ",".join(task.benchmark for task in tasks)
+        suite = as_setting(Path(suite)) if suite.endswith(".yaml") else suite
 
     overrides = {
         "dtype": dtype,
@@ -89,6 +100,7 @@ def evaluate(
     evaluation = Evaluation(
         data=data,
         benchmarks=parse_benchmarks(benchmarks),
+        suite=suite,
         languages=parse_languages(languages),
         limit=limit,
         mirror=mirror and mirror.expanduser().resolve(),

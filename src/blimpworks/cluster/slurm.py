@@ -59,7 +59,7 @@ def slurm_states(ids: Collection[str]) -> dict[str, str]:
             if answer is None:
                 break
             for row in (line.strip().split("|") for line in answer.splitlines()):
-                if len(row) == 2 and row[0] in jobs and row[1]:
+                if len(row) == 2 and row[0] in unknown and row[1]:
                     states[row[0]] = row[1].split()[0]  # the first word of "CANCELLED by 1000"
     return states
 

@@ -29,10 +29,12 @@ from blimpworks.evaluation.card import (
     Model,
     Record,
     Row,
+    SuiteTable,
     rerun_command,
     sensitivity_table,
 )
 from blimpworks.evaluation.judged import Tables
+from blimpworks.evaluation.suites import Suite
 from blimpworks.exhibits.exhibit import Cell, Exhibit
 from blimpworks.exhibits.formulas import UNWEIGHTED
 from blimpworks.exhibits.render import latex_text, markdown_text
@@ -193,6 +195,23 @@ def _benchmark(tables: Tables) -> Benchmark:
     }
 
 
+def _suite(facts: Facts, tables: Mapping[str, Tables]) -> SuiteTable | None:
+    if not facts["suite"]:
+        return None
+    suite = Suite.model_validate(facts["suite"])
+    not_run = {
+        task.label: "no model of this evaluation is run on it"
+        for task in suite.tasks
+        if task.benchmark not in tables
+    }
+    return {
+        "label": suite.label,
+        "address": suite.address,
+        "rows": measured.suite_rows(suite, tables),
+        "missing": {**not_run, **suite.missing},
+    }
+
+
 def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
     """Return a campaign's report card, which lists ``files``. Raises UserError without models."""
     if not facts["benchmarks"]:
@@ -205,7 +224,8 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
         # If the row of a model has no size, its parameters are counted.
         counted = facts_of(Path(model["checkpoint"]).parent).parameters
         model["parameters"] = model["parameters"] or (counted / 1e9 if counted else None)
-    benchmarks = [_benchmark(Tables(name, facts)) for name in facts["benchmarks"]]
+    tables = {name: Tables(name, facts) for name in facts["benchmarks"]}
+    benchmarks = [_benchmark(of_benchmark) for of_benchmark in tables.values()]
     tests = iter(judged.with_holm([test for entry in benchmarks for test in entry["tests"]]))
     for benchmark in benchmarks:
         benchmark["tests"] = [next(tests) for _ in benchmark["tests"]]
@@ -226,6 +246,7 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
         "models": {name: _model(model) for name, model in facts["models"].items()},
         "benchmarks": benchmarks,
         "tests": sum(len(benchmark["tests"]) for benchmark in benchmarks),
+        "suite": _suite(facts, tables),
     }
 
 

@@ -9,7 +9,7 @@ inputs, so it has no heavy imports.
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from blimpworks.campaign.addresses import is_local
 from blimpworks.campaign.engines import find_scorer
@@ -17,6 +17,7 @@ from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.parts import whole_items_table
 from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.errors import UserError, reading
+from blimpworks.evaluation.suites import read_suite
 from blimpworks.files import load_json
 
 FORMAT: Literal[2] = 2
@@ -82,6 +83,8 @@ class Facts(TypedDict):
     benchmarks: dict[str, BenchmarkFacts]
     printed: dict[str, Record]
     """``label`` and ``parameters`` (billions, or None) of models in tables of printed numbers."""
+    suite: Record | None
+    """Fields of a ``suites.Suite``; None without a suite."""
 
 
 Coverage = Mapping[str, Mapping[str, list[str]]]
@@ -214,6 +217,7 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
     """Collect the facts for the report card of the campaign in ``configfile``."""
     campaign, covered = layout.campaign, coverage(layout)
     codes = {lang for models in covered.values() for langs in models.values() for lang in langs}
+    suite = campaign.report_card.suite
     return {
         "campaign": campaign.campaign,
         "description": campaign.description,
@@ -234,6 +238,7 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
             name: {"label": row.label, "parameters": row.parameters}
             for name, row in layout.complete.models.items()
         },
+        "suite": read_suite(suite).model_dump(mode="json") if suite else None,
     }
 
 
@@ -357,6 +362,23 @@ class Benchmark(TypedDict):
     """Share of words in the sentences that are unknown to models of words, by model."""
 
 
+class SuiteTable(TypedDict):
+    """The table of a suite of benchmarks."""
+
+    label: str
+    address: str
+    """Address of the printed numbers."""
+    rows: list[Record]
+    """Numbers by task. Keys: ``label``, ``benchmark``, ``measure`` (``accuracy`` or
+    ``correlation``), ``sampled`` (True if not all items are run), ``models`` and ``printed``.
+
+    A model's record has ``value``, ``low``, ``high`` (95 %), ``n`` and ``skipped``; ``value`` is
+    None if a paradigm has no judged item. ``printed`` has accuracies in percent, by model.
+    """
+    missing: dict[str, str]
+    """Tasks that are not run, with the reason."""
+
+
 class Card(TypedDict):
     """The report card of an evaluation."""
 
@@ -378,6 +400,8 @@ class Card(TypedDict):
     benchmarks: list[Benchmark]
     tests: int
     """Number of paired tests, for which p-values are corrected."""
+    suite: NotRequired[SuiteTable | None]
+    """Table of the suite; None without a suite, absent from cards of earlier versions."""
 
 
 def rerun_command(campaign_file: str, cores: int = 2, profile: str | None = None) -> str:

@@ -17,10 +17,13 @@ import wordfreq
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
+from blimpworks.analysis.statistics import KEY, correlation_interval
+from blimpworks.errors import UserError
 from blimpworks.evaluation.card import MEAN, Record, Row
 from blimpworks.evaluation.judged import Cells, Tables
 from blimpworks.evaluation.show import numbers
 from blimpworks.evaluation.show import size as size_text
+from blimpworks.evaluation.suites import Suite
 from blimpworks.items import ALL
 from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.tables import ITEMS, SCORES, count_rows, read_parquet, read_table
@@ -372,3 +375,78 @@ def size_classes(tables: Tables) -> dict[str, Record]:
             note = "" if behind else nothing
         classes[model] = {"models": [*labels.values()], "gaps": behind[:MOST_GAPS], "note": note}
     return classes
+
+
+# Suites
+
+
+def _mean_of_groups(rows: pd.DataFrame, levels: Sequence[str]) -> Record:
+    """Return the mean of paradigms' accuracies in which the groups of each level count alike."""
+    weights = pd.Series(1.0, index=rows.index)
+    for number, level in enumerate(levels):
+        outer = rows.groupby([*levels[:number]]) if number else rows.groupby(lambda _: 0)
+        weights /= outer[level].transform("nunique")
+    weights /= rows.groupby([*levels])["n"].transform("size")
+    low, high = mean_interval(rows, weights.tolist())
+    return {"value": float((weights * rows["accuracy"]).sum()), "low": low, "high": high}
+
+
+def _rank_correlation(tables: Tables, model: str) -> Record:
+    """Return Spearman's correlation of a model's margins with people's ratings of the items."""
+    frames = []
+    for lang, path in tables.benchmark["items"].items():
+        items = read_parquet(Path(path), [*KEY, "rating"]).to_pandas()
+        if "rating" not in items:
+            raise UserError(
+                f"{path} has no people's ratings, with which the suite correlates margins; declare "
+                f"'rating' in the benchmark {tables.name}, or let the suite measure accuracy."
+            )
+        frames.append(tables.judgements[lang][model].merge(items, on=KEY))
+    rated = pd.concat(frames)[["margin", "rating"]].dropna()
+    value = float(rated["margin"].corr(rated["rating"], method="spearman"))
+    if math.isnan(value):
+        return {"value": None, "low": None, "high": None}
+    low, high = correlation_interval(value, len(rated), 1 + value**2 / 2)
+    return {"value": value, "low": low, "high": high, "n": len(rated)}
+
+
+def suite_rows(suite: Suite, tables_of: Mapping[str, Tables]) -> list[Record]:
+    """Return a row for each task of a suite that a model is run on (see ``card.SuiteTable``).
+
+    A model has no value for a task if it skipped all items of a paradigm.
+    """
+    rows = []
+    for task in suite.tasks:
+        tables = tables_of.get(task.benchmark)
+        if tables is None:
+            continue
+        frame = tables.accuracies[tables.accuracies["paradigm"] != ALL]
+        paradigms = {
+            (lang, paradigm)
+            for lang, path in tables.benchmark["items"].items()
+            for paradigm in read_parquet(Path(path), ["paradigm"])["paradigm"].unique().to_pylist()
+        }
+        models: dict[str, Record] = {}
+        for model in tables.benchmark["languages"]:
+            of_model = frame[frame["model"] == model]
+            judged = of_model.loc[of_model["n"] > 0, ["lang", "paradigm"]]
+            value: Record = {"value": None, "low": None, "high": None}
+            if {*judged.itertuples(index=False, name=None)} == paradigms:
+                value = (
+                    _mean_of_groups(of_model, task.mean)
+                    if task.measure == "accuracy"
+                    else _rank_correlation(tables, model)
+                )
+            counts = {key: int(of_model[key].sum()) for key in ("n", "skipped")}
+            models[model] = counts | value
+        rows.append(
+            {
+                "label": task.label,
+                "benchmark": task.benchmark,
+                "measure": task.measure,
+                "sampled": bool(tables.benchmark["all_items"]),
+                "models": models,
+                "printed": dict(task.printed),
+            }
+        )
+    return rows

@@ -44,6 +44,7 @@ from blimpworks.evaluation.request import (
     write_models,
 )
 from blimpworks.evaluation.run import TARGET, claimed, run_quietly, run_snakemake, snakemake_command
+from blimpworks.evaluation.suites import read_suite
 from blimpworks.evaluation.terminal import print_card
 from blimpworks.files import write_text
 from blimpworks.models.checkpoint import refuse_quantised
@@ -101,7 +102,9 @@ class Evaluation:
     data: str = AUTO
     """Name of a template, or ``auto``."""
     benchmarks: Sequence[str] = ()
-    """Empty for all benchmarks of the template that the models can run."""
+    """Empty for those of the suite, or all of the template that the models can run."""
+    suite: str | None = None
+    """Name of a suite, or path of its file."""
     languages: Sequence[str] = ()
     """ISO 639-3 codes; empty for the languages of the named benchmarks, or of the template."""
     limit: int | None = None
@@ -177,8 +180,15 @@ class Evaluation:
         if billions > LARGE and self.profile is None and not this_machine().gpus_gb:
             shard = max(SMALLEST_SHARD, round(1000 * LARGE / billions))
             settings["scoring"] = {**template.get("scoring", {}), "shard": shard}
-        if self.sensitivity:
-            settings["report_card"] = {"sensitivity": True}
+        card: dict[str, Any] = {"sensitivity": True} if self.sensitivity else {}
+        if self.suite is not None:
+            card["suite"] = self.suite
+            first_token = read_suite(self.suite).first_token
+            if first_token is not None and "first_token" not in self.overrides:
+                scoring = settings.get("scoring", template.get("scoring", {}))
+                settings["scoring"] = {**scoring, "first_token": first_token}
+        if card:
+            settings["report_card"] = card
         return settings
 
     def listing(self) -> str:
@@ -279,6 +289,12 @@ class Evaluation:
                 )
         settings["catalogue"]["models"] = f"{path}/{MODELS_FILE}"
         settings["models"] = [model.row.name for model in self.models]
+        if self.suite is not None:
+            by_suite = settings.get("scoring", {}).get("first_token", "by each model's files")
+            note = f"First token: {by_suite}, as in the suite."
+            if "first_token" in self.overrides:
+                note = "The suite's printed numbers may be with another first token than yours."
+            self.notes.append(note)
         # With the models of the repository, because the report card names them beside print.
         rows = {**repository_catalogue().models, **{m.row.name: m.row for m in self.models}}
         table = folder / MODELS_FILE

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from blimpworks.evaluation.card import MEAN, Benchmark, Card, Model, Record, Row
+from blimpworks.evaluation.card import MEAN, Benchmark, Card, Model, Record, Row, SuiteTable
 from blimpworks.items import ALL
 
 MOST_NAMED = 5
@@ -243,6 +243,54 @@ class CardText:
         shares = benchmark.get("unknown", {}).items()
         lines = (f"{self.label(model)} {percent(share)} %" for model, share in shares)
         return f"Unknown words: {', '.join(lines)} of all words." if shares else ""
+
+    def suite_table(self, suite: SuiteTable) -> tuple[list[str], list[list[str]]]:
+        """Return headings and rows of a suite's table, as texts; print stands after our models."""
+        models = dict.fromkeys(name for row in suite["rows"] for name in row["models"])
+        printed = dict.fromkeys(name for row in suite["rows"] for name in row["printed"])
+        headings = ["task", "n"]
+        for model in models:
+            headings += [self.label(model), "95 %"]
+        rows = []
+        for row in suite["rows"]:
+            is_share = row["measure"] == "accuracy"
+            cells = [row["label"], numbers(of_model["n"] for of_model in row["models"].values())]
+            for model in models:
+                found = row["models"].get(model, {"value": None, "low": None, "high": None})
+                bounds = (found["low"], found["high"])
+                if is_share or found["value"] is None:
+                    cells += [percent(found["value"]), interval(*bounds)]
+                else:
+                    cells += [nats(found["value"]), "–".join(map(nats, bounds))]
+            for name in printed:
+                value = row["printed"].get(name)
+                digits = 1 if is_share else 2
+                cells.append("" if value is None else f"{value:.{digits}f}")
+            rows.append(cells)
+        return [*headings, *printed], rows
+
+    def suite_notes(self, suite: SuiteTable) -> list[str]:
+        """Return sentences on a suite's numbers, and on tasks and items that are left out."""
+        measures = {row["measure"] for row in suite["rows"]}
+        explained = {
+            "accuracy": "Accuracies are in %, means of the paradigms' accuracies.",
+            "correlation": "Correlations (from −1 to 1) are Spearman's, with people's choices.",
+        }
+        notes = [text for measure, text in explained.items() if measure in measures]
+        if suite["address"]:
+            notes.append(f"Columns without interval are printed at {suite['address']}.")
+        if any(row["sampled"] for row in suite["rows"]):
+            notes.append("Ours are over a sample of the items, print is over all.")
+        for row in suite["rows"]:
+            for model, found in row["models"].items():
+                if found["skipped"]:
+                    notes.append(
+                        f"{row['label']}: {self.label(model)} skipped {found['skipped']:,} items."
+                    )
+        if suite["missing"]:
+            reasons = (f"{label} ({why})" for label, why in suite["missing"].items())
+            notes.append(f"Not run: {', '.join(reasons)}.")
+        return notes
 
     def verdict(self, test: Record) -> str:
         """Return a test's result as a phrase."""

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from blimpworks.evaluation import show
-from blimpworks.evaluation.card import MEAN, Benchmark, Card, Record, Row
+from blimpworks.evaluation.card import MEAN, Benchmark, Card, Record, Row, SuiteTable
 from blimpworks.items import ALL
 from blimpworks.scoring.tokens import AlignedWords
 
@@ -342,6 +342,15 @@ class _Terminal:
             self.sensitivity(benchmark)
         self.items(benchmark)
 
+    def suite(self, suite: SuiteTable) -> None:
+        """Print a suite's table: a column for each model and for each printed one."""
+        self.console.print()
+        self.rule(suite["label"])
+        headings, lines = self.text.suite_table(suite)
+        self.console.print(table(headings, lines))
+        for note in self.text.suite_notes(suite):
+            self.say(note, "dim")
+
     def rule(self, title: str) -> None:
         heading = Text(title, style="bold")
         self.console.rule(heading, style="none", characters="─", align="left")
@@ -376,6 +385,9 @@ def print_card(card: Card, console: Console) -> None:
     page.say(f"{card['campaign']}:{moment} by blimpworks {card['version']}{commit}.")
     for benchmark in card["benchmarks"]:
         page.benchmark(benchmark)
+    # Last, where a terminal shows it without scrolling.
+    if suite := card.get("suite"):
+        page.suite(suite)
     console.print()
     for line in (*card["files"], card["rerun"]):
         console.print(line, soft_wrap=True, highlight=False, markup=False)

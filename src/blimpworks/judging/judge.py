@@ -258,8 +258,8 @@ def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
     """Return the margin of each pair [n] in nats, and the divisor of its noise [n].
 
     A positive margin means that the model prefers the good sentence. Zero is a tie: rounding alone
-    can explain the difference (see ``resolution``). NaN: a sentence has no value. Noise in a sum of
-    log-probabilities is divided like the sums, at most by the shorter sentence's divisor.
+    can explain the difference (see ``scoring.tokens``). NaN: a sentence has no value. Noise in a
+    sum of log-probabilities is divided like the sums, at most by the shorter sentence's divisor.
     """
     bad = with_common_scores(good, bad)
     difference = totals(method, good) - totals(method, bad)

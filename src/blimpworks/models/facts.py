@@ -1,8 +1,9 @@
 """Find the facts of a model from its files: architecture, number format, size, start of texts.
 
 A policy names the tokens before a text's first token. It is a token's role (``bos``, ``eos``) or
-``token:TEXT``; ``tokenizer`` for the tokens that the tokenizer adds; ``likeliest`` for the start
-with the best scores; ``skip`` for no tokens. No code of a model is run.
+``token:TEXT``; ``tokenizer`` for the tokens that the tokenizer adds, and ``encoded`` for them or
+none; ``likeliest`` for the start with the best scores; ``skip`` for no tokens. No code of a model
+is run.
 """
 
 import logging
@@ -83,7 +84,8 @@ def _text_ids(tokenizer: Any, text: str, where: str) -> list[int]:
 def start_ids(tokenizer: Any, policy: str, where: str) -> list[int]:
     """Return the ids that a policy puts before each text.
 
-    There are none for ``skip``, and for ``likeliest`` before a start is chosen. Messages call the
+    There are none for ``skip``, for ``likeliest`` before a start is chosen, and for ``encoded`` if
+    the tokenizer adds nothing before a text. Messages call the
     model ``where``. Raises UserError if the tokenizer has no such token, adds nothing before a text
     (``tokenizer``), or cannot encode the string.
     """
@@ -94,6 +96,8 @@ def start_ids(tokenizer: Any, policy: str, where: str) -> list[int]:
         for character, escape in ESCAPES.items():
             text = text.replace(escape, character)
         return _text_ids(tokenizer, text, where)
+    if policy == "encoded":
+        return leading_ids(tokenizer)
     if policy == "tokenizer":
         ids, lack = leading_ids(tokenizer), "puts nothing before a text"
     else:

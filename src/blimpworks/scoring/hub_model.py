@@ -223,11 +223,11 @@ class HubEngine(Engine):
             moved = 0.0
             if self._dtype != torch.float32:
                 moved = gap_of_batches(self.logprobs, rows)
-        # In half precision some tokens may overflow; their sentences get a status.
-        if not any(isinstance(row, str) or np.isfinite(row[1:]).all() for row in native):
+        if not np.isfinite(repeat_gap):
             raise UserError(
-                f"{self._directory}: log-probabilities are no numbers in {str(self._dtype)[6:]}; "
-                "expected finite ones. Choose another dtype, or correct the weights."
+                f"{self._directory}: log-probabilities of random tokens are no numbers in "
+                f"{str(self._dtype)[6:]}; expected finite ones. Choose another dtype, or correct "
+                "the weights."
             )
         if not repeat_gap <= TOLERANCE[self._dtype] or not self._loads_alike(tensors):
             raise UserError(

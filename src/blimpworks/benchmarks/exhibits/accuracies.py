@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
+from blimpworks.analysis.statistics import correlation_interval
 from blimpworks.benchmarks.accuracies import HUMAN
 from blimpworks.benchmarks.exhibits.view import (
     PARADIGM,
@@ -25,7 +26,6 @@ from blimpworks.benchmarks.exhibits.view import (
     with_interval,
     with_people,
 )
-from blimpworks.benchmarks.verdicts import correlation_interval
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import SOURCE, Place, Tables, best_of_each, read_plain, where_of

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from scipy.stats import t as student
 
 from blimpworks.analysis.accuracy import wilson
+from blimpworks.analysis.statistics import correlation_interval
 from blimpworks.benchmarks.exhibits import describe, view
-from blimpworks.benchmarks.verdicts import correlation_interval
 from blimpworks.errors import UserError
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section, language_tag

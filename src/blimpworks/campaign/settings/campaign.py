@@ -83,6 +83,8 @@ class ReportCardOptions(Strict):
     and report the changed decisions."""
     worst: Positive = 10
     """Number of worst items shown for each model and benchmark."""
+    suite: str | None = None
+    """Suite whose table is shown: its name in ``config/suites``, or the path of its file."""
 
 
 class OwnModel(Strict):

@@ -1,0 +1,172 @@
+"""The BabyLM suite by us and by the challenge's pipeline: same model and lines, same decisions?
+
+python benchmarks/babylm.py PIPELINE DATA MODEL [--count N] [--suite NAME] [--cores N]
+
+PIPELINE is a checkout of babylm-org/babylm-eval, DATA a directory with ``blimp_filtered``,
+``supplement_filtered``, ``entity_tracking`` and ``wug_adj_nominalization`` (jsonl, plain or .xz),
+MODEL a causal model in Hugging Face's layout. Of each file the first N lines are taken (wug: all).
+
+The pipeline is run as it is, one call a task, as its ``eval_zero_shot.sh`` does; ours by one
+``blimpworks evaluate --suite``. Both clocks include the start of Python and loading the model.
+"""
+
+import argparse
+import json
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pandas as pd
+from kit import REPOSITORY
+
+from blimpworks.judging.sample import item_key
+
+TASKS = {
+    "babylm_blimp": ("blimp", "blimp_filtered"),
+    "babylm_supplement": ("blimp", "supplement_filtered"),
+    "babylm_entity_tracking": ("entity_tracking", "entity_tracking"),
+    "babylm_wug_adjectives": ("wug_adj", "wug_adj_nominalization"),
+}
+"""Task and folder of the pipeline, by our benchmark."""
+
+
+def first_lines(path, count):
+    """The first lines of a plain or compressed file; all for count None."""
+    opened = lzma.open if path.suffix == ".xz" else open
+    with opened(path, "rt", encoding="utf-8") as file:
+        return [line for number, line in enumerate(file) if count is None or number < count]
+
+
+def write_data(data, folder, count):
+    """Write benchmarks with local files, whose folders the pipeline reads too."""
+    for name, (task, subset) in TASKS.items():
+        files = folder / name / "babylm" / subset
+        files.mkdir(parents=True)
+        for path in sorted((data / subset).glob("*.jsonl*")):
+            lines = first_lines(path, None if task == "wug_adj" else count)
+            target = files / path.name.removesuffix(".xz")
+            target.write_text("".join(lines), encoding="utf-8")
+        declared = (REPOSITORY / "config/benchmarks" / name / "benchmark.yaml").read_text()
+        kept = [line for line in declared.splitlines() if not line.startswith("items:")]
+        (folder / name / "benchmark.yaml").write_text("\n".join(kept) + "\n", encoding="utf-8")
+
+
+def run(command, **options):
+    """Seconds that a command takes, which must succeed."""
+    begun = time.perf_counter()
+    done = subprocess.run(
+        [*map(str, command)], capture_output=True, text=True, check=False, **options
+    )
+    if done.returncode:
+        raise SystemExit(f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+    return time.perf_counter() - begun
+
+
+def theirs(pipeline, model, folder, name, output):
+    """Seconds, number of the report, and decisions [n] of a task by the pipeline."""
+    task, subset = TASKS[name]
+    seconds = run(
+        [sys.executable, "-m", "evaluation_pipeline.sentence_zero_shot.run", "--save_predictions",
+         "--model_path_or_name", model, "--backend", "causal", "--task", task,
+         "--data_path", folder / name / "babylm" / subset, "--output_dir", output],
+        cwd=pipeline / "strict", env=os.environ | {"PYTHONPATH": "."},
+    )  # fmt: skip
+    (report,) = output.rglob(f"{subset}/best_temperature_report.txt")
+    number = float(report.read_text().strip().splitlines()[-1])
+    predictions = json.loads((report.parent / "predictions.json").read_text())
+    return (
+        seconds,
+        number,
+        {u: [p["pred"] for p in e["predictions"]] for u, e in predictions.items()},
+    )
+
+
+def expected(folder, name):
+    """What the pipeline chooses when it is right, by its groups, in the order of lines."""
+    right = {}
+    task, subset = TASKS[name]
+    for path in sorted((folder / name / "babylm" / subset).glob("*.jsonl")):
+        for line in first_lines(path, None):
+            row = json.loads(line)
+            group, good = row.get("UID", path.stem), row.get("sentence_good")
+            if task == "entity_tracking":
+                group, good = f"{path.stem}_{row['numops']}_ops", row["options"][0]
+            elif task == "wug_adj":
+                group, good = task, row["sentences"].split("\t")[0]
+            right.setdefault(group, []).append(good)
+    return right
+
+
+def decisions(out, name):
+    """Our decisions by paradigm, in the order of lines, and near ties among them."""
+    (path,) = out.glob(f"results/judgements/{name}/*/eng.parquet")
+    (items,) = out.glob(f"results/items/{name}/eng.parquet")
+    rows = pd.read_parquet(path)
+    table = pd.read_parquet(items)
+    # An item of several conditions has a row for each.
+    order = table[item_key(table.columns)].drop_duplicates()
+    rows = rows[rows["method"] == rows["method"].iloc[0]].set_index("item_id").loc[order]
+    return rows.groupby("paradigm", sort=False, observed=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("pipeline", type=Path)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--suite", default="babylm-strict")
+    parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        model = shutil.copytree(options.model, folder / "model", copy_function=os.link)
+        write_data(options.data.resolve(), folder, options.count)
+        named = ",".join(str(folder / benchmark) for benchmark in TASKS)
+        out = folder / "ours"
+        our_seconds = run(
+            [sys.executable, "-m", "blimpworks", "evaluate", model, "--benchmarks", named,
+             "--suite", options.suite, "--data", "embedded", "--cores", options.cores,
+             "--out", out]
+        )  # fmt: skip
+        card = json.loads((out / "results/report_card/card.json").read_text())
+        rows = {row["benchmark"]: row for row in card["suite"]["rows"]}
+        print(
+            "| task | items | ours | pipeline | other decisions | of them near ties | pipeline, s |"
+        )
+        print("|---|--:|--:|--:|--:|--:|--:|")
+        total = 0.0
+        for benchmark in TASKS:
+            seconds, number, chosen = theirs(
+                options.pipeline.resolve(), model, folder, benchmark, folder / "theirs"
+            )
+            total += seconds
+            right = expected(folder, benchmark)
+            count = other = near = 0
+            for paradigm, judged in decisions(out, benchmark):
+                group = paradigm if paradigm in right else next(iter(right))
+                their = [
+                    text == good for text, good in zip(chosen[group], right[group], strict=True)
+                ]
+                differ = (judged["margin"] >= 0).to_numpy() != their
+                count, other = count + len(judged), other + int(differ.sum())
+                near += int((differ & judged["near_tie"].to_numpy()).sum())
+            (of_model,) = rows[benchmark]["models"].values()
+            scale = 1 if rows[benchmark]["measure"] == "correlation" else 100
+            print(
+                f"| {rows[benchmark]['label']} | {count:,} | {scale * of_model['value']:.2f} | "
+                f"{number:.2f} | {other} | {near} | {seconds:.0f} |"
+            )
+        times = total / our_seconds
+        print(
+            f"\nBlimpworks {our_seconds:.0f} s, pipeline {total:.0f} s: {times:.1f} times as fast"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Read suites, ``config/suites/NAME.yaml``: benchmarks that together give a table of numbers.
+
+The workflow loads this module, so it has no heavy imports.
+"""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from blimpworks.campaign.settings.base import parse_yaml
+from blimpworks.campaign.settings.scoring import FirstToken
+from blimpworks.errors import UserError
+from blimpworks.records.job import REPOSITORY
+from blimpworks.strict import Label, Strict
+
+FOLDER = "config/suites"
+
+
+class Task(Strict):
+    """A benchmark of a suite, and how its results make one number."""
+
+    benchmark: str
+    label: Label = Field(min_length=1)
+    """Name in the suite's table."""
+    measure: Literal["accuracy", "correlation"] = "accuracy"
+    """``accuracy``: mean of accuracies. ``correlation``: Spearman's correlation of the items'
+    margins with people's ratings."""
+    mean: tuple[Literal["lang", "phenomenon", "paradigm"], ...] = ("paradigm",)
+    """Groups of items that count alike, the widest first: ``[phenomenon, paradigm]`` is the mean
+    over phenomena of the means over their paradigms."""
+    printed: Mapping[str, float] = Field(default={})
+    """Printed numbers by model: accuracies in percent, or correlations."""
+
+
+class Suite(Strict):
+    """Benchmarks that together give a table of numbers, as a shared task prints it."""
+
+    label: Label = Field(min_length=1)
+    address: str = Field("", pattern=r"^(https?://[^\s\"'<>]+)?$")
+    """Address of the printed numbers."""
+    first_token: FirstToken | None = None
+    """What conditions the first token of causal models; null: what the model's files say."""
+    tasks: Annotated[tuple[Task, ...], Field(min_length=1)]
+    missing: Mapping[str, Label] = Field(default={})
+    """Tasks of the original that are not run here, with the reason."""
+
+    @model_validator(mode="after")
+    def _once_each(self) -> "Suite":
+        names = [task.benchmark for task in self.tasks]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"tasks name the benchmark {twice!r} twice; keep one")
+        return self
+
+
+def read_suite(name: str) -> Suite:
+    """Read a suite by its name or the path of its file. Raises UserError for an unknown one."""
+    path = Path(name) if name.endswith(".yaml") else REPOSITORY / FOLDER / f"{name}.yaml"
+    if not path.is_file():
+        names = sorted(file.stem for file in (REPOSITORY / FOLDER).glob("*.yaml"))
+        close = get_close_matches(name, names, n=1, cutoff=0.5)
+        hint = f"Did you mean {close[0]!r}?" if close else "Correct it."
+        raise UserError(
+            f"suite {name!r} is no file ({path}); expected {', '.join(names)}, or the path of a "
+            f"file that ends in .yaml. {hint}"
+        )
+    return parse_yaml(Suite, path, "suite of benchmarks")
