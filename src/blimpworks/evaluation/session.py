@@ -103,10 +103,10 @@ class Evaluation:
     """Name of a template, or ``auto``."""
     benchmarks: Sequence[str] = ()
     """Empty for those of the suite, or all of the template that the models can run."""
-    suite: str | None = None
-    """Name of a suite, or path of its file."""
     languages: Sequence[str] = ()
     """ISO 639-3 codes; empty for the languages of the named benchmarks, or of the template."""
+    suite: str | None = None
+    """Name of a suite, or path of its file."""
     limit: int | None = None
     """Most items of each benchmark and language; None for all."""
     mirror: Path | None = None
