@@ -48,7 +48,7 @@ class Source:
     @property
     def annotated(self) -> Words:
         """Words of the task's resource, with their annotation."""
-        return self.resources.forms if self.task.resource == "forms" else self.resources.words
+        return self.resources.forms if self.task.resource == "forms" else self.resources.lexicon
 
     @cached_property
     def words(self) -> list[str]:
