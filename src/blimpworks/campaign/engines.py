@@ -22,7 +22,7 @@ from blimpworks.records.digest import ENGINES, entries_of
 FORMATS = ("float32", "bfloat16", "float16")
 POLICIES = ("bos", "eos", "tokenizer", "encoded", "likeliest", "skip")
 """Conditions of the first token, besides any one token (``token:TEXT``)."""
-SETTINGS = ("dtype", "first_token")
+ENGINE_SETTINGS = ("dtype", "first_token")
 MODEL = "model"
 """Value of a setting that keeps each model's value in the catalogue."""
 SHARED = "train"
@@ -122,7 +122,7 @@ class Engine:
 
 
 _HERE, _ANSWERS = "blimpworks.scoring", "blimpworks.generation"
-ROWS = (
+ENGINE_ROWS = (
     Engine(
         name="transformers",
         scorers={
@@ -212,7 +212,7 @@ def engines() -> Mapping[str, Engine]:
 
     Raises UserError for one of another distribution that cannot be used.
     """
-    rows = {row.name: row for row in ROWS}
+    rows = {row.name: row for row in ENGINE_ROWS}
     for entry in entries_of(ENGINES):
         try:
             row = entry.load()
@@ -294,7 +294,7 @@ def choose_engine(name: str, architecture: str, model: object, requested: object
     """
     scorer = find_scorer(name, architecture)
     settings, unmet = {}, []
-    for setting in SETTINGS:
+    for setting in ENGINE_SETTINGS:
         of_model, of_request = getattr(model, setting), getattr(requested, setting)
         settings[setting] = scorer.settle(setting, of_model, of_request)
         if reason := obstacle(name, architecture, {setting: of_request}):
@@ -306,7 +306,7 @@ def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str |
     """Return why the engine ``name`` cannot score with ``settings``; None if it can."""
     if (name, architecture) not in scorers():
         return f"the engine {name} runs no {architecture} models"
-    for setting in SETTINGS:
+    for setting in ENGINE_SETTINGS:
         possible = getattr(scorers()[name, architecture], setting)
         requested = settings.get(setting, MODEL)
         if requested.partition(":")[0] not in (MODEL, *possible):
@@ -317,7 +317,7 @@ def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str |
     return None
 
 
-class Comparison(NamedTuple):
+class ParityVariants(NamedTuple):
     """Variants of scoring that a parity report compares with a reference."""
 
     reference: str
@@ -326,12 +326,12 @@ class Comparison(NamedTuple):
 
 def comparison_of(
     architecture: str, reference: str | None, variants: Sequence[str] | None
-) -> Comparison:
+) -> ParityVariants:
     """Return the reference and variants of a parity report; None stands for the defaults."""
     engine = default_engine(architecture)
     scorer = engine.scorers[architecture]
     usual = [":".join(filter(None, (engine.name, s))) for s in (scorer.reference, *scorer.variants)]
-    return Comparison(reference or usual[0], (*(usual[1:] if variants is None else variants),))
+    return ParityVariants(reference or usual[0], (*(usual[1:] if variants is None else variants),))
 
 
 GENERATION_ARCHITECTURE = "causal"

@@ -21,7 +21,6 @@ from blimpworks.campaign.engines import find_engine
 from blimpworks.errors import UserError
 from blimpworks.evaluation import judged, measured, show
 from blimpworks.evaluation.card import (
-    ALL,
     FORMAT,
     MEAN,
     Benchmark,
@@ -42,13 +41,14 @@ from blimpworks.exhibits.render import latex_text, markdown_text
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.lm_eval import metric_name, sanitized
+from blimpworks.items import ALL
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import facts_of
 from blimpworks.records.reading import record_of
 from blimpworks.scoring.shards import read_manifest
 from blimpworks.tables import ACCURACIES, PARITY, read_table
 
-FOLDER = Path(__file__).parent
+PACKAGE_DIR = Path(__file__).parent
 # Named in full, so that a record's digest of the code covers them.
 TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
 MAIN = "acc"
@@ -68,7 +68,7 @@ def _detailed(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
 def page_of(card: Card) -> str:
     """Return the card's page as HTML."""
     environment = Environment(
-        loader=FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(PACKAGE_DIR), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["tag"] = langcodes.standardize_tag
     for name in ("percent", "points", "nats", "p_value", "ties", "size"):
@@ -79,7 +79,7 @@ def page_of(card: Card) -> str:
         text=show.CardText(card),
         detailed=_detailed,
         # Safe as markup, because the file is part of this package.
-        style=Markup((FOLDER / STYLE).read_text(encoding="utf-8")),  # noqa: S704
+        style=Markup((PACKAGE_DIR / STYLE).read_text(encoding="utf-8")),  # noqa: S704
     )
 
 

@@ -20,7 +20,6 @@ from blimpworks.errors import UserError, reading
 from blimpworks.evaluation.suites import read_suite
 from blimpworks.files import load_json
 
-ALL = "all"
 FORMAT: Literal[2] = 2
 """Version of the file; it changes with the meaning of a field."""
 MEAN = "mean"

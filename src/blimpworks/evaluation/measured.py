@@ -19,11 +19,12 @@ from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
 from blimpworks.analysis.statistics import KEY, correlation_interval
 from blimpworks.errors import UserError
-from blimpworks.evaluation.card import ALL, MEAN, Record, Row
+from blimpworks.evaluation.card import MEAN, Record, Row
 from blimpworks.evaluation.judged import Cells, Tables
 from blimpworks.evaluation.show import numbers
 from blimpworks.evaluation.show import size as size_text
 from blimpworks.evaluation.suites import Suite
+from blimpworks.items import ALL
 from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.tables import ITEMS, SCORES, count_rows, read_parquet, read_table
 

@@ -51,7 +51,7 @@ from blimpworks.models.checkpoint import refuse_quantised
 from blimpworks.records.job import REPOSITORY
 from blimpworks.retrieval.preflight import refuse_unreachable
 
-SOURCE = "the evaluation"
+SETTINGS_NAME = "the evaluation"
 """Name of the settings in messages, before they are in a file."""
 TEMPLATES = "config/evaluation"
 """Folder of templates: a campaign for each choice of data."""
@@ -78,7 +78,7 @@ def enter_repository() -> None:
 
 def checked(settings: Mapping[str, Any]) -> Layout:
     """Check settings, and return the layout of their campaign. Raises UserError for wrong ones."""
-    layout = layout_of(check_campaign({**settings}, SOURCE))
+    layout = layout_of(check_campaign({**settings}, SETTINGS_NAME))
     check_papers(layout.campaign, layout.catalogue)
     return layout
 
@@ -103,10 +103,10 @@ class Evaluation:
     """Name of a template, or ``auto``."""
     benchmarks: Sequence[str] = ()
     """Empty for those of the suite, or all of the template that the models can run."""
-    suite: str | None = None
-    """Name of a suite, or path of its file."""
     languages: Sequence[str] = ()
     """ISO 639-3 codes; empty for the languages of the named benchmarks, or of the template."""
+    suite: str | None = None
+    """Name of a suite, or path of its file."""
     limit: int | None = None
     """Most items of each benchmark and language; None for all."""
     mirror: Path | None = None
@@ -195,7 +195,7 @@ class Evaluation:
         """Return the list of benchmarks, with languages, numbers of items, and files on disk."""
         enter_repository()
         self.choose_data()
-        campaign = check_campaign(self.settings(FOLDER), SOURCE)
+        campaign = check_campaign(self.settings(FOLDER), SETTINGS_NAME)
         return f"{self.notes[0]}\n\n{listing_text(list_benchmarks(campaign))}"
 
     def resolve(self, arguments: Sequence[str]) -> None:
@@ -267,7 +267,7 @@ class Evaluation:
         path = as_setting(folder)
         settings = self.settings(path)
         if self.benchmarks and not self.languages:
-            languages, unpinned = own_languages(check_campaign(settings, SOURCE))
+            languages, unpinned = own_languages(check_campaign(settings, SETTINGS_NAME))
             if unpinned:
                 self.notes.append(
                     f"Left out: {', '.join(unpinned)}, since these data skip treebank files "

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Card, Model, Record, Row, SuiteTable
+from blimpworks.evaluation.card import MEAN, Benchmark, Card, Model, Record, Row, SuiteTable
+from blimpworks.items import ALL
 
-FEW = 5
+MOST_NAMED = 5
 """Most languages with skipped items that a line names."""
 
 BASELINES = {
@@ -104,8 +105,8 @@ def counts(row: Row, models: Iterable[str], key: Literal["models", "skipped"] = 
 
 
 def _few(texts: Sequence[str], comma: str = ", ") -> str:
-    remaining = [f"{len(texts) - FEW} more"] if len(texts) > FEW else []
-    return comma.join([*texts[:FEW], *remaining])
+    remaining = [f"{len(texts) - MOST_NAMED} more"] if len(texts) > MOST_NAMED else []
+    return comma.join([*texts[:MOST_NAMED], *remaining])
 
 
 def skipped_phrase(skipped: Record, unit: str) -> str:
@@ -255,12 +256,12 @@ class CardText:
             is_share = row["measure"] == "accuracy"
             cells = [row["label"], numbers(of_model["n"] for of_model in row["models"].values())]
             for model in models:
-                found = row["models"].get(model, {"value": None, "low": None, "high": None})
-                bounds = (found["low"], found["high"])
-                if is_share or found["value"] is None:
-                    cells += [percent(found["value"]), interval(*bounds)]
+                result = row["models"].get(model, {"value": None, "low": None, "high": None})
+                bounds = (result["low"], result["high"])
+                if is_share or result["value"] is None:
+                    cells += [percent(result["value"]), interval(*bounds)]
                 else:
-                    cells += [nats(found["value"]), "–".join(map(nats, bounds))]
+                    cells += [nats(result["value"]), "–".join(map(nats, bounds))]
             for name in printed:
                 value = row["printed"].get(name)
                 digits = 1 if is_share else 2
@@ -281,10 +282,10 @@ class CardText:
         if any(row["sampled"] for row in suite["rows"]):
             notes.append("Ours are over a sample of the items, print is over all.")
         for row in suite["rows"]:
-            for model, found in row["models"].items():
-                if found["skipped"]:
+            for model, result in row["models"].items():
+                if result["skipped"]:
                     notes.append(
-                        f"{row['label']}: {self.label(model)} skipped {found['skipped']:,} items."
+                        f"{row['label']}: {self.label(model)} skipped {result['skipped']:,} items."
                     )
         if suite["missing"]:
             reasons = (f"{label} ({why})" for label, why in suite["missing"].items())
