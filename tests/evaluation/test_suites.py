@@ -1,10 +1,18 @@
 """Suites: benchmarks that together give a table of numbers beside printed ones."""
 
+import json
+import re
+import shutil
+
 import pytest
 
-from blimpworks.campaign.registry import benchmarks
+from blimpworks.benchmarks.build import named_files, read_items
+from blimpworks.benchmarks.declaration import Declaration
+from blimpworks.campaign.load import read_anew
+from blimpworks.campaign.registry import FOLDERS, benchmarks
 from blimpworks.errors import UserError
 from blimpworks.evaluation.build import build_card
+from blimpworks.evaluation.session import Evaluation
 from blimpworks.evaluation.show import CardText
 from blimpworks.evaluation.suites import FOLDER, Suite, read_suite
 from support.card_kit import MARGINS, facts, write_evaluation
@@ -70,7 +78,10 @@ def test_a_benchmark_without_ratings_is_one_sentence(tmp_path):
 @pytest.mark.parametrize("path", sorted((REPOSITORY / FOLDER).glob("*.yaml")), ids=lambda p: p.stem)
 def test_a_shipped_suite_names_benchmarks_that_exist(path):
     suite = read_suite(path.stem)
-    assert {task.benchmark for task in suite.tasks} <= {*benchmarks()}
+    assert {task.benchmark for task in suite.tasks if not task.local} <= {*benchmarks()}
+    for task in suite.tasks:
+        if task.local:
+            assert Declaration.read(path.with_suffix("") / task.benchmark / "benchmark.yaml").items
 
 
 @pytest.mark.parametrize(
@@ -89,3 +100,75 @@ def test_a_wrong_suite_is_one_sentence(text, says, tmp_path):
     path.write_text(text or "", encoding="utf-8")
     with pytest.raises(UserError, match=says):
         read_suite("babylm-strickt" if text is None else str(path))
+
+
+# Files in the layout of the challenge's data, with items of our own.
+LOCAL = {
+    "comps": {
+        "comps_base": {
+            "prefix_acceptable": "a robin", "prefix_unacceptable": "a spoon",
+            "property_phrase": "can fly.",
+        },
+    },
+    "ewok_filtered": {
+        "social-relations": {
+            "Domain": "social-relations", "ContextType": "direct", "ContextDiff": "antonym",
+            "TargetDiff": "swap", "Context1": "Kim is the boss of Lee.",
+            "Context2": "Lee is the boss of Kim.", "Target1": "Kim pays Lee.",
+            "Target2": "Lee pays Kim.",
+        },
+    },
+    "wug_past_tense": {"wug_past_tense": {"sentences": "I glinged\tI glang", "ratio": 0.4}},
+}  # fmt: skip
+READ = {
+    "babylm_comps": ("a robin can fly.", "a spoon can fly.", "can fly.", "can fly."),
+    "babylm_ewok": (
+        "Kim is the boss of Lee. Kim pays Lee.", "Kim is the boss of Lee. Lee pays Kim.",
+        "Kim pays Lee.", "Lee pays Kim.",
+    ),
+    "babylm_wug_past": ("I glinged", "I glang", "glinged", "glang"),
+}  # fmt: skip
+
+
+def write_local(folder, suite):
+    """The user's data of each task, and the shipped suite without its numbers of items."""
+    shutil.copytree(REPOSITORY / FOLDER / suite, folder / suite)
+    shutil.copy(REPOSITORY / FOLDER / f"{suite}.yaml", folder)
+    for declaration in folder.rglob("benchmark.yaml"):
+        text = declaration.read_text(encoding="utf-8")
+        declaration.write_text(re.sub(r"items: \d+\n", "", text), encoding="utf-8")
+    for name, files in LOCAL.items():
+        for file, row in files.items():
+            path = folder / "data" / name / f"{file}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    return str(folder / f"{suite}.yaml"), folder / "data"
+
+
+def test_tasks_whose_files_the_user_has_are_read_from_there(tmp_path, monkeypatch):
+    monkeypatch.setenv(FOLDERS, "")
+    suite, data = write_local(tmp_path, "babylm-strict")
+    evaluation = Evaluation(suite=suite, suite_data=data)
+    try:
+        evaluation.add_local_tasks(tmp_path / "out")
+    finally:
+        monkeypatch.undo()
+        read_anew()
+    assert evaluation.benchmarks == (*READ,)
+    assert evaluation.notes == []
+    for name, (good, bad, *regions) in READ.items():
+        declared = Declaration.read(tmp_path / "out/declared" / name / "benchmark.yaml")
+        (pair,) = read_items(declared, named_files(declared, [], tmp_path), [])
+        assert (pair.good, pair.bad) == (good, bad)
+        spans = pair.regions
+        assert [good[slice(*spans[:2])], bad[slice(*spans[2:])]] == regions
+
+
+def test_tasks_whose_files_are_nowhere_are_named_before_the_run(tmp_path):
+    evaluation = Evaluation(suite="babylm-strict", suite_data=tmp_path)
+    evaluation.add_local_tasks(tmp_path / "out")
+    assert evaluation.benchmarks == ()
+    assert [note.partition(". ")[0] for note in evaluation.notes] == [
+        "Not run: COMPS", "Not run: EWoK", "Not run: Wug past tense",
+    ]  # fmt: skip
+    assert "the folder comps by --suite-data" in evaluation.notes[0]

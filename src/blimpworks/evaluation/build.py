@@ -200,7 +200,7 @@ def _suite(facts: Facts, tables: Mapping[str, Tables]) -> SuiteTable | None:
         return None
     suite = Suite.model_validate(facts["suite"])
     not_run = {
-        task.label: "no model of this evaluation is run on it"
+        task.label: f"its data are at {task.source}" if task.local else "not in this evaluation"
         for task in suite.tasks
         if task.benchmark not in tables
     }

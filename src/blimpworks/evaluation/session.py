@@ -1,6 +1,7 @@
 """Run an evaluation: resolve models, write the campaign, run it, and print the report card."""
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, field, replace
@@ -44,7 +45,7 @@ from blimpworks.evaluation.request import (
     write_models,
 )
 from blimpworks.evaluation.run import TARGET, claimed, run_quietly, run_snakemake, snakemake_command
-from blimpworks.evaluation.suites import read_suite
+from blimpworks.evaluation.suites import read_suite, suite_file
 from blimpworks.evaluation.terminal import print_card
 from blimpworks.files import write_text
 from blimpworks.models.checkpoint import refuse_quantised
@@ -60,6 +61,8 @@ LARGE = 0.5
 SMALLEST_SHARD = 20
 """Fewest sentences in a shard; progress is shown and saved after each shard."""
 AUTO, EMBEDDED, RELEASED = "auto", "embedded", "released"
+DECLARED = "declared"
+"""Folder in an evaluation for benchmarks of the suite whose files the user has."""
 FOLDER = "evaluations"
 """Default folder of evaluations, in the current directory."""
 
@@ -105,8 +108,6 @@ class Evaluation:
     """Empty for those of the suite, or all of the template that the models can run."""
     languages: Sequence[str] = ()
     """ISO 639-3 codes; empty for the languages of the named benchmarks, or of the template."""
-    suite: str | None = None
-    """Name of a suite, or path of its file."""
     limit: int | None = None
     """Most items of each benchmark and language; None for all."""
     mirror: Path | None = None
@@ -119,6 +120,10 @@ class Evaluation:
     """Profile of Snakemake; None to run on this machine."""
     cores: int = 1
     dry_run: bool = False
+    suite: str | None = None
+    """Name of a suite, or path of its file."""
+    suite_data: Path | None = None
+    """Directory with a folder of files for each of the suite's tasks with ``local``."""
     models: list[ResolvedModel] = field(default_factory=list)
     template: dict[str, Any] = field(default_factory=dict)
     """Settings of the template that belongs to the data."""
@@ -289,12 +294,11 @@ class Evaluation:
                 )
         settings["catalogue"]["models"] = f"{path}/{MODELS_FILE}"
         settings["models"] = [model.row.name for model in self.models]
-        if self.suite is not None:
-            by_suite = settings.get("scoring", {}).get("first_token", "by each model's files")
-            note = f"First token: {by_suite}, as in the suite."
-            if "first_token" in self.overrides:
-                note = "The suite's printed numbers may be with another first token than yours."
-            self.notes.append(note)
+        if self.suite is not None and "first_token" in self.overrides:
+            self.notes.append("The suite's printed numbers may be with another first token.")
+        elif self.suite is not None and "first_token" in settings.get("scoring", {}):
+            start = f"as the suite has it ({settings['scoring']['first_token']})"
+            self.models = [replace(model, start=start) for model in self.models]
         # With the models of the repository, because the report card names them beside print.
         rows = {**repository_catalogue().models, **{m.row.name: m.row for m in self.models}}
         table = folder / MODELS_FILE
@@ -317,6 +321,28 @@ class Evaluation:
             )
         return layout
 
+    def add_local_tasks(self, folder: Path) -> None:
+        """Declare the suite's tasks whose files the user has, in ``folder``; note the others."""
+        if self.suite is None:
+            return
+        declarations = suite_file(self.suite).with_suffix("")
+        for task in read_suite(self.suite).tasks:
+            if task.local is None or task.benchmark in self.benchmarks:
+                continue
+            if self.suite_data is None or not (self.suite_data / task.local).is_dir():
+                self.notes.append(
+                    f"Not run: {task.label}. Its data are at {task.source}; name a directory with "
+                    f"the folder {task.local} by --suite-data."
+                )
+                continue
+            declared = folder / DECLARED / task.benchmark
+            shutil.rmtree(declared, ignore_errors=True)
+            # Copies keep the time of change, so that nothing is made again without need.
+            shutil.copytree(self.suite_data / task.local, declared)
+            shutil.copy2(declarations / task.benchmark / "benchmark.yaml", declared)
+            declare([declared])
+            self.benchmarks = (*self.benchmarks, task.benchmark)
+
     def run(self, arguments: Sequence[str], out: Path | None) -> None:
         """Evaluate models into ``out`` (default: evaluations/MODEL), and print the report card."""
         # Before the directory changes, because paths are relative to the user's directory.
@@ -326,8 +352,9 @@ class Evaluation:
         enter_repository()
         if folder.exists() and not folder.is_dir():
             raise UserError(f"--out is {folder}, which is a file; name a directory.")
-        # A refused request may have written the table of models.
-        names = {path.name for path in folder.iterdir()} - {MODELS_FILE} if folder.is_dir() else ()
+        # A refused request may have written the table of models, and declared tasks.
+        names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+        names -= {MODELS_FILE, DECLARED}
         if names and CAMPAIGN_FILE not in names:
             raise UserError(
                 f"--out is {folder}, which holds other things and no {CAMPAIGN_FILE}; name a new "
@@ -335,6 +362,7 @@ class Evaluation:
             )
         console = Console(stderr=True)
         with claimed(folder) as lock:
+            self.add_local_tasks(folder)
             layout = self.prepare(folder)
             campaign, catalogue, groups = layout.campaign, layout.catalogue, layout.groups
             path = folder / CAMPAIGN_FILE
