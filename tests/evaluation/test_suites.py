@@ -48,14 +48,14 @@ def test_print_stands_beside_ours_and_skipped_items_are_named(tmp_path):
     assert headings == ["task", "n", "Small model", "95 %", "Large model", "95 %", "Peer"]
     assert rows[0][:2] == ["Agreement", "11–12"]
     assert rows[0][-1] == "71.2"
-    assert "Agreement: Small model skipped 1 items." in text.suite_notes(shown)
+    assert "Agreement: Small model skipped 1 of 12 items." in text.suite_notes(shown)
 
 
 def test_a_model_that_skipped_a_whole_paradigm_has_no_number(tmp_path):
     margins = MARGINS | {"deu": {"small": ["too_long"] * 4, "large": [1, 1, 3, 4]}}
     shown, text = table(write_evaluation(tmp_path, margins_of=margins))
     (row,) = shown["rows"]
-    assert row["models"]["small"]["value"] is None
+    assert (row["models"]["small"]["value"], row["models"]["small"]["skipped"]) == (None, 4)
     assert row["models"]["large"]["value"] is not None
     assert text.suite_table(shown)[1][0][2:4] == ["–", ""]
 

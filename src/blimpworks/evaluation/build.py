@@ -195,10 +195,13 @@ def _benchmark(tables: Tables) -> Benchmark:
     }
 
 
-def _suite(facts: Facts, tables: Mapping[str, Tables]) -> SuiteTable | None:
+def _suite(
+    facts: Facts, tables: Mapping[str, Tables], benchmarks: Sequence[Benchmark]
+) -> SuiteTable | None:
     if not facts["suite"]:
         return None
     suite = Suite.model_validate(facts["suite"])
+    totals = {entry["name"]: show.totals(entry)[0] for entry in benchmarks}
     not_run = {
         task.label: f"its data are at {task.source}" if task.local else "not in this evaluation"
         for task in suite.tasks
@@ -207,7 +210,7 @@ def _suite(facts: Facts, tables: Mapping[str, Tables]) -> SuiteTable | None:
     return {
         "label": suite.label,
         "address": suite.address,
-        "rows": measured.suite_rows(suite, tables),
+        "rows": measured.suite_rows(suite, tables, totals),
         "missing": {**not_run, **suite.missing},
     }
 
@@ -246,7 +249,7 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
         "models": {name: _model(model) for name, model in facts["models"].items()},
         "benchmarks": benchmarks,
         "tests": sum(len(benchmark["tests"]) for benchmark in benchmarks),
-        "suite": _suite(facts, tables),
+        "suite": _suite(facts, tables, benchmarks),
     }
 
 

@@ -410,10 +410,13 @@ def _rank_correlation(tables: Tables, model: str) -> Record:
     return {"value": value, "low": low, "high": high, "n": len(rated)}
 
 
-def suite_rows(suite: Suite, tables_of: Mapping[str, Tables]) -> list[Record]:
+def suite_rows(
+    suite: Suite, tables_of: Mapping[str, Tables], totals: Mapping[str, Row]
+) -> list[Record]:
     """Return a row for each task of a suite that a model is run on (see ``card.SuiteTable``).
 
-    A model has no value for a task if it skipped all items of a paradigm.
+    ``totals`` are the rows over all items, by benchmark. A model has no value for a task if it
+    skipped all items of a paradigm.
     """
     rows = []
     for task in suite.tasks:
@@ -437,8 +440,11 @@ def suite_rows(suite: Suite, tables_of: Mapping[str, Tables]) -> list[Record]:
                     if task.measure == "accuracy"
                     else _rank_correlation(tables, model)
                 )
-            counts = {key: int(of_model[key].sum()) for key in ("n", "skipped")}
-            models[model] = counts | value
+            total = totals[task.benchmark]
+            models[model] = value | {
+                "n": total["models"].get(model, {"n": 0})["n"],
+                "skipped": total["skipped"].get(model, {"n": 0})["n"],
+            }
         rows.append(
             {
                 "label": task.label,

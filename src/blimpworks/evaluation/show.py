@@ -284,9 +284,9 @@ class CardText:
         for row in suite["rows"]:
             for model, result in row["models"].items():
                 if result["skipped"]:
-                    notes.append(
-                        f"{row['label']}: {self.label(model)} skipped {result['skipped']:,} items."
-                    )
+                    of = result["n"] + result["skipped"]
+                    lost = f"skipped {result['skipped']:,} of {of:,} items"
+                    notes.append(f"{row['label']}: {self.label(model)} {lost}.")
         if suite["missing"]:
             reasons = (f"{label} ({why})" for label, why in suite["missing"].items())
             notes.append(f"Not run: {', '.join(reasons)}.")
