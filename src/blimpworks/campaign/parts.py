@@ -269,8 +269,7 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
 
 def is_usable(campaign: Campaign, row: Pinned) -> bool:
     """Return whether the campaign retrieves a file: a pinned one, or one that it must have."""
-    optional = row.sha256_optional or campaign.unpinned == "error"
-    return optional or row.is_pinned(campaign.checksums)
+    return row.sha256_optional or row.is_pinned(campaign.checksums) or campaign.unpinned == "error"
 
 
 def released_corpus(
