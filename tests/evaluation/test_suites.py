@@ -12,6 +12,7 @@ from blimpworks.campaign.load import read_anew
 from blimpworks.campaign.registry import FOLDERS, benchmarks
 from blimpworks.errors import UserError
 from blimpworks.evaluation.build import build_card
+from blimpworks.evaluation.checkpoints import checkpoints_of, curves, training_of
 from blimpworks.evaluation.session import Evaluation
 from blimpworks.evaluation.show import CardText
 from blimpworks.evaluation.suites import FOLDER, Suite, read_suite
@@ -172,3 +173,50 @@ def test_tasks_whose_files_are_nowhere_are_named_before_the_run(tmp_path):
         "Not run: COMPS", "Not run: EWoK", "Not run: Wug past tense",
     ]  # fmt: skip
     assert "the folder comps by --suite-data" in evaluation.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("chck_20M", 2e7), ("step3000", 3000), ("v2-1.5b", 1.5e9), ("main", None), ("900k", 9e5)],
+)
+def test_the_last_number_of_a_name_says_how_long_a_checkpoint_was_trained(name, number):
+    assert training_of(name) == number
+
+
+def test_checkpoints_are_folders_in_the_order_of_training(tmp_path):
+    for name in ("chck_10M", "chck_9M", "chck_100M", "other", "chck_last"):
+        (tmp_path / name).mkdir()
+    expected = [f"{tmp_path}/chck_{number}M" for number in (9, 10, 100)]
+    assert checkpoints_of(str(tmp_path), "chck_*M") == expected
+    with pytest.raises(UserError, match=r"no checkpoint whose name fits 'step.*it has chck_100M"):
+        checkpoints_of(str(tmp_path), "step*")
+    with pytest.raises(UserError, match="checkpoint 'chck_last' has no number"):
+        checkpoints_of(str(tmp_path), "chck_*")
+
+
+def test_a_curve_has_a_point_for_each_checkpoint_and_a_panel_for_each_task(tmp_path):
+    shown, _ = table(write_evaluation(tmp_path))
+    drawn = curves(shown, {"small": "chck_1M", "large": "chck_10M"})
+    (panel,) = drawn.figure.axes
+    (line, dashed) = panel.get_lines()
+    assert line.get_xdata().tolist() == [1e6, 1e7]
+    values = [shown["rows"][0]["models"][name]["value"] for name in ("small", "large")]
+    assert line.get_ydata().tolist() == pytest.approx([100 * value for value in values])
+    assert [*dashed.get_ydata()] == [71.25, 71.25]
+    assert [cell.column for cell in drawn.cells] == ["chck_1M", "chck_10M"]
+
+
+def test_of_more_than_two_models_each_is_a_row(tmp_path):
+    shown, text = table(write_evaluation(tmp_path))
+    (row,) = shown["rows"]
+    row["models"]["third"] = row["models"]["small"]
+    text.card["models"]["third"] = {"label": "Third model"}
+    headings, rows = text.suite_table(shown)
+    assert headings == ["model", "Agreement"]
+    assert [cells[0] for cells in rows] == [
+        "n",
+        "Small model",
+        "Large model",
+        "Third model",
+        "Peer",
+    ]

@@ -39,6 +39,10 @@ def evaluate(
         default=None,
         use=UNRECORDED,
     ),
+    checkpoints: str | None = option(
+        "Checkpoints to run in place of the model: a pattern of folders or branches, as 'chck_*'.",
+        default=None,
+    ),
     limit: int | None = option(
         "At most so many items of each benchmark and language, balanced over paradigms.",
         default=None,
@@ -106,6 +110,7 @@ def evaluate(
         data=data,
         benchmarks=parse_benchmarks(benchmarks),
         suite=suite,
+        checkpoints=checkpoints,
         suite_data=suite_data and suite_data.expanduser().resolve(),
         languages=parse_languages(languages),
         limit=limit,

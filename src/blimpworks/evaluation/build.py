@@ -21,6 +21,7 @@ from blimpworks.campaign.engines import find_engine
 from blimpworks.errors import UserError
 from blimpworks.evaluation import judged, measured, show
 from blimpworks.evaluation.card import (
+    CURVES,
     FORMAT,
     MEAN,
     Benchmark,
@@ -33,11 +34,12 @@ from blimpworks.evaluation.card import (
     rerun_command,
     sensitivity_table,
 )
+from blimpworks.evaluation.checkpoints import curves
 from blimpworks.evaluation.judged import Tables
 from blimpworks.evaluation.suites import Suite
 from blimpworks.exhibits.exhibit import Cell, Exhibit
 from blimpworks.exhibits.formulas import UNWEIGHTED
-from blimpworks.exhibits.render import latex_text, markdown_text
+from blimpworks.exhibits.render import latex_text, markdown_text, render
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.lm_eval import metric_name, sanitized
@@ -78,6 +80,7 @@ def page_of(card: Card) -> str:
         show=show,
         text=show.CardText(card),
         detailed=_detailed,
+        curves=next((Path(path).name for path in card["files"] if path.endswith(CURVES)), ""),
         # Safe as markup, because the file is part of this package.
         style=Markup((PACKAGE_DIR / STYLE).read_text(encoding="utf-8")),  # noqa: S704
     )
@@ -353,8 +356,9 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
 
 
 def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int]:
-    """Write the card's data, page, tables for papers, and results by model, in this order."""
-    data, page, markdown, latex, *results = outputs
+    """Write the card's data, page, tables for papers, perhaps curves, and results by model."""
+    pictures = [path for path in outputs if path.name == CURVES]
+    data, page, markdown, latex, *results = (path for path in outputs if path not in pictures)
     card = build_card(facts, [str(path) for path in outputs])
     for path, model in zip(results, card["models"], strict=True):
         content = model_results(card, facts, model)
@@ -365,6 +369,11 @@ def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int
         for level, rows in (("Phenomenon", benchmark["rows"]), ("Paradigm", benchmark["paradigms"]))
         if rows
     ]
+    if pictures and (suite := card.get("suite")):
+        labels = {name: model["label"] for name, model in card["models"].items()}
+        drawn = curves(suite, labels)
+        tables.append(drawn)
+        render(drawn, pictures)
     write_text(markdown, "\n".join(map(markdown_text, tables)))
     write_text(latex, "\n".join(map(latex_text, tables)))
     write_text(page, page_of(card))

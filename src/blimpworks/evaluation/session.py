@@ -22,6 +22,7 @@ from blimpworks.cluster.status import read_status
 from blimpworks.cluster.text import duration
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import read_card, rerun_command
+from blimpworks.evaluation.checkpoints import checkpoints_of
 from blimpworks.evaluation.machine import (
     Machine,
     check_memory,
@@ -124,6 +125,8 @@ class Evaluation:
     """Name of a suite, or path of its file."""
     suite_data: Path | None = None
     """Directory with a folder of files for each of the suite's tasks with ``local``."""
+    checkpoints: str | None = None
+    """Pattern of names of checkpoints, to run in place of a model."""
     models: list[ResolvedModel] = field(default_factory=list)
     template: dict[str, Any] = field(default_factory=dict)
     """Settings of the template that belongs to the data."""
@@ -188,6 +191,8 @@ class Evaluation:
         card: dict[str, Any] = {"sensitivity": True} if self.sensitivity else {}
         if self.suite is not None:
             card["suite"] = self.suite
+            if self.checkpoints is not None:
+                card["curves"] = True
             first_token = read_suite(self.suite).first_token
             if first_token is not None and "first_token" not in self.overrides:
                 scoring = settings.get("scoring", template.get("scoring", {}))
@@ -346,8 +351,17 @@ class Evaluation:
     def run(self, arguments: Sequence[str], out: Path | None) -> None:
         """Evaluate models into ``out`` (default: evaluations/MODEL), and print the report card."""
         # Before the directory changes, because paths are relative to the user's directory.
-        self.resolve(arguments)
-        name = "+".join(model.row.name for model in self.models)[:100]
+        if self.checkpoints is None:
+            self.resolve(arguments)
+            name = "+".join(model.row.name for model in self.models)[:100]
+        elif len(arguments) == 1:
+            self.resolve(checkpoints_of(arguments[0], self.checkpoints))
+            name = f"{Path(arguments[0]).expanduser().resolve().name}-checkpoints"
+        else:
+            raise UserError(
+                f"--checkpoints goes with one model, and {len(arguments)} are named; evaluate each "
+                "by a command."
+            )
         folder = (out or Path(FOLDER, name)).expanduser().resolve()
         enter_repository()
         if folder.exists() and not folder.is_dir():

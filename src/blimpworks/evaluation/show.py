@@ -245,16 +245,18 @@ class CardText:
         return f"Unknown words: {', '.join(lines)} of all words." if shares else ""
 
     def suite_table(self, suite: SuiteTable) -> tuple[list[str], list[list[str]]]:
-        """Return headings and rows of a suite's table, as texts; print stands after our models."""
+        """Return headings and rows of a suite's table, as texts; print stands after our models.
+
+        Rows are tasks; for more than two models they are models, without intervals.
+        """
         models = dict.fromkeys(name for row in suite["rows"] for name in row["models"])
         printed = dict.fromkeys(name for row in suite["rows"] for name in row["printed"])
-        headings = ["task", "n"]
+        headings, rows = ["task", "n"], []
         for model in models:
             headings += [self.label(model), "95 %"]
-        rows = []
         for row in suite["rows"]:
             is_share = row["measure"] == "accuracy"
-            cells = [row["label"], numbers(of_model["n"] for of_model in row["models"].values())]
+            cells = [row["label"], numbers(result["n"] for result in row["models"].values())]
             for model in models:
                 result = row["models"].get(model, {"value": None, "low": None, "high": None})
                 bounds = (result["low"], result["high"])
@@ -267,7 +269,12 @@ class CardText:
                 digits = 1 if is_share else 2
                 cells.append("" if value is None else f"{value:.{digits}f}")
             rows.append(cells)
-        return [*headings, *printed], rows
+        headings += [*printed]
+        if len(models) <= 2:
+            return headings, rows
+        columns = [*zip(headings, *rows, strict=True)]
+        kept = [column for column in columns[2:] if column[0] != "95 %"]
+        return ["model", *columns[0][1:]], [["n", *columns[1][1:]], *map(list, kept)]
 
     def suite_notes(self, suite: SuiteTable) -> list[str]:
         """Return sentences on a suite's numbers, and on tasks and items that are left out."""
