@@ -1,5 +1,6 @@
 """Find the checkpoints of a training run, and draw their results over the course of training."""
 
+import math
 import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
@@ -70,7 +71,7 @@ def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
     )
 
     rows = suite["rows"]
-    columns = min(PANELS, len(rows))
+    columns = min(PANELS, math.ceil(len(rows) ** 0.5))
     lines = -(-len(rows) // columns)
     cells: list[Cell] = []
     with house_style():
@@ -99,7 +100,12 @@ def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
                     name, (0, printed), (2, 1), xycoords=("axes fraction", "data"),
                     textcoords="offset points", size=SMALL, color=GREY,
                 )  # fmt: skip
+            if not points:
+                panel.text(
+                    0.5, 0.5, "no numbers", transform=panel.transAxes, ha="center", va="center"
+                )  # fmt: skip
             panel.set_xscale("log")
+            panel.tick_params(labelbottom=True)
             panel.set_title(row["label"], loc="left")
             panel.set_ylabel("accuracy in %" if scale == 100 else "correlation")
         for panel in grid.flat[len(rows) :]:
