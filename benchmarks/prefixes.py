@@ -29,7 +29,7 @@ from blimpworks.models.fitting import single_thread
 from blimpworks.models.lstm import END_ID, LstmModel, LstmSettings, load_lstm
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.hub_loading import target_logprobs
-from blimpworks.scoring.transformers_engine import WIDTH
+from blimpworks.scoring.transformers_engine import ROW_TOKENS
 from blimpworks.scoring.trie import build_trie, make_batches, plan_rows
 from support import tiny
 
@@ -116,7 +116,7 @@ class Ways:
 
     def _computed(self, rows):
         trie = build_trie(np.concatenate(rows), np.array(list(map(len, rows))))
-        plan = plan_rows(trie, WIDTH["cpu"])
+        plan = plan_rows(trie, ROW_TOKENS["cpu"])
         return len(plan.token) if self.lstm else plan.cells.size
 
 

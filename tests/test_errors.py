@@ -6,14 +6,14 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from blimpworks.errors import LONGEST, MOST, UserError, reading, shortened
+from blimpworks.errors import LONGEST_SENTENCE, LONGEST_UNSHORTENED, UserError, reading, shortened
 
 
 def message_of(path, read):
     with pytest.raises(UserError) as caught, reading(path, "a thing", "Mend it."):
         read(path)
     message = str(caught.value)
-    assert len(message.replace(str(path), "")) <= LONGEST
+    assert len(message.replace(str(path), "")) <= LONGEST_UNSHORTENED
     assert "\n" not in message
     assert message.endswith("; expected a thing. Mend it.")
     return message
@@ -73,8 +73,8 @@ NAMES = [f"model-{number:03}" for number in range(100)]
     ("sentence", "expected"),
     [
         (f"a.tsv:1: '{'x' * 999}' is no; mend it.", f"a.tsv:1: '{'x' * 79}… is no; mend it."),
-        ("a" * LONGEST, "a" * LONGEST),
-        ("a" * 2 * LONGEST, "a" * 80 + "…"),
+        ("a" * LONGEST_UNSHORTENED, "a" * LONGEST_UNSHORTENED),
+        ("a" * 2 * LONGEST_UNSHORTENED, "a" * 80 + "…"),
         (f"One of {', '.join(NAMES)}.", f"One of {', '.join(NAMES[:6])}, … (93 more), model-099."),
         # A list stays whole in a short sentence.
         (f"One of {', '.join('abcdefghijkl')}", f"One of {', '.join('abcdefghijkl')}"),
@@ -88,10 +88,10 @@ def test_a_sentence_too_long_keeps_its_beginning_and_its_end():
     message = str(UserError(f"a.tsv:1: {'word ' * 1000}; correct it."))
     assert message.startswith("a.tsv:1: word word")
     assert message.endswith("; correct it.")
-    assert len(message) <= MOST
+    assert len(message) <= LONGEST_SENTENCE
 
 
 def test_each_line_of_a_message_is_cut_by_itself():
     lines = str(UserError("\n".join(["a " * 2000, "b " * 2000]))).split("\n")
     assert [line[0] for line in lines] == ["a", "b"]
-    assert {len(line) for line in lines} == {MOST}
+    assert {len(line) for line in lines} == {LONGEST_SENTENCE}

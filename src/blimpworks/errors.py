@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-LONGEST = 299
+LONGEST_UNSHORTENED = 299
 """Characters of a sentence above which its long words, quoted values and lists are shortened."""
 WORD = re.compile(r"([^\s/]{80})[^\s/]+")
 """A word of more than 80 characters that is not a path."""
 LIST = re.compile(r"((?:[^\s,]+, ){6})((?:[^\s,]+, ){3,})")
 """A list of more than nine words with commas between them."""
-MOST = 999
+LONGEST_SENTENCE = 999
 """Characters of a sentence, without its paths, above which its middle is left out."""
 PATH = re.compile(r"\S*/\S*")
 QUOTATION = re.compile(r"(?<!\w)(['\"])((?:(?!\1).){80})(?:(?!\1).)+\1(?!\w)")
@@ -39,13 +39,13 @@ def shortened(sentence: str) -> str:
     >>> len(shortened(f"a.tsv:1: 'x{'x' * 1000}' is no code; correct it."))
     116
     """
-    if len(sentence) > LONGEST:
+    if len(sentence) > LONGEST_UNSHORTENED:
         sentence = WORD.sub(r"\1…", QUOTATION.sub(r"\1\2…\1", sentence))
         # Of a list, the first six words, the number of the next ones, and the last word.
         sentence = LIST.sub(lambda m: f"{m[1]}… ({m[2].count(', ')} more), ", sentence)
-    if len(PATH.sub("", sentence)) > MOST:
-        kept_length = MOST // 3
-        sentence = f"{sentence[: MOST - kept_length - 3]} … {sentence[-kept_length:]}"
+    if len(PATH.sub("", sentence)) > LONGEST_SENTENCE:
+        kept_length = LONGEST_SENTENCE // 3
+        sentence = f"{sentence[: LONGEST_SENTENCE - kept_length - 3]} … {sentence[-kept_length:]}"
     return sentence
 
 

@@ -30,7 +30,7 @@ _RUST = re.compile(r"\(os error (\d+)\)")
 _TEMPORARY = re.compile(r"\.([0-9a-f]{8})-(\d+)(\.\w+)?\.tmp$")
 # Backslashes are separators elsewhere, and braces are the workflow's wildcards.
 _NO_NAME = re.compile(r"[\x00-\x1f\x7f\\{}]")
-LONGEST = 255
+NAME_MAX = 255
 """Bytes of the longest file name."""
 
 
@@ -70,7 +70,7 @@ def relative(name: str) -> str:
     """
     path = PurePosixPath(name)
     inside = path.parts and not path.is_absolute() and ".." not in path.parts
-    too_long = any(len(component.encode("utf-8", "replace")) > LONGEST for component in path.parts)
+    too_long = any(len(component.encode("utf-8", "replace")) > NAME_MAX for component in path.parts)
     if not inside or too_long or _NO_NAME.search(name):
         raise ValueError(
             "a name must stay below its directory: parts with '/' between them, none of them '..', "
@@ -79,11 +79,11 @@ def relative(name: str) -> str:
     return name
 
 
-def below(root: Path, name: str, what: str) -> Path:
+def below(root: Path, name: str, description: str) -> Path:
     """Check that ``name`` stays below ``root``, and return its path, which need not exist.
 
     ``root`` may contain symbolic links; a link in ``name`` must not lead out of it. Raises
-    UserError for a name that leaves ``root``; ``what`` says in the message what has this name.
+    UserError for a name that leaves ``root``; its message starts with ``description``.
     """
     path = root / name
     try:
@@ -92,7 +92,7 @@ def below(root: Path, name: str, what: str) -> Path:
             raise ValueError(f"a link leads from there to {path.resolve()}, outside {root}")
     # A loop of links is a RuntimeError before Python 3.13.
     except (ValueError, OSError, RuntimeError) as error:
-        raise UserError(f"{what} is {name!r:.80}: {error}; correct the name.") from error
+        raise UserError(f"{description} is {name!r:.80}: {error}; correct the name.") from error
     return path
 
 

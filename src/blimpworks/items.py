@@ -5,13 +5,17 @@ from hashlib import blake2b
 from typing import NamedTuple, TypeVar
 
 Thing = TypeVar("Thing")
+SIDES = ("good", "bad")
+"""Names of a pair's sentences in columns."""
+ALL = "all"
+"""Language, phenomenon or paradigm of an accuracy over all of them."""
 SAMPLED = "sampled"
 """Directory of sampled items, in campaigns with a limit."""
 
 
-def item_id(*parts: object) -> str:
+def item_id(*fields: object) -> str:
     """Return a content hash of a pair's defining fields: 16 hexadecimal digits."""
-    return blake2b("\x1f".join(map(str, parts)).encode(), digest_size=8).hexdigest()
+    return blake2b("\x1f".join(map(str, fields)).encode(), digest_size=8).hexdigest()
 
 
 def evenly(pairs: Sequence[Thing], most: int | None) -> Sequence[Thing]:
@@ -35,8 +39,8 @@ def _shared(first: Sequence[str], second: Sequence[str]) -> int:
     return next((i for i, (a, b) in word_pairs if a != b), min(len(first), len(second)))
 
 
-def _width(words: Sequence[str]) -> int:
-    return sum(map(len, words)) + len(words)
+def _width(segment: Sequence[str]) -> int:
+    return sum(map(len, segment)) + len(segment)
 
 
 def regions_of(good: str, bad: str) -> Regions:

@@ -11,11 +11,11 @@ from yaml.resolver import Resolver
 
 from blimpworks.errors import UserError, reading
 
-LONGEST = 100_000
+MOST_CHARACTERS = 100_000
 """Most characters of a text; this repository's have up to 30,000."""
 DEEPEST = 50
 """Most levels of nesting, with aliases expanded."""
-MOST = 10_000
+MOST_VALUES = 10_000
 """Most values of a text, with aliases expanded."""
 DIGITS = 100
 """Most characters of a number."""
@@ -76,7 +76,7 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
         size = 1 + sum(values for values, _ in extents)
         depth = 1 + max((levels for _, levels in extents), default=0)
         self._extents[node] = size, depth
-        self._bound(max(size, len(self._extents)), MOST, "values", mark)
+        self._bound(max(size, len(self._extents)), MOST_VALUES, "values", mark)
         self._bound(depth, DEEPEST, "levels", mark)
 
     def _bound(self, number: int, most: int, noun: str, mark: Mark) -> None:
@@ -89,10 +89,10 @@ def load_yaml(text: str, source: str) -> Any:
 
     Raises UserError for a malformed text, an exceeded limit, or a repeated key.
     """
-    if len(text) > LONGEST:
+    if len(text) > MOST_CHARACTERS:
         raise UserError(
-            f"{source} has {len(text):,} characters; expected YAML of at most {LONGEST:,}. Make it "
-            "shorter."
+            f"{source} has {len(text):,} characters; expected YAML of at most "
+            f"{MOST_CHARACTERS:,}. Make it shorter."
         )
     try:
         return _Loader(text).get_single_data()
@@ -105,8 +105,8 @@ def load_yaml(text: str, source: str) -> Any:
         raise UserError(f"{source} is not valid YAML: {fault}") from error
 
 
-def read_yaml(path: Path, what: str) -> Any:
-    """Read a YAML file. Raises UserError with ``what`` the file was expected to be."""
-    with reading(path, what, "Write it, in UTF-8."):
+def read_yaml(path: Path, description: str) -> Any:
+    """Read a YAML file. Raises UserError with the expected ``description``."""
+    with reading(path, description, "Write it, in UTF-8."):
         text = path.read_text(encoding="utf-8")
     return load_yaml(text, str(path))

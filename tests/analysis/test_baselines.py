@@ -3,7 +3,12 @@
 import pandas as pd
 import pytest
 
-from blimpworks.analysis.baselines import COLUMNS, baseline_rows, frequency_code, one_row_per_item
+from blimpworks.analysis.baselines import (
+    BASELINE_COLUMNS,
+    baseline_rows,
+    frequency_code,
+    one_row_per_item,
+)
 from blimpworks.benchmarks.predictions import chance_of
 
 PLACE = {"lang": "eng", "phenomenon": "p", "paradigm": "p"}
@@ -24,7 +29,7 @@ PLACE = {"lang": "eng", "phenomenon": "p", "paradigm": "p"}
 def test_baselines_of_a_paradigm(items, expected):
     rows = [{"good": "a", "bad": "a", **item} for item in items]
     found = baseline_rows(pd.DataFrame([{**PLACE, **row} for row in rows]))
-    assert [*found.columns] == [*COLUMNS]
+    assert [*found.columns] == [*BASELINE_COLUMNS]
     assert {r.baseline: (r.correct, r.n) for r in found.itertuples()} == expected
 
 

@@ -16,7 +16,7 @@ from blimpworks.annotation.lists import (
     PAIR,
     PRACTICE,
     Deal,
-    Pair,
+    ItemPair,
     make_lists,
     read_pairs,
     scrambled,
@@ -39,7 +39,7 @@ SMALL = {"participants": 5, "per_paradigm": 7, "checks": 3, "practice": 4}
 
 def pairs_of(rows):
     return [
-        Pair(*(row[k] for k in ("item_id", "phenomenon", "paradigm", "good", "bad", "sent_id")))
+        ItemPair(*(row[k] for k in ("item_id", "phenomenon", "paradigm", "good", "bad", "sent_id")))
         for row in rows
     ]
 

@@ -17,7 +17,7 @@ from blimpworks.audit.diff import Cause, compare_runs, load_run
 from blimpworks.audit.evidence import TABLE, printed_evidence, token_pieces
 from blimpworks.audit.explain import Explanation
 from blimpworks.audit.lineage import Node, is_about, lineage
-from blimpworks.audit.stale import ABSENT, changed_code, changed_values, planned_jobs
+from blimpworks.audit.stale import ABSENT_VALUE, changed_code, changed_values, planned_jobs
 from blimpworks.campaign.registry import papers
 from blimpworks.commands.declare import code_of, recorded_commands
 from blimpworks.errors import UserError
@@ -327,7 +327,7 @@ def test_what_is_about_another_language_does_not_concern_a_number(path, kept):
 def test_changed_values_are_named_by_their_path():
     before = {"options": {"seed": 0, "limits": [1, 2]}, "old": 1}
     after = {"options": {"seed": 1, "limits": (1, 2)}, "new": "x"}
-    changed = {"options.seed": (0, 1), "old": (1, ABSENT), "new": (ABSENT, "x")}
+    changed = {"options.seed": (0, 1), "old": (1, ABSENT_VALUE), "new": (ABSENT_VALUE, "x")}
     assert changed_values(before, after) == changed
 
 
@@ -432,7 +432,7 @@ def test_causes_without_effects_and_effects_without_causes(numbers_of_b, params,
     campaign(Path("b"), *numbers_of_b, **params)
     compared = compare_runs(Path("a"), Path("b"))
     assert [cause.text for cause in compared.causes] == causes
-    found = [f"{cause.kind}: {cause.text}" for move in compared.moves for cause in move.causes]
+    found = [f"{cause.category}: {cause.text}" for move in compared.moves for cause in move.causes]
     assert [text[: len(reason)] for text, reason in zip(found, reasons, strict=True)] == reasons
     assert compared.same == 2 - len(reasons)
 

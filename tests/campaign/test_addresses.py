@@ -68,7 +68,7 @@ def test_a_redirect_may_not_leave_https():
 @given(st.text(), st.text(max_size=300))
 def test_any_text_is_refused_in_one_way_and_shown_shortly(head, rest):
     for url in (head, f"https://{head}", f"https://{head}/{rest}?{rest}"):
-        assert len(addresses.shown(url)) <= addresses.LONGEST + 1
+        assert len(addresses.shown(url)) <= addresses.LONGEST_ADDRESS + 1
         try:
             addresses.check_address(url)
         except ValueError as error:

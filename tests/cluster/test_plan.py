@@ -24,7 +24,7 @@ from blimpworks.cluster.plan import (
     read_dry_run,
     stored,
 )
-from blimpworks.cluster.plan_text import Plan, plan_text
+from blimpworks.cluster.plan_text import RunPlan, plan_text
 from blimpworks.cluster.text import number
 from blimpworks.papers.lmentry.paper import PROMPTS
 from support.checkout import output_of
@@ -34,7 +34,7 @@ EXAMPLE = "config/site.example.yaml"
 PAPERS, DEMO = "config/config.yaml", "config/demo/config.yaml"
 
 
-def planned(campaign=PAPERS, site=EXAMPLE, dry=None) -> Plan:
+def planned(campaign=PAPERS, site=EXAMPLE, dry=None) -> RunPlan:
     """The plan of a campaign, Snakemake's part apart."""
     chosen = load_campaign(Path(campaign))
     cluster = load_site(Path(site)) if site else None
@@ -68,7 +68,7 @@ def papers(new_checkout):
 @pytest.mark.xdist_group("papers")
 def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
     assert papers.returncode == 2, output_of(papers)  # files without a checksum stop it
-    plan = Plan.model_validate_json(papers.stdout)
+    plan = RunPlan.model_validate_json(papers.stdout)
     jobs = sum(model.jobs for model in plan.models)
     assert jobs == sum(n for rule, n in plan.rules.items() if rule.startswith(("score", "answer")))
     assert not any("did not name" in note for note in plan.notes)
@@ -85,7 +85,7 @@ def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
 
 @pytest.mark.xdist_group("papers")
 def test_the_text_fits_its_columns_and_says_what_the_data_say(papers):
-    plan = Plan.model_validate_json(papers.stdout)
+    plan = RunPlan.model_validate_json(papers.stdout)
     site = load_site(REPOSITORY / EXAMPLE)
     for width in (80, 100):
         assert max(map(len, plan_text(plan, site, width).splitlines())) <= width
@@ -106,7 +106,7 @@ def test_the_text_fits_its_columns_and_says_what_the_data_say(papers):
 def test_of_a_finished_campaign_nothing_is_left_and_all_is_there(built):
     done = built.run("blimpworks", "plan", "--configfile", "config/test.yaml", "--json")
     assert done.returncode == 0, output_of(done)
-    plan = Plan.model_validate_json(done.stdout)
+    plan = RunPlan.model_validate_json(done.stdout)
     assert (plan.rules, plan.models, plan.site) == ({}, (), None)
     for there, all_ in (plan.present.items, plan.present.checkpoints, plan.present.parts):
         assert there == all_ > 0
@@ -123,7 +123,7 @@ def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scr
     target = str((part / "manifest.json").relative_to(scratch.path))
     done = scratch.run("blimpworks", "plan", target, "--configfile", "config/test.yaml", "--json")
     assert done.returncode == 0, output_of(done)
-    plan = Plan.model_validate_json(done.stdout)
+    plan = RunPlan.model_validate_json(done.stdout)
     assert [(model.model, model.jobs) for model in plan.models] == [("transformer-small", 1)]
     assert plan.models[0].tokens > 0
     assert "tokens a sentence: as in what is scored already." in plan.notes
@@ -175,7 +175,7 @@ def test_a_dry_run_is_read_as_rules_jobs_that_score_and_files():
 def test_without_snakemakes_answer_all_that_is_not_done_is_planned(plan):
     assert plan.rules is None
     assert sum(m.jobs for m in plan.models) == plan.present.parts[1] == 160 + 18
-    assert Plan.model_validate_json(plan.model_dump_json()) == plan
+    assert RunPlan.model_validate_json(plan.model_dump_json()) == plan
     notes = " ".join(plan.notes)
     assert "gated: the owner of the token must have accepted their licences on https" in notes
     assert "meta-llama/Llama-3.1-70B" in notes

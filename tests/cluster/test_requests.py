@@ -25,7 +25,7 @@ from blimpworks.cluster.needs import (
 )
 from blimpworks.cluster.requests import (
     IN_TURN,
-    MOST,
+    MOST_FACTOR,
     UNKNOWN,
     RetryScaling,
     cpu_request,
@@ -307,10 +307,10 @@ def test_some_causes_change_nothing_wherever_they_stand(attempts, cause, place):
 def test_each_cause_changes_what_there_was_too_little_of(attempts, new):
     before = retry_scaling(attempts)
     after = lambda cause: retry_scaling([*attempts, attempt(cause, new)])  # noqa: E731
-    assert after("memory") == before._replace(memory=min(2 * before.memory, MOST))
+    assert after("memory") == before._replace(memory=min(2 * before.memory, MOST_FACTOR))
     # More time only for an attempt that got nowhere.
     factor = 1 if new else 2
-    assert after("walltime") == before._replace(minutes=min(factor * before.minutes, MOST))
+    assert after("walltime") == before._replace(minutes=min(factor * before.minutes, MOST_FACTOR))
     assert after("gpu_memory") == before._replace(gpu_step=before.gpu_step + 1)
 
 
@@ -406,7 +406,7 @@ def test_the_queue_is_asked_first_and_the_accounting_for_the_rest(slurm, tmp_pat
 
 @pytest.mark.slow
 def test_a_slurm_that_does_not_answer_is_not_waited_for(slurm, monkeypatch):
-    monkeypatch.setattr("blimpworks.cluster.slurm.PATIENCE", 0.2)
+    monkeypatch.setattr("blimpworks.cluster.slurm.TIMEOUT", 0.2)
     for name in ("squeue", "sacct"):
         slurm(name, "exec sleep 30")
     begun = time.monotonic()

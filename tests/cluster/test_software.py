@@ -156,7 +156,7 @@ KERNELS = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")
 VERSIONS = {"python": "3.11.7", "torch": "2.13.0+cu130", "cuda": "13.0", "vllm": "0.32.0"}
 PACKAGES = gpu_check.Packages(kernels=KERNELS, available=True, **VERSIONS)
 HOST = {"system": "Linux x86_64", "glibc": (2, 28), "shared_memory": 2**33}
-READY = gpu_check.Machine(**HOST, gpus=[H100], smi_error=None, packages=PACKAGES)
+READY = gpu_check.GpuMachine(**HOST, gpus=[H100], smi_error=None, packages=PACKAGES)
 
 
 def changed(**facts):

@@ -19,7 +19,7 @@ from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.parts import Part, score_parts
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.cluster.slurm import Queue, read_queue
-from blimpworks.cluster.status import last_line, read_part_status, read_status
+from blimpworks.cluster.status import last_line, read_job_status, read_status
 from blimpworks.cluster.status_text import as_text
 from blimpworks.cluster.text import Columns, duration, printed, shortened
 from blimpworks.errors import UserError
@@ -67,7 +67,7 @@ class Tree:
 
     def part_status(self, queue=None, later=0.0):
         moment = now() + timedelta(seconds=later)
-        return read_part_status(self.campaign, self.part(), moment, queue or Queue(), Listing())
+        return read_job_status(self.campaign, self.part(), moment, queue or Queue(), Listing())
 
     def status(self, queue=None):
         return read_status(self.campaign, self.catalogue, self.groups, queue)
@@ -354,7 +354,7 @@ def test_parts_by_language_are_those_that_the_workflow_would_make(bare, monkeypa
     done = bare.snakemake("-n", campaign="config/parts.yaml")
     planned = re.findall(r"Score with (\S+) \((\S+)\)", done.stdout + done.stderr)
     _, parts = campaign_of(bare, monkeypatch, "config/parts.yaml")
-    assert {(part.model, part.part) for part in parts} == {*planned}
+    assert {(part.model, part.name) for part in parts} == {*planned}
     assert len(parts) == 6
     assert {part.engine for part in parts} == {"kenlm", "transformers"}
 

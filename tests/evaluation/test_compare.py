@@ -160,7 +160,7 @@ def test_what_decides_and_differs_is_named_by_the_jobs_records(new, other):
     assert (comparison.models, comparison.rows[0]["only_a"]) == ((("small", other),), 2)
     # Of a model of another name, the same jobs: only what they do otherwise is a reason.
     scores = f"results/scores/{BENCHMARK}/small/{LANG}.parquet has other content"
-    assert {(each.kind, each.text, each.tables) for each in comparison.reasons} == {
+    assert {(each.category, each.text, each.tables) for each in comparison.reasons} == {
         ("parameter", "judge near_tie: 0.01 → 0.5", 1),
         ("input", scores, 1),
     }
@@ -193,7 +193,7 @@ def test_items_that_only_one_has_are_counted_and_tests_are_on_those_of_both(new)
     assert (whole["n_a"], whole["n_b"], whole["both"]) == (8, 4, 4)
     assert (whole["items_only_a"], whole["items_only_b"]) == (4, 0)
     assert whole["only_a"] == len({"i1", "i6"} & {*kept})
-    texts = {(each.kind, each.text) for each in comparison.reasons}
+    texts = {(each.category, each.text) for each in comparison.reasons}
     assert ("input", "items: all in A, a sample of them in B") in texts
     assert not [text for _, text in texts if "only in" in text]
 
@@ -221,7 +221,7 @@ def test_settings_and_rows_of_models_that_differ_are_reasons(new):
         row = CATALOGUE["gpt2"].model_copy(update={"name": "small", "first_token": token})
         write_models([row], evaluation.folder / "models.tsv")
         folders.append(evaluation.judge(BEFORE if name == "a" else AFTER).finish())
-    reasons = [(each.kind, each.text) for each in compare_evaluations(*folders).reasons]
+    reasons = [(each.category, each.text) for each in compare_evaluations(*folders).reasons]
     token = ("model", 'small, first_token: "bos" → "eos"')
     assert reasons[:2] == [("setting", "limit: null → 100"), token]
 

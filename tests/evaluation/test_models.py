@@ -250,7 +250,9 @@ def test_an_engine_that_cannot_run_a_model_is_one_sentence(name, engine, says):
     with pytest.raises(UserError, match=says):
         choose_engine(CATALOGUE[name], engine, SLOW)
     eos = CATALOGUE["bert-base-uncased"].model_copy(update={"first_token": "eos"})
-    with pytest.raises(UserError, match=r"scores masked models with bos only\. Correct what is"):
+    with pytest.raises(
+        UserError, match=r"scores masked models with bos only\. Correct its settings"
+    ):
         choose_engine(eos, "auto", SLOW)
 
 

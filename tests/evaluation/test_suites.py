@@ -1,10 +1,19 @@
 """Suites: benchmarks that together give a table of numbers beside printed ones."""
 
+import json
+import re
+import shutil
+
 import pytest
 
-from blimpworks.campaign.registry import benchmarks
+from blimpworks.benchmarks.build import named_files, read_items
+from blimpworks.benchmarks.declaration import Declaration
+from blimpworks.campaign.load import read_anew
+from blimpworks.campaign.registry import FOLDERS, benchmarks
 from blimpworks.errors import UserError
 from blimpworks.evaluation.build import build_card
+from blimpworks.evaluation.checkpoints import checkpoints_of, curves, training_of
+from blimpworks.evaluation.session import Evaluation
 from blimpworks.evaluation.show import CardText
 from blimpworks.evaluation.suites import FOLDER, Suite, read_suite
 from support.card_kit import MARGINS, facts, write_evaluation
@@ -40,14 +49,14 @@ def test_print_stands_beside_ours_and_skipped_items_are_named(tmp_path):
     assert headings == ["task", "n", "Small model", "95 %", "Large model", "95 %", "Peer"]
     assert rows[0][:2] == ["Agreement", "11–12"]
     assert rows[0][-1] == "71.2"
-    assert "Agreement: Small model skipped 1 items." in text.suite_notes(shown)
+    assert "Agreement: Small model skipped 1 of 12 items." in text.suite_notes(shown)
 
 
 def test_a_model_that_skipped_a_whole_paradigm_has_no_number(tmp_path):
     margins = MARGINS | {"deu": {"small": ["too_long"] * 4, "large": [1, 1, 3, 4]}}
     shown, text = table(write_evaluation(tmp_path, margins_of=margins))
     (row,) = shown["rows"]
-    assert row["models"]["small"]["value"] is None
+    assert (row["models"]["small"]["value"], row["models"]["small"]["skipped"]) == (None, 4)
     assert row["models"]["large"]["value"] is not None
     assert text.suite_table(shown)[1][0][2:4] == ["–", ""]
 
@@ -70,7 +79,10 @@ def test_a_benchmark_without_ratings_is_one_sentence(tmp_path):
 @pytest.mark.parametrize("path", sorted((REPOSITORY / FOLDER).glob("*.yaml")), ids=lambda p: p.stem)
 def test_a_shipped_suite_names_benchmarks_that_exist(path):
     suite = read_suite(path.stem)
-    assert {task.benchmark for task in suite.tasks} <= {*benchmarks()}
+    assert {task.benchmark for task in suite.tasks if not task.local} <= {*benchmarks()}
+    for task in suite.tasks:
+        if task.local:
+            assert Declaration.read(path.with_suffix("") / task.benchmark / "benchmark.yaml").items
 
 
 @pytest.mark.parametrize(
@@ -89,3 +101,122 @@ def test_a_wrong_suite_is_one_sentence(text, says, tmp_path):
     path.write_text(text or "", encoding="utf-8")
     with pytest.raises(UserError, match=says):
         read_suite("babylm-strickt" if text is None else str(path))
+
+
+# Files in the layout of the challenge's data, with items of our own.
+LOCAL = {
+    "comps": {
+        "comps_base": {
+            "prefix_acceptable": "a robin", "prefix_unacceptable": "a spoon",
+            "property_phrase": "can fly.",
+        },
+    },
+    "ewok_filtered": {
+        "social-relations": {
+            "Domain": "social-relations", "ContextType": "direct", "ContextDiff": "antonym",
+            "TargetDiff": "swap", "Context1": "Kim is the boss of Lee.",
+            "Context2": "Lee is the boss of Kim.", "Target1": "Kim pays Lee.",
+            "Target2": "Lee pays Kim.",
+        },
+    },
+    "wug_past_tense": {"wug_past_tense": {"sentences": "I glinged\tI glang", "ratio": 0.4}},
+}  # fmt: skip
+READ = {
+    "babylm_comps": ("a robin can fly.", "a spoon can fly.", "can fly.", "can fly."),
+    "babylm_ewok": (
+        "Kim is the boss of Lee. Kim pays Lee.", "Kim is the boss of Lee. Lee pays Kim.",
+        "Kim pays Lee.", "Lee pays Kim.",
+    ),
+    "babylm_wug_past": ("I glinged", "I glang", "glinged", "glang"),
+}  # fmt: skip
+
+
+def write_local(folder, suite):
+    """The user's data of each task, and the shipped suite without its numbers of items."""
+    shutil.copytree(REPOSITORY / FOLDER / suite, folder / suite)
+    shutil.copy(REPOSITORY / FOLDER / f"{suite}.yaml", folder)
+    for declaration in folder.rglob("benchmark.yaml"):
+        text = declaration.read_text(encoding="utf-8")
+        declaration.write_text(re.sub(r"items: \d+\n", "", text), encoding="utf-8")
+    for name, files in LOCAL.items():
+        for file, row in files.items():
+            path = folder / "data" / name / f"{file}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    return str(folder / f"{suite}.yaml"), folder / "data"
+
+
+def test_tasks_whose_files_the_user_has_are_read_from_there(tmp_path, monkeypatch):
+    monkeypatch.setenv(FOLDERS, "")
+    suite, data = write_local(tmp_path, "babylm-strict")
+    evaluation = Evaluation(suite=suite, suite_data=data)
+    try:
+        evaluation.add_local_tasks(tmp_path / "out")
+    finally:
+        monkeypatch.undo()
+        read_anew()
+    assert evaluation.benchmarks == (*READ,)
+    assert evaluation.notes == []
+    for name, (good, bad, *regions) in READ.items():
+        declared = Declaration.read(tmp_path / "out/declared" / name / "benchmark.yaml")
+        (pair,) = read_items(declared, named_files(declared, [], tmp_path), [])
+        assert (pair.good, pair.bad) == (good, bad)
+        spans = pair.regions
+        assert [good[slice(*spans[:2])], bad[slice(*spans[2:])]] == regions
+
+
+def test_tasks_whose_files_are_nowhere_are_named_before_the_run(tmp_path):
+    evaluation = Evaluation(suite="babylm-strict", suite_data=tmp_path)
+    evaluation.add_local_tasks(tmp_path / "out")
+    assert evaluation.benchmarks == ()
+    assert [note.partition(". ")[0] for note in evaluation.notes] == [
+        "Not run: COMPS", "Not run: EWoK", "Not run: Wug past tense",
+    ]  # fmt: skip
+    assert "the folder comps by --suite-data" in evaluation.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("chck_20M", 2e7), ("step3000", 3000), ("v2-1.5b", 1.5e9), ("main", None), ("900k", 9e5)],
+)
+def test_the_last_number_of_a_name_says_how_long_a_checkpoint_was_trained(name, number):
+    assert training_of(name) == number
+
+
+def test_checkpoints_are_folders_in_the_order_of_training(tmp_path):
+    for name in ("chck_10M", "chck_9M", "chck_100M", "other", "chck_last"):
+        (tmp_path / name).mkdir()
+    expected = [f"{tmp_path}/chck_{number}M" for number in (9, 10, 100)]
+    assert checkpoints_of(str(tmp_path), "chck_*M") == expected
+    with pytest.raises(UserError, match=r"no checkpoint whose name fits 'step.*it has chck_100M"):
+        checkpoints_of(str(tmp_path), "step*")
+    with pytest.raises(UserError, match="checkpoint 'chck_last' has no number"):
+        checkpoints_of(str(tmp_path), "chck_*")
+
+
+def test_a_curve_has_a_point_for_each_checkpoint_and_a_panel_for_each_task(tmp_path):
+    shown, _ = table(write_evaluation(tmp_path))
+    drawn = curves(shown, {"small": "chck_1M", "large": "chck_10M"})
+    (panel,) = drawn.figure.axes
+    (line, dashed) = panel.get_lines()
+    assert line.get_xdata().tolist() == [1e6, 1e7]
+    values = [shown["rows"][0]["models"][name]["value"] for name in ("small", "large")]
+    assert line.get_ydata().tolist() == pytest.approx([100 * value for value in values])
+    assert [*dashed.get_ydata()] == [71.25, 71.25]
+    assert [cell.column for cell in drawn.cells] == ["chck_1M", "chck_10M"]
+
+
+def test_of_more_than_two_models_each_is_a_row(tmp_path):
+    shown, text = table(write_evaluation(tmp_path))
+    (row,) = shown["rows"]
+    row["models"]["third"] = row["models"]["small"]
+    text.card["models"]["third"] = {"label": "Third model"}
+    headings, rows = text.suite_table(shown)
+    assert headings == ["model", "Agreement"]
+    assert [cells[0] for cells in rows] == [
+        "n",
+        "Small model",
+        "Large model",
+        "Third model",
+        "Peer",
+    ]

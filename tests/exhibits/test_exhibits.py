@@ -38,8 +38,8 @@ from blimpworks.exhibits.exhibit import (
 )
 from blimpworks.exhibits.formulas import COUNT, Formula
 from blimpworks.exhibits.render import (
+    ENOUGH_PAIRS,
     EXPLANATION,
-    FEW,
     build_exhibit,
     csv_text,
     html_text,
@@ -179,7 +179,14 @@ def test_a_figure_in_html_is_its_picture_with_its_numbers_as_a_table_under_it(tm
 
 
 def test_an_accuracy_over_few_pairs_shows_pairs_and_ties():
-    numbers = {"a": (4, 4), "b": (FEW - 1, 1), "c": (FEW - 1, 0), "d": (FEW, 9), "e": (4, None)}
+    too_few = ENOUGH_PAIRS - 1
+    numbers = {
+        "a": (4, 4),
+        "b": (too_few, 1),
+        "c": (too_few, 0),
+        "d": (ENOUGH_PAIRS, 9),
+        "e": (4, None),
+    }
     cells = [cell("r", name, 50, n=n, ties=ties) for name, (n, ties) in numbers.items()]
     exhibit = Exhibit("Accuracies", "By paradigm.", cells)
     drawn = Exhibit("A figure", "By paradigm.", cells[:1], figure=Figure())

@@ -13,7 +13,12 @@ from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from blimpworks.errors import UserError
 from blimpworks.generation.conversation import Conversation, PromptRequest, pin_date
-from blimpworks.generation.engine import ROWS, answer_items, collect_answers, load_generation_engine
+from blimpworks.generation.engine import (
+    ANSWER_CODE,
+    answer_items,
+    collect_answers,
+    load_generation_engine,
+)
 from blimpworks.generation.engines import ENTRIES as VLLM_ENTRIES
 from blimpworks.generation.engines import TransformersGenerator
 from blimpworks.generation.reasoning import END, START, strip_reasoning
@@ -448,4 +453,4 @@ def test_an_answer_without_reasoning_is_the_end_of_the_text_and_has_no_mark(text
 )
 def test_answers_made_before_stay_valid(entries, digest):
     """An edit that changes no answer brings a row in ``records/digest.py``."""
-    assert number_digest(*entries, *ROWS) == digest
+    assert number_digest(*entries, *ANSWER_CODE) == digest

@@ -16,11 +16,11 @@ from blimpworks.campaign.registry import exhibits
 from blimpworks.cli import app
 from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
-from blimpworks.exhibits.exhibit import Column, Document, Entry, Sheet, read_document
+from blimpworks.exhibits.exhibit import Document, Entry, Sheet, SheetColumn, read_document
 from blimpworks.files import write_text
 from blimpworks.records.job import Job
 from blimpworks.report.inventory import read_inventory, spec_of, unlisted
-from blimpworks.report.pages import HERE, assemble, ranking
+from blimpworks.report.pages import FOLDER, assemble, ranking
 from blimpworks.report.read import (
     Campaign,
     Cell,
@@ -35,7 +35,7 @@ from blimpworks.report.read import (
     sets_from,
 )
 from blimpworks.report.scripts import Products, item_scripts
-from blimpworks.report.views import Labels, lines_of, numbers_of, together_view, without
+from blimpworks.report.views import Headings, lines_of, numbers_of, together_view, without
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, write_rows, write_table
 from support.paths import REPOSITORY
 
@@ -50,7 +50,7 @@ def number(**facts):
 
 def sheet(heads, *rows, **more):
     """A sheet with the names of rows before columns; numbers are indices of cells."""
-    columns = [Column("", "", names=True), *(Column(*head, right=True) for head in heads)]
+    columns = [SheetColumn("", "", names=True), *(SheetColumn(*head, right=True) for head in heads)]
     body = [
         [Entry(name), *(Entry(c) if isinstance(c, str) else Entry(f"{c}", c) for c in entries)]
         for name, *entries in rows
@@ -158,11 +158,11 @@ STATEMENTS = sheet([("", "Printed")], ("Languages", 0), ("Pairs in all languages
 
 def test_labels_are_headings_where_these_tell_the_keys_apart():
     places = [("eng", "first_letter"), ("eng", "first_word"), ("eng", "last_word")]
-    labels = Labels([form_of(places, ALIKE)], NAMES)
+    labels = Headings([form_of(places, ALIKE)], NAMES)
     columns = [labels.of(("text", *place))[1] for place in places]
     assert columns == ["first letter", "first word", "Last"]
     places = [("size", "languages"), ("size", "pairs")]
-    labels = Labels([form_of(places, STATEMENTS)], NAMES)
+    labels = Headings([form_of(places, STATEMENTS)], NAMES)
     assert labels.statement(("text", *places[0])) == "Languages"
     assert labels.statement(("text", *places[1])) == "Pairs in all languages"
     assert labels.statement(("text", "size", "unknown")) == "size: unknown"
@@ -173,7 +173,9 @@ def test_a_column_is_called_by_both_lines_of_its_heading_and_a_section_begins_an
     assert [*numbers_of(sheets)] == [(0, "x", "EN a"), (1, "x", "EN b"), (2, "y", "c")]
 
 
-SHEET = Sheet((Column("", "", names=True), Column("", "")), [[Entry("A"), Entry("90.0", 0)]])
+SHEET = Sheet(
+    (SheetColumn("", "", names=True), SheetColumn("", "")), [[Entry("A"), Entry("90.0", 0)]]
+)
 TREES = Trees(Path("results"), "published", frozenset(), frozenset())
 
 
@@ -394,9 +396,9 @@ def page(facts, tmp_path):
     for name, text in item_scripts(sets_from(facts), labels):
         write_text(site / f"_static/items/{name}.js", text)
     for name in ("panel.js", "items.js"):
-        shutil.copyfile(HERE / "assets" / name, site / "_static" / name)
+        shutil.copyfile(FOLDER / "assets" / name, site / "_static" / name)
     head = '<!DOCTYPE html><meta charset="utf-8"><script defer src="_static/panel.js"></script>'
-    body = (HERE / "assets/items.html.jinja").read_text(encoding="utf-8")
+    body = (FOLDER / "assets/items.html.jinja").read_text(encoding="utf-8")
     write_text(site / "items.html", f"{head}<body>{body}</body>")
     with sync_api.sync_playwright() as playwright:
         # Chromium's sandbox needs rights that containers don't give.

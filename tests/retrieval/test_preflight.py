@@ -141,7 +141,7 @@ def test_a_branch_that_has_moved_is_named_before_anything_is_retrieved(tmp_path,
 
 def test_a_hub_that_takes_its_time_is_left_to_the_download(tmp_path, monkeypatch):
     monkeypatch.setattr(preflight, "LIMITS", (5.0, 0.2))
-    monkeypatch.setattr(download, "PATIENCE", 0.2)
+    monkeypatch.setattr(download, "MOST_SILENCE", 0.2)
     monkeypatch.setenv("HF_TOKEN", "hf_of_nobody")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"

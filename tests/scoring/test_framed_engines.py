@@ -162,7 +162,7 @@ def test_words_marked_by_a_leading_space_are_words(tmp_path):
     letters(tmp_path)
     engine = open_masked(tiny.describe(tmp_path, "masked"), masked={"pll": "within_word_l2r"})
     [encoded] = engine.encode(["ab cde"])
-    assert encoded.words.tolist() == [0, 0, 0, 1, 1, 1, 1]
+    assert encoded.word_of_token.tolist() == [0, 0, 0, 1, 1, 1, 1]
     [row] = engine.logprobs([encoded])
     same = by_hand(tmp_path / "x", "ab cde", lambda other, word, words: words[other] == word)
     assert row == pytest.approx(same, abs=1e-5)

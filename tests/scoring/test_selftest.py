@@ -294,7 +294,7 @@ def test_texts_that_do_not_fit_are_not_measured(checkpoint):
 def test_a_start_that_is_better_by_far_is_told_of(checkpoint, first, words, told):
     engine = engine_of(checkpoint, first)
     found = choose_start(engine, SENTENCES)
-    assert found.words == words
+    assert found.description == words
     assert found.note.startswith("Sentences are likelier after '<s>' (bos) (") == told
     assert bool(found.note) == told
     assert found.policy == ("bos" if first == "likeliest" else first)

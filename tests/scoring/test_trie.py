@@ -107,7 +107,7 @@ def passes_of(sequences, width, most):
 def targets(one):
     """Place of each edge's result, what the model has read by then, and the token."""
     rows, columns = np.nonzero(one.read)
-    for parent, token, place in zip(one.parent, one.token, one.place, strict=True):
+    for parent, token, place in zip(one.parent, one.token, one.result, strict=True):
         row, column = rows[parent], columns[parent]
         if one.number is None:
             before = one.ids[row, : column + 1]
@@ -121,7 +121,7 @@ def targets(one):
 def test_packed_passes_ask_for_every_token_after_the_first_once(sequences, width, most):
     trie, passes = passes_of(sequences, width, most)
     result = {place: (*before, token) for each in passes for place, before, token in targets(each)}
-    assert sum(len(each.place) for each in passes) == len(result)
+    assert sum(len(each.result) for each in passes) == len(result)
     assert all(each.ids.size <= max(most, each.ids.shape[1]) for each in passes)
     assert sorted(result.values()) == [p for p in prefixes(sequences) if len(p) > 1]
     assert all(path_to(trie, node) == path for node, path in result.items())

@@ -31,7 +31,7 @@ pytest.importorskip("vllm", reason="no vLLM here: `make vllm`, then .vllm/bin/py
 from vllm.engine.arg_utils import EngineArgs
 
 from blimpworks.scoring.vllm_engine import VllmEngine, make_model
-from blimpworks.scoring.vllm_server import Machine, VllmServer, free_port, make_setup
+from blimpworks.scoring.vllm_server import VllmBuild, VllmServer, free_port, make_setup
 
 pytestmark = pytest.mark.vllm
 TEXTS = tiny.sentences(60, seed=2) + ODD
@@ -203,7 +203,7 @@ def test_a_shard_without_anything_to_score_starts_nothing(mode, checkpoint, monk
 
 
 def test_vllm_takes_every_argument_that_it_is_given(setup):
-    gpu = replace(setup, machine=Machine("vllm", "gpu", 2), multimodal=True)
+    gpu = replace(setup, machine=VllmBuild("vllm", "gpu", 2), multimodal=True)
     known = {field.name for field in fields(EngineArgs)}
     for name in {*setup.arguments(), *gpu.arguments()}:
         assert name in known

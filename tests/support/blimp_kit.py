@@ -87,7 +87,7 @@ def check_cells(exhibit, tables):
 
 def write_release(root, share=0.75):
     """Files like the released ones, in which every accuracy is the same share."""
-    results = [f"UID,type,{','.join(released_results.MODELS)},n"]
+    results = [f"UID,type,{','.join(released_results.MODEL_BY_COLUMN)},n"]
     kinds = {"sentence": PHENOMENON_OF, "one-prefix": ONE_PREFIX, "two-prefix": TWO_PREFIX}
     results += [
         f"{uid},{kind},{share},{share},{share},{share},1000"

@@ -5,7 +5,7 @@ import signal
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from blimpworks.errors import LONGEST, PATH, UserError
+from blimpworks.errors import LONGEST_UNSHORTENED, PATH, UserError
 from support.fuzz_damage import DAMAGE, STRUCTURAL
 from support.fuzz_readers import Data
 
@@ -48,7 +48,7 @@ def _data(value):
 
 def _refusal(error, path):
     lines = str(error).split("\n")
-    if max(len(PATH.sub("", line)) for line in lines) > 2 * LONGEST:
+    if max(len(PATH.sub("", line)) for line in lines) > 2 * LONGEST_UNSHORTENED:
         return Outcome("long", str(error))
     # A folder's file may be named by the folder, and a name may be cut with the sentence.
     named = any(name in lines[0] for name in (path.name, path.stem, path.parent.name))

@@ -11,7 +11,7 @@ from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.files import read_cells
 from blimpworks.linguistics.treebanks import build_tokens
 from blimpworks.papers.urblimp.items.build import Attested, build_items, outcomes_of
-from blimpworks.papers.urblimp.items.patterns import Tree, Word
+from blimpworks.papers.urblimp.items.patterns import Tree, TreeWord
 from blimpworks.papers.urblimp.items.rules import Language, read_declaration, read_language
 from blimpworks.papers.urblimp.phenomena import PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import UrblimpOptions
@@ -29,7 +29,7 @@ OWN_HINDI = OWN_DATA / "hi_own-ud-test.conllu"
 def word(form, lemma="", upos="", head=-1, relation="", space=True, **features):
     """A word; its head is an index from 0."""
     named = {"form": form, "lemma": lemma, "upos": upos, "xpos": ""}
-    return Word(form, head, relation, named | features, space)
+    return TreeWord(form, head, relation, named | features, space)
 
 
 def tree(text):

@@ -88,7 +88,7 @@ def _requested(part, _age):
         CAMPAIGN.scoring,
         expected_items(CAMPAIGN, CATALOGUE, part),
         part.log(CAMPAIGN),
-        shared=SHARING.get(part.model, 1) if part.kind == "score" else 1,
+        shared=SHARING.get(part.model, 1) if part.task == "score" else 1,
     )
 
 

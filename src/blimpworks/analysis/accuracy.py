@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
+from blimpworks.items import ALL
 from blimpworks.judging.judge import count_repeats
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_frame
 
@@ -22,9 +23,8 @@ log = logging.getLogger(__name__)
 
 Z95 = NormalDist().inv_cdf(0.975)
 """Half the width of the interval with 95 % of a normal distribution, in standard deviations."""
-ALL = "all"
-KEYS = ["phenomenon", "paradigm", "method"]
-COLUMNS = [*KEYS, "correct", "tie", "near_tie"]
+GROUP_COLUMNS = ["phenomenon", "paradigm", "method"]
+JUDGEMENT_COLUMNS = [*GROUP_COLUMNS, "correct", "tie", "near_tie"]
 Judged = tuple[str, str, Path]
 """Model, language, and table of judgements."""
 TABLE = "table"
@@ -90,7 +90,7 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     task correct ÷ the sum over its templates. n stays the number of judgements.
     """
     rows = judgements.assign(skipped=judgements["correct"].isna())
-    keys = [TABLE, *KEYS] if TABLE in judgements else KEYS
+    keys = [TABLE, *GROUP_COLUMNS] if TABLE in judgements else GROUP_COLUMNS
     groups = pd.concat(
         [rows, rows.assign(paradigm=ALL), rows.assign(paradigm=ALL, phenomenon=ALL)]
     ).groupby(keys, sort=True)
@@ -116,10 +116,10 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
 
 def _read(path: Path) -> pa.Table:
     # Only judgements of answers have the column NOMINAL.
-    table = read_table(JUDGEMENTS, path, ["item_id", *COLUMNS, NOMINAL])
+    table = read_table(JUDGEMENTS, path, ["item_id", *JUDGEMENT_COLUMNS, NOMINAL])
     # Repeated judgements of a pair must agree, and each counts.
     keys = ["item_id", "phenomenon", "paradigm", "method"]
-    repeated = count_repeats(table, keys, COLUMNS[3:], path, "verdicts")
+    repeated = count_repeats(table, keys, JUDGEMENT_COLUMNS[3:], path, "verdicts")
     if repeated:
         log.info("%s: %d of %d rows are of pairs before them", path, repeated, len(table))
     unjudged = table["correct"].null_count
@@ -141,7 +141,7 @@ def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Itera
             yield (model in one_more, alone, rows // BLOCK), table.append_column(TABLE, numbers)
             rows += len(table)
 
-    types = dict.fromkeys(KEYS, object) | dict.fromkeys(["tie", "near_tie"], "boolean")
+    types = dict.fromkeys(GROUP_COLUMNS, object) | dict.fromkeys(["tie", "near_tie"], "boolean")
     labels = pd.DataFrame([(model, lang) for model, lang, _ in judgements], dtype=object)
     for (with_one_more, *_), block in groupby(tables(), key=itemgetter(0)):
         joined = pa.concat_tables([table for _, table in block]).unify_dictionaries()

@@ -18,7 +18,7 @@ BASELINES = {
     "chance": "chance",
 }
 """Names of the baselines in print."""
-COLUMNS = (*GROUP, "baseline", "correct", "n")
+BASELINE_COLUMNS = (*GROUP, "baseline", "correct", "n")
 SERBO_CROATIAN = dict.fromkeys(("bos", "cnr", "hbs", "hrv", "srp"), "sh")
 """wordfreq's code of languages for which langcodes knows no macrolanguage."""
 
@@ -96,4 +96,4 @@ def baseline_rows(pairs: pd.DataFrame) -> pd.DataFrame:
     rows: list[tuple[Any, ...]] = []
     for key, group in frame.groupby(GROUP, sort=False, observed=True):
         rows += [(*key, *baseline) for baseline in _group_baselines(group, str(key[0]))]
-    return pd.DataFrame(rows, columns=[*COLUMNS])
+    return pd.DataFrame(rows, columns=[*BASELINE_COLUMNS])

@@ -34,6 +34,7 @@ from blimpworks.campaign.methods import Method, find_method
 from blimpworks.campaign.settings.scoring import NearTies
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
+from blimpworks.items import SIDES
 from blimpworks.judging.judge import align_scores, margins, side_of
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.facts import first_token_of
@@ -41,10 +42,9 @@ from blimpworks.tables import INT, ITEMS, LONG, PARITY, SCORES, read_table, writ
 
 log = logging.getLogger(__name__)
 
-SIDES = ("good", "bad")
 EXACT = 2**31
 """Number of pairs below which McNemar's test is exact; no sample has more."""
-ABSENT = "–"
+MISSING_NUMBER = "–"
 NOTES = """\
 Differences are absolute, in nats. A flip is a pair that one of the two gets right and the other
 wrong; p is that of McNemar's exact test; brackets hold Wilson's 95 % interval. Near ties have a
@@ -269,19 +269,19 @@ def measure_parity(
 
 def _number(value: float | None, form: str = ".1e") -> str:
     if value is None:
-        return ABSENT
+        return MISSING_NUMBER
     return "0" if value == 0 else format(value, form)
 
 
 def _interval(row: Row, rate: str, low: str, high: str) -> str:
     if row.get(rate) is None:
-        return ABSENT
+        return MISSING_NUMBER
     return f"{100 * row[rate]:.2f} % [{100 * row[low]:.2f}, {100 * row[high]:.2f}]"
 
 
 def _markdown(rows: Sequence[Mapping[str, str]], texts: int) -> str:
     """Return a Markdown table, with the first ``texts`` columns aligned left, others right."""
-    frame = pd.DataFrame(rows).fillna(ABSENT)
+    frame = pd.DataFrame(rows).fillna(MISSING_NUMBER)
     align = ["left"] * texts + ["right"] * (frame.shape[1] - texts)
     text: str = frame.to_markdown(index=False, colalign=align, disable_numparse=True)
     return text
@@ -313,7 +313,7 @@ def markdown_page(
                 "token: mean": _number(row["token_mean"]),
                 "sentence: largest": _number(row["sentence_max"]),
                 "sentence: mean": _number(row["sentence_mean"]),
-                "tokens/s": f"{row['tokens'] / took:,.0f}" if took else ABSENT,
+                "tokens/s": f"{row['tokens'] / took:,.0f}" if took else MISSING_NUMBER,
             }
         )
     sections = [

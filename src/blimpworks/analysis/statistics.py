@@ -100,7 +100,7 @@ def compare_models(
 
 
 INTERCEPT, CONSTANT = "intercept", "const"
-NAMES = ("coefficient", "standard_error", "t", "p", "low", "high")
+ESTIMATES = ("coefficient", "standard_error", "t", "p", "low", "high")
 
 
 def standardise(values: pd.Series) -> pd.Series:
@@ -149,7 +149,7 @@ def ordinary_least_squares(
     columns = (fit.params, fit.bse, fit.tvalues, fit.pvalues, bounds[0], bounds[1])
     return [
         {"term": INTERCEPT if term == CONSTANT else str(term)}
-        | {name: float(column[term]) for name, column in zip(NAMES, columns, strict=True)}
+        | {name: float(column[term]) for name, column in zip(ESTIMATES, columns, strict=True)}
         | {"n": int(fit.nobs), "r2": float(fit.rsquared)}
         for term in design
     ]

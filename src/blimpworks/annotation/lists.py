@@ -32,7 +32,7 @@ Keys = Sequence[Hashable]
 """Nested groups of an element, the smallest first."""
 
 
-class Pair(NamedTuple):
+class ItemPair(NamedTuple):
     """A minimal pair or single sentence and, if known, the sentence that it was made from."""
 
     item_id: str
@@ -58,7 +58,7 @@ class Deal:
 
     def __init__(
         self,
-        pairs: Collection[Pair],
+        pairs: Collection[ItemPair],
         per_paradigm: int,
         participants: int,
         per_pair: int,
@@ -70,7 +70,7 @@ class Deal:
         drawn for the smaller one. Each place takes the first pair with the fewest clashes. Then
         clashing pairs are exchanged for others of their paradigm while that reduces clashes.
         """
-        waiting: dict[str, list[Pair]] = {}
+        waiting: dict[str, list[ItemPair]] = {}
         for pair in sorted(pairs, key=lambda pair: (pair.paradigm, pair.item_id)):
             waiting.setdefault(pair.paradigm, []).append(pair)
         taken = set[str]()
@@ -84,7 +84,7 @@ class Deal:
         groups = (tuple(slot % participants for slot in of_pair) for of_pair in slots)
         self.places = [*zip(paradigms, groups, strict=True)]
         """Paradigm of each pair, and the lists that get it."""
-        self.pairs: list[Pair] = []
+        self.pairs: list[ItemPair] = []
         self._seen: list[Counter[str]] = [Counter() for _ in range(participants)]
         for paradigm, group in self.places:
             chosen = min(waiting[paradigm], key=partial(self._clashes, group=group))
@@ -98,27 +98,27 @@ class Deal:
         """Return the indices of pairs that share a list with another pair of their sentence."""
         return [number for number, pair in enumerate(self.pairs) if self._cost(number, pair)]
 
-    def _clashes(self, pair: Pair, group: Group) -> int:
+    def _clashes(self, pair: ItemPair, group: Group) -> int:
         return sum(self._seen[number][text] for number in group for text in pair.sentences)
 
-    def _count(self, pair: Pair, group: Group, by: int) -> None:
+    def _count(self, pair: ItemPair, group: Group, by: int) -> None:
         for number in group:
             for text in pair.sentences:
                 self._seen[number][text] += by
 
-    def _cost(self, number: int, pair: Pair) -> int:
+    def _cost(self, number: int, pair: ItemPair) -> int:
         """Count the clashes of ``pair`` if it replaced the pair at a place."""
         group, present = self.places[number][1], self.pairs[number].sentences
         return self._clashes(pair, group) - len(group) * len({*pair.sentences} & {*present})
 
-    def _put(self, number: int, pair: Pair) -> Pair:
+    def _put(self, number: int, pair: ItemPair) -> ItemPair:
         before, group = self.pairs[number], self.places[number][1]
         self._count(before, group, -1)
         self._count(pair, group, 1)
         self.pairs[number] = pair
         return before
 
-    def _improved(self, number: int, waiting: Mapping[str, list[Pair]]) -> bool:
+    def _improved(self, number: int, waiting: Mapping[str, list[ItemPair]]) -> bool:
         """Exchange a pair for another one if clashes become fewer; return whether it did."""
         before, paradigm = self._cost(number, self.pairs[number]), self.places[number][0]
         if not before:
@@ -140,7 +140,7 @@ class Deal:
         return False
 
 
-def _shuffled(pairs: Sequence[Pair], random: np.random.Generator) -> list[Pair]:
+def _shuffled(pairs: Sequence[ItemPair], random: np.random.Generator) -> list[ItemPair]:
     return [pairs[number] for number in random.permutation(len(pairs))]
 
 
@@ -210,13 +210,13 @@ def apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
 """Independent random streams: draws from one do not change another."""
-COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
+ITEM_COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
 FEWEST, MOST = 5, 15
 """Words in the sentence of a check; longer sentences are used if there are no others."""
 TRIES = 200
 
 
-class Row(NamedTuple):
+class ListRow(NamedTuple):
     """A row of a list, as in the table ``validation_key`` (without the language)."""
 
     row: str
@@ -234,13 +234,13 @@ class Row(NamedTuple):
 class _Entry(NamedTuple):
     """A pair or an attention check before it has a place in its list."""
 
-    pair: Pair
-    part: str
+    pair: ItemPair
+    purpose: str
     first_is_good: bool
     wrong: str
 
 
-def read_pairs(items: Path) -> list[Pair]:
+def read_pairs(items: Path) -> list[ItemPair]:
     """Read the pairs or single sentences of an items table, one for each id and paradigm.
 
     Leaves out pairs of equal sentences, with a warning. Raises UserError for a table without pairs,
@@ -255,14 +255,14 @@ def read_pairs(items: Path) -> list[Pair]:
     is_single = "acceptable" in table.column_names
     pairs = {}
     same = 0
-    for row in table.select([*COLUMNS, *(["acceptable"] if is_single else [])]).to_pylist():
+    for row in table.select([*ITEM_COLUMNS, *(["acceptable"] if is_single else [])]).to_pylist():
         if row["good"] == row["bad"] and not is_single:
             same += 1
             continue
         location = [row["treebank"], row["file"], row["sent_id"]]
         source = json.dumps(location) if row["sent_id"] else None
-        fields = {name: row[name] for name in COLUMNS[:5]}
-        pairs[row["item_id"], row["paradigm"]] = Pair(
+        fields = {name: row[name] for name in ITEM_COLUMNS[:5]}
+        pairs[row["item_id"], row["paradigm"]] = ItemPair(
             **fields, source=source, acceptable=row.get("acceptable")
         )
     if not pairs:
@@ -272,7 +272,7 @@ def read_pairs(items: Path) -> list[Pair]:
     return [*pairs.values()]
 
 
-def _unrelated(pairs: Collection[Pair], used: Collection[Pair]) -> list[Pair]:
+def _unrelated(pairs: Collection[ItemPair], used: Collection[ItemPair]) -> list[ItemPair]:
     """Return the pairs of sentences that no ``used`` pair has, in order of their ids."""
     seen = {text for pair in used for text in pair.sentences}
     free = [pair for pair in pairs if not seen & {*pair.sentences}]
@@ -305,7 +305,7 @@ def scrambled(sentence: str, random: np.random.Generator) -> str:
 
 
 def _checks(
-    pairs: Collection[Pair], entries: Sequence[_Entry], options: ValidationOptions, number: int
+    pairs: Collection[ItemPair], entries: Sequence[_Entry], options: ValidationOptions, number: int
 ) -> list[_Entry]:
     """Make a list's attention checks from sentences of pairs that it does not have."""
     random = np.random.default_rng([options.seed, CHECKS, number])
@@ -324,7 +324,7 @@ def _checks(
     return [_Entry(p, CHECK, turn % 2 == 0, scrambled(p.good, random)) for turn, p in turns]
 
 
-def _practice(pairs: Collection[Pair], dealt: Deal, options: ValidationOptions) -> list[_Entry]:
+def _practice(pairs: Collection[ItemPair], dealt: Deal, options: ValidationOptions) -> list[_Entry]:
     """Choose the practice pairs of all lists: not judged in any, from each paradigm in turn.
 
     Pairs of sentences that no list has come first.
@@ -350,7 +350,7 @@ def _practice(pairs: Collection[Pair], dealt: Deal, options: ValidationOptions) 
     return [_Entry(p, PRACTICE, side, p.bad) for p, side in zip(chosen, sides, strict=True)]
 
 
-def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]:
+def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[ListRow]:
     """Make the rows of all lists, list by list; they do not depend on the order of ``pairs``.
 
     Raises UserError for too few pairs to practise on, or too few sentences for attention checks.
@@ -377,24 +377,24 @@ def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]
     sides = halve(by_item, by_list, stream(SIDES))
     for (pair, number), side in zip(slots, sides, strict=True):
         lists[number].append(_Entry(pair, PAIR, side, pair.bad))
-    rows: list[Row] = []
+    rows: list[ListRow] = []
     for number, entries in enumerate(lists):
         random = stream(ORDER, number)
         head, body = (
-            [part[n] for n in apart([entry.pair.paradigm for entry in part], random)]
-            for part in (practice, entries)
+            [section[n] for n in apart([entry.pair.paradigm for entry in section], random)]
+            for section in (practice, entries)
         )
         checks = _checks(pairs, [*practice, *entries], options, number)
         # Spread evenly; the last one first, so that earlier positions stay the same.
         size, name = len(body), options.names[number]
         for turn in reversed(range(len(checks))):
             body.insert(round((turn + 0.5) * size / len(checks)), checks[turn])
-        for order, (pair, part, side, wrong) in enumerate([*head, *body], 1):
-            row = row_id(options.seed, name, part, pair.item_id, side, pair.good, wrong)
+        for order, (pair, purpose, side, wrong) in enumerate([*head, *body], 1):
+            row = row_id(options.seed, name, purpose, pair.item_id, side, pair.good, wrong)
             first, second = (pair.good, wrong) if side else (wrong, pair.good)
             is_good = side
             if pair.acceptable is not None:
-                first, second, is_good = wrong, "", pair.acceptable and part != CHECK
+                first, second, is_good = wrong, "", pair.acceptable and purpose != CHECK
             about = (pair.item_id, pair.phenomenon, pair.paradigm)
-            rows.append(Row(row, name, order, part, *about, first, second, is_good))
+            rows.append(ListRow(row, name, order, purpose, *about, first, second, is_good))
     return rows

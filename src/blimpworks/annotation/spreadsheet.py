@@ -21,13 +21,13 @@ from blimpworks.files import atomic, cells_of_any_size, text_of
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n")
 GUARD = "'"
 SEPARATORS = ",;\t"
-LISTED = 5
+MOST_NAMED_ROWS = 5
 """Number of wrong rows that a message names."""
 ID = "id"
 YES_NO: Mapping[str, bool] = {"yes": True, "no": False, "1": True, "0": False}
 
 
-class Line(NamedTuple):
+class SheetRow(NamedTuple):
     """A row of a file: the number of its first line, and its cells by column."""
 
     number: int
@@ -61,7 +61,7 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Mapping[Any, 
         writer.writerows([guarded(row[column]) for column in columns] for row in rows)
 
 
-def read_sheet(path: Path) -> list[Line]:
+def read_sheet(path: Path) -> list[SheetRow]:
     """Read the rows of a sheet that uses commas, semicolons or tabs; leave out empty lines.
 
     Raises UserError for a file that is missing or not UTF-8, repeated columns, and uneven rows.
@@ -85,7 +85,7 @@ def read_sheet(path: Path) -> list[Line]:
                 )
             if any(cell.strip() for cell in row):
                 cells = (cell.removeprefix(GUARD) for cell in row)
-                lines.append(Line(start, dict(zip(columns, cells, strict=True))))
+                lines.append(SheetRow(start, dict(zip(columns, cells, strict=True))))
             start = rows.line_num + 1
     return lines
 
@@ -98,9 +98,9 @@ def annotator_of(path: Path) -> str:
 def refuse(problems: Sequence[str]) -> None:
     """Raise UserError with the first of ``problems``, one per line, if there are any."""
     if problems:
-        more = len(problems) - LISTED
+        more = len(problems) - MOST_NAMED_ROWS
         remaining = [f"{more} more rows are wrong."] if more > 0 else []
-        raise UserError("\n".join([*problems[:LISTED], *remaining]))
+        raise UserError("\n".join([*problems[:MOST_NAMED_ROWS], *remaining]))
 
 
 def columns_error(path: Path, columns: Iterable[str], expected: str) -> UserError:
@@ -167,7 +167,7 @@ class Form:
         refuse(repeated)
         return labels
 
-    def _problem(self, line: Line, columns: Iterable[str]) -> str:
+    def _problem(self, line: SheetRow, columns: Iterable[str]) -> str:
         """Return a sentence on what is wrong with a row, or an empty text."""
         row = line.cells[ID].strip()
         if row not in self.texts:

@@ -18,7 +18,7 @@ from blimpworks.tables import open_parquet
 CELLS_SUFFIX = ".cells.parquet"
 REPRODUCTION = "reproduction"
 """Directory of the comparisons with printed numbers."""
-TEXT = "text"  # as in campaign.reference, which is slow to import
+TEXT_UNIT = "text"  # as in campaign.reference, which is slow to import
 """Unit of printed text that is no number."""
 EXHIBITS_OF = {"published.csv": "published", "measured.csv": "exhibits"}
 """Directory of the compared exhibits, by name of a comparison."""
@@ -100,7 +100,7 @@ def read_rows_with_lines(path: Path, **allowed: Collection[str]) -> Iterator[dic
         for row in reader:
             if all(row[column] in texts for column, texts in column_texts):
                 facts: dict[str, Any] = dict(zip(header, row, strict=True))
-                value_type: type[float | str] = str if facts.get("unit") == TEXT else float
+                value_type: type[float | str] = str if facts.get("unit") == TEXT_UNIT else float
                 for name in {"value", "corrected"} & facts.keys():
                     facts[name] = value_type(facts[name]) if facts[name] else None
                 yield facts | {"path": str(path), "line": line}

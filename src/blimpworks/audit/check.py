@@ -37,7 +37,7 @@ from blimpworks.records.reading import OWN_HASH, Record, record_hash, records_be
 Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
 READERS = 8
 """Number of threads that hash files: hashing releases the interpreter lock."""
-SETTINGS = "settings"
+SETTINGS_FOLDER = "settings"
 """Directory of the results with settings of jobs."""
 NAMED = 3
 """Inputs that a finding names, and most files with the same finding that are listed."""
@@ -331,7 +331,7 @@ def audit(
         findings += differing
     downstream = jobs.downstream(finding.path for finding in findings)
     # Settings have no record: their content is in the records of the jobs that read them.
-    files = (path for path in expand([root]) if path.parent.name != SETTINGS)
+    files = (path for path in expand([root]) if path.parent.name != SETTINGS_FOLDER)
     strangers = [path for path in files if jobs.key(path) not in jobs.makers]
     findings += [Finding("unaccounted", path, "no job's record lists it") for path in strangers]
     return Audit(

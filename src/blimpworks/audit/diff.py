@@ -130,7 +130,7 @@ ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or
 class Cause:
     """One difference between the runs."""
 
-    kind: Kind
+    category: Kind
     text: str
 
 
@@ -228,7 +228,7 @@ def _value_causes(old: Record, new: Record) -> Iterator[Cause]:
 
 TOLERANCE = 1e-9
 """Numbers with a smaller difference are the same."""
-FEW = 8
+MOST_LISTED_NUMBERS = 8
 """Most numbers with the same causes that are listed."""
 CELL_KEY = ["row", "column", "index"]
 
@@ -253,7 +253,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RunComparison:
     """The differences between two runs."""
 
     first: Run
@@ -267,7 +267,7 @@ class Comparison:
     """Number of cells of run A (or B) alone, by exhibit."""
 
 
-def compare_runs(first: Path, second: Path) -> Comparison:
+def compare_runs(first: Path, second: Path) -> RunComparison:
     """Compare two results trees. Raises UserError when one is none, or has broken cells."""
     runs = load_run(first), load_run(second)
     causes = Causes(*runs)
@@ -310,14 +310,14 @@ def compare_runs(first: Path, second: Path) -> Comparison:
     for job in causes.second.jobs:
         for cause in causes.causes_within_job(job) if job in causes.first.jobs else ():
             jobs_by_cause.setdefault(cause, []).append(job)
-    return Comparison(*runs, dict(sorted(jobs_by_cause.items())), same, moves, alone)
+    return RunComparison(*runs, dict(sorted(jobs_by_cause.items())), same, moves, alone)
 
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def as_json(comparison: Comparison) -> str:
+def as_json(comparison: RunComparison) -> str:
     """Return the comparison as a JSON object; moves name their causes by number."""
     number = {cause: position for position, cause in enumerate(comparison.causes)}
     extra = sorted({cause for move in comparison.moves for cause in move.causes} - number.keys())
@@ -328,7 +328,7 @@ def as_json(comparison: Comparison) -> str:
         "a": str(comparison.first.root),
         "b": str(comparison.second.root),
         "causes": [
-            {"kind": c.kind, "text": c.text, "jobs": jobs.get(c, []), "moved": moved[c]}
+            {"kind": c.category, "text": c.text, "jobs": jobs.get(c, []), "moved": moved[c]}
             for c in number
         ],
         "same": comparison.same,
@@ -349,17 +349,17 @@ def as_json(comparison: Comparison) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def as_text(comparison: Comparison, list_all: bool = False) -> str:
+def as_text(comparison: RunComparison, list_all: bool = False) -> str:
     """Return the comparison as text; without ``list_all`` only the largest changes."""
     lines = [f"A {comparison.first.root}", f"B {comparison.second.root}", ""]
     lines.append("Done differently:" if comparison.causes else "No job does anything differently.")
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
-    width = max((len(cause.kind) for cause in comparison.causes), default=0)
+    width = max((len(cause.category) for cause in comparison.causes), default=0)
     for cause, jobs in comparison.causes.items():
         by = f"{len(jobs)} jobs" if len(jobs) > 1 else jobs[0].removeprefix("results/")
         count = moved[cause]
         effect = f"behind {count} of the numbers that moved" if count else "moved no number"
-        lines.append(f"   {cause.kind:{width}}  {cause.text}  ({by}; {effect})")
+        lines.append(f"   {cause.category:{width}}  {cause.text}  ({by}; {effect})")
     lines.append("")
     total = comparison.same + len(comparison.moves)
     lines.append(f"{len(comparison.moves)} of {total} numbers that both have moved.")
@@ -367,10 +367,10 @@ def as_text(comparison: Comparison, list_all: bool = False) -> str:
     for move in comparison.moves:
         groups.setdefault(move.causes, []).append(move)
     for causes, moves in sorted(groups.items(), key=lambda group: -len(group[1])):
-        names = "; ".join(f"{cause.kind}: {cause.text}" for cause in sorted(causes))
+        names = "; ".join(f"{cause.category}: {cause.text}" for cause in sorted(causes))
         lines.append(f"   {len(moves)} because of {names or 'nothing known'}")
         largest = sorted(moves, key=lambda move: -abs(move.by) if not math.isnan(move.by) else 0)
-        listed = largest if list_all else largest[:FEW]
+        listed = largest if list_all else largest[:MOST_LISTED_NUMBERS]
         for move in listed:
             texts = f"{move.text_before} → {move.text_after}"
             if move.text_before == move.text_after:

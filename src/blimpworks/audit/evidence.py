@@ -19,21 +19,21 @@ from blimpworks.audit.cells import (
 from blimpworks.audit.lineage import Node
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import select_rows
+from blimpworks.items import ALL, SIDES
 from blimpworks.scoring.tokens import overlaps, token_starts
 from blimpworks.tables import read_parquet
 
 TABLE = "_table"
 """Column with the index of a row's table."""
-SIDES = ("good", "bad")
-WORDS = ("subject", "inflected")
+WORD_FIELDS = ("subject", "inflected")
 """Words of an item that are shown with their ids in the treebank sentence."""
-PRINTED = "published"
+PRINTED_NUMBERS = "published"
 """Kind of tables of printed numbers."""
 PACKS = "packs"
 """Kind of tables of language packs' templates."""
 FOLDERS = {PACKS: "languages"}
 """Directory of a kind of table, if it has another name."""
-SUFFIXES = {PRINTED: (".parquet", ".csv"), PACKS: (".yaml",)}
+SUFFIXES = {PRINTED_NUMBERS: (".parquet", ".csv"), PACKS: (".yaml",)}
 """Suffixes of a kind of table, if not only Parquet."""
 WITHOUT_LINES = (".json", ".parquet", ".xlsx")
 """Suffixes of files with numbered items in place of lines."""
@@ -45,7 +45,6 @@ SHOWN = (
     *("certain", "rule", "pattern", "acceptable", "accepted"),
 )
 """Columns of judgements that are shown; some only responses or single sentences have."""
-ALL = "all"
 
 
 def nearest(tree: Node, table_kind: str) -> list[Node]:
@@ -326,7 +325,7 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
         facts |= _sides(item, _row_of(scores, key)) | {"origin": origin(of_items[0], item)}
         facts["words"] = {
             word: {"id": item[f"{word}_id"], "form": item.get(f"{word}_form", item.get(word))}
-            for word in WORDS
+            for word in WORD_FIELDS
             if item.get(f"{word}_id") is not None
         }
     return facts

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.audit.cells import (
-    TEXT,
+    TEXT_UNIT,
     cells_file,
     compared_cell,
     comparisons_of,
@@ -187,11 +187,11 @@ def explain_comparison(path: Path, requested: dict[str, str | None], items: int 
 
 
 WIDTH = 100
-FEW = 3
+MOST_EXAMPLES = 3
 """Most similar products, or values of a long filter, that are listed."""
 FACTS = 3
 """Most lines on a job's notes."""
-LISTED = 6
+MOST_FILTER_VALUES = 6
 """Most values of a filter that are listed without shortening."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 TEMPLATE = "explained.html.jinja"
@@ -356,7 +356,7 @@ def _heading(explanation: Explanation) -> list[str]:
     for row in explanation.printed:
         location = f" ({row['path']}:{row['line']})" if "line" in row else ""
         # A text such as "8 points" contains its unit.
-        has_unit = row["unit"] in ("", TEXT) or row["unit"].split()[0] in row["printed"]
+        has_unit = row["unit"] in ("", TEXT_UNIT) or row["unit"].split()[0] in row["printed"]
         unit = "" if has_unit else f" {row['unit']}"
         lines.append(
             f"   the paper prints {row['printed']}{unit} in {row['exhibit']}, {row['row']} / "
@@ -376,8 +376,8 @@ def _formula_lines(explanation: Explanation) -> list[str]:
         return []
     row_filter = json.loads(cell["filter"])
     for column, values in row_filter.items():
-        if isinstance(values, list) and len(values) > LISTED:
-            row_filter[column] = [*values[:FEW], f"… {len(values) - FEW} more"]
+        if isinstance(values, list) and len(values) > MOST_FILTER_VALUES:
+            row_filter[column] = [*values[:MOST_EXAMPLES], f"… {len(values) - MOST_EXAMPLES} more"]
     same = abs(recomputed - cell["value"]) < 1e-9
     return [
         f"   {cell['formula']} over {explanation.rows} {cell['source']} where "
@@ -431,8 +431,8 @@ def _ancestry(
 ) -> Iterator[str]:
     """Yield lines on a product, its job and its inputs, each product once.
 
-    Of more than ``FEW`` inputs made by the same command, list those in ``examples``, or else the
-    first. With ``full``, list all, each with SHA-256, job and notes.
+    Of more than ``MOST_EXAMPLES`` inputs made by the same command, list those in ``examples``,
+    or else the first. With ``full``, list all, each with SHA-256, job and notes.
     """
     indent, above = "   " * depth, node.path in seen
     seen.add(node.path)
@@ -452,8 +452,8 @@ def _ancestry(
         groups.setdefault((command, child.path.suffix, len(child.path.parts)), []).append(child)
     for alike in groups.values():
         listed = alike
-        if not full and len(alike) > FEW:
-            listed = [n for n in alike if str(n.path) in examples][:FEW] or alike[:1]
+        if not full and len(alike) > MOST_EXAMPLES:
+            listed = [n for n in alike if str(n.path) in examples][:MOST_EXAMPLES] or alike[:1]
         for child in listed:
             yield from _ancestry(child, full, examples, seen, depth + 1)
         if len(listed) < len(alike):

@@ -33,8 +33,8 @@ def same_table(first: Path, second: Path) -> bool:
         return False
 
 
-ABSENT = "absent"
-LONGEST = 70
+ABSENT_VALUE = "absent"
+LONGEST_VALUE = 70
 """Most characters of a value in a message."""
 SOURCES = Path("src")
 Text = Callable[[str], str | None]
@@ -52,18 +52,18 @@ def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def shortened(value: Any) -> str:
-    """Return a value as JSON, cut after ``LONGEST`` characters."""
-    text = value if value is ABSENT else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    """Return a value as JSON, cut after ``LONGEST_VALUE`` characters."""
+    text = value if value is ABSENT_VALUE else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 
 def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
     """Return the leaves that differ, with both values, by dotted path."""
     old, new = flatten(before), flatten(json.loads(json.dumps(after)))
     return {
-        path: (old.get(path, ABSENT), new.get(path, ABSENT))
+        path: (old.get(path, ABSENT_VALUE), new.get(path, ABSENT_VALUE))
         for path in [*old, *(new.keys() - old.keys())]
-        if old.get(path, ABSENT) != new.get(path, ABSENT)
+        if old.get(path, ABSENT_VALUE) != new.get(path, ABSENT_VALUE)
     }
 
 
@@ -141,7 +141,7 @@ TARGETS = ("all", "published", "reproduction")
 COMMAND = re.compile(r"Shell command: (\S*python\S* -m blimpworks .+)")
 ROOM = 1_000_000
 """Most bytes of names on a command line; Linux allows two million with the environment."""
-FEW = 5
+MOST_NAMED_CAUSES = 5
 """Most definitions, parameters or inputs that a reason names."""
 
 
@@ -197,8 +197,8 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
 
 
 def _few(texts: list[str]) -> str:
-    more = len(texts) - FEW
-    return ", ".join(texts[:FEW]) + (f" and {more} more" if more > 0 else "")
+    more = len(texts) - MOST_NAMED_CAUSES
+    return ", ".join(texts[:MOST_NAMED_CAUSES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _code_reason(record: Mapping[str, Any]) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL, wilson
+from blimpworks.analysis.accuracy import wilson
 from blimpworks.benchmarks.build import named_files
 from blimpworks.benchmarks.declaration import Declaration, People, Released
 from blimpworks.benchmarks.entries import Files, Values
@@ -18,6 +18,7 @@ from blimpworks.benchmarks.layouts import not_empty, number
 from blimpworks.benchmarks.readers import Account, as_text
 from blimpworks.benchmarks.templates import Row, cell, is_one_of
 from blimpworks.errors import UserError
+from blimpworks.items import ALL, SIDES
 from blimpworks.tables import ACCURACIES, ITEMS, read_schema, read_table, write_frame, write_rows
 
 log = logging.getLogger(__name__)
@@ -27,7 +28,6 @@ log = logging.getLogger(__name__)
 MODEL_PERPLEXITIES = read_schema(__file__, "schemas/model_perplexities.tsv")
 HUMAN, RELEASED = "human", "released"
 """Name of people in the column ``model``, and of released decisions in ``method``."""
-SIDES = ("good", "bad")
 LABELS = ["lang", "phenomenon", "paradigm"]
 COUNTS = {"correct": 0.0, "n": 1, "skipped": 0}
 """Default counts of a judgement; n is 0 for an unknown number and for an empty (skipped) cell."""

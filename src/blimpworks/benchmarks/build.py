@@ -14,7 +14,7 @@ import pyarrow as pa
 from blimpworks.benchmarks import designs, layouts
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.designs import Design
-from blimpworks.benchmarks.entries import Labels, Ratings
+from blimpworks.benchmarks.entries import LabelledFiles, Ratings
 from blimpworks.benchmarks.files import Named, local_files, rows_in
 from blimpworks.benchmarks.layouts import Pair
 from blimpworks.benchmarks.readers import Account
@@ -187,7 +187,7 @@ def build_items(
         "items": len(chosen),
         "identical": identical,
         "repeated": repeated,
-        "files": {name: how for account in accounts for name, how in account.files.items()},
+        "files": {name: fact for account in accounts for name, fact in account.files.items()},
         "account": {account.entry.rpartition(" ")[2]: account.record() for account in accounts},
     }
     if any("rating" in item.more for _, item in chosen):
@@ -197,7 +197,7 @@ def build_items(
 
 
 def _with_ratings(
-    items: Iterable[Pair | Design], data: Labels, rows: Iterable[Row]
+    items: Iterable[Pair | Design], data: LabelledFiles, rows: Iterable[Row]
 ) -> list[Pair | Design]:
     """Add people's grades of sentences to items, from the ``rows`` of files of ratings.
 

@@ -217,11 +217,6 @@ class Declaration(Strict):
                 free -= fitting
 
 
-# analysis.accuracy, which defines it too, takes long to load.
-ALL = "all"
-"""Label of accuracies over all paradigms, or all phenomena."""
-
-
 def declaration_in(folder: Path) -> Path:
     """Return the path of a folder's declaration."""
     return folder / "benchmark.yaml"

@@ -155,7 +155,7 @@ class Ratings(Files):
     rating: Column
 
 
-class Labels(Files):
+class LabelledFiles(Files):
     """Files of items, with the columns of their rows that are not sentences."""
 
     paradigm: Column | None = None
@@ -175,7 +175,7 @@ class Labels(Files):
     The grade of a pair is the good sentence's grade minus the bad one's."""
 
     @model_validator(mode="after")
-    def _grade(self) -> "Labels":
+    def _grade(self) -> "LabelledFiles":
         if self.rating is not None and getattr(self, "layout", "") in ("conditions", "suites"):
             raise ValueError("rating is of pairs, sentences and designs")
         if "rating" in self.keep:
@@ -216,7 +216,7 @@ Critical = Column | CriticalIndex | CriticalWords | CriticalOffsets
 """Critical region: of both sentences alike, of each sentence, or as spans of characters."""
 
 
-class Pairs(Labels):
+class Pairs(LabelledFiles):
     """Rows with a good and a bad sentence."""
 
     layout: Literal["pairs"]
@@ -243,7 +243,7 @@ class Right(Strict):
     """Values that mean the second sentence."""
 
 
-class Choices(Labels):
+class Choices(LabelledFiles):
     """Rows with two sentences, and a column that names the good one."""
 
     layout: Literal["choices"]
@@ -260,7 +260,7 @@ class Choices(Labels):
         return self
 
 
-class LabelledRows(Labels):
+class LabelledRows(LabelledFiles):
     """Rows with one sentence each, good or bad.
 
     Each good sentence makes a pair with each bad sentence of the same item.
@@ -287,7 +287,7 @@ class LabelledRows(Labels):
         return self
 
 
-class Sentences(Labels):
+class Sentences(LabelledFiles):
     """Rows with one sentence each, acceptable or not, which a threshold judges."""
 
     layout: Literal["sentences"]
@@ -297,7 +297,7 @@ class Sentences(Labels):
     unacceptable: Values = (0,)
 
 
-class Predictions(Labels):
+class Predictions(LabelledFiles):
     """Items of several conditions."""
 
     predictions: Mapping[str, tuple[str, ...]] | tuple[str, ...] = ()
@@ -375,7 +375,7 @@ class Answer(Strict):
     """Labels of the options, or a column with a list of labels; null: the column has positions."""
 
 
-class Alternatives(Labels):
+class Alternatives(LabelledFiles):
     """Rows with several options; the right one must be better than each wrong one.
 
     Items have the conditions ``right``, ``wrong 1`` and so on, and their number in a column

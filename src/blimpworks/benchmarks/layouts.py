@@ -97,7 +97,7 @@ def number(row: Row, column: str) -> float:
     )
 
 
-def _rating_in(row: Row, data: entries.Labels) -> dict[str, float | None]:
+def _rating_in(row: Row, data: entries.LabelledFiles) -> dict[str, float | None]:
     """Return a row's grade as ``rating``, None for an empty cell; nothing if not declared."""
     if not isinstance(data.rating, str):
         return {}
@@ -118,7 +118,7 @@ def by_paradigm(items: Iterable[AnyItem]) -> dict[tuple[str, str, str], list[Any
     return groups
 
 
-def labels_of(row: Row, data: entries.Labels, declared: Declaration) -> dict[str, Any]:
+def labels_of(row: Row, data: entries.LabelledFiles, declared: Declaration) -> dict[str, Any]:
     """Return the fields of a row's item, except its sentences."""
     paradigm = label_in(row, data.paradigm, "paradigm") or PurePosixPath(row.file).stem
     phenomenon = not_empty(row, data.phenomenon) if data.phenomenon else ""
@@ -176,7 +176,7 @@ def not_empty(row: Row, column: str) -> str:
     return value
 
 
-def item_key(row: Row, data: entries.Labels, item: str | None) -> tuple[str, ...]:
+def item_key(row: Row, data: entries.LabelledFiles, item: str | None) -> tuple[str, ...]:
     """Return the file, paradigm, language and perhaps name that the rows of an item share."""
     key = (row.file, label_in(row, data.paradigm, "paradigm"), label_in(row, data.lang, "lang"))
     return (*key, not_empty(row, item)) if item else key

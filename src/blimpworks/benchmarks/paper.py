@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import PrivateAttr
 
-from blimpworks.benchmarks.declaration import ALL, Declaration, declaration_in
-from blimpworks.benchmarks.entries import Files, Labels, Ratings
+from blimpworks.benchmarks.declaration import Declaration, declaration_in
+from blimpworks.benchmarks.entries import Files, LabelledFiles, Ratings
 from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.benchmarks.files import columns_in, local_files, new_names_table
 from blimpworks.campaign.catalogue import Catalogue, LanguageRow, ModelRow, NeededRow, SourceRow
@@ -29,6 +29,7 @@ from blimpworks.campaign.settings.base import DeclaredOptions
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
+from blimpworks.items import ALL
 
 if TYPE_CHECKING:
     from blimpworks.campaign.layout import Layout
@@ -47,7 +48,7 @@ METHODS: Mapping[str, tuple[str, ...]] = {
     "item": ("critical_region",),
 }
 LAYOUTS = {"pair": "pairs", "sentence": "sentences", "item": "conditions"}
-PRINTED = ("phenomena", "paradigms")
+PRINTED_EXHIBITS = ("phenomena", "paradigms")
 """Exhibits with printed accuracies."""
 EMPTY_FACTS = dict.fromkeys(("ud_name", "family", "excluded_treebanks", "note"), "")
 UNKNOWN_LANGUAGE = {**EMPTY_FACTS, "script": "Zzzz", "unimorph": (), "untested": (), "special": ()}
@@ -271,7 +272,7 @@ class Declared(Declaration):
         from blimpworks.reproduction.printed import PrintedAccuracy
 
         for row in printed:
-            if row.exhibit not in PRINTED or row.value is None or row.unit != "%":
+            if row.exhibit not in PRINTED_EXHIBITS or row.value is None or row.unit != "%":
                 continue
             phenomenon, paradigm = ALL if row.row.lower() == ALL else row.row, ALL
             if row.exhibit == "paradigms":
@@ -355,7 +356,7 @@ def files_of(entries: Sequence[Files]) -> Iterator[Files]:
     """Yield entries, and their entries of ratings."""
     for entry in entries:
         yield entry
-        if isinstance(entry, Labels) and isinstance(entry.rating, Ratings):
+        if isinstance(entry, LabelledFiles) and isinstance(entry.rating, Ratings):
             yield entry.rating
 
 

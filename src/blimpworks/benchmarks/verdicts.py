@@ -20,13 +20,13 @@ from blimpworks.scoring.tokens import Floats, Integers
 from blimpworks.tables import ITEMS, SCORES, read_table
 
 REGIONS = ["regions", "region_starts", "region_ends"]
-COLUMNS = ("item", "condition", *REGIONS, "predictions")
+CONDITION_COLUMNS = ("item", "condition", *REGIONS, "predictions")
 """Columns of conditions, besides the columns of all items."""
 EFFECTS, EFFECT_NAMES, RIGHT = "effects", "effect_names", "right"
 OPTIONAL = (EFFECTS, EFFECT_NAMES, RIGHT)
 """Columns that only the items of some benchmarks have."""
-KEYS = ["phenomenon", "paradigm", "item"]
-SCORED = ("item_id", "rounding", "good_ids", "good_logprobs", "good_ends")
+ITEM_KEYS = ["phenomenon", "paradigm", "item"]
+TOKEN_COLUMNS = ("item_id", "rounding", "good_ids", "good_logprobs", "good_ends")
 
 
 class RegionSide(Side):
@@ -215,9 +215,9 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
             )
     methods = [find_method(name) for name in rules.methods]
     policies = judge.tie_values(methods, rules.ties)
-    table = read_items(items, COLUMNS, OPTIONAL)
-    aligned = judge.align_scores(table, read_table(SCORES, scores, SCORED), scores)
-    keys = table.select(KEYS).to_pandas().groupby(KEYS, sort=False, observed=True)
+    table = read_items(items, CONDITION_COLUMNS, OPTIONAL)
+    aligned = judge.align_scores(table, read_table(SCORES, scores, TOKEN_COLUMNS), scores)
+    keys = table.select(ITEM_KEYS).to_pandas().groupby(ITEM_KEYS, sort=False, observed=True)
     numbers = np.asarray(keys.ngroup(), dtype=np.int64)
     first_rows = table.take(pa.array(np.unique(numbers, return_index=True)[1]))
     groups, regions = _group_by_formulas(table, numbers, first_rows)

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 HARMLESS = 4
 """Most characters of a query's value that are shown; a secret is longer."""
-LONGEST = 120
+LONGEST_ADDRESS = 120
 """Characters of an address that are shown."""
 LONGEST_HOST = 253
 OFFLINE_VARIABLES = ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE")
@@ -58,7 +58,7 @@ def without_secrets(url: str) -> str:
 def shown(url: str) -> str:
     """Return an address for messages: without secrets, and shortened if it is long."""
     text = without_secrets(url)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return text if len(text) <= LONGEST_ADDRESS else f"{text[:LONGEST_ADDRESS]}…"
 
 
 def scrubbed(text: str) -> str:
@@ -218,11 +218,11 @@ def in_cache(folder: Path | None, hf_id: str) -> bool:
     return bool(folder and name) and Path(folder or "", f"models--{name}", "snapshots").is_dir()
 
 
-def state_of(place: Path) -> str:
+def state_of(path: Path) -> str:
     """Return a digest of names, sizes and time stamps of a model's files, to notice changes.
 
-    ``place``: the model's directory, or its only file.
+    ``path``: the model's directory, or its only file.
     """
-    files = sorted(place.iterdir()) if place.is_dir() else [place]
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
     states = (f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.is_file())
     return hashlib.blake2b("\n".join(states).encode(), digest_size=8).hexdigest()

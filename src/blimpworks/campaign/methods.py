@@ -63,7 +63,7 @@ class Method:
     aggregate: str
     tokens: str
     length: str | None
-    shown: tuple[str, ...]
+    changes: tuple[str, ...]
     """``minus`` and ``exp``, from the total outwards."""
     higher: bool
     """Whether the good sentence must have the higher total."""
@@ -117,7 +117,7 @@ def parse_method(name: str, expression: str) -> Method:
         aggregate=_one_of(AGGREGATES, aggregate, name, expression),
         tokens=_one_of(TOKENS, tokens, name, expression),
         length=None if length is None else _one_of(LENGTHS, length, name, expression),
-        shown=tuple(functions),
+        changes=tuple(functions),
         higher=higher == (functions.count("minus") % 2 == 0),
     )
 

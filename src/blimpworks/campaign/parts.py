@@ -50,19 +50,19 @@ class Part:
     """A job of scoring or answering: one checkpoint on items of some languages."""
 
     model: str
-    part: str
+    name: str
     """``multi``, a language, or ``multi.LANGUAGE``."""
     engine: str
     sets: tuple[tuple[str, str], ...]
     """Benchmark and language of each items table."""
-    kind: Kind = "score"
+    task: Kind = "score"
     trained: bool = False
     """Whether the campaign trains the model."""
 
     @property
     def title(self) -> str:
         """Name of the model, with a suffix where it answers."""
-        return self.model + (ANSWERS_SUFFIX if self.kind == "answer" else "")
+        return self.model + (ANSWERS_SUFFIX if self.task == "answer" else "")
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -71,27 +71,27 @@ class Part:
     @property
     def scope(self) -> str:
         """Scope of the checkpoint: ``multi`` or a language."""
-        return self.part.partition(".")[0]
+        return self.name.partition(".")[0]
 
     @property
     def label(self) -> str:
-        return f"{self.title}/{self.part}"
+        return f"{self.title}/{self.name}"
 
     @property
     def key(self) -> str:
         """Model and part, as in paths."""
-        return f"{self.model}/{self.part}"
+        return f"{self.model}/{self.name}"
 
     def manifest(self, campaign: Campaign) -> Path:
         """Return the manifest of the scores or answers, which exists when the job is done."""
-        return Path(campaign.pathvars.results, STORES[self.kind], self.key, "manifest.json")
+        return Path(campaign.pathvars.results, STORES[self.task], self.key, "manifest.json")
 
     def checkpoint(self, campaign: Campaign) -> Path:
         return checkpoint_file(campaign, self.model, self.scope, trained=self.trained)
 
     def log(self, campaign: Campaign) -> Path:
         """Return the log of the job; journal and progress file are beside it."""
-        return Path(campaign.pathvars.logs, self.kind, f"{self.key}.log")
+        return Path(campaign.pathvars.logs, self.task, f"{self.key}.log")
 
     def items(self, campaign: Campaign) -> list[Path]:
         return [items_table(campaign, *item_set) for item_set in self.sets]
@@ -194,7 +194,7 @@ def every_part(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list
 
 def score_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
     """Return the jobs that score sentences, in the catalogue's order of models."""
-    return [job for job in every_part(campaign, catalogue, groups) if job.kind == "score"]
+    return [job for job in every_part(campaign, catalogue, groups) if job.task == "score"]
 
 
 def exhibits_of(
@@ -269,7 +269,7 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
 
 def is_usable(campaign: Campaign, row: Pinned) -> bool:
     """Return whether the campaign retrieves a file: a pinned one, or one that it must have."""
-    return row.needed or row.is_pinned(campaign.checksums) or campaign.unpinned == "error"
+    return row.sha256_optional or row.is_pinned(campaign.checksums) or campaign.unpinned == "error"
 
 
 def released_corpus(

@@ -39,7 +39,7 @@ class FrequencyCodesRow(Strict):
     note: str
 
 
-TEXT = "text"
+TEXT_UNIT = "text"
 """Unit of printed texts without a number, which are compared word by word."""
 BOUNDS = ("at least", "at most", "above", "below")
 """Endings of units of printed bounds; the last two exclude the number itself."""
@@ -98,12 +98,12 @@ class PublishedRow(Strict):
     def _text_or_number(cls, corrected: Any, info: ValidationInfo) -> Any:
         if corrected in ("", None):
             return None
-        return corrected if info.data.get("unit") == TEXT else float(corrected)
+        return corrected if info.data.get("unit") == TEXT_UNIT else float(corrected)
 
     @model_validator(mode="after")
     def _texts_have_no_value(self) -> Self:
         if self.textual and self.value is not None:
-            raise ValueError(f"a {TEXT} has no value; leave it empty, or give another unit")
+            raise ValueError(f"a {TEXT_UNIT} has no value; leave it empty, or give another unit")
         return self
 
     @model_validator(mode="after")
@@ -129,7 +129,7 @@ class PublishedRow(Strict):
 
     @property
     def textual(self) -> bool:
-        return self.unit == TEXT
+        return self.unit == TEXT_UNIT
 
     @property
     def sound(self) -> float | None:

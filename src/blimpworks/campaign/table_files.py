@@ -63,29 +63,29 @@ def keyed(rows: Sequence[Named], key: str, path: Path) -> dict[str, Named]:
     return {getattr(row, key): row for row in rows}
 
 
-def read_rows(kind: type[Row], path: Path) -> list[Row]:
+def read_rows(row_type: type[Row], path: Path) -> list[Row]:
     """Read a table with headings, and validate each row by a pydantic model.
 
     Columns of fields with a default may be absent. Raises UserError with file, line and column of
     the first wrong cell.
     """
-    expected = reading(path, f"a table of {kind.__name__}", "Write it so, in UTF-8.")
+    expected = reading(path, f"a table of {row_type.__name__}", "Write it so, in UTF-8.")
     with expected, io.StringIO(text_of(path), newline="") as handle:
         reader = csv.DictReader(handle, **dialect(path))
-        _check_header(reader.fieldnames or [], kind, path)
+        _check_header(reader.fieldnames or [], row_type, path)
         lines: dict[str, int] = {}
         rows = []
         for row in reader:
             line = reader.line_num
             if (first := lines.setdefault(repr(row), line)) != line:
                 raise BadLine(line, f"the row stands in line {first} too")
-            rows.append(_row(kind, row, path, line))
+            rows.append(_row(row_type, row, path, line))
         return rows
 
 
-def _check_header(header: Sequence[str], kind: type[BaseModel], path: Path) -> None:
-    expected = list(kind.model_fields)
-    required = [name for name in expected if kind.model_fields[name].is_required()]
+def _check_header(header: Sequence[str], row_type: type[BaseModel], path: Path) -> None:
+    expected = list(row_type.model_fields)
+    required = [name for name in expected if row_type.model_fields[name].is_required()]
     if len(header) > len({*header}) or not {*required} <= {*header} <= {*expected}:
         unknown = ", ".join(sorted(set(header) - set(expected))) or "none"
         missing = ", ".join(sorted(set(required) - set(header))) or "none"
@@ -95,7 +95,7 @@ def _check_header(header: Sequence[str], kind: type[BaseModel], path: Path) -> N
         )
 
 
-def _row(kind: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
+def _row(row_type: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
     # DictReader puts cells beyond the last heading under the key None, and None for absent cells.
     if None in row or None in row.values():
         more_or_fewer, headings = "more" if None in row else "fewer", row.keys() - {None}
@@ -104,7 +104,7 @@ def _row(kind: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
             "separators, and in a .csv put quotes around a cell that holds commas."
         )
     try:
-        return kind.model_validate(row)
+        return row_type.model_validate(row)
     except ValidationError as error:
         first = error.errors()[0]
         column = ".".join(str(location) for location in first["loc"])
@@ -149,7 +149,7 @@ def lock_files(table: Path) -> list[Path]:
     return [*dict.fromkeys((lock_path(table), _beside(table)))]
 
 
-def read_file(kind: type[Locking], path: Path) -> dict[tuple[str, ...], Locking]:
+def read_file(row_type: type[Locking], path: Path) -> dict[tuple[str, ...], Locking]:
     """Return the rows of a lock file; none where it is missing or has only headings.
 
     Raises UserError, with file and line, for a malformed one.
@@ -158,24 +158,24 @@ def read_file(kind: type[Locking], path: Path) -> dict[tuple[str, ...], Locking]
     remedy = "Correct the line or delete it: it is made again when its row is next retrieved."
     if not path.exists():
         return rows
-    with reading(path, f"a lock file of {kind.__name__}", remedy):
-        columns = [*kind.model_fields]
+    with reading(path, f"a lock file of {row_type.__name__}", remedy):
+        columns = [*row_type.model_fields]
         if text_of(path).strip() in ("", "\t".join(columns)):
             return rows
         for line, cells in table_rows(path, columns, delimiter="\t", quoting=csv.QUOTE_NONE):
-            with reading(Path(f"{path}:{line}"), f"a row of {kind.__name__}", remedy):
-                row = kind.model_validate(cells)
+            with reading(Path(f"{path}:{line}"), f"a row of {row_type.__name__}", remedy):
+                row = row_type.model_validate(cells)
             if row.identity() in rows:
                 raise UserError(f"{path}:{line}: {row.identity()} stands there twice; keep one.")
             rows[row.identity()] = row
     return rows
 
 
-def read_lock(kind: type[Locking], table: Path) -> dict[tuple[str, ...], Locking]:
+def read_lock(row_type: type[Locking], table: Path) -> dict[tuple[str, ...], Locking]:
     """Return the locked rows of a table, by ``identity``. Raises as ``read_file``."""
     rows: dict[tuple[str, ...], Locking] = {}
     for path in reversed(lock_files(table)):
-        rows |= read_file(kind, path)
+        rows |= read_file(row_type, path)
     return rows
 
 

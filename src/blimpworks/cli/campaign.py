@@ -222,7 +222,7 @@ def status(
             campaign, catalogue = _read(configfile)
             groups = groups_of_models(campaign, catalogue)
             jobs = every_part(campaign, catalogue, groups)
-            queue = read_queue((job.title, job.part) for job in jobs)
+            queue = read_queue((job.title, job.name) for job in jobs)
             progress = read_status(campaign, catalogue, groups, queue)
             if json:
                 text = status_text.as_json(progress)

@@ -34,6 +34,15 @@ def evaluate(
         "Languages, by code (ISO 639) or English name; by default those of the benchmarks named.",
         default="all",
     ),
+    suite_data: Path | None = option(
+        "Directory of the suite's data that cannot be downloaded, a folder for each task.",
+        default=None,
+        use=UNRECORDED,
+    ),
+    checkpoints: str | None = option(
+        "Checkpoints to run in place of the model: a pattern of folders or branches, as 'chck_*'.",
+        default=None,
+    ),
     limit: int | None = option(
         "At most so many items of each benchmark and language, balanced over paradigms.",
         default=None,
@@ -87,7 +96,7 @@ def evaluate(
     if suite is not None:
         tasks = read_suite(suite).tasks
         if benchmarks == "all":
-            benchmarks = ",".join(task.benchmark for task in tasks)
+            benchmarks = ",".join(task.benchmark for task in tasks if task.local is None)
         suite = as_setting(Path(suite)) if suite.endswith(".yaml") else suite
 
     overrides = {
@@ -101,6 +110,8 @@ def evaluate(
         data=data,
         benchmarks=parse_benchmarks(benchmarks),
         suite=suite,
+        checkpoints=checkpoints,
+        suite_data=suite_data and suite_data.expanduser().resolve(),
         languages=parse_languages(languages),
         limit=limit,
         mirror=mirror and mirror.expanduser().resolve(),

@@ -17,9 +17,9 @@ from blimpworks.records.job import Command, Planned
 if TYPE_CHECKING:
     from blimpworks.campaign.paper import ExhibitSpec
 
-PRINTED = option("Directory of printed numbers, one below per paper.")
+PRINTED_OPTION = option("Directory of printed numbers, one below per paper.")
 PAPERS = option("Paper to compare.", "--paper")
-REASONS = "reasons.tsv"
+REASONS_FILE = "reasons.tsv"
 
 
 def _by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
@@ -45,7 +45,7 @@ def read_published(
 )
 def compare_published(
     cells: list[Path] = argument("Cells of exhibits, …/PAPER/EXHIBIT.…"),
-    printed: Path = PRINTED,
+    printed: Path = PRINTED_OPTION,
     accuracies: Path = option("Directory of printed accuracies."),
     papers: list[str] = PAPERS,
     output: Path = shared.OUTPUT,
@@ -59,7 +59,7 @@ def compare_published(
         comparisons.Paper(
             paper,
             printed_files(printed, paper),
-            printed_folder(printed, paper) / REASONS,
+            printed_folder(printed, paper) / REASONS_FILE,
             _by_exhibit(cells, paper),
             accuracies / f"{paper}.parquet",
         )
@@ -69,7 +69,7 @@ def compare_published(
         path
         for comparison in compared
         for path in (*comparison.printed, comparison.reasons, comparison.accuracies)
-        if path.name != REASONS or path.exists()
+        if path.name != REASONS_FILE or path.exists()
     ]
     inputs, params = [*cells, *numbers], {"papers": papers}
     with compare_published.job(inputs=inputs, outputs=[output], params=params) as job:
@@ -85,7 +85,7 @@ def compare_published(
     cheap=True,
 )
 def compare_measured(
-    printed: Path = PRINTED,
+    printed: Path = PRINTED_OPTION,
     papers: list[str] = PAPERS,
     output: Path = shared.OUTPUT,
     cells: list[Path] | None = argument("Cells of exhibits.", default=None),

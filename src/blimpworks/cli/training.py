@@ -42,7 +42,7 @@ def _read_by(text: Path, arguments: Mapping[str, Any]) -> Iterable[Path]:
 CORPUS = Use(reads=lambda corpus, _: _files_of(corpus))
 LEARNT = spread(exclude=HOW_MANY)
 """Records the settings of a recipe that decide the model."""
-TEXT = argument(
+TEXT_ARGUMENT = argument(
     "Text, one sentence per line, or dialogues, or the recipe's corpus.json.",
     use=Use(reads=_read_by),
 )
@@ -58,7 +58,7 @@ NEW_CORPUS = option("corpus.json; the files go beside it.", "--output", use=WITH
 NEW_TEXT = written("Text file to write.")
 TOKENS = option("Tokens table.", default=None)
 SENTENCES = option("Sentences table.", default=None)
-PLAIN = option("Plain text; may be repeated.", "--text", default=list)
+TEXT_OPTION = option("Plain text; may be repeated.", "--text", default=list)
 ITEMS = option("Items to hold out; repeatable.", default=list)
 
 
@@ -104,7 +104,7 @@ def build_text(
     tokens: Path | None = TOKENS,
     sentences: Path | None = SENTENCES,
     language: Path | None = option("Pack that says how the language is spelled.", default=None),
-    text_files: list[Path] = PLAIN,
+    text_files: list[Path] = TEXT_OPTION,
     items: list[Path] = ITEMS,
 ) -> None:
     """Write training text from plain text and treebanks, without the items' sentences."""
@@ -129,7 +129,7 @@ def build_corpus(
     lang: str = shared.LANG,
     tokens: Path | None = TOKENS,
     sentences: Path | None = SENTENCES,
-    text: list[Path] = PLAIN,
+    text: list[Path] = TEXT_OPTION,
     items: list[Path] = ITEMS,
     released: list[Path] = option(
         "train.txt, valid.txt, test.txt, vocab.txt of a released corpus.", default=list
@@ -207,7 +207,7 @@ def measure_perplexity(
 
 @command(recorded=f"{MODELS}.ngram:train_ngram", packages=("kenlm",), pandas=False)
 def train_ngram(
-    text: Path = TEXT,
+    text: Path = TEXT_ARGUMENT,
     name: str = NAME,
     scope: str = SCOPE,
     recipe_name: str = RECIPE_NAME,
@@ -223,7 +223,7 @@ def train_ngram(
 
 def _declare_trainer(name: str, model: type[BaseModel], help_text: str) -> None:
     def train(
-        text: Path = TEXT,
+        text: Path = TEXT_ARGUMENT,
         name: str = NAME,
         scope: str = SCOPE,
         recipe_name: str = RECIPE_NAME,

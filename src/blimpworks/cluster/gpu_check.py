@@ -69,7 +69,7 @@ class Gpu(Strict):
     used_mib: int
 
 
-class Machine(Strict):
+class GpuMachine(Strict):
     """System, GPUs and packages of a machine."""
 
     system: str
@@ -123,7 +123,7 @@ def _packages(python: Path) -> Packages | None:
         return None
 
 
-def describe_machine(python: Path) -> Machine:
+def describe_machine(python: Path) -> GpuMachine:
     """Describe this machine, and the packages of the scoring environment's ``python``."""
     gpus, error = _gpus()
     library, version = platform.libc_ver()
@@ -132,7 +132,7 @@ def describe_machine(python: Path) -> Machine:
         shared_memory = disk.f_blocks * disk.f_frsize
     except OSError:
         shared_memory = None
-    return Machine(
+    return GpuMachine(
         system=f"{platform.system()} {platform.machine()}",
         glibc=tuple(map(int, version.split(".")[:2])) if library == "glibc" else None,
         shared_memory=shared_memory,
@@ -153,12 +153,12 @@ def _runs_on(kernels: tuple[str, ...], capability: float) -> bool:
     return any(n // 10 == number // 10 and n <= number for n in numbers)
 
 
-def gpu_problems(machine: Machine) -> list[str]:
+def gpu_problems(machine: GpuMachine) -> list[str]:
     """List the obstacles to scoring with vLLM on this machine's GPUs, one sentence each."""
     return [*_machine_problems(machine), *_package_problems(machine.packages, machine.gpus or [])]
 
 
-def _machine_problems(machine: Machine) -> Iterator[str]:
+def _machine_problems(machine: GpuMachine) -> Iterator[str]:
     if machine.system != "Linux x86_64":
         yield f"This is {machine.system}; the pinned wheels are for Linux x86_64."
     if machine.glibc is None:
@@ -233,7 +233,7 @@ def _package_problems(packages: Packages | None, gpus: list[Gpu]) -> Iterator[st
         yield f"vLLM {packages.vllm} is here, but its models cannot be loaded ({packages.error})."
 
 
-def gpu_text(machine: Machine) -> str:
+def gpu_text(machine: GpuMachine) -> str:
     """Describe a machine and its obstacles as text."""
     lines = [f"system: {machine.system}, glibc {'.'.join(map(str, machine.glibc or ('none',)))}"]
     for gpu in machine.gpus or ():
@@ -251,7 +251,7 @@ def gpu_text(machine: Machine) -> str:
     return "\n".join([*lines, *(f"- {problem}" for problem in problems or [ready])])
 
 
-def as_json(machine: Machine) -> str:
+def as_json(machine: GpuMachine) -> str:
     """Describe a machine and its obstacles as JSON."""
     facts = machine.model_dump() | {"problems": gpu_problems(machine)}
     return json.dumps(facts, indent=1)

@@ -28,7 +28,7 @@ RUNS = Path(".snakemake/blimpworks-runs")
 """Directory of the files of runs, relative to the working directory."""
 SILENCE = 300.0
 """Seconds after which a run on another machine is dead if it has not touched its file."""
-PATIENCE = 180.0
+CANCEL_SECONDS = 180.0
 """Seconds that SLURM may take to end cancelled jobs."""
 RUN_ID = re.compile(r"SLURM run ID: (\S+)")
 """Line of Snakemake's log with the run's id, which is the name of its SLURM jobs."""
@@ -72,10 +72,10 @@ def find_jobs(directory: Path) -> dict[str, str]:
     waited = time.monotonic()
     # The executor names each job after its run.
     while (output := ask(["squeue", "-h", "-u", str(os.getuid()), "-o", "%i|%j|%Z"])) is None:
-        if time.monotonic() - waited > PATIENCE:
+        if time.monotonic() - waited > CANCEL_SECONDS:
             raise UserError(
-                f"squeue has not answered for {PATIENCE:.0f} s, so it is not known whether jobs of "
-                "an earlier run still write here; run this again when SLURM is up."
+                f"squeue has not answered for {CANCEL_SECONDS:.0f} s, so it is not known whether "
+                "jobs of an earlier run still write here; run this again when SLURM is up."
             )
         time.sleep(5)
     rows = (line.strip().split("|") for line in output.splitlines())
@@ -111,11 +111,11 @@ def end_orphans(directory: Path) -> list[str]:
         ask(["scancel", *orphans])
     waited, remaining = time.monotonic(), {*orphans}
     while remaining and (remaining := remaining & find_jobs(directory).keys()):
-        if time.monotonic() - waited > PATIENCE:
+        if time.monotonic() - waited > CANCEL_SECONDS:
             raise UserError(
                 f"SLURM jobs {', '.join(sorted(remaining))} of an earlier run write to this "
-                f"directory and did not end {PATIENCE:.0f} s after scancel; end them, then run "
-                "this again."
+                f"directory and did not end {CANCEL_SECONDS:.0f} s after scancel; end them, then "
+                "run this again."
             )
         time.sleep(1)
     for path in (directory / RUNS).glob("*.json"):
@@ -128,7 +128,7 @@ PERIOD = 60.0
 """Seconds between two checks."""
 OVERDUE = 1800.0
 """Seconds that Snakemake may take to notice the end of a job."""
-SETTINGS = "BLIMPWORKS_WATCHDOG"
+WATCHDOG_VALUES = "BLIMPWORKS_WATCHDOG"
 """Environment variable with other values, as ``PERIOD,OVERDUE``."""
 COPIED_LOG = re.compile(r"^ *Logfile \S+:\n *={80}\n.*?^ *={80}$", re.MULTILINE | re.DOTALL)
 """Log of a failed job inside Snakemake's log; a SLURM job's log is that of another Snakemake."""
@@ -218,7 +218,7 @@ def watch_over(log: Path) -> None:
     if run is None:
         return
     alive = register(run[1])
-    period, overdue = map(float, os.environ.get(SETTINGS, f"{PERIOD},{OVERDUE}").split(","))
+    period, overdue = map(float, os.environ.get(WATCHDOG_VALUES, f"{PERIOD},{OVERDUE}").split(","))
     arguments = (log, alive, period, OverdueJobs(overdue))
     threading.Thread(target=_watch, args=arguments, daemon=True).start()
     atexit.register(alive.unlink, missing_ok=True)

@@ -23,8 +23,8 @@ SIZES = (1, 2, 4, 8)
 """Possible numbers of GPUs for one model: they must divide its attention heads."""
 VOCABULARY = 262_144
 """Vocabulary size assumed for every model: the catalogue's largest, that of Gemma 3."""
-ROWS = 1024
-"""Positions with logits on a GPU at a time, in engines without a server (``hub_loading.ROWS``)."""
+LOGIT_ROWS = 1024
+"""Positions with logits on a GPU at a time, without a server (``hub_loading.LOGIT_ROWS``)."""
 MARGIN = 1.02
 """Size of weights on the GPU relative to the file: padded vocabularies, buffers, alignment."""
 CONTEXT_GB = 1.5
@@ -128,7 +128,7 @@ def memory_of(row: ModelRow, engine: str, dtype: str, options: ScoringOptions) -
     weights = weights_gb(row, dtype)
     serving = find_engine(engine).serving(options)
     per_token = 143e-6 * (row.parameters or 0) ** (2 / 3) * BYTES[dtype] / 2
-    rows = min(serving.longest, serving.batched_tokens) if serving else ROWS
+    rows = min(serving.longest, serving.batched_tokens) if serving else LOGIT_ROWS
     return Memory(
         weights=weights,
         cache=per_token * (serving.longest if serving else options.batch_tokens),
@@ -272,11 +272,11 @@ def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> b
     return row.architecture == "masked" and regional(benchmark.methods(campaign, "masked"))
 
 
-def expected_items(campaign: Campaign, catalogue: Catalogue, part: Part) -> dict[Path, Expectation]:
+def expected_items(campaign: Campaign, catalogue: Catalogue, job: Part) -> dict[Path, Expectation]:
     """Return the expected content of each items table of a part, by path, existing or not."""
-    row = catalogue.models[part.model]
+    row = catalogue.models[job.model]
     expectations = {}
-    for name, lang in part.sets:
+    for name, lang in job.sets:
         benchmark = find_benchmark(name)
         tokens, texts = benchmark.tokens, 2
         if benchmark.generation is not None:

@@ -42,7 +42,7 @@ from blimpworks.cluster.needs import (
     speed_of,
     weights_gb,
 )
-from blimpworks.cluster.plan_text import DiskPlan, ModelPlan, Plan, Present
+from blimpworks.cluster.plan_text import DiskPlan, ModelPlan, Present, RunPlan
 from blimpworks.cluster.requests import plan_trainings, sized_request, training_notes
 from blimpworks.cluster.software import missing_software
 from blimpworks.errors import UserError
@@ -96,7 +96,7 @@ def _is_done(store: Path) -> bool:
 
 
 # The messages of the rules that score or answer, and of `retrieve`.
-SCORED = re.compile(r"^ *Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
+SCORING_JOB = re.compile(r"^ *Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
 ANSWERED = re.compile(r"^ *Job \d+: Answer with (\S+) \((\S+)\)$", re.MULTILINE)
 RETRIEVED = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
 
@@ -123,8 +123,8 @@ def read_dry_run(output: str, seconds: float) -> DryRun:
         rows = (line.split() for line in table.splitlines()[2:])
         rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
         rules.pop("total", None)
-    answered = ((f"{model}{ANSWERS_SUFFIX}", part) for model, part in ANSWERED.findall(output))
-    scored = frozenset([*SCORED.findall(output), *answered])
+    answered = ((f"{model}{ANSWERS_SUFFIX}", name) for model, name in ANSWERED.findall(output))
+    scored = frozenset([*SCORING_JOB.findall(output), *answered])
     expected = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
     retrieved = tuple(sorted(set(RETRIEVED.findall(output))))
     return DryRun(rules, scored if len(scored) == expected else None, retrieved, seconds)
@@ -171,18 +171,18 @@ class _Planner:
         self.needs = cache(
             lambda model: needs_of(*self.setup_of(model), self.site, options=campaign.scoring)
         )
-        self.parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
-        stores = {part: part.manifest(campaign).parent for part in self.parts}
-        self.done = {part for part in self.parts if _is_done(stores[part])}
-        self.stored = {part: stored(stores[part]) for part in self.parts}
+        self.jobs = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
+        stores = {job: job.manifest(campaign).parent for job in self.jobs}
+        self.done = {job for job in self.jobs if _is_done(stores[job])}
+        self.stored = {job: stored(stores[job]) for job in self.jobs}
         self.scope_of_tokens = cache(self._scope_of_tokens)
         self.refused: dict[str, str] = {}
-        for model in dict.fromkeys(part.model for part in self.parts):
+        for model in dict.fromkeys(job.model for job in self.jobs):
             try:
                 self.needs(model)
             except UserError as error:
                 self.refused[model] = str(error)
-        self.trainings = plan_trainings(campaign, catalogue, self.parts, self.site)
+        self.trainings = plan_trainings(campaign, catalogue, self.jobs, self.site)
 
     def setup_of(self, model: str) -> tuple[ModelRow, str, str]:
         """Return a model's row, engine and number format."""
@@ -194,46 +194,46 @@ class _Planner:
     def work(self, dry: DryRun | None) -> list[Part]:
         """Return the parts that Snakemake names, or without its answer all that are not done."""
         if dry is not None and dry.scored is not None:
-            return [part for part in self.parts if (part.title, part.part) in dry.scored]
-        return [part for part in self.parts if part not in self.done]
+            return [job for job in self.jobs if (job.title, job.name) in dry.scored]
+        return [job for job in self.jobs if job not in self.done]
 
-    def items(self, part: Part) -> dict[Path, Expectation]:
-        return expected_items(self.campaign, self.catalogue, part)
+    def items(self, job: Part) -> dict[Path, Expectation]:
+        return expected_items(self.campaign, self.catalogue, job)
 
-    def sentences(self, part: Part) -> int:
-        return expected_work(self.items(part)).sentences
+    def sentences(self, job: Part) -> int:
+        return expected_work(self.items(job)).sentences
 
-    def _scope_of_tokens(self, part: Part) -> set[tuple[str, bool]]:
+    def _scope_of_tokens(self, job: Part) -> set[tuple[str, bool]]:
         """Return, by benchmark, whether regions alone are scored."""
-        row = self.catalogue.models[part.model]
-        names = {benchmark for benchmark, _ in part.sets}
+        row = self.catalogue.models[job.model]
+        names = {benchmark for benchmark, _ in job.sets}
         return {(name, scores_regions(self.campaign, row, find_benchmark(name))) for name in names}
 
-    def _measured_tokens(self, part: Part) -> float | None:
+    def _measured_tokens(self, job: Part) -> float | None:
         """Return the mean tokens of a sentence measured with this model, or else with others."""
-        if part.kind == "answer":  # shards do not contain the cost of answers in tokens
+        if job.task == "answer":  # shards do not contain the cost of answers in tokens
             return None
         # Not from unfinished parts: their first shards have the longest sentences.
-        scope = self.scope_of_tokens(part)
+        scope = self.scope_of_tokens(job)
         similar = [done for done in self.done if self.scope_of_tokens(done) == scope]
-        same = _total(self.stored[done] for done in similar if done.model == part.model)
+        same = _total(self.stored[done] for done in similar if done.model == job.model)
         return same.mean or _total(self.stored[done] for done in similar).mean
 
-    def tokens(self, part: Part) -> int:
+    def tokens(self, job: Part) -> int:
         """Estimate the tokens that a part has yet to score."""
-        work = expected_work(self.items(part))
-        mean = self._measured_tokens(part) or work.tokens / (work.sentences or 1)
-        return round(max(0, work.sentences - self.stored[part].sentences) * mean)
+        work = expected_work(self.items(job))
+        mean = self._measured_tokens(job) or work.tokens / (work.sentences or 1)
+        return round(max(0, work.sentences - self.stored[job].sentences) * mean)
 
-    def model(self, title: str, parts: Sequence[Part]) -> ModelPlan:
+    def model(self, title: str, jobs: Sequence[Part]) -> ModelPlan:
         model = title.removesuffix(ANSWERS_SUFFIX)
         (row, engine, dtype), needs = self.setup_of(model), self.needs(model)
         speed = speed_of(row, engine, needs, self.site, dtype)
-        tokens = [self.tokens(part) for part in parts]
+        tokens = [self.tokens(job) for job in jobs]
         seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
         model_facts = (row, engine, dtype, self.site, self.campaign.scoring)
         requests = [
-            sized_request(*model_facts, self.items(part), part.log(self.campaign)) for part in parts
+            sized_request(*model_facts, self.items(job), job.log(self.campaign)) for job in jobs
         ]
         minutes = [int(request["runtime"]) for request in requests]
         hours = sum(seconds) / 3600
@@ -247,7 +247,7 @@ class _Planner:
             tensor_parallel=needs.tensor_parallel,
             gpu_memory_gb=needs.needed_gb,
             host_memory_mb=max(int(request["mem_mb"]) for request in requests),
-            jobs=len(parts),
+            jobs=len(jobs),
             tokens=sum(tokens),
             tokens_per_second=speed.tokens_per_second,
             speed=speed.source,
@@ -261,23 +261,23 @@ class _Planner:
     def present(self) -> Present:
         sets = item_sets(self.campaign, self.catalogue)
         items = [items_table(self.campaign, *benchmark_lang) for benchmark_lang in sets]
-        checkpoints = {part.checkpoint(self.campaign) for part in self.parts}
+        checkpoints = {job.checkpoint(self.campaign) for job in self.jobs}
         scored = _total(self.stored.values())
         return Present(
             items=(sum(path.exists() for path in items), len(items)),
             checkpoints=(sum(path.exists() for path in checkpoints), len(checkpoints)),
-            parts=(len(self.done), len(self.parts)),
-            sentences=(scored.sentences, sum(map(self.sentences, self.parts))),
+            parts=(len(self.done), len(self.jobs)),
+            sentences=(scored.sentences, sum(map(self.sentences, self.jobs))),
         )
 
-    def disk(self, downloads: Sequence[SourceRow | TreebankRow], parts: Sequence[Part]) -> DiskPlan:
+    def disk(self, downloads: Sequence[SourceRow | TreebankRow], jobs: Sequence[Part]) -> DiskPlan:
         """Estimate the bytes that a run adds, and compare them with the free space."""
         size = sum(row.bytes or 0 for row in downloads)
-        missing = {(part.model, part.scope) for part in parts if not self.has_model(part)}
+        missing = {(job.model, job.scope) for job in jobs if not self.has_model(job)}
         rows = [self.catalogue.models[model] for model, _ in missing]
-        scored = [part for part in parts if part.kind == "score"]
+        scored = [job for job in jobs if job.task == "score"]
         tokens, sentences = sum(map(self.tokens, scored)), sum(map(self.sentences, scored))
-        prompts = sum(self.sentences(part) for part in parts if part.kind == "answer")
+        prompts = sum(self.sentences(job) for job in jobs if job.task == "answer")
         folders = {}
         for name in ("resources", "results"):
             folder = Path(getattr(self.campaign.pathvars, name)).absolute()
@@ -310,14 +310,14 @@ class _Planner:
         names = (path.removeprefix("sources/") for path in (dry.retrieved if dry else ()))
         return [pins[name] for name in names if name in pins]
 
-    def has_model(self, part: Part) -> bool:
+    def has_model(self, job: Part) -> bool:
         cache = self.site.cache if self.site else None
-        cached = in_cache(cache, self.catalogue.models[part.model].hf_id)
-        return cached or part.checkpoint(self.campaign).exists()
+        cached = in_cache(cache, self.catalogue.models[job.model].hf_id)
+        return cached or job.checkpoint(self.campaign).exists()
 
-    def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
+    def notes(self, dry: DryRun | None, jobs: Sequence[Part]) -> list[str]:
         """List remarks on the plan's numbers, such as assumptions."""
-        missing = dict.fromkeys(part.model for part in parts if not self.has_model(part))
+        missing = dict.fromkeys(job.model for job in jobs if not self.has_model(job))
         rows = [self.catalogue.models[model] for model in missing]
         gated = [row for row in rows if row.gated == "yes" and not is_local(row.hf_id)]
         notes = training_notes(self.trainings, self.catalogue, self.site)
@@ -336,8 +336,8 @@ class _Planner:
             notes.append(
                 f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
             )
-        unmeasured = (p for p in parts if p.kind == "score" and self._measured_tokens(p) is None)
-        assumed = dict.fromkeys(name for part in unmeasured for name, _ in part.sets)
+        unmeasured = (p for p in jobs if p.task == "score" and self._measured_tokens(p) is None)
+        assumed = dict.fromkeys(name for job in unmeasured for name, _ in job.sets)
         tokens = "as in what is scored already"
         if assumed:
             means = ", ".join(f"{find_benchmark(name).tokens:g} in {name}" for name in assumed)
@@ -389,17 +389,17 @@ def make_plan(
     site: Site | None,
     dry: DryRun | None,
     site_file: Path | None = None,
-) -> Plan:
+) -> RunPlan:
     """Plan a run of the jobs that the dry run ``dry`` names, or else of all unfinished parts.
 
     The plan's ``refused`` has the models that cannot be run, with reasons.
     """
     planner = _Planner(campaign, catalogue, site)
-    parts = planner.work(dry)
+    jobs = planner.work(dry)
     models, refused, trouble = list[ModelPlan](), dict[str, str](), dict[str, str]()
     by_title: dict[str, list[Part]] = {}
-    for part in parts:
-        by_title.setdefault(part.title, []).append(part)
+    for job in jobs:
+        by_title.setdefault(job.title, []).append(job)
     for title, model_parts in by_title.items():
         if (model := model_parts[0].model) in planner.refused:
             refused[model] = planner.refused[model]
@@ -409,14 +409,14 @@ def make_plan(
         except UserError as error:
             trouble[title] = f"model {title!r}: {error}"
     order = [f"{model}{suffix}" for model in catalogue.models for suffix in ("", ANSWERS_SUFFIX)]
-    disk = planner.disk(planner.downloads(dry), parts)
+    disk = planner.disk(planner.downloads(dry), jobs)
     # Conda installs what is missing.
     missing = (
         ()
         if shutil.which("conda")
-        else missing_software({part.engine for part in parts}, dry.rules if dry else (), REPOSITORY)
+        else missing_software({job.engine for job in jobs}, dry.rules if dry else (), REPOSITORY)
     )
-    return Plan(
+    return RunPlan(
         campaign=campaign.campaign,
         site=str(site_file) if site_file else None,
         rules=dry.rules if dry else None,
@@ -426,6 +426,6 @@ def make_plan(
         trainings=tuple(planner.trainings),
         disk=disk,
         present=planner.present(),
-        notes=(*planner.notes(dry, parts), *_limits(models, site)),
+        notes=(*planner.notes(dry, jobs), *_limits(models, site)),
         stops=(*missing, *_stops(models, disk, site_file)),
     )

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.requests import TrainingPlan
-from blimpworks.cluster.text import WIDTH, Columns, number, printed
+from blimpworks.cluster.text import DEFAULT_WIDTH, Columns, number, printed
 from blimpworks.strict import Strict
 
 
@@ -97,7 +97,7 @@ class Present(Strict):
     """Scored sentences and all; the total counts a sentence of two pairs twice."""
 
 
-class Plan(Strict):
+class RunPlan(Strict):
     """Jobs and resources of a run of a campaign."""
 
     campaign: str
@@ -127,7 +127,7 @@ class Plan(Strict):
 SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 
 
-def _rules(plan: Plan) -> Iterator[str]:
+def _rules(plan: RunPlan) -> Iterator[str]:
     if plan.rules is None:
         yield "Jobs: not counted, because Snakemake refuses the campaign as it is (see the end)."
         return
@@ -157,7 +157,7 @@ def _row(model: ModelPlan, letters: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
+def _models(plan: RunPlan, site: Site | None) -> Iterator[RenderableType]:
     models = [model for model in plan.models if not model.endless]
     if not models:
         return
@@ -180,7 +180,7 @@ def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
     )
 
 
-def _hours(plan: Plan) -> Iterator[str]:
+def _hours(plan: RunPlan) -> Iterator[str]:
     by_kind: dict[str, float] = {}
     for model in plan.models:
         if model.kind:
@@ -213,7 +213,7 @@ def _disk(disk: DiskPlan) -> Iterator[str]:
     yield f"  free: {free}; {'enough' if disk.sufficient else 'NOT ENOUGH'}."
 
 
-def plan_text(plan: Plan, site: Site | None, width: int = WIDTH) -> str:
+def plan_text(plan: RunPlan, site: Site | None, width: int = DEFAULT_WIDTH) -> str:
     """Print a plan in ``width`` columns."""
     where = f"on the cluster of {plan.site}" if plan.site else "on this machine"
     heading: list[RenderableType] = [Text(f"Campaign {plan.campaign} {where}.")]

@@ -144,7 +144,7 @@ def train_request(site: Site | None) -> Request | None:
     )
 
 
-MOST = 8.0
+MOST_FACTOR = 8.0
 """Largest factor on memory and time."""
 UNKNOWN = 1.5
 """Factor on memory and time after an attempt that ended for an unknown reason."""
@@ -193,7 +193,7 @@ def retry_scaling(
         memory *= 2 if cause == "memory" else UNKNOWN if cause is None else 1
         minutes *= 2 if cause == "walltime" and stuck else UNKNOWN if cause is None else 1
         step += cause == "gpu_memory"
-    return RetryScaling(min(memory, MOST), min(minutes, MOST), step)
+    return RetryScaling(min(memory, MOST_FACTOR), min(minutes, MOST_FACTOR), step)
 
 
 IN_TURN = 20
@@ -280,7 +280,7 @@ def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
 def plan_trainings(
     campaign: Campaign,
     catalogue: Catalogue,
-    parts: Sequence[Part],
+    jobs: Sequence[Part],
     site: Site | None,
     *,
     missing: bool = True,
@@ -294,12 +294,12 @@ def plan_trainings(
         return []
     # Several parts may score with one checkpoint.
     languages: dict[str, dict[Path, set[str]]] = {}
-    for part in parts:
-        checkpoint = part.checkpoint(campaign)
-        recipe = campaign.training.recipes.get(catalogue.models[part.model].recipe)
+    for job in jobs:
+        checkpoint = job.checkpoint(campaign)
+        recipe = campaign.training.recipes.get(catalogue.models[job.model].recipe)
         if isinstance(recipe, LstmRecipe) and not (missing and checkpoint.exists()):
-            trained = languages.setdefault(part.model, {}).setdefault(checkpoint, set())
-            trained.update(part.languages)
+            trained = languages.setdefault(job.model, {}).setdefault(checkpoint, set())
+            trained.update(job.languages)
     plans = []
     for model, checkpoints in languages.items():
         recipe = campaign.training.recipes[catalogue.models[model].recipe]
@@ -330,14 +330,14 @@ def plan_trainings(
 
 
 def training_retries(
-    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part], site: Site | None
+    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[Part], site: Site | None
 ) -> int:
     """Return the number of retries of an LSTM's training job.
 
     A training that takes longer than a job goes on from its snapshot in the next attempt.
     """
     request = train_request(site)
-    every = plan_trainings(campaign, catalogue, parts, site, missing=False)
+    every = plan_trainings(campaign, catalogue, jobs, site, missing=False)
     longest = max((plan.hours or 0 for plan in every), default=0)
     if request is None or not longest:
         return LEAST

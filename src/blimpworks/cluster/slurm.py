@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # each small command finds its allocation
     import pyarrow as pa
 
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 """Seconds to wait for an answer."""
 JOB = re.compile(r"[0-9]+([_+][0-9]+)?")
 BATCH = 200
@@ -35,7 +35,7 @@ def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
     """
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False
+            command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -76,8 +76,8 @@ class Queue:
     """Id of the waiting job of a model and part, among those submitted from this directory."""
 
 
-def read_queue(parts: Iterable[tuple[str, str]]) -> Queue:
-    """Read this user's queue; find the waiting jobs of ``parts``, given by title and name.
+def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
+    """Read this user's queue; find the waiting ones of ``jobs``, given by title and name.
 
     Snakemake writes a job's rule and wildcards into its comment.
     """
@@ -88,19 +88,19 @@ def read_queue(parts: Iterable[tuple[str, str]]) -> Queue:
     if answer is None:
         return Queue()
     by_wildcards = {}
-    for title, part in parts:
-        wildcards = f"{title.removesuffix(ANSWERS_SUFFIX)}_{part}"
-        by_wildcards[title.endswith(ANSWERS_SUFFIX), wildcards] = title, part
+    for title, name in jobs:
+        wildcards = f"{title.removesuffix(ANSWERS_SUFFIX)}_{name}"
+        by_wildcards[title.endswith(ANSWERS_SUFFIX), wildcards] = title, name
     states, pending = {}, {}
     for line in answer.splitlines():
         if line.count("|") < 3:
             continue
-        job, state, directory, comment = line.split("|", 3)
-        states[job] = state
+        slurm_job, state, directory, comment = line.split("|", 3)
+        states[slurm_job] = state
         rule, _, wildcards = comment.partition("_wildcards_")
         match = by_wildcards.get((rule.startswith("rule_answer"), wildcards))
         if state == "PENDING" and match and Path(directory) == Path.cwd():
-            pending[match] = job
+            pending[match] = slurm_job
     return Queue(True, states, pending)
 
 
@@ -228,9 +228,9 @@ class Deadline(Watch):
             )
         self._begun.append(time.monotonic())
 
-    def wrote(self, part: Sequence[Hashable], scores: "pa.Table") -> None:
+    def wrote(self, requests: Sequence[Hashable], scores: "pa.Table") -> None:
         self._shards.append(time.monotonic() - self._begun.popleft())
-        self._unscored -= len(part)
+        self._unscored -= len(requests)
 
 
 def deadline_of(environment: Mapping[str, str] = os.environ) -> Watch:

@@ -51,10 +51,10 @@ TAIL = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class PartStatus:
+class JobStatus:
     """Progress of one part (one scoring or answering job) at one time."""
 
-    part: Part
+    job: Part
     log: Path
     attempts: list[Attempt]
     progress: ProgressFile | None
@@ -96,7 +96,7 @@ class ModelStatus:
 
     model: str
     """Name of the model, or title of its answers."""
-    parts: list[PartStatus]
+    jobs: list[JobStatus]
     sentences: int
     """Number of sentences of all its parts."""
     exact: bool
@@ -111,30 +111,30 @@ class ModelStatus:
 
     @property
     def done(self) -> int:
-        return sum(part.done for part in self.parts)
+        return sum(job.done for job in self.jobs)
 
     @property
     def languages(self) -> tuple[int, int]:
         """Number of completely scored languages, and of all languages."""
         finished = 0
-        for status in self.parts:
+        for status in self.jobs:
             if status.state == "done":
-                finished += len(status.part.languages)
+                finished += len(status.job.languages)
             elif status.progress:
                 counts = status.progress.languages.values()
                 finished += sum(count.done == count.sentences for count in counts)
-        return finished, sum(len(status.part.languages) for status in self.parts)
+        return finished, sum(len(status.job.languages) for status in self.jobs)
 
     def rate(self, counted: Literal["tokens", "new"]) -> float | None:
         """Return the tokens (or new sentences) a second of the last attempts; None without any."""
-        scored = [part.progress for part in self.parts if part.progress and part.progress.new]
+        scored = [job.progress for job in self.jobs if job.progress and job.progress.new]
         seconds = sum(progress.score_seconds for progress in scored)
         total: float = sum(getattr(progress, counted) for progress in scored)
         return total / seconds if seconds else None
 
     @property
     def load(self) -> float | None:
-        return _mean(part.progress.load_seconds for part in self.parts if part.progress)
+        return _mean(job.progress.load_seconds for job in self.jobs if job.progress)
 
 
 @dataclass(frozen=True)
@@ -180,11 +180,11 @@ def _judge_open(
     return "running", ""
 
 
-def read_part_status(
-    campaign: Campaign, part: Part, moment: datetime, queue: Queue, listing: Listing
-) -> PartStatus:
+def read_job_status(
+    campaign: Campaign, job: Part, moment: datetime, queue: Queue, listing: Listing
+) -> JobStatus:
     """Read the files of a part. Raises UserError for a malformed file."""
-    log, manifest = part.log(campaign), part.manifest(campaign)
+    log, manifest = job.log(campaign), job.manifest(campaign)
     attempts, progress = read_attempts(journal_path(log)), read_progress(progress_path(log))
     times = [attempts[-1].started.time] if attempts else []
     times += [progress.updated] if progress else []
@@ -193,9 +193,9 @@ def read_part_status(
     heard = max(times, default=None)
     silent = heard is not None and moment - heard >= SILENT
     lacks = ""
-    if part.checkpoint(campaign) not in listing:
+    if job.checkpoint(campaign) not in listing:
         lacks = "its model"
-    elif any(path not in listing for path in part.items(campaign)):
+    elif any(path not in listing for path in job.items(campaign)):
         lacks = "items"
     sentences, given_up = None, ""
     if manifest in listing:
@@ -206,8 +206,8 @@ def read_part_status(
     state: State
     if sentences is not None:
         state, reason = "done", ""
-    elif job := queue.pending.get((part.title, part.part)):
-        state, reason = "queued", f"job {job}"
+    elif slurm_job := queue.pending.get((job.title, job.name)):
+        state, reason = "queued", f"job {slurm_job}"
     elif given_up:
         state, reason = "failed", given_up
     elif not attempts and progress is None:
@@ -226,36 +226,36 @@ def read_part_status(
         done = sentences
     elif progress:
         sentences = progress.sentences
-    return PartStatus(
-        part, log, attempts, progress, moment, state, reason, sentences, done, heard, lacks
+    return JobStatus(
+        job, log, attempts, progress, moment, state, reason, sentences, done, heard, lacks
     )
 
 
-def count_states(parts: Sequence[PartStatus]) -> Mapping[State, int]:
+def count_states(jobs: Sequence[JobStatus]) -> Mapping[State, int]:
     """Count parts by state, in the order of ``STATES``, without zeros."""
-    counts = Counter(part.state for part in parts)
+    counts = Counter(job.state for job in jobs)
     return {state: counts[state] for state in STATES if counts[state]}
 
 
 def _stages(
-    campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartStatus], listing: Listing
+    campaign: Campaign, catalogue: Catalogue, statuses: Sequence[JobStatus], listing: Listing
 ) -> dict[str, dict[Literal["done", "expected"], int]]:
     """Count the existing files, and all that the campaign makes, by stage."""
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
-    parts = [status.part for status in statuses]
+    jobs = [status.job for status in statuses]
 
     def tables(folder: str, part_kinds: Collection[Kind]) -> list[Path]:
-        chosen = [part for part in parts if part.kind in part_kinds]
-        sets = [(part.model, *item_set) for part in chosen for item_set in part.sets]
+        chosen = [job for job in jobs if job.task in part_kinds]
+        sets = [(job.model, *item_set) for job in chosen for item_set in job.sets]
         return [results / folder / name / model / f"{lang}.parquet" for model, name, lang in sets]
 
-    exhibits = exhibits_of(campaign, catalogue, parts)
+    exhibits = exhibits_of(campaign, catalogue, jobs)
     files: dict[str, Iterable[Path]] = {
         "sources": (
-            resources / "sources" / name for name in retrieved_files(campaign, catalogue, parts)
+            resources / "sources" / name for name in retrieved_files(campaign, catalogue, jobs)
         ),
         "items": (items_table(campaign, *item_set) for item_set in item_sets(campaign, catalogue)),
-        "models": (part.checkpoint(campaign) for part in parts),
+        "models": (job.checkpoint(campaign) for job in jobs),
         # Counted below: a manifest may contain the reason why there are no scores.
         "parts": (),
         "scores": tables("scores", ["score"]),
@@ -272,7 +272,7 @@ def _stages(
     return stages | {"parts": {"done": done, "expected": len(statuses)}}
 
 
-def _totals(campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartStatus]) -> list[int]:
+def _totals(campaign: Campaign, catalogue: Catalogue, statuses: Sequence[JobStatus]) -> list[int]:
     """Count the sentences of each part, or estimate them from its items.
 
     Pairs may share a sentence: multiply estimates by the share of distinct ones in counted parts.
@@ -281,16 +281,16 @@ def _totals(campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartSta
     texts: list[int] = []
     counted: dict[Kind, tuple[int, int]] = {}
     for status in statuses:
-        items = expected_items(campaign, catalogue, status.part)
+        items = expected_items(campaign, catalogue, status.job)
         pairs |= {path: count_pairs(path) for path in items if path not in pairs}
         counts = [(pairs[path], expected) for path, expected in items.items()]
         texts.append(sum(e.texts * (e.pairs if count is None else count) for count, e in counts))
         if status.sentences is not None and all(count for count, _ in counts):
-            distinct, every = counted.get(status.part.kind, (0, 0))
-            counted[status.part.kind] = (distinct + status.sentences, every + texts[-1])
+            distinct, every = counted.get(status.job.task, (0, 0))
+            counted[status.job.task] = (distinct + status.sentences, every + texts[-1])
     totals = []
     for status, number in zip(statuses, texts, strict=True):
-        distinct, every = counted.get(status.part.kind, (1, 1))
+        distinct, every = counted.get(status.job.task, (1, 1))
         share = distinct / every
         totals.append(round(number * share) if status.sentences is None else status.sentences)
     return totals
@@ -319,7 +319,7 @@ def _borrowed_pace(model: ModelStatus, models: Sequence[ModelStatus]) -> float |
 
 def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelStatus:
     """Add the remaining seconds of a model."""
-    unfinished = [part for part in model.parts if part.state != "done"]
+    unfinished = [job for job in model.jobs if job.state != "done"]
     if not unfinished:
         return replace(model, seconds_left=0.0)
     pace = model.rate("new")
@@ -327,7 +327,7 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
     if not likely_pace:
         return model
     load = model.load or _mean(model_status.load for model_status in models) or 0.0
-    starts = sum(part.state != "running" for part in unfinished)
+    starts = sum(job.state != "running" for job in unfinished)
     seconds_left = (model.sentences - model.done) / likely_pace + load * starts
     return replace(model, seconds_left=seconds_left, borrowed=pace is None)
 
@@ -344,20 +344,20 @@ def read_status(
     """
     moment, queue, listing = now(), queue or Queue(), Listing()
     statuses = [
-        read_part_status(campaign, part, moment, queue, listing)
-        for part in every_part(campaign, catalogue, groups)
+        read_job_status(campaign, job, moment, queue, listing)
+        for job in every_part(campaign, catalogue, groups)
     ]
-    by_model: dict[str, list[tuple[PartStatus, int]]] = {}
+    by_model: dict[str, list[tuple[JobStatus, int]]] = {}
     for status, total in zip(statuses, _totals(campaign, catalogue, statuses), strict=True):
-        by_model.setdefault(status.part.title, []).append((status, total))
+        by_model.setdefault(status.job.title, []).append((status, total))
     models = [
         ModelStatus(
             title,
             [status for status, _ in counted],
             sentences=sum(total for _, total in counted),
             exact=all(status.sentences is not None for status, _ in counted),
-            parameters=catalogue.models[counted[0][0].part.model].parameters,
-            engine=f"{counted[0][0].part.engine} {counted[0][0].part.kind}",
+            parameters=catalogue.models[counted[0][0].job.model].parameters,
+            engine=f"{counted[0][0].job.engine} {counted[0][0].job.task}",
         )
         for title, counted in by_model.items()
     ]

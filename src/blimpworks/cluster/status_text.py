@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from blimpworks.cluster.status import ModelStatus, PartStatus, Status, count_states, last_line
-from blimpworks.cluster.text import WIDTH, Columns, amount, duration, printed, shortened
+from blimpworks.cluster.status import JobStatus, ModelStatus, Status, count_states, last_line
+from blimpworks.cluster.text import DEFAULT_WIDTH, Columns, amount, duration, printed, shortened
 from blimpworks.errors import UserError
 
 SHOWN = 20
@@ -28,11 +28,11 @@ def _model_row(model: ModelStatus) -> dict[str, str]:
         time_left = "-"
     elif model.borrowed:
         time_left = f"~{time_left}"
-    counts = count_states(model.parts)
+    counts = count_states(model.jobs)
     states = ", ".join(f"{number} {state}" for state, number in counts.items())
     if len(counts) == 1:
         [states] = counts
-        lacking = {part.lacks for part in model.parts}
+        lacking = {status.lacks for status in model.jobs}
         if states == "waiting" and len(lacking) == 1 and lacking != {""}:
             states += f" for {lacking.pop()}"
     return {
@@ -50,18 +50,18 @@ def _joined(*facts: str) -> str:
     return ", ".join(filter(None, facts))
 
 
-def _node(part: PartStatus) -> str:
+def _node(status: JobStatus) -> str:
     """Return node, number and name of GPUs (``4x A100``) and SLURM job of the last attempt."""
-    if part.newest is None:
+    if status.newest is None:
         return ""
-    begun = part.newest.started
+    begun = status.newest.started
     counted = Counter(name.removeprefix("NVIDIA ") for name in begun.gpus)
     gpus = (f"{n}x {name}" if n > 1 else name for name, n in counted.items())
     return _joined(begun.node, *gpus, f"job {begun.slurm_job}" if begun.slurm_job else "")
 
 
-def _scored_share(part: PartStatus) -> str:
-    return f"{_share(part.done, part.sentences or 0)} of {amount(part.sentences)}"
+def _scored_share(status: JobStatus) -> str:
+    return f"{_share(status.done, status.sentences or 0)} of {amount(status.sentences)}"
 
 
 def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableType]:
@@ -94,9 +94,9 @@ def _in_all(status: Status) -> list[str]:
     ]
 
 
-def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
+def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
     """Return stages, models, failed, interrupted and running jobs as text of ``width`` columns."""
-    parts = [part for model in status.models for part in model.parts]
+    statuses = [job for model in status.models for job in model.jobs]
     blocks: list[RenderableType] = [
         f"Campaign {status.campaign} ({configfile}), {status.moment.astimezone():%a %d %b %H:%M}",
         "",
@@ -105,39 +105,42 @@ def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
     if status.models:
         models = Columns([*map(_model_row, status.models)], text_columns=("model", "state"))
         blocks += ["", models, "", *_in_all(status)]
-    trouble = [part for part in parts if part.state in ("failed", "lost")]
-    paused = [part for part in parts if part.state in ("waiting", "queued") and part.attempts]
-    running = [part for part in parts if part.state == "running"]
+    trouble = [s for s in statuses if s.state in ("failed", "lost")]
+    paused = [s for s in statuses if s.state in ("waiting", "queued") and s.attempts]
+    running = [s for s in statuses if s.state == "running"]
     # Describe failed parts by last line and log, one entry for all with the same failure.
-    alike: dict[tuple[str, str, str], list[PartStatus]] = {}
-    for part in trouble:
-        key = (part.part.title, part.reason or part.state, last_line(part.log))
-        alike.setdefault(key, []).append(part)
+    alike: dict[tuple[str, str, str], list[JobStatus]] = {}
+    for failed in trouble:
+        key = (failed.job.title, failed.reason or failed.state, last_line(failed.log))
+        alike.setdefault(key, []).append(failed)
     entries = []
-    for (_, reason, line), (first, *alike_parts) in alike.items():
+    for (_, reason, line), (first, *alike_jobs) in alike.items():
         tries = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
-        names = ", ".join(part.part.part for part in alike_parts)
-        more = f" ({len(alike_parts)} more: {names})" if alike_parts else ""
+        names = ", ".join(same.job.name for same in alike_jobs)
+        more = f" ({len(alike_jobs)} more: {names})" if alike_jobs else ""
         node = f"  ({_node(first)})" if _node(first) else ""
-        entry = [shortened(f"  {first.part.label}: {tries}{reason}{more}")]
+        entry = [shortened(f"  {first.job.label}: {tries}{reason}{more}")]
         entry += [shortened(f"    {line}")] if line else []
         # Not shortened, so that the path can be copied.
         entries.append([*entry, Text(f"    {first.log}{node}")])
     blocks += _section("In trouble", entries)
-    goes_on = [
-        f"  {p.part.label}: {_joined(p.state, p.reason)}; {_scored_share(p)}" for p in paused
-    ]
+    goes_on = [f"  {p.job.label}: {_joined(p.state, p.reason)}; {_scored_share(p)}" for p in paused]
     blocks += _section("Interrupted, to go on where they were", [[shortened(p)] for p in goes_on])
     lines = []
-    for part in running:
+    for job_status in running:
         since = ""
-        if part.newest:
-            begun, today = part.newest.started.time.astimezone(), part.moment.astimezone()
+        if job_status.newest:
+            begun, today = (
+                job_status.newest.started.time.astimezone(),
+                job_status.moment.astimezone(),
+            )
             day = "" if begun.date() == today.date() else f"{begun:%d %b} "
             since = f"since {day}{begun:%H:%M}"
-        silent = f"silent for {duration(part.silent.total_seconds())}" if part.silent else ""
-        facts = _joined(_scored_share(part), since, silent, _node(part))
-        lines.append([shortened(f"  {part.part.label}: {facts}")])
+        silent = (
+            f"silent for {duration(job_status.silent.total_seconds())}" if job_status.silent else ""
+        )
+        facts = _joined(_scored_share(job_status), since, silent, _node(job_status))
+        lines.append([shortened(f"  {job_status.job.label}: {facts}")])
     blocks += _section("Running", lines)
     return printed(blocks, width)
 
@@ -154,20 +157,20 @@ def find_model(status: Status, name: str) -> ModelStatus:
     )
 
 
-def languages_text(model: ModelStatus, width: int = WIDTH) -> str:
+def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:
     """Return a table of a model's languages, one a line."""
     rows = []
-    for part in model.parts:
-        for lang in part.part.languages:
-            done, total = part.language(lang)
+    for status in model.jobs:
+        for lang in status.job.languages:
+            done, total = status.language(lang)
             share = _share(done or 0, total) if total else "" if total == 0 else "-"
             rows.append(
                 {
                     "language": lang,
                     "sentences": "-" if total is None else f"{amount(done)}/{amount(total)}",
                     "": share,
-                    "state": "done" if total and done == total else part.state,
-                    "job": part.part.part,
+                    "state": "done" if total and done == total else status.state,
+                    "job": status.job.name,
                 }
             )
     return printed(
@@ -175,24 +178,24 @@ def languages_text(model: ModelStatus, width: int = WIDTH) -> str:
     )
 
 
-def _part_json(part: PartStatus) -> dict[str, Any]:
-    newest = part.newest
+def _job_json(status: JobStatus) -> dict[str, Any]:
+    newest = status.newest
     return {
-        "part": part.part.part,
-        "state": part.state,
-        "reason": part.reason,
-        "sentences": part.sentences,
-        "done": part.done,
-        "attempts": len(part.attempts),
+        "part": status.job.name,
+        "state": status.state,
+        "reason": status.reason,
+        "sentences": status.sentences,
+        "done": status.done,
+        "attempts": len(status.attempts),
         "attempt": newest.started.model_dump(mode="json") if newest else None,
         "ended": newest.ended.model_dump(mode="json") if newest and newest.ended else None,
-        "progress": part.progress.model_dump(mode="json") if part.progress else None,
-        "heard": part.heard.isoformat() if part.heard else None,
-        "log": str(part.log),
-        "last_words": last_line(part.log) if part.state in ("failed", "lost") else None,
+        "progress": status.progress.model_dump(mode="json") if status.progress else None,
+        "heard": status.heard.isoformat() if status.heard else None,
+        "log": str(status.log),
+        "last_words": last_line(status.log) if status.state in ("failed", "lost") else None,
         "languages": {
-            lang: dict(zip(("done", "sentences"), part.language(lang), strict=True))
-            for lang in part.part.languages
+            lang: dict(zip(("done", "sentences"), status.language(lang), strict=True))
+            for lang in status.job.languages
         },
     }
 
@@ -207,11 +210,11 @@ def as_json(status: Status) -> str:
             "sentences": model.sentences,
             "sentences_counted": model.exact,
             "done": model.done,
-            "states": count_states(model.parts),
+            "states": count_states(model.jobs),
             "tokens_per_second": model.rate("tokens"),
             "seconds_left": model.seconds_left,
             "speed_of_others": model.borrowed,
-            "parts": [_part_json(part) for part in model.parts],
+            "parts": [_job_json(status) for status in model.jobs],
         }
         for model in status.models
     ]

@@ -13,15 +13,15 @@ from rich.table import Table
 from rich.text import Text
 from tqdm import tqdm
 
-WIDTH = 100
+DEFAULT_WIDTH = 100
 """Columns of output that is not a terminal."""
 NARROWEST = 16
 """Least width of a text column in characters."""
 
 
 def terminal_width() -> int:
-    """Return the columns of the terminal, or of the variable COLUMNS, or ``WIDTH``."""
-    return shutil.get_terminal_size((WIDTH, 24)).columns
+    """Return the columns of the terminal, or of the variable COLUMNS, or ``DEFAULT_WIDTH``."""
+    return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
 
 
 def duration(seconds: float | None) -> str:

@@ -63,4 +63,4 @@ SAMPLED = option(
     default=None,
     use=UNRECORDED,
 )
-JUDGED = argument("Directory of items, scores and judgements.", use=of_evaluations("scores"))
+RESULTS = argument("Directory of items, scores and judgements.", use=of_evaluations("scores"))

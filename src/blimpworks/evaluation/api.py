@@ -25,7 +25,7 @@ from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, SCORES, TableSchema
 if TYPE_CHECKING:
     import pandas as pd
 
-SCORED = ["item_id", "status", "logprob_good", "logprob_bad", "tokens_good", "tokens_bad"]
+PAIR_COLUMNS = ["item_id", "status", "logprob_good", "logprob_bad", "tokens_good", "tokens_bad"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def load_results(directory: str | Path) -> Results:
                 rows = _read(ITEMS, layout.items_table(benchmark, lang))
                 scores = f"{layout.results}/scores/{table}"
                 if (REPOSITORY / scores).exists():
-                    rows = rows.merge(_read(SCORES, scores, SCORED), on="item_id", how="left")
+                    rows = rows.merge(_read(SCORES, scores, PAIR_COLUMNS), on="item_id", how="left")
                 judged = _read(JUDGEMENTS, f"{layout.results}/judgements/{table}")
                 labels = {"benchmark": benchmark, "model": model, "lang": lang}
                 for frame, frames in ((rows, items), (judged, judgements)):

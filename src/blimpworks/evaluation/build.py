@@ -21,7 +21,7 @@ from blimpworks.campaign.engines import find_engine
 from blimpworks.errors import UserError
 from blimpworks.evaluation import judged, measured, show
 from blimpworks.evaluation.card import (
-    ALL,
+    CURVES,
     FORMAT,
     MEAN,
     Benchmark,
@@ -34,21 +34,23 @@ from blimpworks.evaluation.card import (
     rerun_command,
     sensitivity_table,
 )
+from blimpworks.evaluation.checkpoints import curves
 from blimpworks.evaluation.judged import Tables
 from blimpworks.evaluation.suites import Suite
 from blimpworks.exhibits.exhibit import Cell, Exhibit
 from blimpworks.exhibits.formulas import UNWEIGHTED
-from blimpworks.exhibits.render import latex_text, markdown_text
+from blimpworks.exhibits.render import latex_text, markdown_text, render
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.lm_eval import metric_name, sanitized
+from blimpworks.items import ALL
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import facts_of
 from blimpworks.records.reading import record_of
 from blimpworks.scoring.shards import read_manifest
 from blimpworks.tables import ACCURACIES, PARITY, read_table
 
-FOLDER = Path(__file__).parent
+PACKAGE_DIR = Path(__file__).parent
 # Named in full, so that a record's digest of the code covers them.
 TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
 MAIN = "acc"
@@ -68,7 +70,7 @@ def _detailed(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
 def page_of(card: Card) -> str:
     """Return the card's page as HTML."""
     environment = Environment(
-        loader=FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(PACKAGE_DIR), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["tag"] = langcodes.standardize_tag
     for name in ("percent", "points", "nats", "p_value", "ties", "size"):
@@ -78,8 +80,9 @@ def page_of(card: Card) -> str:
         show=show,
         text=show.CardText(card),
         detailed=_detailed,
+        curves=next((Path(path).name for path in card["files"] if path.endswith(CURVES)), ""),
         # Safe as markup, because the file is part of this package.
-        style=Markup((FOLDER / STYLE).read_text(encoding="utf-8")),  # noqa: S704
+        style=Markup((PACKAGE_DIR / STYLE).read_text(encoding="utf-8")),  # noqa: S704
     )
 
 
@@ -195,19 +198,22 @@ def _benchmark(tables: Tables) -> Benchmark:
     }
 
 
-def _suite(facts: Facts, tables: Mapping[str, Tables]) -> SuiteTable | None:
+def _suite(
+    facts: Facts, tables: Mapping[str, Tables], benchmarks: Sequence[Benchmark]
+) -> SuiteTable | None:
     if not facts["suite"]:
         return None
     suite = Suite.model_validate(facts["suite"])
+    totals = {entry["name"]: show.totals(entry)[0] for entry in benchmarks}
     not_run = {
-        task.label: "no model of this evaluation is run on it"
+        task.label: f"its data are at {task.source}" if task.local else "not in this evaluation"
         for task in suite.tasks
         if task.benchmark not in tables
     }
     return {
         "label": suite.label,
         "address": suite.address,
-        "rows": measured.suite_rows(suite, tables),
+        "rows": measured.suite_rows(suite, tables, totals),
         "missing": {**not_run, **suite.missing},
     }
 
@@ -246,7 +252,7 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
         "models": {name: _model(model) for name, model in facts["models"].items()},
         "benchmarks": benchmarks,
         "tests": sum(len(benchmark["tests"]) for benchmark in benchmarks),
-        "suite": _suite(facts, tables),
+        "suite": _suite(facts, tables, benchmarks),
     }
 
 
@@ -350,8 +356,9 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
 
 
 def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int]:
-    """Write the card's data, page, tables for papers, and results by model, in this order."""
-    data, page, markdown, latex, *results = outputs
+    """Write the card's data, page, tables for papers, perhaps curves, and results by model."""
+    pictures = [path for path in outputs if path.name == CURVES]
+    data, page, markdown, latex, *results = (path for path in outputs if path not in pictures)
     card = build_card(facts, [str(path) for path in outputs])
     for path, model in zip(results, card["models"], strict=True):
         content = model_results(card, facts, model)
@@ -362,6 +369,11 @@ def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int
         for level, rows in (("Phenomenon", benchmark["rows"]), ("Paradigm", benchmark["paradigms"]))
         if rows
     ]
+    if pictures and (suite := card.get("suite")):
+        labels = {name: model["label"] for name, model in card["models"].items()}
+        drawn = curves(suite, labels)
+        tables.append(drawn)
+        render(drawn, pictures)
     write_text(markdown, "\n".join(map(markdown_text, tables)))
     write_text(latex, "\n".join(map(latex_text, tables)))
     write_text(page, page_of(card))

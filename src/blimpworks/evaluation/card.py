@@ -20,13 +20,14 @@ from blimpworks.errors import UserError, reading
 from blimpworks.evaluation.suites import read_suite
 from blimpworks.files import load_json
 
-ALL = "all"
 FORMAT: Literal[2] = 2
 """Version of the file; it changes with the meaning of a field."""
 MEAN = "mean"
 """Language code of rows with the unweighted mean over languages."""
 Record = dict[str, Any]
 """A row of a table of the card; the documentation of the table lists the keys."""
+CURVES = "curves.svg"
+"""Figure of a suite's numbers over the course of training."""
 OUTPUTS = {"pair": "scores", "prompt": "answers"}
 """Folder of models' results, by the unit of the benchmark."""
 
@@ -107,10 +108,12 @@ def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> st
 
 
 def card_files(layout: Layout) -> list[str]:
-    """Return the card's data, page, tables to paste, and a results file for each model."""
+    """Return the card's data, page, tables to paste, perhaps curves, and models' results files."""
     models = card_models(layout, coverage(layout))
     names = [f"results_{name}.json" for name in models] if len(models) > 1 else ["results.json"]
-    names = ["card.json", "index.html", "tables.md", "tables.tex", *names]
+    card = layout.campaign.report_card
+    pictures = [CURVES] if card.curves and card.suite else []
+    names = ["card.json", "index.html", "tables.md", "tables.tex", *pictures, *names]
     return [f"{layout.results}/report_card/{name}" for name in names]
 
 

@@ -11,7 +11,6 @@ import pandas as pd
 import pyarrow.compute as pc
 from rich.console import Console
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.statistics import EXACT_BELOW, KEY, mcnemar_p
 from blimpworks.audit.evidence import read_arrow
 from blimpworks.campaign.registry import benchmarks
@@ -29,6 +28,7 @@ from blimpworks.evaluation.sides import (
 )
 from blimpworks.evaluation.terminal import say, table
 from blimpworks.exhibits.shared import counted
+from blimpworks.items import ALL
 from blimpworks.judging.sample import item_key
 
 
@@ -251,9 +251,9 @@ def compare_evaluations(
     return Comparison(str(first), str(second), pairs, rows, flipped, largest, reasons, notes)
 
 
-FEW = 5
+MOST_DETAILED_LANGUAGES = 5
 """Most languages of a benchmark for which all phenomena are printed."""
-MOST = 12
+MOST_REASONS = 12
 """Most reasons to print."""
 SIGNIFICANT = 0.05
 
@@ -269,7 +269,7 @@ def print_comparison(comparison: Comparison, console: Console, *, show_all: bool
     ):
         rows = [*group]
         totals = [row for row in rows if row["phenomenon"] == ALL]
-        is_short = show_all or len(totals) <= FEW
+        is_short = show_all or len(totals) <= MOST_DETAILED_LANGUAGES
         printed = [r for r in rows if is_short or r in totals or r["p"] < SIGNIFICANT]
         models = ours if ours == theirs else f"{ours} → {theirs}"
         console.print()
@@ -309,10 +309,10 @@ def print_comparison(comparison: Comparison, console: Console, *, show_all: bool
         say(console, "Done differently (behind so many tables of judgements that moved):")
     else:
         say(console, "Nothing was done differently.")
-    reasons = comparison.reasons if show_all else comparison.reasons[:MOST]
+    reasons = comparison.reasons if show_all else comparison.reasons[:MOST_REASONS]
     for reason in reasons:
         behind = f" ({counted(reason.tables, 'table')})" if reason.tables else ""
-        say(console, f"{reason.kind}: {reason.text}{behind}", indent=2)
+        say(console, f"{reason.category}: {reason.text}{behind}", indent=2)
     if hidden := len(comparison.reasons) - len(reasons):
         say(console, f"… and {hidden} more (--all)", indent=2)
     if comparison.flips:

@@ -16,7 +16,6 @@ from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.evaluation import show
 from blimpworks.evaluation.card import (
-    ALL,
     MEAN,
     OUTPUTS,
     Benchmark,
@@ -28,6 +27,7 @@ from blimpworks.evaluation.card import (
 )
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED
 from blimpworks.files import sidecar_path
+from blimpworks.items import ALL
 from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.records.job import REPOSITORY
 from blimpworks.records.reading import read_record

@@ -21,16 +21,9 @@ import pyarrow.compute as pc
 
 from blimpworks.analysis.statistics import EXACT_BELOW, KEY, compare
 from blimpworks.campaign.registry import load
-from blimpworks.evaluation.card import (
-    ALL,
-    MEAN,
-    OUTPUTS,
-    BenchmarkFacts,
-    Facts,
-    Record,
-    model_table,
-)
+from blimpworks.evaluation.card import MEAN, OUTPUTS, BenchmarkFacts, Facts, Record, model_table
 from blimpworks.exhibits.shared import read_plain
+from blimpworks.items import ALL
 from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.scoring.tokens import align, single, words_of
 from blimpworks.tables import (
@@ -56,12 +49,12 @@ REASONS = {
 """Reasons why a sentence or prompt has no result, by status, except ``too_long``."""
 Cells = dict[tuple[str, str], dict[str, Record]]
 """Records on skipped items, by language and phenomenon (or ``all``), then by model."""
-COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
+JUDGEMENT_COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
 
 
 def read_judgements(path: Path) -> pd.DataFrame:
     """Read judgements by all methods, with NaN for a missing verdict or margin."""
-    frame: pd.DataFrame = read_table(JUDGEMENTS, path, COLUMNS).to_pandas()
+    frame: pd.DataFrame = read_table(JUDGEMENTS, path, JUDGEMENT_COLUMNS).to_pandas()
     return frame.astype(dict.fromkeys(["paradigm", "phenomenon", "method"], object))
 
 
@@ -239,12 +232,12 @@ def with_holm(tests: Sequence[Record]) -> list[Record]:
 MORE = 3
 """Items to read for each item to show, because some have the same sentences."""
 TEXTS = ("item_id", "good", "bad", "item", "condition")
-SCORED = [
+SCORE_COLUMNS = [
     "item_id",
     *("logprob_good", "logprob_bad"),
     *(f"{side}_{name}" for side in ("good", "bad") for name in ("logprobs", "ends")),
 ]
-LABELS = ("item_id", "lang", "phenomenon", "paradigm")
+ITEM_LABELS = ("item_id", "lang", "phenomenon", "paradigm")
 
 
 def _by_item(
@@ -269,7 +262,7 @@ def worst_items(tables: Tables, model: str) -> list[Record]:
         path = tables.benchmark["items"][str(lang)]
         texts = _by_item(ITEMS, path, TEXTS, judged["item_id"])
         ids = [row["item_id"] for rows in texts.values() for row in rows]
-        scores = _by_item(SCORES, tables.path("scores", str(lang), model), SCORED, ids)
+        scores = _by_item(SCORES, tables.path("scores", str(lang), model), SCORE_COLUMNS, ids)
         for item in judged.to_dict("records"):
             conditions = texts[item["item_id"]]
             first, is_pair = conditions[0], False
@@ -291,7 +284,7 @@ def worst_items(tables: Tables, model: str) -> list[Record]:
                 blocks = [align(*words_of_sides)]
             else:
                 blocks = [single(sentence) for sentence in words_of_sides]
-            labels = {name: item[name] for name in LABELS}
+            labels = {name: item[name] for name in ITEM_LABELS}
             worst.append({**labels, "margin": item["margin"], "sides": sides, "blocks": blocks})
     worst.sort(key=lambda item: [item[name] for name in by])
     distinct: dict[tuple[str, ...], Record] = {}
@@ -316,7 +309,7 @@ def wrong_answers(tables: Tables, model: str) -> list[Record]:
             [prompt], [answer] = prompts[row["item_id"]], texts[row["item_id"]]
             answers.append(
                 {
-                    **{name: row[name] for name in LABELS},
+                    **{name: row[name] for name in ITEM_LABELS},
                     "prompt": prompt["prompt"],
                     "expected": prompt["answer"] or "",
                     "answer": answer["text"] or "",

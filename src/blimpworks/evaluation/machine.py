@@ -133,7 +133,7 @@ def choose_engine(
         reason = f"the model is trained here and run by {row.engine} alone"
     if reason:
         names = ", ".join(e.name for e in able)
-        hint = "Leave --engine out" if requested != "auto" else "Correct what is set of it"
+        hint = "Leave --engine out" if requested != "auto" else "Correct its settings"
         raise UserError(f"model {row.name!r}: {reason}. {hint}; {names} can run it.")
     chosen = find_engine(engine)
     if chosen.interpreter and engine not in machine.environments:

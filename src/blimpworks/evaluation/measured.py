@@ -19,11 +19,12 @@ from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
 from blimpworks.analysis.statistics import KEY, correlation_interval
 from blimpworks.errors import UserError
-from blimpworks.evaluation.card import ALL, MEAN, Record, Row
+from blimpworks.evaluation.card import MEAN, Record, Row
 from blimpworks.evaluation.judged import Cells, Tables
 from blimpworks.evaluation.show import numbers
 from blimpworks.evaluation.show import size as size_text
 from blimpworks.evaluation.suites import Suite
+from blimpworks.items import ALL
 from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.tables import ITEMS, SCORES, count_rows, read_parquet, read_table
 
@@ -409,10 +410,13 @@ def _rank_correlation(tables: Tables, model: str) -> Record:
     return {"value": value, "low": low, "high": high, "n": len(rated)}
 
 
-def suite_rows(suite: Suite, tables_of: Mapping[str, Tables]) -> list[Record]:
+def suite_rows(
+    suite: Suite, tables_of: Mapping[str, Tables], totals: Mapping[str, Row]
+) -> list[Record]:
     """Return a row for each task of a suite that a model is run on (see ``card.SuiteTable``).
 
-    A model has no value for a task if it skipped all items of a paradigm.
+    ``totals`` are the rows over all items, by benchmark. A model has no value for a task if it
+    skipped all items of a paradigm.
     """
     rows = []
     for task in suite.tasks:
@@ -436,8 +440,11 @@ def suite_rows(suite: Suite, tables_of: Mapping[str, Tables]) -> list[Record]:
                     if task.measure == "accuracy"
                     else _rank_correlation(tables, model)
                 )
-            counts = {key: int(of_model[key].sum()) for key in ("n", "skipped")}
-            models[model] = counts | value
+            total = totals[task.benchmark]
+            models[model] = value | {
+                "n": total["models"].get(model, {"n": 0})["n"],
+                "skipped": total["skipped"].get(model, {"n": 0})["n"],
+            }
         rows.append(
             {
                 "label": task.label,

@@ -30,7 +30,7 @@ CAN_BE_SET = ("architecture", "dtype", "first_token", "parameters", "tuning")
 """Columns of a model's row that the user can set."""
 FIRST = {"bos": "after the start symbol", "eos": "after the end symbol", "skip": "not counted"}
 """Phrases for rules of the first token, if the token itself is unknown."""
-LANGUAGES = "/{lang}"
+PER_LANGUAGE = "/{lang}"
 """End of the address of a model with a checkpoint per language."""
 STRANGE_WORDS = 0.05
 """Largest share of words of an n-gram model that never match without a note about them."""
@@ -251,7 +251,7 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
 
 def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
     """Resolve a model in a directory, or an n-gram file."""
-    path = Path(argument.removesuffix("/").removesuffix(LANGUAGES)).expanduser()
+    path = Path(argument.removesuffix("/").removesuffix(PER_LANGUAGE)).expanduser()
     # Links are not resolved, because the path gives the model its name.
     path = path.resolve() if ".." in path.parts else path.absolute()
     if not path.exists():
@@ -273,7 +273,7 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
             name = name.rpartition(".")[0]
         components = (*components[:-1], name or path.name)
     elif folders and folders[0] not in (path, path / "multi"):
-        facts, end = _facts_of_languages(path, folders, settings), LANGUAGES
+        facts, end = _facts_of_languages(path, folders, settings), PER_LANGUAGE
         languages = ",".join(folder.name for folder in folders)
         columns = {"scope": "monolingual", "languages": languages}
     else:
@@ -295,7 +295,7 @@ def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedMode
     """Let a model of one language run on the requested languages, with a note if they differ."""
     row = model.row
     is_for_one = (
-        is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(LANGUAGES)
+        is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(PER_LANGUAGE)
     )
     foreign = [lang for lang in requested if lang != row.languages]
     if not is_for_one or not foreign:
@@ -390,7 +390,7 @@ def resolve_model(
         row = _row({**row.model_dump(), "papers": ()}, overrides, argument)
         return ResolvedModel(argument, row, (row.name,), True, row.revision)
     # A model's directory or file may be named without "./".
-    path = Path(argument.removesuffix(LANGUAGES))
+    path = Path(argument.removesuffix(PER_LANGUAGE))
     if path.is_file() or _model_folders(path):
         return _of_path(f"./{argument}", overrides)
     return _of_hub(argument, catalogue, overrides)

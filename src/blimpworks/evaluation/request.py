@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 CAMPAIGN_FILE, MODELS_FILE = "campaign.yaml", "models.tsv"
 HUB = "https://huggingface.co"
-PATIENCE = 3.0
+HUB_SECONDS = 3.0
 """Seconds after which a hub that does not answer counts as unreachable."""
 
 
@@ -126,7 +126,7 @@ def hub_is_reachable() -> bool:
     address = urlsplit(os.environ.get("HF_ENDPOINT") or HUB)
     port = address.port or (443 if address.scheme == "https" else 80)
     try:
-        with socket.create_connection((address.hostname or "", port), timeout=PATIENCE):
+        with socket.create_connection((address.hostname or "", port), timeout=HUB_SECONDS):
             return True
     except OSError:
         return False
@@ -178,7 +178,7 @@ def write_models(rows: Iterable[ModelRow], path: Path) -> None:
 
 # The list of benchmarks
 
-WIDTH = 80
+LINE_WIDTH = 80
 INDENT = "    "
 
 
@@ -337,14 +337,14 @@ def listing_text(rows: Sequence[Listed]) -> str:
         "Not in these data:": [row for row in rows if row.obstacle],
     }
     wrapper = textwrap.TextWrapper(
-        WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False
+        LINE_WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False
     )
     lines: list[str] = []
     for heading, listed in sections.items():
         lines += ["", heading, ""] if heading and listed else []
         for row in listed:
             title = f"{row.name} ({row.label})" if row.label else row.name
-            lines.append(textwrap.shorten(title, WIDTH, placeholder=" …"))
+            lines.append(textwrap.shorten(title, LINE_WIDTH, placeholder=" …"))
             for text in _lines(row):
                 lines += [line.replace("\xa0", " ") for line in wrapper.wrap(text)]
     return "\n".join(lines)

@@ -29,7 +29,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STEPS = re.compile(r"(\d+) of (\d+) steps \(\d+%\) done")
 OFTEN, RARELY = 1.0, 10.0
 """Seconds between two updates of the progress, on a terminal and elsewhere."""
-MOST = 30
+MOST_FAILURE_LINES = 30
 """Most lines of a failure to show."""
 PLANNED = re.compile(r"^total +(\d+)$", re.MULTILINE)
 
@@ -110,8 +110,8 @@ class Output:
         """Return the workflow's summary of a failure, else the lines from the first error on."""
         summaries = [i for i, line in enumerate(self.lines) if line.startswith("What failed:")]
         errors = [i for i, line in enumerate(self.lines) if "Error" in line]
-        start = (summaries[-1:] or errors[:1] or [max(0, len(self.lines) - MOST)])[0]
-        return "\n".join(self.lines[start : start + MOST])
+        start = (summaries[-1:] or errors[:1] or [max(0, len(self.lines) - MOST_FAILURE_LINES)])[0]
+        return "\n".join(self.lines[start : start + MOST_FAILURE_LINES])
 
     def progress(self, look: Callable[[], Status], console: Console) -> str:
         """Return a line with time, steps, and the progress and remaining time of each model."""

@@ -1,6 +1,7 @@
 """Run an evaluation: resolve models, write the campaign, run it, and print the report card."""
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from blimpworks.cluster.status import read_status
 from blimpworks.cluster.text import duration
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import read_card, rerun_command
+from blimpworks.evaluation.checkpoints import checkpoints_of
 from blimpworks.evaluation.machine import (
     Machine,
     check_memory,
@@ -44,14 +46,14 @@ from blimpworks.evaluation.request import (
     write_models,
 )
 from blimpworks.evaluation.run import TARGET, claimed, run_quietly, run_snakemake, snakemake_command
-from blimpworks.evaluation.suites import read_suite
+from blimpworks.evaluation.suites import read_suite, suite_file
 from blimpworks.evaluation.terminal import print_card
 from blimpworks.files import write_text
 from blimpworks.models.checkpoint import refuse_quantised
 from blimpworks.records.job import REPOSITORY
 from blimpworks.retrieval.preflight import refuse_unreachable
 
-SOURCE = "the evaluation"
+SETTINGS_NAME = "the evaluation"
 """Name of the settings in messages, before they are in a file."""
 TEMPLATES = "config/evaluation"
 """Folder of templates: a campaign for each choice of data."""
@@ -60,6 +62,8 @@ LARGE = 0.5
 SMALLEST_SHARD = 20
 """Fewest sentences in a shard; progress is shown and saved after each shard."""
 AUTO, EMBEDDED, RELEASED = "auto", "embedded", "released"
+DECLARED = "declared"
+"""Folder in an evaluation for benchmarks of the suite whose files the user has."""
 FOLDER = "evaluations"
 """Default folder of evaluations, in the current directory."""
 
@@ -78,7 +82,7 @@ def enter_repository() -> None:
 
 def checked(settings: Mapping[str, Any]) -> Layout:
     """Check settings, and return the layout of their campaign. Raises UserError for wrong ones."""
-    layout = layout_of(check_campaign({**settings}, SOURCE))
+    layout = layout_of(check_campaign({**settings}, SETTINGS_NAME))
     check_papers(layout.campaign, layout.catalogue)
     return layout
 
@@ -103,8 +107,6 @@ class Evaluation:
     """Name of a template, or ``auto``."""
     benchmarks: Sequence[str] = ()
     """Empty for those of the suite, or all of the template that the models can run."""
-    suite: str | None = None
-    """Name of a suite, or path of its file."""
     languages: Sequence[str] = ()
     """ISO 639-3 codes; empty for the languages of the named benchmarks, or of the template."""
     limit: int | None = None
@@ -119,6 +121,12 @@ class Evaluation:
     """Profile of Snakemake; None to run on this machine."""
     cores: int = 1
     dry_run: bool = False
+    suite: str | None = None
+    """Name of a suite, or path of its file."""
+    suite_data: Path | None = None
+    """Directory with a folder of files for each of the suite's tasks with ``local``."""
+    checkpoints: str | None = None
+    """Pattern of names of checkpoints, to run in place of a model."""
     models: list[ResolvedModel] = field(default_factory=list)
     template: dict[str, Any] = field(default_factory=dict)
     """Settings of the template that belongs to the data."""
@@ -183,6 +191,8 @@ class Evaluation:
         card: dict[str, Any] = {"sensitivity": True} if self.sensitivity else {}
         if self.suite is not None:
             card["suite"] = self.suite
+            if self.checkpoints is not None:
+                card["curves"] = True
             first_token = read_suite(self.suite).first_token
             if first_token is not None and "first_token" not in self.overrides:
                 scoring = settings.get("scoring", template.get("scoring", {}))
@@ -195,7 +205,7 @@ class Evaluation:
         """Return the list of benchmarks, with languages, numbers of items, and files on disk."""
         enter_repository()
         self.choose_data()
-        campaign = check_campaign(self.settings(FOLDER), SOURCE)
+        campaign = check_campaign(self.settings(FOLDER), SETTINGS_NAME)
         return f"{self.notes[0]}\n\n{listing_text(list_benchmarks(campaign))}"
 
     def resolve(self, arguments: Sequence[str]) -> None:
@@ -267,7 +277,7 @@ class Evaluation:
         path = as_setting(folder)
         settings = self.settings(path)
         if self.benchmarks and not self.languages:
-            languages, unpinned = own_languages(check_campaign(settings, SOURCE))
+            languages, unpinned = own_languages(check_campaign(settings, SETTINGS_NAME))
             if unpinned:
                 self.notes.append(
                     f"Left out: {', '.join(unpinned)}, since these data skip treebank files "
@@ -289,12 +299,11 @@ class Evaluation:
                 )
         settings["catalogue"]["models"] = f"{path}/{MODELS_FILE}"
         settings["models"] = [model.row.name for model in self.models]
-        if self.suite is not None:
-            by_suite = settings.get("scoring", {}).get("first_token", "by each model's files")
-            note = f"First token: {by_suite}, as in the suite."
-            if "first_token" in self.overrides:
-                note = "The suite's printed numbers may be with another first token than yours."
-            self.notes.append(note)
+        if self.suite is not None and "first_token" in self.overrides:
+            self.notes.append("The suite's printed numbers may be with another first token.")
+        elif self.suite is not None and "first_token" in settings.get("scoring", {}):
+            start = f"as the suite has it ({settings['scoring']['first_token']})"
+            self.models = [replace(model, start=start) for model in self.models]
         # With the models of the repository, because the report card names them beside print.
         rows = {**repository_catalogue().models, **{m.row.name: m.row for m in self.models}}
         table = folder / MODELS_FILE
@@ -317,17 +326,49 @@ class Evaluation:
             )
         return layout
 
+    def add_local_tasks(self, folder: Path) -> None:
+        """Declare the suite's tasks whose files the user has, in ``folder``; note the others."""
+        if self.suite is None:
+            return
+        declarations = suite_file(self.suite).with_suffix("")
+        for task in read_suite(self.suite).tasks:
+            if task.local is None or task.benchmark in self.benchmarks:
+                continue
+            if self.suite_data is None or not (self.suite_data / task.local).is_dir():
+                self.notes.append(
+                    f"Not run: {task.label}. Its data are at {task.source}; name a directory with "
+                    f"the folder {task.local} by --suite-data."
+                )
+                continue
+            declared = folder / DECLARED / task.benchmark
+            shutil.rmtree(declared, ignore_errors=True)
+            # Copies keep the time of change, so that nothing is made again without need.
+            shutil.copytree(self.suite_data / task.local, declared)
+            shutil.copy2(declarations / task.benchmark / "benchmark.yaml", declared)
+            declare([declared])
+            self.benchmarks = (*self.benchmarks, task.benchmark)
+
     def run(self, arguments: Sequence[str], out: Path | None) -> None:
         """Evaluate models into ``out`` (default: evaluations/MODEL), and print the report card."""
         # Before the directory changes, because paths are relative to the user's directory.
-        self.resolve(arguments)
-        name = "+".join(model.row.name for model in self.models)[:100]
+        if self.checkpoints is None:
+            self.resolve(arguments)
+            name = "+".join(model.row.name for model in self.models)[:100]
+        elif len(arguments) == 1:
+            self.resolve(checkpoints_of(arguments[0], self.checkpoints))
+            name = f"{Path(arguments[0]).expanduser().resolve().name}-checkpoints"
+        else:
+            raise UserError(
+                f"--checkpoints goes with one model, and {len(arguments)} are named; evaluate each "
+                "by a command."
+            )
         folder = (out or Path(FOLDER, name)).expanduser().resolve()
         enter_repository()
         if folder.exists() and not folder.is_dir():
             raise UserError(f"--out is {folder}, which is a file; name a directory.")
-        # A refused request may have written the table of models.
-        names = {path.name for path in folder.iterdir()} - {MODELS_FILE} if folder.is_dir() else ()
+        # A refused request may have written the table of models, and declared tasks.
+        names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+        names -= {MODELS_FILE, DECLARED}
         if names and CAMPAIGN_FILE not in names:
             raise UserError(
                 f"--out is {folder}, which holds other things and no {CAMPAIGN_FILE}; name a new "
@@ -335,6 +376,7 @@ class Evaluation:
             )
         console = Console(stderr=True)
         with claimed(folder) as lock:
+            self.add_local_tasks(folder)
             layout = self.prepare(folder)
             campaign, catalogue, groups = layout.campaign, layout.catalogue, layout.groups
             path = folder / CAMPAIGN_FILE

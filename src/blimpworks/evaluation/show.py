@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Card, Model, Record, Row, SuiteTable
+from blimpworks.evaluation.card import MEAN, Benchmark, Card, Model, Record, Row, SuiteTable
+from blimpworks.items import ALL
 
-FEW = 5
+MOST_NAMED = 5
 """Most languages with skipped items that a line names."""
 
 BASELINES = {
@@ -104,8 +105,8 @@ def counts(row: Row, models: Iterable[str], key: Literal["models", "skipped"] = 
 
 
 def _few(texts: Sequence[str], comma: str = ", ") -> str:
-    remaining = [f"{len(texts) - FEW} more"] if len(texts) > FEW else []
-    return comma.join([*texts[:FEW], *remaining])
+    remaining = [f"{len(texts) - MOST_NAMED} more"] if len(texts) > MOST_NAMED else []
+    return comma.join([*texts[:MOST_NAMED], *remaining])
 
 
 def skipped_phrase(skipped: Record, unit: str) -> str:
@@ -244,29 +245,36 @@ class CardText:
         return f"Unknown words: {', '.join(lines)} of all words." if shares else ""
 
     def suite_table(self, suite: SuiteTable) -> tuple[list[str], list[list[str]]]:
-        """Return headings and rows of a suite's table, as texts; print stands after our models."""
+        """Return headings and rows of a suite's table, as texts; print stands after our models.
+
+        Rows are tasks; for more than two models they are models, without intervals.
+        """
         models = dict.fromkeys(name for row in suite["rows"] for name in row["models"])
         printed = dict.fromkeys(name for row in suite["rows"] for name in row["printed"])
-        headings = ["task", "n"]
+        headings, rows = ["task", "n"], []
         for model in models:
             headings += [self.label(model), "95 %"]
-        rows = []
         for row in suite["rows"]:
             is_share = row["measure"] == "accuracy"
-            cells = [row["label"], numbers(of_model["n"] for of_model in row["models"].values())]
+            cells = [row["label"], numbers(result["n"] for result in row["models"].values())]
             for model in models:
-                found = row["models"].get(model, {"value": None, "low": None, "high": None})
-                bounds = (found["low"], found["high"])
-                if is_share or found["value"] is None:
-                    cells += [percent(found["value"]), interval(*bounds)]
+                result = row["models"].get(model, {"value": None, "low": None, "high": None})
+                bounds = (result["low"], result["high"])
+                if is_share or result["value"] is None:
+                    cells += [percent(result["value"]), interval(*bounds)]
                 else:
-                    cells += [nats(found["value"]), "–".join(map(nats, bounds))]
+                    cells += [nats(result["value"]), "–".join(map(nats, bounds))]
             for name in printed:
                 value = row["printed"].get(name)
                 digits = 1 if is_share else 2
                 cells.append("" if value is None else f"{value:.{digits}f}")
             rows.append(cells)
-        return [*headings, *printed], rows
+        headings += [*printed]
+        if len(models) <= 2:
+            return headings, rows
+        columns = [*zip(headings, *rows, strict=True)]
+        kept = [column for column in columns[2:] if column[0] != "95 %"]
+        return ["model", *columns[0][1:]], [["n", *columns[1][1:]], *map(list, kept)]
 
     def suite_notes(self, suite: SuiteTable) -> list[str]:
         """Return sentences on a suite's numbers, and on tasks and items that are left out."""
@@ -281,11 +289,11 @@ class CardText:
         if any(row["sampled"] for row in suite["rows"]):
             notes.append("Ours are over a sample of the items, print is over all.")
         for row in suite["rows"]:
-            for model, found in row["models"].items():
-                if found["skipped"]:
-                    notes.append(
-                        f"{row['label']}: {self.label(model)} skipped {found['skipped']:,} items."
-                    )
+            for model, result in row["models"].items():
+                if result["skipped"]:
+                    of = result["n"] + result["skipped"]
+                    lost = f"skipped {result['skipped']:,} of {of:,} items"
+                    notes.append(f"{row['label']}: {self.label(model)} {lost}.")
         if suite["missing"]:
             reasons = (f"{label} ({why})" for label, why in suite["missing"].items())
             notes.append(f"Not run: {', '.join(reasons)}.")

@@ -14,7 +14,6 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.audit.diff import Causes, Run, load_run
 from blimpworks.audit.lineage import judged_items
 from blimpworks.audit.stale import changed_values, shortened
@@ -25,15 +24,15 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import Record
-from blimpworks.evaluation.judged import COLUMNS, read_judgements
+from blimpworks.evaluation.judged import JUDGEMENT_COLUMNS, read_judgements
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import load_json
 from blimpworks.interop.lm_eval import METRICS, sentences_of
-from blimpworks.items import SAMPLED
+from blimpworks.items import ALL, SAMPLED
 from blimpworks.tables import ACCURACIES, ITEMS, made_by, read_table
 
-LABELS = ["benchmark", "model", "lang", "phenomenon", "paradigm", "method"]
+ACCURACY_KEY = ["benchmark", "model", "lang", "phenomenon", "paradigm", "method"]
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,8 @@ class Side:
 
     @cached_property
     def accuracy_by_label(self) -> dict[Any, float]:
-        """Accuracies by ``LABELS``."""
-        accuracies: dict[Any, float] = self.accuracies.set_index(LABELS)["accuracy"].to_dict()
+        """Accuracies by ``ACCURACY_KEY``."""
+        accuracies: dict[Any, float] = self.accuracies.set_index(ACCURACY_KEY)["accuracy"].to_dict()
         return accuracies
 
     @cached_property
@@ -92,7 +91,7 @@ class Side:
         return self.results / folder / benchmark / model / f"{lang}.parquet"
 
     def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
-        """Read a model's judgements in a language by all methods, with columns ``COLUMNS``."""
+        """Read a model's judgements in a language by all methods: ``JUDGEMENT_COLUMNS``."""
         return read_judgements(self.table("judgements", benchmark, lang, model))
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
@@ -193,7 +192,7 @@ class SamplesSide(Side):
                 f"{self.folder} has no sample of a pair that {self.reference.folder} has judged; "
                 "compare results on the same sentences."
             )
-        return pd.DataFrame(rows, columns=[*LABELS, "accuracy"])
+        return pd.DataFrame(rows, columns=[*ACCURACY_KEY, "accuracy"])
 
     def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
         """Return the decisions of the harness, with the ids of the other side's items."""
@@ -205,7 +204,7 @@ class SamplesSide(Side):
                 for method, correct in sample["correct"].items():
                     margin = sample["margin"] if method == "full_sentence" else None
                     rows.append([*item, method, correct, margin])
-        return pd.DataFrame(rows, columns=COLUMNS).astype({"margin": float})
+        return pd.DataFrame(rows, columns=JUDGEMENT_COLUMNS).astype({"margin": float})
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
         """Return the path of the other side's items."""
@@ -280,7 +279,7 @@ Compared = tuple[str, str, tuple[str, str]]
 class Reason:
     """A difference between the evaluations."""
 
-    kind: str
+    category: str
     """``setting``, ``model``, ``input``, ``code``, ``parameter``, ``engine``, ``package``, …"""
     text: str
     tables: int = 0
@@ -332,11 +331,11 @@ def _job_differences(
                         text = f"items: all in {side}, a sample of them in {sampled}"
                         reasons.add(("input", text))
                     elif not RENAMING.match(cause.text) and not SAMPLED_ITEMS.fullmatch(cause.text):
-                        reasons.add((cause.kind, cause.text))
+                        reasons.add((cause.category, cause.text))
                 tables.update(reasons)
     ranks = {name: rank for rank, name in enumerate(KINDS)}
     differences = [Reason(*reason, n) for reason, n in tables.items()]
-    return sorted(differences, key=lambda d: (ranks.get(d.kind, len(ranks)), d.text))
+    return sorted(differences, key=lambda d: (ranks.get(d.category, len(ranks)), d.text))
 
 
 def _changes(before: Record, after: Record) -> Iterator[str]:

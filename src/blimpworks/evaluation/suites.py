@@ -14,7 +14,7 @@ from blimpworks.campaign.settings.base import parse_yaml
 from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY
-from blimpworks.strict import Label, Strict
+from blimpworks.strict import Label, Part, Strict
 
 FOLDER = "config/suites"
 
@@ -33,6 +33,11 @@ class Task(Strict):
     over phenomena of the means over their paradigms."""
     printed: Mapping[str, float] = Field(default={})
     """Printed numbers by model: accuracies in percent, or correlations."""
+    local: Part | None = None
+    """Folder with the task's files in the user's copy of the data; null: the benchmark's own files.
+    The declaration is in ``SUITE/BENCHMARK/benchmark.yaml`` beside the suite's file."""
+    source: Label = ""
+    """Address of the data of a task with ``local``."""
 
 
 class Suite(Strict):
@@ -56,8 +61,8 @@ class Suite(Strict):
         return self
 
 
-def read_suite(name: str) -> Suite:
-    """Read a suite by its name or the path of its file. Raises UserError for an unknown one."""
+def suite_file(name: str) -> Path:
+    """Return the file of a suite, by its name or path. Raises UserError for an unknown one."""
     path = Path(name) if name.endswith(".yaml") else REPOSITORY / FOLDER / f"{name}.yaml"
     if not path.is_file():
         names = sorted(file.stem for file in (REPOSITORY / FOLDER).glob("*.yaml"))
@@ -67,4 +72,9 @@ def read_suite(name: str) -> Suite:
             f"suite {name!r} is no file ({path}); expected {', '.join(names)}, or the path of a "
             f"file that ends in .yaml. {hint}"
         )
-    return parse_yaml(Suite, path, "suite of benchmarks")
+    return path
+
+
+def read_suite(name: str) -> Suite:
+    """Read a suite by its name or the path of its file. Raises UserError as ``suite_file``."""
+    return parse_yaml(Suite, suite_file(name), "suite of benchmarks")

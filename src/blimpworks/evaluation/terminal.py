@@ -10,10 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from blimpworks.evaluation import show
-from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Card, Record, Row, SuiteTable
-from blimpworks.scoring.tokens import Column
+from blimpworks.evaluation.card import MEAN, Benchmark, Card, Record, Row, SuiteTable
+from blimpworks.items import ALL
+from blimpworks.scoring.tokens import AlignedWords
 
-WIDTH = 80
+LINE_WIDTH = 80
 INDENT = 2
 MOST_LANGUAGES = 12
 """Most languages to list; if there are more, those with the lowest accuracies."""
@@ -119,7 +120,7 @@ class _Terminal:
             columns.append([f"{self.label(model, width):>{width}}\n{aligned[0]}", *aligned[1:]])
         lines = ((cell.split("\n") for cell in column) for column in columns)
         used = sum(2 + max(len(line) for cell in column for line in cell) for column in lines)
-        labels = (fill(label, WIDTH - used, subsequent_indent=" ") for label, _ in rows)
+        labels = (fill(label, LINE_WIDTH - used, subsequent_indent=" ") for label, _ in rows)
         headings, *cells_of_rows = zip([f"\n{head}", *labels], *columns, strict=True)
         return table(headings, cells_of_rows)
 
@@ -263,10 +264,10 @@ class _Terminal:
         meaning = "flips: decisions that differ from the evaluation's; beyond: that rounding "
         self.say(f"{meaning}does not explain.", "dim")
 
-    def block(self, columns: Sequence[Column], signs: Sequence[str]) -> None:
+    def block(self, columns: Sequence[AlignedWords], signs: Sequence[str]) -> None:
         """Print words above their log-probabilities; words that differ are in brackets."""
-        room = WIDTH - 3 * INDENT
-        stripes: list[list[tuple[Column, list[str], list[str], int]]] = []
+        room = LINE_WIDTH - 3 * INDENT
+        stripes: list[list[tuple[AlignedWords, list[str], list[str], int]]] = []
         used = room
         for column in columns:
             form = "[{}]" if column["differs"] else "{}"
@@ -357,7 +358,7 @@ class _Terminal:
 
 def print_card(card: Card, console: Console) -> None:
     """Print a report card in at most 80 columns, to which the console is narrowed."""
-    console.width = min(console.size.width, WIDTH)
+    console.width = min(console.size.width, LINE_WIDTH)
     page = _Terminal(card, console)
     page.rule("Report card")
     page.say(page.text.heading, "bold")

@@ -141,7 +141,7 @@ class Exhibit:
 
 # Tables as rows of texts
 
-ABSENT = "–"
+ABSENT_CELL = "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SheetColumn:
     """A column of a sheet: heading of two lines, alignment, and width as a share of the line."""
 
     upper: str
@@ -175,7 +175,7 @@ class Column:
 class Sheet:
     """Rows under headings; ``headed`` is False if the headings of the sheet before apply."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[SheetColumn, ...]
     body: list[list[Entry]]
     headed: bool = True
 
@@ -200,16 +200,16 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
     made: list[Sheet] = []
     before: Sequence[str] | None = None
     for section in exhibit.sections or [every_row]:
-        columns = [Column("", section.title, names=True)] if exhibit.named else []
+        columns = [SheetColumn("", section.title, names=True)] if exhibit.named else []
         for name in section.columns:
             upper, lower = exhibit.heads.get(name, ("", name))
             width = exhibit.widths.get(name)
             right = width is None and numeric.get(name, not exhibit.textual)
-            columns.append(Column(upper, lower, right, width))
+            columns.append(SheetColumn(upper, lower, right, width))
         body = []
         for row, printed in section.rows.items():
             entries = [Entry(printed)] if exhibit.named else []
-            absent = ABSENT if row in frame.index else ""
+            absent = ABSENT_CELL if row in frame.index else ""
             for name in section.columns:
                 value = frame[name].get(row) if name in frame else None
                 text, key = value if isinstance(value, str) else absent, (row, name)

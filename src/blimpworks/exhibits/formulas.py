@@ -52,7 +52,7 @@ class Notation:
     read: Callable[[str], Any] = str
 
 
-PLAIN = Notation(
+PLAIN_NOTATION = Notation(
     r"\S+",
     lambda value: repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value),
 )
@@ -87,7 +87,7 @@ class Template(Generic[Arguments]):
         _, *values = bound.arguments.items()
         arguments = dict(values)
         notation_texts = {
-            name: self.notations.get(name, PLAIN).write(value) for name, value in values
+            name: self.notations.get(name, PLAIN_NOTATION).write(value) for name, value in values
         }
         nested = [value for value in arguments.values() if isinstance(value, Formula)]
         as_printed = self.takes_as_printed or any(f.takes_as_printed for f in nested)
@@ -123,7 +123,7 @@ def column_mean(rows: pd.DataFrame, column: str) -> float:
     return float(rows[column].mean())
 
 
-# "text of the row" is the formula ``TEXT``.
+# "text of the row" is the formula ``ROW_TEXT``.
 @formula("{column} of the row", column=Notation(r"(?!text )\S+"))
 def of_row(rows: pd.DataFrame, column: str) -> float:
     """Return the only row's value in a column."""
@@ -143,7 +143,7 @@ def truncated(rows: pd.DataFrame, formula: Formula, decimals: int) -> float:
 
 
 COUNT = Formula("number of rows", lambda rows: float(len(rows)))
-TEXT = Formula("text of the row", lambda rows: float(len(rows)))
+ROW_TEXT = Formula("text of the row", lambda rows: float(len(rows)))
 """Formula of a cell of text: the number of texts, 1."""
 TOTAL = sum_of("n")
 VALUES = sum_of("value")

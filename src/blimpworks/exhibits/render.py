@@ -18,12 +18,12 @@ import pandas as pd
 from blimpworks.campaign.paper import ExhibitSpec
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import (
-    ABSENT,
-    Column,
+    ABSENT_CELL,
     Entry,
     Exhibit,
     Labels,
     Sheet,
+    SheetColumn,
     in_notation,
     is_rtl,
     isolated,
@@ -55,7 +55,7 @@ def direction(text: str) -> str:
 Escape = Callable[[str], str]
 
 
-def _head_rows(columns: Sequence[Column], width: int, escape: Escape) -> Iterator[str]:
+def _head_rows(columns: Sequence[SheetColumn], width: int, escape: Escape) -> Iterator[str]:
     empty = "<td></td>" * (width - len(columns))
     if any(column.upper for column in columns):
         groups = [(upper, len(list(group))) for upper, group in groupby(columns, lambda c: c.upper)]
@@ -185,13 +185,13 @@ TEXT_COMMANDS = {
 LATEX_ESCAPES = (
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {sign: rf"\text{name}{{}}" for sign, name in TEXT_COMMANDS.items()}
-    | {"−": "$-$", "²": r"\textsuperscript{2}", "β": r"$\beta$", ABSENT: "--"}
+    | {"−": "$-$", "²": r"\textsuperscript{2}", "β": r"$\beta$", ABSENT_CELL: "--"}
     | {chr(ord("₀") + digit): f"$_{digit}$" for digit in range(10)}
 )
 DECIMAL = re.compile(
     r"""(?P<bold>\\textbf\{)?(?P<minus>\$-\$)?(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?(bold)\})"""
 )
-NO_NUMBER = {"", LATEX_ESCAPES[ABSENT]}
+NO_NUMBER = {"", LATEX_ESCAPES[ABSENT_CELL]}
 DECIMALS = r"\sisetup{mode=text,detect-weight,group-minimum-digits=99}"
 """Setup of siunitx: numbers in the font of the table, bold where print has them in bold."""
 
@@ -430,19 +430,19 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
                     exhibit.figure.savefig(temporary, **look)
 
 
-FEW = 30
+ENOUGH_PAIRS = 30
 """Pairs below which one pair moves an accuracy by more than three points."""
 EXPLANATION = (
-    f"In parentheses where fewer than {FEW} pairs were judged: their number, and how many of them "
-    "are ties."
+    f"In parentheses where fewer than {ENOUGH_PAIRS} pairs were judged: their number, and how many "
+    "of them are ties."
 )
 
 
 def show_few_pairs(exhibit: Exhibit) -> None:
-    """Add pairs and ties to a table's accuracies over fewer than ``FEW`` pairs."""
+    """Add pairs and ties to a table's accuracies over fewer than ``ENOUGH_PAIRS`` pairs."""
     cells, has_few = [], False
     for cell in exhibit.cells:
-        if cell.ties is not None and cell.n is not None and cell.n < FEW:
+        if cell.ties is not None and cell.n is not None and cell.n < ENOUGH_PAIRS:
             ties = f", {counted(cell.ties, 'tie')}" if cell.ties else ""
             cells.append(replace(cell, text=f"{cell.text} (n = {cell.n}{ties})"))
             has_few |= cell.printed

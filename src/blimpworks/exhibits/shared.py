@@ -15,7 +15,7 @@ from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell
-from blimpworks.exhibits.formulas import TEXT, UNWEIGHTED, Formula, of_row, select_rows
+from blimpworks.exhibits.formulas import ROW_TEXT, UNWEIGHTED, Formula, of_row, select_rows
 from blimpworks.tables import ACCURACIES, TableSchema, read_table
 
 Tables = Mapping[str, Sequence[Path]]
@@ -114,7 +114,7 @@ def printed_text_cell(row: pd.Series, position: Place) -> Cell:
     """Make a cell that shows a printed text."""
     where = {key: row[key] for key in PRINTED_KEYS}
     stands_for = (row["row"], row["column"])
-    return Cell(*position, 1, row["text"], TEXT, "published", where, stands_for=stands_for)
+    return Cell(*position, 1, row["text"], ROW_TEXT, "published", where, stands_for=stands_for)
 
 
 def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[Place]:
@@ -165,7 +165,7 @@ def marked(item: Mapping[str, Any]) -> str:
 # Accuracies
 
 SOURCE = "accuracies"
-LABELS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm")
+ACCURACY_KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm")
 """Columns that identify a row of accuracies."""
 
 
@@ -197,7 +197,7 @@ def read_accuracies(
     return rows
 
 
-def where_of(rows: pd.DataFrame, keys: Sequence[str] = LABELS) -> dict[str, Any]:
+def where_of(rows: pd.DataFrame, keys: Sequence[str] = ACCURACY_KEYS) -> dict[str, Any]:
     """Return the filter that selects these ``rows`` of accuracies: a value or list by column."""
     values = {key: list(dict.fromkeys(map(str, rows[key]))) for key in keys}
     return {
@@ -229,7 +229,7 @@ def accuracy_cell(
     weights: Sequence[float] | None = None,
     text: Callable[[float], str] = "{:.1f}".format,
     source: str = SOURCE,
-    keys: Sequence[str] = LABELS,
+    keys: Sequence[str] = ACCURACY_KEYS,
     ties: bool = False,
     **fields: Any,
 ) -> Cell:

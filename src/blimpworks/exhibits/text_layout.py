@@ -262,7 +262,7 @@ OTHERWISE = "fonts-noto-core"
 """Debian package of fonts for all other scripts, such as Khmer, Tamil and Thai."""
 WANTED = "fonts_to_install"
 """Key of a job's note with Debian packages of the fonts that it lacked."""
-PLAIN = "normal"
+NORMAL = "normal"
 BOXES = "Last Resort"
 """Beginning of the names of fonts that draw the same box for every letter."""
 
@@ -316,8 +316,8 @@ def font_for(texts: Iterable[str]) -> str | None:
             font
             for font in font_manager.fontManager.ttflist
             if not font.name.startswith(BOXES)
-            and font.style == PLAIN
-            and font.weight in (400, PLAIN, "regular", "book")
+            and font.style == NORMAL
+            and font.weight in (400, NORMAL, "regular", "book")
         ]
         for font in sorted(upright, key=lambda font: (ranks.get(font.name, len(ranks)), font.name)):
             if letters <= _charmap(font.fname):

@@ -76,9 +76,9 @@ def pin_date(template: str) -> str:
     return f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro -%}}{template}"
 
 
-def stop_ids(directory: Path, own: int | None) -> tuple[int, ...]:
-    """Return the tokens that end an answer: its ``own``, and those of the model."""
-    values: list[Any] = [own]
+def stop_ids(directory: Path, end_of_text: int | None) -> tuple[int, ...]:
+    """Return the tokens that end an answer: ``end_of_text``, and those of the model."""
+    values: list[Any] = [end_of_text]
     for path in (directory / "config.json", directory / "generation_config.json"):
         if path.is_file():
             values.append(json.loads(path.read_text(encoding="utf-8")).get("eos_token_id"))
@@ -124,11 +124,11 @@ class Conversation:
         """Whether prompts go into a chat template; otherwise they stay unchanged."""
         return self.template is not None
 
-    def _render(self, messages: Sequence[Message], *, parts: bool) -> str:
+    def _render(self, messages: Sequence[Message], *, as_lists: bool) -> str:
         """Render messages, with contents as texts or as lists of one text."""
         rendered: str = self.tokenizer.apply_chat_template(
             [
-                {"role": role, "content": [{"type": "text", "text": text}] if parts else text}
+                {"role": role, "content": [{"type": "text", "text": text}] if as_lists else text}
                 for role, text in messages
             ],
             chat_template=self.template,
@@ -143,7 +143,7 @@ class Conversation:
         reason = ""
         for as_lists in (False, True):
             try:
-                if PROBE in self._render([("user", PROBE)], parts=as_lists):
+                if PROBE in self._render([("user", PROBE)], as_lists=as_lists):
                     return as_lists
                 reason = reason or "drops or changes a user's text"
             except REFUSALS as error:
@@ -160,7 +160,7 @@ class Conversation:
             return "nowhere"
         as_lists = self.parts
         try:
-            if PROBE in self._render([("system", PROBE), ("user", "x")], parts=as_lists):
+            if PROBE in self._render([("system", PROBE), ("user", "x")], as_lists=as_lists):
                 return "role"
             reason = "leaves system prompts out or changes them"
         except REFUSALS as error:
@@ -178,7 +178,7 @@ class Conversation:
             ways.insert(0, [("system", system), ("user", prompt)])
         for messages in ways:
             try:
-                text = self._render(messages, parts=self.parts)
+                text = self._render(messages, as_lists=self.parts)
             except REFUSALS:
                 continue
             # A template may trim a text.

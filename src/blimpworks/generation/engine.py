@@ -31,7 +31,7 @@ from blimpworks.tables import ANSWERS, PROMPTS, read_table, write_table
 
 log = logging.getLogger(__name__)
 
-ROWS = (
+ANSWER_CODE = (
     "blimpworks.generation.conversation:Conversation",
     "blimpworks.generation.engine:response_shard",
 )
@@ -77,7 +77,7 @@ def generation_key(
     ``software`` names versions, device and all else that moves numbers. ``entries``
     (``module:name``) are entry points of the code that decides answers.
     """
-    code = number_digest(*entries, *ROWS)
+    code = number_digest(*entries, *ANSWER_CODE)
     settings = f"max_tokens {options.max_tokens} {conversation.name()}"
     return "|".join((software, code, described.dtype, sha256_of(checkpoint), settings))
 
@@ -115,7 +115,7 @@ SCHEMA = pa.schema(
 
 def in_order(requests: Iterable[PromptRequest]) -> list[PromptRequest]:
     """Sort requests by length, so that prompts of a batch have similar lengths."""
-    return sorted(requests, key=lambda asked: (len(asked.prompt), asked.prompt, asked.system or ""))
+    return sorted(requests, key=lambda r: (len(r.prompt), r.prompt, r.system or ""))
 
 
 class ResponseStore(ShardStore[PromptRequest]):

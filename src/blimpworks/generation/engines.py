@@ -101,7 +101,9 @@ class TransformersGenerator(GenerationEngine):
         model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
         return model
 
-    def _run(self, rows: Sequence[Sequence[int]], pads: torch.Tensor, most: int, **how: Any) -> Any:
+    def _run(
+        self, rows: Sequence[Sequence[int]], pads: torch.Tensor, most: int, **options: Any
+    ) -> Any:
         """Call ``generate`` for rows of ids, padded left by ``pads``, for ``most`` new tokens."""
         ids = pads.repeat(len(rows), 1)
         mask = torch.zeros_like(ids)
@@ -114,14 +116,14 @@ class TransformersGenerator(GenerationEngine):
             max_new_tokens=most,
             pad_token_id=self._pad,
             return_dict_in_generate=True,
-            output_logits="prefix_allowed_tokens_fn" in how,
+            output_logits="prefix_allowed_tokens_fn" in options,
         )
         with torch.inference_mode():
             return self._model.generate(  # type: ignore[operator]
                 input_ids=ids.to(self._device),
                 attention_mask=mask.to(self._device),
                 generation_config=config,
-                **how,
+                **options,
             )
 
     @cached_property

@@ -34,9 +34,9 @@ from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.crate.tables import (
     DATA,
     UNSTATED,
+    CratePlan,
     Descriptions,
     ExportOptions,
-    Plan,
     authors_of,
     describe,
     licence_name,
@@ -95,7 +95,7 @@ def _record_set(croissant: ModuleType, path: Path, dictionary: Descriptions) -> 
     return croissant.RecordSet(id=lang, name=lang, key=key, description=about, fields=fields)
 
 
-def write_croissant(folder: Path, plan: Plan, licences: Sequence[str]) -> Path:
+def write_croissant(folder: Path, plan: CratePlan, licences: Sequence[str]) -> Path:
     """Write metadata of the files ``LANG.csv`` in ``folder``, which has the benchmark's name.
 
     Raises UserError without mlcroissant.
@@ -184,7 +184,7 @@ def export_croissant(
     }
     jobs = jobs_behind(chain.from_iterable(tables.values()))
     require_unaltered(jobs, results, run)
-    plan = Plan(results, campaign, campaign_file, jobs, authors_of(options))
+    plan = CratePlan(results, campaign, campaign_file, jobs, authors_of(options))
     with new_directory(output) as root:
         for name, paths in tables.items():
             if not paths:
@@ -209,7 +209,7 @@ SIZES = (
     (100_000_000, "10M<n<100M"),
 )
 """Upper bounds in rows, and the hub's names, of classes of size."""
-LISTED = {
+HUB_LICENCES = {
     *("apache-2.0", "mit", "cc0-1.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0"),
     *("cc-by-nc-3.0", "cc-by-nc-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0"),
     *("gpl-3.0", "lgpl-lr", "c-uda"),
@@ -271,7 +271,7 @@ def hub_licence(name: str) -> str:
     """
     lower = name.lower()
     licence = OTHERWISE.get(lower, lower)
-    return licence if licence in LISTED else "other"
+    return licence if licence in HUB_LICENCES else "other"
 
 
 def write_card(

@@ -41,7 +41,7 @@ KEY = itemgetter("item_id", "paradigm")
 """Function that returns the key of a verdict: a pair can be in several paradigms."""
 TARGET = "0"
 """The good sentence is the first choice."""
-ABSENT = (
+EMPTY_RESULT_FIELDS = (
     *("upper_git_hash", "tokenizer_pad_token", "tokenizer_eos_token", "tokenizer_bos_token"),
     *("eot_token_id", "max_length", "system_instruction", "system_instruction_sha"),
     *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
@@ -224,15 +224,15 @@ def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path
     if not results:
         name = evaluations[0].model
         raise UserError(f"{name}: no item has a judgement; there is nothing to export.")
-    results |= {"group_subtasks": {}, **identity, **dict.fromkeys(ABSENT)}
+    results |= {"group_subtasks": {}, **identity, **dict.fromkeys(EMPTY_RESULT_FIELDS)}
     path = folder / f"results_{time}.json"
     write_text(path, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
     return path
 
 
-PAIRS = (("sentence_good", "sentence_bad"), ("sen", "wrong_sen"), ("good", "bad"))
-PHENOMENA = ("phenomenon", "linguistics_term", "field")
-PARADIGMS = ("paradigm", "UID", "feature_vals")
+SENTENCE_FIELDS = (("sentence_good", "sentence_bad"), ("sen", "wrong_sen"), ("good", "bad"))
+PHENOMENON_FIELDS = ("phenomenon", "linguistics_term", "field")
+PARADIGM_FIELDS = ("paradigm", "UID", "feature_vals")
 PREFIXED = {
     "one_prefix": ("prefix", "prefix", "word_good", "word_bad"),
     "two_prefix": ("prefix_good", "prefix_bad", "word", "word"),
@@ -295,9 +295,9 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
 
 def sentences_of(doc: Doc) -> tuple[str, str]:
     """Return the good and the bad sentence of a document. Raises ValueError without them."""
-    names = next((pair for pair in PAIRS if {*pair} <= doc.keys()), None)
+    names = next((pair for pair in SENTENCE_FIELDS if {*pair} <= doc.keys()), None)
     if names is None:
-        expected = "; ".join(" and ".join(pair) for pair in PAIRS)
+        expected = "; ".join(" and ".join(pair) for pair in SENTENCE_FIELDS)
         raise ValueError(f"has no pair of sentences, expected {expected}")
     for name in names:
         if not isinstance(doc[name], str) or not doc[name].strip():
@@ -310,7 +310,7 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
     good, bad = sentences_of(doc)
     phenomenon, paradigm = (
         next((str(doc[name]) for name in names if doc.get(name)), task)
-        for names in (PHENOMENA, PARADIGMS)
+        for names in (PHENOMENON_FIELDS, PARADIGM_FIELDS)
     )
     content = (
         f"{lang}\t{paradigm}\t{good}\t{bad}".encode()

@@ -184,7 +184,7 @@ def with_common_scores(good: Side, bad: Side) -> Side:
 
 def shown(method: Method, total: Floats) -> Floats:
     """Return totals in the method's unit, for example as perplexities."""
-    for change in method.shown:
+    for change in method.changes:
         total = np.exp(total) if change == "exp" else -total
     return total
 

@@ -23,7 +23,7 @@ from blimpworks.errors import UserError, reading
 from blimpworks.files import write_text
 from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 
-FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+CONLLU_FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 SPACE = "\ufdd0"
 """Noncharacter that replaces spaces while the package splits a line."""
 NO_HEAD = -1
@@ -105,9 +105,9 @@ def _parsed(parse: Callable[[str], Any], otherwise: Any) -> Callable[[list[str],
     return parser
 
 
-COLUMNS = ("start", *(name.lower() for name in FIELDS), "end")
+PARSED_COLUMNS = ("start", *(name.lower() for name in CONLLU_FIELDS), "end")
 PARSERS: dict[str, Callable[[list[str], int], Any]] = {
-    **dict.fromkeys(COLUMNS, lambda cells, at: cells[at].replace(SPACE, " ")),
+    **dict.fromkeys(PARSED_COLUMNS, lambda cells, at: cells[at].replace(SPACE, " ")),
     "id": _parsed(parse_id_value, None),
     "head": _parsed(parse_int_value, NO_HEAD),
 }
@@ -125,8 +125,8 @@ def parse_sentence(block: Block) -> TokenList:
             raise MalformedSentence(number, "the line is not UTF-8, expected UTF-8")
         if block.cut and at == len(block.lines) - 1:
             raise MalformedSentence(number, "the file ends in mid-line, expected a line end")
-        if not line.startswith("#") and fields != len(FIELDS):
-            reason = f"{fields} tab-separated field(s), expected {len(FIELDS)}"
+        if not line.startswith("#") and fields != len(CONLLU_FIELDS):
+            reason = f"{fields} tab-separated field(s), expected {len(CONLLU_FIELDS)}"
             raise MalformedSentence(number, reason)
         if line.startswith("#") and at and not block.lines[at - 1].startswith("#"):
             reason = "a comment after a token of its sentence, expected comments to come first"
@@ -137,7 +137,7 @@ def parse_sentence(block: Block) -> TokenList:
         raise MalformedSentence(block.line, "a sentence without words, expected at least one")
     # The package strips lines, and takes two spaces for a tab: add outer fields, replace spaces.
     framed = [f"_\t{row.replace(' ', SPACE)}\t_" for row in rows]
-    tokens = parse_token_and_metadata("\n".join([*comments, *framed]), COLUMNS, PARSERS)
+    tokens = parse_token_and_metadata("\n".join([*comments, *framed]), PARSED_COLUMNS, PARSERS)
     _check_tokens(block.line + len(comments), [row.split("\t") for row in rows], tokens)
     if block.unfinished:
         reason = "the file ends without a blank line after its last sentence, expected one"
@@ -176,7 +176,7 @@ def _check_tokens(first: int, rows: Sequence[list[str]], tokens: TokenList) -> N
 
 def _token_problem(row: Sequence[str], ident: Any, head: int | None, before: int, size: int) -> str:
     """Return the problem of a token that follows ``before`` of ``size`` words, or ""."""
-    for name, cell in zip(FIELDS, row, strict=True):
+    for name, cell in zip(CONLLU_FIELDS, row, strict=True):
         if not cell or cell.isspace():
             return f"{name} is blank, expected a value"
     written = "".join(map(str, ident)) if isinstance(ident, tuple) else str(ident)

@@ -45,15 +45,15 @@ REPEATED = "consolidated*"
 SHARD = re.compile(r"-of-0*(\d+)\.safetensors$")
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 ADAPTERS = ("adapter_config.json", "adapter_model.*")
-SETTINGS = ("quantization_config", "compression_config", "quantization")
+QUANTISATION = ("quantization_config", "compression_config", "quantization")
 """Fields of configurations that describe a quantisation; ``quantization`` is MLX's."""
 QUANTISED = ("hf_quant_config.json", "quantize_config.json", "quant_config.json")
 """Files in which ModelOpt, AutoGPTQ and AutoAWQ describe a quantisation."""
 
 
-def read_json(path: Path, what: str) -> dict[str, Any]:
-    """Read a model's JSON file, called ``what`` in messages. Raises UserError for a bad file."""
-    with reading(path, what, OTHER_FILES):
+def read_json(path: Path, description: str) -> dict[str, Any]:
+    """Read a model's JSON file. Raises UserError for one that is no ``description``."""
+    with reading(path, description, OTHER_FILES):
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict):
             raise ValueError(f"it holds a {type(content).__name__} in place of fields")
@@ -221,7 +221,7 @@ def quantisation_of(folder: Path) -> str:
     """
     path = folder / "config.json"
     config = read_json(path, "a model's configuration") if path.exists() else {}
-    for fields in filter(None, chain.from_iterable(values_of(config, key) for key in SETTINGS)):
+    for fields in filter(None, chain.from_iterable(values_of(config, key) for key in QUANTISATION)):
         if not isinstance(fields, dict):
             raise UserError(f"{path}: a quantisation is {fields!r}; expected fields. {OTHER_FILES}")
         packed = {"load_in_4bit", "load_in_8bit"} & fields.keys()

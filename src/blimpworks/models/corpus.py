@@ -158,7 +158,7 @@ def begin(corpus: Path) -> Path:
 
 def seal(
     corpus: Path,
-    words: Literal["split", "whitespace"],
+    word_rule: Literal["split", "whitespace"],
     options: CorpusOptions | None,
     dropped: dict[str, int] | None = None,
 ) -> Corpus:
@@ -175,7 +175,7 @@ def seal(
                 "training.corpora that leave out less (unknown_share, min_count, shares)."
             )
     described = Corpus(
-        words=words,
+        words=word_rule,
         options=options,
         vocabulary=len(read_words(directory / VOCABULARY)),
         splits=splits,
@@ -205,9 +205,9 @@ def write_sentences(path: Path, sentences: Iterable[Sequence[str]]) -> None:
         handle.writelines(f"{' '.join(sentence)}\n" for sentence in sentences)
 
 
-def write_vocabulary(directory: Path, words: Iterable[str]) -> None:
-    """Write the vocabulary: ``<unk>``, ``<eos>``, then ``words``, each once."""
-    unique = dict.fromkeys([*SPECIALS, *words])
+def write_vocabulary(directory: Path, entries: Iterable[str]) -> None:
+    """Write the vocabulary: ``<unk>``, ``<eos>``, then ``entries``, each once."""
+    unique = dict.fromkeys([*SPECIALS, *entries])
     write_text(directory / VOCABULARY, "".join(f"{word}\n" for word in unique))
 
 
@@ -226,8 +226,8 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
             f"vocab.txt, but {lacking[0]}.txt is not given; add its row to the table of sources."
         )
     directory = begin(corpus)
-    words = [word for line in read_lines(files["vocab"]) for word in line.split()]
-    vocabulary = {*words, *SPECIALS}
+    entries = [word for line in read_lines(files["vocab"]) for word in line.split()]
+    vocabulary = {*entries, *SPECIALS}
     for split in SPLITS:
         for number, line in enumerate(read_lines(files[split]), start=1):
             missing = next((word for word in line.split() if word not in vocabulary), None)
@@ -239,7 +239,7 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
                 )
         with atomic(directory / f"{split}.txt") as temporary:
             shutil.copyfile(files[split], temporary)
-    write_vocabulary(directory, words)
+    write_vocabulary(directory, entries)
     return seal(corpus, "whitespace", None)
 
 

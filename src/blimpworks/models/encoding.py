@@ -128,19 +128,19 @@ def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:
     return tokenizer
 
 
-def word_tokenizer(words: list[str], rule: Literal["split", "whitespace"]) -> Tokenizer:
-    """Return a tokenizer with a token for each of ``words``, which are split by a rule.
+def word_tokenizer(vocabulary: list[str], rule: Literal["split", "whitespace"]) -> Tokenizer:
+    """Return a tokenizer with a token for each word of ``vocabulary``, split by a rule.
 
-    The ids are in the order of ``words``; the first two are ``<unk>`` and ``<eos>``.
+    The ids are in the order of ``vocabulary``; the first two are ``<unk>`` and ``<eos>``.
     """
-    ids = {word: number for number, word in enumerate(words)}
-    tokenizer = Tokenizer(models.WordLevel(ids, unk_token=words[0]))
+    ids = {word: number for number, word in enumerate(vocabulary)}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token=vocabulary[0]))
     tokenizer.pre_tokenizer = (
         pre_tokenizers.Split(Regex(WORD), "removed", invert=True)
         if rule == "split"
         else pre_tokenizers.WhitespaceSplit()
     )
-    tokenizer.add_special_tokens(words[:2])
+    tokenizer.add_special_tokens(vocabulary[:2])
     return tokenizer
 
 
@@ -242,9 +242,9 @@ def encode_alone(tokenizer: Tokenizer, sentences: list[str], context: int) -> li
     return [np.array(e.ids[: context - 1], dtype=np.int64) for e in encoded if e.ids]
 
 
-def _cuts(total: int, parts: int, rng: np.random.Generator) -> Ids:
-    """Draw uniform random lengths [parts], each at least 1, with the sum ``total``."""
-    inside = np.sort(rng.choice(total - 1, parts - 1, replace=False)) + 1
+def _cuts(total: int, count: int, rng: np.random.Generator) -> Ids:
+    """Draw uniform random lengths [count], each at least 1, with the sum ``total``."""
+    inside = np.sort(rng.choice(total - 1, count - 1, replace=False)) + 1
     return np.diff(np.concatenate([[0], inside, [total]]))
 
 

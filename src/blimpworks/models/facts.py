@@ -28,7 +28,7 @@ ESCAPES = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 """White space that cells of tables cannot contain, and its spelling in a policy."""
 PROBE = "a b अ 一 1."
 CONTENT = "§§§"
-MOST = 12
+MOST_STARTS = 12
 """Largest number of candidates for the start of a text."""
 DOCUMENT = re.compile(
     r"\W*(s|bos|eos|eod|eop|sop|cls|sep"
@@ -174,12 +174,12 @@ def candidates(tokenizer: Any) -> dict[str, list[int]]:
         # If the tokenizer adds just the bos token, the start is called bos.
         if (starts.get(ids), policy) == ("tokenizer", "bos"):
             starts[ids] = policy
-        elif len(starts) < MOST:
+        elif len(starts) < MOST_STARTS:
             starts.setdefault(ids, policy)
     return {policy: [*ids] for ids, policy in starts.items()}
 
 
-HEADS = {
+ARCHITECTURE_BY_SUFFIX = {
     "ForCausalLM": "causal",
     "LMHeadModel": "causal",
     "ForMaskedLM": "masked",
@@ -232,7 +232,7 @@ def architecture_of(config: Mapping[str, Any], where: str, default: str | None =
     for name in classes:
         if name.endswith("WithLMHeadModel"):  # XLM and FlauBERT, which are masked by default
             return "causal" if config.get("causal") else "masked"
-        for suffix, architecture in HEADS.items():
+        for suffix, architecture in ARCHITECTURE_BY_SUFFIX.items():
             if name.endswith(suffix):
                 if has_images and architecture == "encoder-decoder":
                     return "causal"
@@ -240,7 +240,7 @@ def architecture_of(config: Mapping[str, Any], where: str, default: str | None =
     if default is None:
         raise UserError(
             f"{where}: architectures is {classes}; expected a language model "
-            f"({', '.join(f'…{suffix}' for suffix in HEADS)}). Name another model."
+            f"({', '.join(f'…{suffix}' for suffix in ARCHITECTURE_BY_SUFFIX)}). Name another model."
         )
     return default
 

@@ -230,11 +230,11 @@ class _Course(fitting.Course):
                 parameter.copy_(self._best[name])
 
 
-def _save(model: LstmModel, words: list[str], settings: LstmSettings, directory: Path) -> None:
+def _save(model: LstmModel, vocabulary: list[str], settings: LstmSettings, directory: Path) -> None:
     weights = {name: parameter.data.cpu() for name, parameter in model.named_parameters()}
     with atomic(directory / WEIGHTS) as temporary:
         save_file(weights, temporary)
-    write_text(directory / VOCABULARY, "".join(f"{word}\n" for word in words))
+    write_text(directory / VOCABULARY, "".join(f"{word}\n" for word in vocabulary))
     write_text(directory / SETTINGS, json.dumps(settings.model_dump(), indent=1) + "\n")
 
 

@@ -111,7 +111,7 @@ def of_words(corpus: Path) -> Kind[recipes.TransformerRecipe]:
         encode=encode,
         batch=_next_tokens,
         sentences=lambda path: [
-            " ".join(vocabulary) for vocabulary in corpora.sentences_of(path.parent / "train.txt")
+            " ".join(sentence) for sentence in corpora.sentences_of(path.parent / "train.txt")
         ],
     )
 
@@ -258,11 +258,11 @@ class _Course(Course, Generic[R]):
     clip = CLIP
 
     def __init__(
-        self, kind: Kind[R], model: PreTrainedModel, data: list[Ids], recipe: R, seed: int
+        self, functions: Kind[R], model: PreTrainedModel, data: list[Ids], recipe: R, seed: int
     ) -> None:
         self.model = model
         self.optimisers = optimisers_of(model, recipe)
-        self._kind, self._data, self._recipe, self._seed = kind, data, recipe, seed
+        self._functions, self._data, self._recipe, self._seed = functions, data, recipe, seed
         lengths = np.array([len(row) for row in data])
         epochs = (
             encoding.epoch_batches(lengths, recipe.batch_tokens, seed, epoch)
@@ -279,13 +279,13 @@ class _Course(Course, Generic[R]):
         # Each step has a random generator, so that a resumed run draws the same.
         draw = np.random.default_rng((self._seed, step, 1))
         vocabulary: int = self.model.config.vocab_size
-        batch = self._kind.batch(rows, self._recipe, vocabulary, draw)
+        batch = self._functions.batch(rows, self._recipe, vocabulary, draw)
         loss: torch.Tensor = self.model(**batch).loss
         return loss
 
 
 def train_kind(
-    kind: Kind[R],
+    functions: Kind[R],
     text: Path,
     checkpoint: Path,
     *,
@@ -295,7 +295,7 @@ def train_kind(
     recipe: R,
     seed: int,
 ) -> Checkpoint:
-    """Train a tokenizer and a model of ``kind`` on ``text``, as read by ``kind.sentences``.
+    """Train a tokenizer and a model by ``functions`` on ``text``.
 
     Removes an earlier model, then writes a model in Hugging Face's layout beside ``checkpoint``,
     then ``checkpoint``. Every ``recipe.checkpoint_steps`` steps, a snapshot is written into the
@@ -305,20 +305,22 @@ def train_kind(
     Raises UserError if the text is missing or empty, the directory has other files, or the training
     diverges.
     """
-    sentences = kind.sentences(text)
+    sentences = functions.sentences(text)
     directory = checkpoint.parent
     clear(directory)
     source = training_of(recipe_name, recipe, seed, text)
     with repeatable(seed):
-        tokenizer = kind.tokenizer(sentences, recipe.vocabulary)
-        model = kind.model(recipe, tokenizer.get_vocab_size())
-        data = kind.encode(tokenizer, sentences, recipe.context)
-        course = _Course(kind, model, data, recipe, seed)
+        tokenizer = functions.tokenizer(sentences, recipe.vocabulary)
+        model = functions.model(recipe, tokenizer.get_vocab_size())
+        data = functions.encode(tokenizer, sentences, recipe.context)
+        course = _Course(functions, model, data, recipe, seed)
         fit(course, source, scratch_of(directory), recipe.checkpoint_steps)
-    encoding.save_tokenizer(tokenizer, directory, recipe.context, kind.specials, kind.chat)
+    encoding.save_tokenizer(
+        tokenizer, directory, recipe.context, functions.specials, functions.chat
+    )
     with named_errors(directory), rust_errors(directory / "model.safetensors"):
         model.save_pretrained(directory)
-    sealed = seal(checkpoint, trained_checkpoint(name, scope, kind.architecture, source))
+    sealed = seal(checkpoint, trained_checkpoint(name, scope, functions.architecture, source))
     shutil.rmtree(scratch_of(directory), ignore_errors=True)
     log.info("%s: %d parameters, %d sentences", directory, model.num_parameters(), len(sentences))
     return sealed

@@ -18,7 +18,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, load_json, sidecar_path
 
 Record = dict[str, Any]
-HERE = Path()
+WORKING_DIRECTORY = Path()
 ABOVE = 3
 """Directories that are searched for the record of a product without one beside it."""
 OWN_HASH = "sha256"
@@ -89,7 +89,7 @@ def _fault(record: Any) -> str | None:
     return None
 
 
-def read_record(path: Path, base: Path = HERE) -> Record:
+def read_record(path: Path, base: Path = WORKING_DIRECTORY) -> Record:
     """Return the record in a sidecar, or the one that it points to.
 
     Raises UserError where it is missing or damaged.
@@ -137,7 +137,7 @@ class Records:
     Relative paths start from ``base``, the workflow's directory.
     """
 
-    def __init__(self, base: Path = HERE) -> None:
+    def __init__(self, base: Path = WORKING_DIRECTORY) -> None:
         self._base = base
         self._read: dict[Path, tuple[Record, frozenset[str]]] = {}
         self._sidecars = cache(lambda folder: sorted(folder.glob(f"*{RECORD_SUFFIX}")))

@@ -26,11 +26,11 @@ from blimpworks.files import scratch, whole_directory, write_text
 from blimpworks.records.job import relative_texts
 from blimpworks.report import read, views
 from blimpworks.report.inventory import exhibit_label
-from blimpworks.report.read import COLUMNS, TEXTS, Names, sets_from
+from blimpworks.report.read import COMPARISON_COLUMNS, TEXTS, Names, sets_from
 from blimpworks.report.scripts import Products, item_scripts, paper_script, script
 from blimpworks.yaml_files import read_yaml
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 ITEMS = "items"
 
 
@@ -176,7 +176,7 @@ def _section(
 
 # The listings of all printed numbers
 
-LISTED = ("paper", "exhibit", "status", "verdict")
+CHOICE_COLUMNS = ("paper", "exhibit", "status", "verdict")
 """Columns with few values, which the reader filters by a list of choices."""
 
 
@@ -188,7 +188,7 @@ def _text(value: object) -> str:
 
 def listing_html(name: str, frame: pd.DataFrame) -> str:
     """Return the comparison ``name`` as HTML, which loads ``_static/datatables.js``."""
-    frame = frame[list(COLUMNS[name])]
+    frame = frame[list(COMPARISON_COLUMNS[name])]
     numbers = frame[["paper", "exhibit", "row", "column", "printed"]]
     links = []
     for paper, *keys, printed in numbers.itertuples(index=False, name=None):
@@ -197,7 +197,7 @@ def listing_html(name: str, frame: pd.DataFrame) -> str:
         links.append(f'<a href="{escape(address)}">{escape(printed or "?")}</a>')
     cells = frame.map(_text).assign(printed=links)
     # The other columns are filtered by a search.
-    listed = [index for index, name in enumerate(cells.columns) if name in LISTED]
+    listed = [index for index, name in enumerate(cells.columns) if name in CHOICE_COLUMNS]
     by_list = [{"targets": listed, "columnControl": [["searchList"]]}]
     options = TEXTS["listing_options"] | {"table_id": f"bw-{name}", "columnDefs": by_list}
     table = to_html_datatable(cells, **options)
@@ -210,14 +210,14 @@ def listing_html(name: str, frame: pd.DataFrame) -> str:
 
 # The front page
 
-MODELS = "models"
+MODELS_EXHIBIT = "models"
 """Name of the exhibits with the accuracy of each model."""
 OVERALL = "Accuracy"
 """Column of that exhibit for a benchmark with one language; else columns are languages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class RankedColumn:
     """Accuracies on a benchmark, or on one of its languages."""
 
     title: str
@@ -227,7 +227,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Standing:
     """A model with its accuracies, in the order of the columns."""
 
     model: str
@@ -236,22 +236,22 @@ class Line:
     """Mean accuracy [%]; None for a model that lacks a column."""
 
 
-def ranking(papers: Sequence[read.PaperInputs]) -> tuple[list[Column], list[Line]]:
+def ranking(papers: Sequence[read.PaperInputs]) -> tuple[list[RankedColumn], list[Standing]]:
     """Rank models by their mean accuracy over all columns; models that lack a column come last."""
-    columns: list[Column] = []
+    columns: list[RankedColumn] = []
     for paper in papers:
         label = find_paper(paper.name).citation.label
-        anchor = f"{paper.name}-{MODELS}".replace("_", "-")
+        anchor = f"{paper.name}-{MODELS_EXHIBIT}".replace("_", "-")
         address = f"{paper.name}.html#{anchor}"
-        of_languages: dict[str, Column] = {}
+        of_languages: dict[str, RankedColumn] = {}
         for exhibit in paper.exhibits:
-            form = exhibit.forms.get("measured") if exhibit.name == MODELS else None
+            form = exhibit.forms.get("measured") if exhibit.name == MODELS_EXHIBIT else None
             for cell in form.cells if form else ():
                 # Cells of single training seeds stand for no printed number.
                 if cell.facts["printed_row"]:
                     language = cell.facts["column"]
                     title = label if language == OVERALL else f"{label}, {language}"
-                    column = of_languages.setdefault(language, Column(title, address, {}))
+                    column = of_languages.setdefault(language, RankedColumn(title, address, {}))
                     column.cells[cell.facts["row"]] = cell
         columns += of_languages.values()
     models = dict.fromkeys(model for column in columns for model in column.cells)
@@ -259,7 +259,7 @@ def ranking(papers: Sequence[read.PaperInputs]) -> tuple[list[Column], list[Line
     for model in models:
         cells = [column.cells.get(model) for column in columns]
         values = [cell.facts["value"] for cell in cells if cell]
-        lines.append(Line(model, cells, fmean(values) if len(values) == len(columns) else None))
+        lines.append(Standing(model, cells, fmean(values) if len(values) == len(columns) else None))
     return columns, sorted(lines, key=lambda line: (line.mean is None, -(line.mean or 0)))
 
 
@@ -271,7 +271,7 @@ def _line(title: str, address: str, sections: Sequence[Section]) -> dict[str, An
 
 
 def _render(template: str, **context: Any) -> str:
-    environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True)
+    environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True)
     return environment.get_template(f"assets/{template}.jinja").render(**context)
 
 
@@ -397,7 +397,7 @@ def pictures(papers: Sequence[read.PaperInputs]) -> dict[str, Path]:
     }
 
 
-SETTINGS = "assets/sphinx.yaml"
+SPHINX_SETTINGS = "assets/sphinx.yaml"
 STATIC = ("assets/report.css", "assets/panel.js", "assets/report.js", "assets/items.js")
 _SPHINX_FILES = ("_sources", "objects.inv", ".buildinfo", "genindex.html")
 SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
@@ -422,11 +422,11 @@ def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> di
         page = generate_init_offline_itables_html(itables.options.dt_bundle)
         scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
         write_text(source / "_static/datatables.js", "\n".join(scripts))
-        copies = pictures(inputs.papers) | {f"_static/{Path(n).name}": HERE / n for n in STATIC}
+        copies = pictures(inputs.papers) | {f"_static/{Path(n).name}": FOLDER / n for n in STATIC}
         for address, file in copies.items():
             (source / address).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, source / address)
-        settings: dict[str, Any] = read_yaml(HERE / SETTINGS, "settings of Sphinx")
+        settings: dict[str, Any] = read_yaml(FOLDER / SPHINX_SETTINGS, "settings of Sphinx")
         settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
         complaints = io.StringIO()
         app = Sphinx(

@@ -9,13 +9,13 @@ from typing import Any, cast
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.paper import ExhibitSpec
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.registry import exhibits, find_paper, load
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.exhibits.exhibit import Document, read_document
+from blimpworks.items import ALL
 from blimpworks.records.reading import results_hash
 from blimpworks.reproduction.comparisons import Paper, origins_of
 from blimpworks.reproduction.printed import KEY_COLUMNS, NumberKey, printed_tables
@@ -121,7 +121,7 @@ def gather(
 
 _PRINTED_NUMBER = KEY_COLUMNS[:-1]
 """Columns of both listings that identify a number."""
-COLUMNS = {
+COMPARISON_COLUMNS = {
     "published": (*_PRINTED_NUMBER, "status", "recomputed", "reading", "rule", "note"),
     "measured": (*_PRINTED_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs"),
 }
@@ -130,7 +130,7 @@ COLUMNS = {
 # Names of languages, models and phenomena
 
 
-FEW = 8
+MOST_FILTER_CHOICES = 8
 """Most languages (or models) of a number by which the page can filter it."""
 NAME_COLUMNS = {
     "lang": ("lang",),
@@ -174,7 +174,7 @@ class Names:
                 if key and key != ALL:
                     name = self.labels[category].get(key, str(key).replace("_", " "))
                     names[str(key).replace(" ", "_")] = name
-            if 0 < len(names) <= FEW:
+            if 0 < len(names) <= MOST_FILTER_CHOICES:
                 value = " ".join(names)
                 if number is None or value not in number[1:]:
                     attributes[f"data-{category}"] = value
@@ -256,7 +256,7 @@ class Campaign:
     def comparisons(self) -> tuple[str, ...]:
         """Names of the comparisons with print; none if no paper has printed numbers."""
         has_print = any(printed_tables(self.printed, paper) for paper in self.papers)
-        return tuple(COLUMNS) if has_print else ()
+        return tuple(COMPARISON_COLUMNS) if has_print else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +375,7 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
     """Read all that the report shows. Raises UserError when something is missing."""
     folder = trees.results / "reproduction"
     comparisons = {
-        name: read_comparison(folder / f"{name}.csv", COLUMNS[name])
+        name: read_comparison(folder / f"{name}.csv", COMPARISON_COLUMNS[name])
         for name in campaign.comparisons
     }
     papers = []

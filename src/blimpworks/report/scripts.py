@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from blimpworks.audit.lineage import Lineage, Node
 from blimpworks.exhibits.exhibit import language_tag
+from blimpworks.items import SIDES
 from blimpworks.judging.sample import CONDITIONS
 from blimpworks.records.reading import Record
 from blimpworks.report.inventory import exhibit_label
@@ -26,7 +27,7 @@ from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 # Numbers and their lineage, for the panel
 
 
-FEW = 24
+MOST_ORIGINS = 24
 """Most printed numbers that the panel names as origins of a number."""
 NOTED = ("origin", "source", "engine")
 """Notes of jobs to show: the source of a downloaded file, or the scoring engine."""
@@ -99,7 +100,7 @@ def _cell(cell: Cell, number_keys: Mapping[str, NumberKey]) -> dict[str, Any]:
     facts |= {key: row[key] for key in ("row", "column", "text", "n", "formula", "source")}
     facts |= {"where": row["filter"], "place": list(cell_key[1:]) if cell_key else None}
     facts["of"] = len(cell.origins) or None
-    facts["from"] = [number_keys[o] for o in cell.origins[:FEW] if o in number_keys]
+    facts["from"] = [number_keys[o] for o in cell.origins[:MOST_ORIGINS] if o in number_keys]
     return {key: value for key, value in facts.items() if value is not None}
 
 
@@ -134,12 +135,11 @@ def script(topic: str, content: dict[str, Any]) -> str:
 
 CHUNK = 1000
 """Pairs in one script."""
-WORDS = 200_000
+MOST_WORDS = 200_000
 """Most pairs × models with words in the site; sets beyond that only have verdicts."""
-RIGHT, WRONG, HALF, ABSENT = "1", "0", "h", "-"
-SIDES = ("good", "bad")
-LABELS = ("phenomenon", "paradigm")
-SCORED = ["item_id", *(f"{s}_{n}" for s in SIDES for n in ("logprobs", "ends"))]
+RIGHT, WRONG, HALF, UNJUDGED = "1", "0", "h", "-"
+LABEL_COLUMNS = ("phenomenon", "paradigm")
+SCORE_COLUMNS = ["item_id", *(f"{s}_{n}" for s in SIDES for n in ("logprobs", "ends"))]
 
 
 def _pairs(path: Path) -> list[dict[str, Any]]:
@@ -149,7 +149,7 @@ def _pairs(path: Path) -> list[dict[str, Any]]:
         return []
     is_single = "acceptable" in table.column_names and table["good"] == table["bad"]
     label_column = ["acceptable"] if is_single else []
-    rows = table.select(["item_id", *LABELS, *SIDES, *label_column]).to_pylist()
+    rows = table.select(["item_id", *LABEL_COLUMNS, *SIDES, *label_column]).to_pylist()
     for row in rows if label_column else ():
         row["bad" if row["acceptable"] else "good"] = None
     return [*{row["item_id"]: row for row in reversed(rows)}.values()][::-1]
@@ -166,7 +166,7 @@ def _verdicts(path: Path, method: str) -> dict[str, str]:
     rows = rows[rows["method"] == method]
     correct = rows["correct"].astype(float)
     cases = [correct.isna(), correct >= 1, correct > 0]
-    letters = np.select(cases, [ABSENT, RIGHT, HALF], WRONG).tolist()
+    letters = np.select(cases, [UNJUDGED, RIGHT, HALF], WRONG).tolist()
     return dict(zip(rows["item_id"], letters, strict=True))
 
 
@@ -190,7 +190,7 @@ def _script(name: str, content: Any) -> str:
 
 
 def item_scripts(
-    sets: Sequence[PairSet], labels: Mapping[str, Mapping[str, str]], most_words: int = WORDS
+    sets: Sequence[PairSet], labels: Mapping[str, Mapping[str, str]], most_words: int = MOST_WORDS
 ) -> Iterator[tuple[str, str]]:
     """Yield names and texts of all scripts, the index last, with words up to ``most_words``."""
     entries, written = [], 0
@@ -205,7 +205,7 @@ def item_scripts(
         written += size if total_words else 0
         verdicts = [_verdicts(path, pair_set.method) for path in pair_set.judgements.values()]
         scores_by_model = [
-            {row["item_id"]: row for row in read_table(SCORES, path, SCORED).to_pylist()}
+            {row["item_id"]: row for row in read_table(SCORES, path, SCORE_COLUMNS).to_pylist()}
             for path in (pair_set.scores.values() if total_words else ())
         ]
         paradigms: dict[tuple[str, str], int] = {}
@@ -215,7 +215,7 @@ def item_scripts(
                 item = row["item_id"]
                 labelled = (row["phenomenon"], row["paradigm"])
                 paradigm = paradigms.setdefault(labelled, len(paradigms))
-                letters = "".join(of_model.get(item, ABSENT) for of_model in verdicts)
+                letters = "".join(of_model.get(item, UNJUDGED) for of_model in verdicts)
                 pairs.append([item, paradigm, row["good"], row["bad"], letters])
                 scored = (scores.get(item) for scores in scores_by_model)
                 words_of_pairs.append(

@@ -12,7 +12,7 @@ from blimpworks.report.read import Cell, Evidence, Form, Names, Number
 from blimpworks.reproduction.comparisons import NOT_RUN
 from blimpworks.reproduction.printed import NumberKey
 
-PLAIN = partial(escape, quote=False)
+escaped = partial(escape, quote=False)
 """Escape texts except quotation marks: Sphinx's index would read their codes as words."""
 MISSING = "·"
 """Mark for a number that cannot be computed."""
@@ -61,7 +61,7 @@ def without(sheets: Sequence[Sheet], dropped: Container[int | None]) -> list[She
 
 def titled_table(name: str, titles: Iterable[str], rows: Iterable[tuple[str | None, str]]) -> str:
     """Return an HTML table; each of ``rows`` has a class, or None, and the HTML of its cells."""
-    heads = "".join(element("th", PLAIN(t), {"scope": "col", "class": "n"}) for t in titles)
+    heads = "".join(element("th", escaped(t), {"scope": "col", "class": "n"}) for t in titles)
     body = "".join(element("tr", cells, {"class": row_class}) for row_class, cells in rows)
     content = f"<thead><tr><td></td>{heads}</tr></thead><tbody>{body}</tbody>"
     return element("table", content, {"data-form": name})
@@ -85,10 +85,10 @@ FAULTS = ("erratum", "garbled", "deviates")
 
 def _printed(number: Number, text: str) -> tuple[str, str]:
     """Return a printed number's fault, or "", and its text with the correction."""
-    fault, content = number.status if number.status in FAULTS else "", PLAIN(text)
+    fault, content = number.status if number.status in FAULTS else "", escaped(text)
     if number.row.corrected is not None:
         right = text.replace(number.row.text, number.in_print(number.row.corrected), 1)
-        content = f"<del>{content}</del><ins>{PLAIN(right)}</ins>"
+        content = f"<del>{content}</del><ins>{escaped(right)}</ins>"
     return fault, content
 
 
@@ -112,7 +112,7 @@ def _view(
     sheets = form.document.sheets if dropped is None else without(form.document.sheets, dropped)
     if not sheets:
         return ""
-    table = table_html(sheets, show_entry, {"data-form": form.key}, wide_names=True, escape=PLAIN)
+    table = table_html(sheets, show_entry, {"data-form": form.key}, wide_names=True, escape=escaped)
     return f"{table}\n"
 
 
@@ -137,8 +137,8 @@ def recomputed_view(form: Form, names: Names) -> str:
 
     def show(entry: Entry, cell: Cell) -> tuple[str, str]:
         if number := cell.number:
-            return number.status, PLAIN(number.recomputed_text or MISSING)
-        return "", PLAIN(entry.text)
+            return number.status, escaped(number.recomputed_text or MISSING)
+        return "", escaped(entry.text)
 
     return _view(form, names, show, dropped)
 
@@ -148,7 +148,7 @@ def measured_view(form: Form, names: Names) -> str:
 
     def show(entry: Entry, cell: Cell) -> tuple[str, str]:
         judged = cell.number if form.tree == "measured" else None
-        return judged.verdict if judged else "", PLAIN(entry.text)
+        return judged.verdict if judged else "", escaped(entry.text)
 
     return _view(form, names, show)
 
@@ -165,7 +165,7 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
     columns = dict.fromkeys(column for _, _, column in keys)
     lines = []
     for row in dict.fromkeys(row for _, row, _ in keys):
-        cells = [element("th", PLAIN(names.of(row)), {"scope": "row"})]
+        cells = [element("th", escaped(names.of(row)), {"scope": "row"})]
         for column in columns:
             key = (exhibit, row, column)
             if number := evidence.get(key):
@@ -189,7 +189,7 @@ LONGEST_NUMBER = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LineEntry:
     """Entry of a number in a line: its text, its status or verdict, and a remark in small type."""
 
     text: str
@@ -203,7 +203,7 @@ def signed(value: float, decimals: int) -> str:
     return text[1:] if not text.strip("+−0.") else text
 
 
-def lines_of(number: Number) -> dict[str, Line]:
+def lines_of(number: Number) -> dict[str, LineEntry]:
     """Return a number's entry in each line that it has.
 
     The interval beside a difference is that of the difference.
@@ -211,25 +211,25 @@ def lines_of(number: Number) -> dict[str, Line]:
     row, right = number.row, number.row.corrected
     small = f"should read {number.in_print(right)}" if right is not None else ""
     state = number.status if number.status in FAULTS else ""
-    entries = {"printed": Line(row.text or "illegible", state, small)}
+    entries = {"printed": LineEntry(row.text or "illegible", state, small)}
     if number.recomputed_text:
-        entries["recomputed"] = Line(number.recomputed_text, number.status)
+        entries["recomputed"] = LineEntry(number.recomputed_text, number.status)
     if number.verdict in ("", NOT_RUN):
         return entries
     # A measured text is only marked as agreeing or not.
     measured = "text" if number.measured is None else number.in_print(number.measured)
-    entries["measured"] = Line(measured, number.verdict)
+    entries["measured"] = LineEntry(measured, number.verdict)
     if number.measured is not None and row.value is not None:
         ends = [end for end in (number.low, number.high) if end is not None]
         limits = [signed(end - row.value, row.decimals) for end in ends]
         interval = f"[{', '.join(limits)}]" if len(limits) == 2 else ""
         text = signed(number.measured - row.value, row.decimals)
         small = " ".join(filter(None, (interval, number.differs)))
-        entries["difference"] = Line(text, "", small)
+        entries["difference"] = LineEntry(text, "", small)
     return entries
 
 
-class Labels:
+class Headings:
     """Names of rows and columns: the headings, where each heading belongs to one key only."""
 
     def __init__(self, forms: Sequence[Form], names: Names) -> None:
@@ -267,16 +267,16 @@ class Labels:
         return ": ".join(dict.fromkeys(self.of(key)))
 
 
-def _cell(entry: Line | None, key: NumberKey, names: Names, line: str) -> str:
+def _cell(entry: LineEntry | None, key: NumberKey, names: Names, line: str) -> str:
     """Return an entry's HTML cell, with the attributes by which it is found and filtered."""
     if entry is None:
         return '<td class="n"></td>'
     marks = marks_of(key, entry.state) | names.about({}, key)
     is_long = len(entry.text) > LONGEST_NUMBER
     alignment = {"class": "t", "dir": "auto"} if is_long else {"class": "n"}
-    text = PLAIN(entry.text)
+    text = escaped(entry.text)
     content = text if line == "difference" else button(text)
-    small = element("small", PLAIN(entry.small), {}) if entry.small else ""
+    small = element("small", escaped(entry.small), {}) if entry.small else ""
     return element("td", content + small, alignment | marks)
 
 
@@ -293,13 +293,13 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
     }
     if not any(len(entries) > 1 for entries in numbers.values()):
         return ""
-    labels = Labels([*forms.values()], names)
+    labels = Headings([*forms.values()], names)
     rows, columns = ({key[at] for key in numbers} for at in (1, 2))
     table_rows = []
 
     def add(line: str, title: str, cells: Iterable[tuple[NumberKey, str]]) -> None:
         name = element("small", LINES[line], {}) if line else ""
-        head = element("th", PLAIN(title) + name, {"scope": "row"})
+        head = element("th", escaped(title) + name, {"scope": "row"})
         contents = [_cell(numbers.get(key, {}).get(of), key, names, of) for key, of in cells]
         table_rows.append((f"bw-line {line}" if line else None, head + "".join(contents)))
 

@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.comparability import SAME, Basis
 from blimpworks.campaign.reference import PublishedRow, ReasonRow
 from blimpworks.campaign.table_files import read_rows
@@ -28,6 +27,7 @@ from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
 from blimpworks.exhibits.formulas import formula_of
 from blimpworks.exhibits.shared import counted, read_plain
 from blimpworks.files import write_text
+from blimpworks.items import ALL
 from blimpworks.reproduction.printed import (
     KEY_COLUMNS,
     TOLERANCE,
@@ -239,9 +239,9 @@ AGREES, NOT_RUN, NOT_COMPARABLE = "agrees", "not run", "not comparable"
 MEASURED_COLUMNS = (*KEY_COLUMNS, "measured", "low", "high", "n", "reading", "verdict", "differs")
 """``reading`` is the campaign's text; ``differs`` says why two numbers are not comparable."""
 ILLEGIBLE = "our copy of the paper cannot be read there"
-MODELS = ("model", "model_a", "model_b")
+MODEL_COLUMNS = ("model", "model_a", "model_b")
 """Columns of a cell's filter that name models."""
-EVALUATED = (*MODELS, "method")
+EVALUATED = (*MODEL_COLUMNS, "method")
 """A cell with a filter on one of these columns is the result of an evaluation."""
 Cell = Mapping[str, Any]
 
@@ -312,7 +312,7 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
     reasons.append(of_languages(basis["data"]))
     if evaluated:
         models = []
-        for column in MODELS:
+        for column in MODEL_COLUMNS:
             value = where.get(column) or []
             models += value if isinstance(value, list) else [value]
         reasons.append("; ".join(dict.fromkeys(filter(None, map(basis["models"].get, models)))))

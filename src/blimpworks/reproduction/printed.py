@@ -15,11 +15,12 @@ from typing import Any, Literal, cast
 import numpy as np
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL, wilson
+from blimpworks.analysis.accuracy import wilson
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.registry import find_paper, load, printed_folder
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
+from blimpworks.items import ALL
 from blimpworks.tables import ACCURACIES, write_rows
 
 TOLERANCE = 1e-9
@@ -180,7 +181,7 @@ def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
     return rows
 
 
-PRINTED = "printed"
+IN_PRINT = "printed"
 """Method of printed accuracies in tables."""
 Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
 # Each call takes a millisecond, and thousands of accuracies have the same number of prompts.
@@ -210,7 +211,7 @@ def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int
             )
         row: dict[str, object] = dict.fromkeys(ACCURACIES.names)
         row |= {name: getattr(accuracy, name) for name in PrintedAccuracy.__slots__}
-        row |= {"benchmark": benchmark, "method": PRINTED, "skipped": 0, "ties": 0, "near_ties": 0}
+        row |= {"benchmark": benchmark, "method": IN_PRINT, "skipped": 0, "ties": 0, "near_ties": 0}
         if accuracy.n:
             # Print has the rounded accuracy, so the number of correct answers is rounded too.
             correct = round(accuracy.accuracy * accuracy.n)

@@ -175,7 +175,7 @@ class Transfer:
     """Download of ``url`` into the file ``part``, which may already have the first bytes."""
 
     url: str
-    part: Path
+    partial: Path
     size: int | None
     """Expected bytes, if known."""
     where: str
@@ -184,7 +184,7 @@ class Transfer:
     """Alternative for a user without a network, for messages."""
 
     def received(self) -> int:
-        return self.part.stat().st_size if self.part.exists() else 0
+        return self.partial.stat().st_size if self.partial.exists() else 0
 
     def run(self) -> None:
         """Fetch the missing bytes of the partial file; the caller verifies its content.
@@ -204,9 +204,9 @@ class Transfer:
         if variable := offline_variable():
             offline = self._failure(f"{variable} forbids the network", f"unset {variable}")
             raise UserError(str(offline))
-        self.part.parent.mkdir(parents=True, exist_ok=True)
+        self.partial.parent.mkdir(parents=True, exist_ok=True)
         best, stalls = -1, 0
-        with disk_errors(self.part), slot(host_of(self.url)), open_session() as session:
+        with disk_errors(self.partial), slot(host_of(self.url)), open_session() as session:
             while not self._request_rest(session):
                 reached = self.received()
                 stalls = 0 if reached > best else stalls + 1
@@ -230,7 +230,7 @@ class Transfer:
         """Make one request; return whether the file is complete."""
         start = self.received()
         if self.size is not None and start > self.size:
-            self.part.unlink()
+            self.partial.unlink()
             start = 0
         if start and start == self.size:
             return True
@@ -250,7 +250,7 @@ class Transfer:
                 # No bytes follow: the partial file is complete, or of another file.
                 if span == f"bytes */{start}" and self.size is None:
                     return True
-                self.part.unlink()
+                self.partial.unlink()
                 return False
             partial = response.status_code == requests.codes.partial
             continued = partial and span.startswith(f"bytes {start}-")
@@ -264,7 +264,7 @@ class Transfer:
         bar = tqdm(
             total=total, initial=start, desc=self.where, unit="B", unit_scale=True, disable=None
         )
-        with bar, self.part.open("ab" if start else "wb") as handle:
+        with bar, self.partial.open("ab" if start else "wb") as handle:
             try:
                 for piece in response.iter_content(PIECE):
                     handle.write(piece)
@@ -281,7 +281,7 @@ class Transfer:
 
     def _check_size(self, reached: int) -> None:
         if self.size is None and reached > LARGEST:
-            self.part.unlink(missing_ok=True)
+            self.partial.unlink(missing_ok=True)
             raise self._failure(
                 f"it is larger than {LARGEST:,} bytes, the most for a file of unstated size",
                 "write its size into the row's bytes",
@@ -320,11 +320,11 @@ def stated_checksum(statement: Statement, where: str) -> Checksum:
             "one for each of its files; correct the row's url, or pin the file "
             "(`blimpworks pin`)."
         ) from error
-    digits = _DIGITS[checksum.kind]
+    digits = _DIGITS[checksum.algorithm]
     if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", checksum.digest):
         raise UserError(
             f"{where}: {shown(statement.url)} states {checksum.digest!r:.80} as the "
-            f"{checksum.kind} of {statement.file!r}, expected {digits} hexadecimal "
+            f"{checksum.algorithm} of {statement.file!r}, expected {digits} hexadecimal "
             "digits; pin the file (`blimpworks pin`)."
         )
     return checksum
@@ -352,18 +352,18 @@ def _request(statement: Statement, where: str) -> bytes:
     return bytes(body)
 
 
-PATIENCE = 30.0
+MOST_SILENCE = 30.0
 """Seconds that the hub's client waits for a connection, or for the next byte of an answer."""
 
 
 def _limit(request: Any) -> None:
     timeouts = request.extensions.get("timeout", {})
     phases = ("connect", "read", "write", "pool")
-    request.extensions["timeout"] = {phase: timeouts.get(phase) or PATIENCE for phase in phases}
+    request.extensions["timeout"] = {phase: timeouts.get(phase) or MOST_SILENCE for phase in phases}
 
 
 def limit_waits() -> None:
-    """Let requests of the hub's client in this process fail after ``PATIENCE`` seconds of silence.
+    """Let requests of the hub's client in this process fail after ``MOST_SILENCE`` seconds.
 
     Some of them have no limit of their own. Call this function before each attempt: after errors
     the client opens a new session.

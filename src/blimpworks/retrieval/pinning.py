@@ -137,7 +137,7 @@ def _record(catalogue: Path, index: int, pin: Pin) -> None:
 
 LARGEST = 4_000_000_000
 """Most bytes of an archive's file without a size in the catalogue."""
-MOST = 60_000_000_000
+MOST_BYTES = 60_000_000_000
 """Most bytes of all files up to the last needed one, against archives that unpack without end."""
 
 
@@ -222,8 +222,10 @@ def _unpack(
         with tarfile.open(archive, "r|*") as members:
             for member in members:
                 unpacked += member.size
-                if unpacked > MOST:
-                    raise UserError(f"{archive} unpacks to more than {MOST:,} bytes; replace it.")
+                if unpacked > MOST_BYTES:
+                    raise UserError(
+                        f"{archive} unpacks to more than {MOST_BYTES:,} bytes; replace it."
+                    )
                 if pin := missing.pop(member.name, None):
                     content = members.extractfile(member) if member.isreg() else None
                     try:

@@ -181,7 +181,7 @@ def obstacles(
     """
     pinned, unpinned, problems = list[Pin](), list[Pin](), list[str]()
     for pin in pins:
-        by_any = checksums == "any" or pin.needed
+        by_any = checksums == "any" or pin.sha256_optional
         (pinned if (pin.is_pinned if by_any else pin.sha256) else unpinned).append(pin)
     if unpinned:
         tables = " and ".join(dict.fromkeys(pin.catalogue for pin in unpinned))
@@ -232,15 +232,15 @@ def campaign_obstacles(
 
 
 def refuse_unreachable(
-    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part], cache: Path | None
+    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[Part], cache: Path | None
 ) -> None:
     """Raise UserError if files or models that a campaign lacks cannot be retrieved."""
     resources = Path(campaign.pathvars.resources)
-    names = [f"sources/{name}" for name in retrieved_files(campaign, catalogue, parts)]
+    names = [f"sources/{name}" for name in retrieved_files(campaign, catalogue, jobs)]
     names += [
-        f"models/{part.model}/{part.scope}/checkpoint.json"
-        for part in parts
-        if catalogue.models[part.model].hf_id
+        f"models/{job.model}/{job.scope}/checkpoint.json"
+        for job in jobs
+        if catalogue.models[job.model].hf_id
     ]
     absent = [name for name in dict.fromkeys(names) if not (resources / name).exists()]
     if lines := campaign_obstacles(campaign, catalogue, absent, cache):

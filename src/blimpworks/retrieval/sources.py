@@ -42,7 +42,7 @@ def git_blob_of(path: Path) -> str:
 class Checksum:
     """Expected checksum and size of a file."""
 
-    kind: str
+    algorithm: str
     """``SHA256``, ``GIT_BLOB`` or ``MD5``."""
     digest: str
     """Lower-case hexadecimal digits."""
@@ -53,7 +53,7 @@ class Checksum:
 
     def __str__(self) -> str:
         """Return method and digits, such as ``git blob id 7bf2969f…``."""
-        return f"{self.kind} {self.digest}"
+        return f"{self.algorithm} {self.digest}"
 
     def problem(self, path: Path) -> str | None:
         """Describe how a file differs, as the end of a sentence; None if it does not."""
@@ -62,13 +62,13 @@ class Checksum:
         if self.bytes is not None and size != self.bytes:
             number = f"{size:,}" if size < self.bytes else "more"
             return f"has {number} bytes, expected {self.bytes:,}{by}"
-        if self.kind == MD5:
+        if self.algorithm == MD5:
             with path.open("rb") as handle:
                 digest = hashlib.file_digest(handle, _md5).hexdigest()
         else:
-            digest = (sha256_of if self.kind == SHA256 else git_blob_of)(path)
+            digest = (sha256_of if self.algorithm == SHA256 else git_blob_of)(path)
         same = digest == self.digest
-        return None if same else f"has {self.kind} {digest}, expected {self.digest}{by}"
+        return None if same else f"has {self.algorithm} {digest}, expected {self.digest}{by}"
 
 
 log = logging.getLogger(__name__)
@@ -124,7 +124,7 @@ def checksum_of(row: LockedFile, table: Path) -> Checksum:
     return Checksum(SHA256, row.sha256, row.bytes, origin)
 
 
-COLUMNS = ("address", "instead")
+REPLACEMENT_COLUMNS = ("address", "instead")
 _NAME = re.compile(r"\{(\w+)\}")
 
 
@@ -190,14 +190,14 @@ class Pin:
     """File with the row; the lock file lies in the same directory."""
     git_blob: str = ""
     """Git's id of the uncompressed file, for a file without ``sha256``."""
-    needed: bool = False
+    sha256_optional: bool = False
     """Whether another checksum suffices even in campaigns that require a SHA-256."""
 
     @classmethod
     def of(cls, row: "SourceRow | TreebankRow", table: Path) -> "Pin":
         """Read a row of a catalogue table."""
         pinned = (row.url, row.sha256, row.bytes, row.mirror)
-        return cls(row.name, *pinned, str(table), row.git_blob, row.needed)
+        return cls(row.name, *pinned, str(table), row.git_blob, row.sha256_optional)
 
     @property
     def where(self) -> str:
@@ -214,8 +214,8 @@ class Pin:
         """Lock file's row on the first retrieval, if any. Raises UserError for a malformed one."""
         if self.sha256 or not self.catalogue:
             return None
-        blob = str(self.blob) if self.blob else ""
-        return locked_file(Path(self.catalogue), self.name, self.url, blob)
+        git_blob = str(self.blob) if self.blob else ""
+        return locked_file(Path(self.catalogue), self.name, self.url, git_blob)
 
     @property
     def needs_statement(self) -> bool:
@@ -252,7 +252,7 @@ class Pin:
         checksums = {"sha256": self.sha256, "git_blob": self.git_blob}
         addresses = []
         with reading(table, "a table of addresses", "Correct it."):
-            for line, row in table_rows(table, COLUMNS, delimiter="\t"):
+            for line, row in table_rows(table, REPLACEMENT_COLUMNS, delimiter="\t"):
                 pattern = ""
                 # The pieces are fixed text and names by turns.
                 for position, piece in enumerate(_NAME.split(row["address"])):
@@ -347,14 +347,15 @@ class Proof:
         if pin.sha256:
             return cls(pin, (Checksum(SHA256, pin.sha256, pin.bytes),))
         table = Path(pin.catalogue)
-        blob = (pin.blob,) if pin.blob else ()
+        git_blob = (pin.blob,) if pin.blob else ()
         if row := pin.locked:
-            return cls(pin, (*blob, checksum_of(row, table)))
-        if not blob and (statement := statement_of(pin.url)):
+            return cls(pin, (*git_blob, checksum_of(row, table)))
+        if not git_blob and (statement := statement_of(pin.url)):
             from blimpworks.retrieval.download import stated_checksum
 
-            blob = (stated_checksum(statement, pin.where),)
-        return cls(pin, blob, table if pin.catalogue else None)
+            stated = (stated_checksum(statement, pin.where),)
+            return cls(pin, stated, table if pin.catalogue else None)
+        return cls(pin, git_blob, table if pin.catalogue else None)
 
     @property
     def bytes(self) -> int | None:

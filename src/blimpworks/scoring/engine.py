@@ -113,12 +113,12 @@ class Engine(ABC):
 
 
 def encode_words(
-    words: Sequence[tuple[str, int]], ids: Mapping[str, int], unknown: int, end: int
+    word_ends: Sequence[tuple[str, int]], ids: Mapping[str, int], unknown: int, end: int
 ) -> Encoded:
     """Return the ids of words, which come with their end offsets, and a last id ``end``."""
-    ends = [after for _, after in words]
+    ends = [after for _, after in word_ends]
     return Encoded(
-        np.array([*(ids.get(word, unknown) for word, _ in words), end], dtype=np.int32),
+        np.array([*(ids.get(word, unknown) for word, _ in word_ends), end], dtype=np.int32),
         np.array([*ends, max(ends, default=0)], dtype=np.int32),
     )
 
@@ -149,22 +149,22 @@ def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], optio
 def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
     """Load the engine ``name`` for a checkpoint.json. Raises UserError as ``build_engine``."""
     engine: Engine = build_engine(
-        checkpoint, lambda own: choose_engine(name, own.architecture, own, options), options
+        checkpoint, lambda model: choose_engine(name, model.architecture, model, options), options
     )
     return engine
 
 
 def engine_key(
-    kind: type, version: str, checkpoint: Path, described: Checkpoint, entries: tuple[str, ...] = ()
+    cls: type, version: str, checkpoint: Path, described: Checkpoint, entries: tuple[str, ...] = ()
 ) -> str:
     """Return the key of an engine with a checkpoint, with which the keys of scores start.
 
-    It contains a digest of the code of ``kind``, the engine's class, or of ``entries``
+    It contains a digest of the code of ``cls``, the engine's class, or of ``entries``
     (``module:name``) if only they decide numbers, and of the code that makes rows. ``version``
     names software versions and all else that changes numbers, such as a device.
     """
     # The class is not looked up in the table of engines: a new engine there would change all keys.
-    chosen = entries or (f"{kind.__module__}:{kind.__name__}",)
+    chosen = entries or (f"{cls.__module__}:{cls.__name__}",)
     rows = ("blimpworks.scoring.store:encode_requests", "blimpworks.scoring.store:score_shard")
     code = number_digest(*chosen, *rows)
     key_fields = (version, code, described.dtype, sha256_of(checkpoint), described.first_token)

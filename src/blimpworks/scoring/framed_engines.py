@@ -35,7 +35,7 @@ from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.trie import make_batches, once
 
 
-class Row(NamedTuple):
+class Prediction(NamedTuple):
     """A text with a token that the model predicts."""
 
     encoded: Encoded
@@ -74,7 +74,7 @@ class FramedEngine(HubEngine):
         """Return the ids of the row by which the model predicts a token of a text."""
 
     @abstractmethod
-    def _guess(self, rows: list[Row]) -> list[LogProbs]:
+    def _guess(self, rows: list[Prediction]) -> list[LogProbs]:
         """Return the log-probabilities of each row's targets, from one pass."""
 
     def _filled(self, rows: Sequence[Sequence[int] | Ids]) -> tuple[torch.Tensor, ...]:
@@ -85,7 +85,9 @@ class FramedEngine(HubEngine):
         table = pad_sequence(ids, batch_first=True, padding_value=filler)
         return table.to(self._device), real.to(self._device)
 
-    def _targets(self, rows: list[Row], hidden: torch.Tensor, head: Head | None) -> list[LogProbs]:
+    def _targets(
+        self, rows: list[Prediction], hidden: torch.Tensor, head: Head | None
+    ) -> list[LogProbs]:
         """Return the log-probabilities of each row's targets, from hidden states [rows, width]."""
         counts = [len(row.targets) for row in rows]
         targets = torch.tensor([target for row in rows for target in row.targets])
@@ -116,7 +118,7 @@ class FramedEngine(HubEngine):
                 lengths.setdefault(key, len(ids))
                 same.setdefault(key, []).append((number, token))
         rows = [
-            Row(batch[uses[0][0]], uses[0][1], [int(batch[n].ids[at]) for n, at in uses])
+            Prediction(batch[uses[0][0]], uses[0][1], [int(batch[n].ids[at]) for n, at in uses])
             for uses in same.values()
         ]
         values = self._in_passes(self._guess, rows, [*lengths.values()])
@@ -135,11 +137,11 @@ class FramedEngine(HubEngine):
 class WordsEncoded(Encoded):
     """Tokens of a text, and their words."""
 
-    words: Ids = field(kw_only=True)
+    word_of_token: Ids = field(kw_only=True)
     """Number of each token's word, never falling [tokens]."""
 
 
-def word_numbers(text: str, words: list[int | None], offsets: list[tuple[int, int]]) -> Ids:
+def word_numbers(text: str, word_ids: list[int | None], offsets: list[tuple[int, int]]) -> Ids:
     """Return the number of each token's word, int32 [tokens].
 
     A word is a text that the tokenizer splits into tokens, and that has no white space inside (some
@@ -147,7 +149,7 @@ def word_numbers(text: str, words: list[int | None], offsets: list[tuple[int, in
     """
     numbers, last, end = [], -1, 0
     previous: int | None = -1
-    for word, (first, after) in zip(words, offsets, strict=True):
+    for word, (first, after) in zip(word_ids, offsets, strict=True):
         # A token may contain the space before it.
         if word != previous or any(map(str.isspace, text[end : first + 1])):
             last += 1
@@ -217,8 +219,10 @@ class MaskedEngine(FramedEngine):
             split = self.tokenizer.hub(
                 text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
             )
-            words = word_numbers(text, split.word_ids(), split["offset_mapping"])
-            with_words.append(WordsEncoded(plain.ids, plain.ends, plain.to_score, words=words))
+            numbers = word_numbers(text, split.word_ids(), split["offset_mapping"])
+            with_words.append(
+                WordsEncoded(plain.ids, plain.ends, plain.to_score, word_of_token=numbers)
+            )
         return with_words
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
@@ -228,12 +232,12 @@ class MaskedEngine(FramedEngine):
         ids = encoded.ids.copy()
         ids[token] = self._mask
         if isinstance(encoded, WordsEncoded):
-            word_of_token = encoded.words
+            word_of_token = encoded.word_of_token
             ids[token:][word_of_token[token:] == word_of_token[token]] = self._mask
         return self._framed(ids.tolist())
 
     @torch.inference_mode()
-    def _guess(self, rows: list[Row]) -> list[LogProbs]:
+    def _guess(self, rows: list[Prediction]) -> list[LogProbs]:
         base, head, _ = self._parts
         ids, real = self._filled([self._read(row.encoded, row.token) for row in rows])
         hidden = base(input_ids=ids, attention_mask=real)[0]
@@ -381,7 +385,7 @@ class Seq2seqEngine(FramedEngine):
         return self._framed(ids)
 
     @torch.inference_mode()
-    def _guess(self, rows: list[Row]) -> list[LogProbs]:
+    def _guess(self, rows: list[Prediction]) -> list[LogProbs]:
         lists = [self._read(row.encoded, row.token) for row in rows]
         start = [[self._parts.start, self._sentinel]] * len(rows)
         decoder_ids = torch.tensor(start, device=self._device)

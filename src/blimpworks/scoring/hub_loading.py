@@ -244,7 +244,7 @@ FOREIGN = (
     NotImplementedError, ImportError, ZeroDivisionError,
 )  # fmt: skip
 """Errors that a model's code may raise for input that it was not written for."""
-ROWS = {"cpu": 128, "cuda": 1024}
+LOGIT_ROWS = {"cpu": 128, "cuda": 1024}
 """Number of rows for which logits are computed at a time, by device.
 
 A CPU is fastest if they fit into its cache, a GPU if it has enough work.
@@ -283,7 +283,7 @@ def target_logprobs(
     """
     if parent is None:
         parent = torch.arange(len(target))
-    step = ROWS[hidden.device.type]
+    step = LOGIT_ROWS[hidden.device.type]
     starts = torch.arange(0, len(hidden), step)
     bounds = [*torch.searchsorted(parent, starts).tolist(), len(parent)]
     row = parent.to(hidden.device) % step

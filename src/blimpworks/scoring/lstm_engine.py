@@ -32,7 +32,7 @@ from blimpworks.scoring.engine import (
 from blimpworks.scoring.hub_loading import target_logprobs
 from blimpworks.scoring.selftest import Findings, gap_behind, gap_of_batches, probe_rows
 from blimpworks.scoring.store import nothing_scored
-from blimpworks.scoring.trie import Run, Trie, Workers, build_trie, once, runs
+from blimpworks.scoring.trie import PathRun, Trie, Workers, build_trie, once, runs
 
 FIRST = ("eos", "skip")
 
@@ -101,7 +101,7 @@ class LstmEngine(Engine):
         logprobs = nothing_scored(len(trie.token))
 
         @torch.inference_mode()
-        def normalise(step: tuple[list[Run], torch.Tensor]) -> None:
+        def normalise(step: tuple[list[PathRun], torch.Tensor]) -> None:
             group, hidden = step
             widths = [run.token.size for run in group]
             shifts = np.cumsum([0, *widths[:-1]])
@@ -116,9 +116,9 @@ class LstmEngine(Engine):
         self._workers.map(normalise, self._groups(runs(trie, self._batch_tokens)))
         return logprobs
 
-    def _groups(self, all_runs: Iterable[Run]) -> Iterator[tuple[list[Run], torch.Tensor]]:
+    def _groups(self, all_runs: Iterable[PathRun]) -> Iterator[tuple[list[PathRun], torch.Tensor]]:
         """Yield groups of runs with the hidden states after their cells; small runs are grouped."""
-        group, outputs, cells = list[Run](), list[torch.Tensor](), 0
+        group, outputs, cells = list[PathRun](), list[torch.Tensor](), 0
         state = self._loaded[0].fresh(1)
         for run in all_runs:
             hidden, state = self._step(run, state)
@@ -131,7 +131,7 @@ class LstmEngine(Engine):
         if group:
             yield group, torch.cat(outputs)
 
-    def _step(self, run: Run, state: State) -> tuple[torch.Tensor, State]:
+    def _step(self, run: PathRun, state: State) -> tuple[torch.Tensor, State]:
         """Return the hidden states of a run [steps, nodes, hidden], and the state after it.
 
         ``state`` is the state after the run before.

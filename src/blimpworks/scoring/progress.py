@@ -23,34 +23,34 @@ if TYPE_CHECKING:  # every small command imports this module
 
 
 class Watch:
-    """Observer of a run: passes each step on to ``others``. No watch decides a score."""
+    """Observer of a run: passes each step on to ``watches``. No watch decides a score."""
 
-    others: "tuple[Watch, ...]" = ()
+    watches: "tuple[Watch, ...]" = ()
 
-    def __init__(self, *others: "Watch") -> None:
+    def __init__(self, *watches: "Watch") -> None:
         """Take the watches to which each step is passed on, in order; each may end the run."""
-        self.others = others
+        self.watches = watches
 
     def begin(
         self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
     ) -> None:
         """Note all ``sentences`` by language, and those ``missing``. The engine is open by now."""
-        for watch in self.others:
+        for watch in self.watches:
             watch.begin(sentences, missing)
 
     def before(self) -> None:
         """Note that a shard is next. May raise an exception to end the run; no score is lost."""
-        for watch in self.others:
+        for watch in self.watches:
             watch.before()
 
-    def wrote(self, part: Sequence[Hashable], scores: "pa.Table") -> None:
-        """Note a written shard with the scores of the requests ``part``."""
-        for watch in self.others:
-            watch.wrote(part, scores)
+    def wrote(self, requests: Sequence[Hashable], scores: "pa.Table") -> None:
+        """Note a written shard with the scores of the ``requests``."""
+        for watch in self.watches:
+            watch.wrote(requests, scores)
 
     def end(self) -> None:
         """Note the end of the run, whether or not all sentences have scores."""
-        for watch in self.others:
+        for watch in self.watches:
             watch.end()
 
 
@@ -133,7 +133,7 @@ class Progress(Watch):
         self._begun = self._last = monotonic()
         self._write()
 
-    def wrote(self, part: Sequence[Hashable], scores: "pa.Table") -> None:
+    def wrote(self, requests: Sequence[Hashable], scores: "pa.Table") -> None:
         """Count a shard; write the file, unless the last write was too recent."""
         tokens = scored_tokens(scores)
         moment = monotonic()
@@ -141,9 +141,9 @@ class Progress(Watch):
             self._shards.append((moment - self._last, tokens))
         self._last = moment
         self._tokens += tokens
-        self._new += len(part)
-        self._left -= len(part)
-        self._missing.subtract(self._by_language(part))
+        self._new += len(requests)
+        self._left -= len(requests)
+        self._missing.subtract(self._by_language(requests))
         if monotonic() - self._written >= WRITE_INTERVAL:
             self._write()
 

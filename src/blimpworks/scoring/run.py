@@ -18,6 +18,7 @@ from tqdm import tqdm
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
+from blimpworks.items import SIDES
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.progress import UNWATCHED, Watch
 from blimpworks.scoring.selftest import run_self_test
@@ -138,13 +139,10 @@ def score_items(
             manifest,
             options,
             lambda missing: in_order(missing, prefixes=prefixes),
-            lambda parts, keys: scored(opened, parts, keys, watch),
+            lambda shards, keys: scored(opened, shards, keys, watch),
             watch,
             checks=findings.checks,
         )
-
-
-SIDES = ("good", "bad")
 
 
 def broken(reason: str, manifest: Path) -> UserError:
@@ -182,9 +180,9 @@ class Shards:
         ok_and_failed = [rows.filter(pc.invert(failed)), rows.filter(failed)]
         return pa.concat_tables(ok_and_failed).combine_chunks()
 
-    def positions(self, kind: type[ShardStore[R]], requests: Sequence[R]) -> pa.Array:
-        """Return the number of each request's row, with keys of the class ``kind``; else null."""
-        keys = kind.keys(self.described.engine, set(requests))
+    def positions(self, store_class: type[ShardStore[R]], requests: Sequence[R]) -> pa.Array:
+        """Return the number of each request's row, with keys of ``store_class``; else null."""
+        keys = store_class.keys(self.described.engine, set(requests))
         column = pa.array([keys[request] for request in requests], pa.string())
         return pc.index_in(column, value_set=self.rows["key"])
 

@@ -47,7 +47,7 @@ class StartFinding(NamedTuple):
 
     policy: str
     """First-token policy."""
-    words: str
+    description: str
     """Description of the start, such as ``after '<s>' (bos)``."""
     note: str
     """Sentence about a far better start; empty without one."""
@@ -110,7 +110,7 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
     else:
         chosen = next(name for name, ids in starts.items() if ids == prefix)
     policy_texts = {name: start_text(hub, name, ids) for name, ids in starts.items()}
-    best = min(nats, key=lambda each: nats[each], default=chosen)
+    best = min(nats, key=lambda policy: nats[policy], default=chosen)
     note = ""
     if nats.get(best, 0) < nats.get(chosen, 0) - WORSE:
         where = policy_texts | {"skip": "with nothing before them"}
@@ -157,7 +157,7 @@ def run_self_test(engine: Engine, store: Path, texts: Sequence[str]) -> Findings
         engine.follow(findings.decisions)
         if isinstance(engine, StartedEngine):
             start = choose_start(engine, texts)
-            findings.checks["first token"] = start.words
+            findings.checks["first token"] = start.description
             if start.note:
                 findings.checks["other starts"] = start.note
             if engine.tokenizer.policy == "likeliest":

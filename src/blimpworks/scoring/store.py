@@ -137,11 +137,11 @@ def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded
     ]
 
 
-def encoded_ahead(engine: Engine, parts: Sequence[Sequence[Request]]) -> Iterator[list[Encoded]]:
+def encoded_ahead(engine: Engine, shards: Sequence[Sequence[Request]]) -> Iterator[list[Encoded]]:
     """Yield the tokens of each shard's requests; a thread tokenizes the next shard meanwhile."""
     with ThreadPoolExecutor(1) as thread:
-        coming = [thread.submit(encode_requests, engine, shard) for shard in parts[:1]]
-        for shard in parts[1:]:
+        coming = [thread.submit(encode_requests, engine, shard) for shard in shards[:1]]
+        for shard in shards[1:]:
             coming.append(thread.submit(encode_requests, engine, shard))
             yield coming.pop(0).result()
         for last in coming:
@@ -149,7 +149,7 @@ def encoded_ahead(engine: Engine, parts: Sequence[Sequence[Request]]) -> Iterato
 
 
 def scored(
-    engine: Engine, parts: Sequence[Part], keys: Mapping[Request, str], watch: Watch
+    engine: Engine, shards: Sequence[Part], keys: Mapping[Request, str], watch: Watch
 ) -> Iterator[tuple[Part, pa.Table]]:
     """Yield the requests and the scores of each shard in order, ``engine.abreast`` at a time.
 
@@ -160,7 +160,7 @@ def scored(
     ending: Exception | None = None
     with ThreadPoolExecutor(engine.abreast) as threads:
         try:
-            for shard, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
+            for shard, encoded in zip(shards, encoded_ahead(engine, shards), strict=True):
                 if len(begun) == engine.abreast:
                     first, result = begun.popleft()
                     yield first, result()
@@ -184,9 +184,9 @@ def scored(
         raise ending
 
 
-def _lists(arrays: Sequence[Ids] | Sequence[LogProbs], kind: pa.DataType) -> pa.ListArray:
+def _lists(arrays: Sequence[Ids] | Sequence[LogProbs], value_type: pa.DataType) -> pa.ListArray:
     offsets = np.concatenate([[0], np.cumsum([len(a) for a in arrays])]).astype(np.int32)
-    return pa.ListArray.from_arrays(offsets, pa.array(np.concatenate(arrays), kind))
+    return pa.ListArray.from_arrays(offsets, pa.array(np.concatenate(arrays), value_type))
 
 
 def _status(row: LogProbs, to_score: Mask | None) -> str:

@@ -63,7 +63,7 @@ END = "⟨end⟩"
 Span = tuple[int, int]
 
 
-class Word(TypedDict):
+class ScoredWord(TypedDict):
     """A word with the sum of its tokens' log-probabilities."""
 
     text: str
@@ -71,10 +71,10 @@ class Word(TypedDict):
     """Sum of the log-probabilities of its tokens [nats]; None if none was scored."""
 
 
-class Column(TypedDict):
+class AlignedWords(TypedDict):
     """Words of two sentences that are shown in one column, the good sentence's first."""
 
-    words: list[Word | None]
+    words: list[ScoredWord | None]
     differs: bool
 
 
@@ -87,7 +87,7 @@ def _spans(text: str, ends: Sequence[int]) -> list[Span]:
     return list(pairwise(edges))
 
 
-def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -> list[Word]:
+def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -> list[ScoredWord]:
     """Return the words of a sentence, each with the sum of its tokens' log-probabilities [nats].
 
     A last token without characters counts as a word.
@@ -116,24 +116,24 @@ def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -
     return [*word_scores, _word(END, values[-1:])] if closing else word_scores
 
 
-def _word(text: str, values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> Word:
+def _word(text: str, values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> ScoredWord:
     scored = values[~np.isnan(values)]
     return {"text": text, "logprob": float(scored.sum()) if len(scored) else None}
 
 
-def align(first: Sequence[Word], second: Sequence[Word]) -> list[Column]:
+def align(first: Sequence[ScoredWord], second: Sequence[ScoredWord]) -> list[AlignedWords]:
     """Put the words of two sentences in columns, equal words in the same column."""
     good, bad = ([word["text"] for word in side] for side in (first, second))
-    columns: list[Column] = []
+    columns: list[AlignedWords] = []
     for operation, a, b, c, d in SequenceMatcher(None, good, bad, autojunk=False).get_opcodes():
         pairs = zip_longest(first[a:b], second[c:d])
         columns += [{"words": [*pair], "differs": operation != "equal"} for pair in pairs]
     return columns
 
 
-def single(words: Sequence[Word]) -> list[Column]:
+def single(sentence: Sequence[ScoredWord]) -> list[AlignedWords]:
     """Put the words of one sentence in columns."""
-    return [{"words": [word], "differs": False} for word in words]
+    return [{"words": [word], "differs": False} for word in sentence]
 
 
 def overlaps(

@@ -44,7 +44,7 @@ from blimpworks.scoring.trie import (
     plan_rows,
 )
 
-WIDTH = {"cpu": 64, "cuda": 256}
+ROW_TOKENS = {"cpu": 64, "cuda": 256}
 """Tokens in a row of a tree, by device: longer rows repeat fewer ancestors, but attend longer."""
 PAYS = 0.85
 """Share of tokens to compute below which a prefix tree is faster than padded rows."""
@@ -110,11 +110,11 @@ class Decoder:
 
     def _attempt(self, batch: Pass) -> list[Part]:
         try:
-            return [(batch.place, self._forward(batch))]
+            return [(batch.result, self._forward(batch))]
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
         if len(batch.ids) == 1:
-            return [(batch.place, None)]
+            return [(batch.result, None)]
         return [half_result for half in batch.halves() for half_result in self._attempt(half)]
 
     def run(self, passes: Iterable[Pass], count: int) -> tuple[LogProbs, Mask]:
@@ -196,7 +196,7 @@ class TransformersEngine(StartedEngine, HubEngine):
     def _longest_packed(self) -> int:
         """Largest number of ids of a sequence in a tree, where tokens must see all before them."""
         windows = [getattr(self._settings, name, None) for name in WINDOWS]
-        bounds = (*windows, self.context, 4 * WIDTH[self._device.type])
+        bounds = (*windows, self.context, 4 * ROW_TOKENS[self._device.type])
         return min(bound for bound in bounds if isinstance(bound, int))
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
@@ -237,7 +237,7 @@ class TransformersEngine(StartedEngine, HubEngine):
 
     def _packed(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
         trie = build_trie(flat, lengths)
-        plan = plan_rows(trie, min(WIDTH[self._device.type], self._longest_shared))
+        plan = plan_rows(trie, min(ROW_TOKENS[self._device.type], self._longest_shared))
         plain = np.maximum(lengths - 1, 0).sum()
         if self._sharing == "auto" and plan.cells.size > PAYS * plain:
             return self._padded(flat, lengths)

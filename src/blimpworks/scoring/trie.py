@@ -82,6 +82,8 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     differ[:1, 0] = True
     shared: Numbers = differ.argmax(axis=1)
     if not merge:
+        # Keep a common prefix only where it is the whole of this sequence and of the one before,
+        # whose length ``np.roll`` moves here. (The first has none before, but shares nothing.)
         counts = real.sum(axis=1)
         shared[shared < np.maximum(counts, np.roll(counts, 1))] = 0
     new = real & (columns >= shared[:, None])
@@ -100,25 +102,27 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     )
 
 
-class Plan(NamedTuple):
+class RowPlan(NamedTuple):
     """The nodes to compute, their rows, and the cells from which log-probabilities are read.
 
     Inner nodes are those with children, numbered in depth-first order.
-
-    ``token``, ``depth``, ``end`` (first number after its subtree) [inner nodes]; ``cells`` [rows,
-    width]: number of an inner node, -1 for padding; ``first`` [rows + 1]: row r has results for the
-    numbers ``first[r]`` to ``first[r + 1]``, and its other cells are their ancestors; ``edge_node``
-    [edges]: nodes with a parent, in the order of parents; ``edge_parent`` [edges]: number of the
-    parent, rising.
     """
 
     token: Numbers
+    """Token of each inner node [inner nodes]."""
     depth: Numbers
+    """Number of its ancestors [inner nodes]."""
     end: Numbers
+    """First number after its subtree [inner nodes]."""
     cells: Numbers
+    """Number of the inner node in each cell, -1 for padding [rows, width]."""
     first: Numbers
+    """Row r has results for the numbers first[r] to first[r + 1]; its other cells are their
+    ancestors [rows + 1]."""
     edge_node: Numbers
+    """Nodes with a parent, in the order of parents [edges]."""
     edge_parent: Numbers
+    """Number of the parent, rising [edges]."""
 
 
 def _cut(depth: Numbers, start: int, width: int) -> int:
@@ -144,7 +148,7 @@ def _row(parent: list[int], start: int, stop: int) -> list[int]:
     return [*path[::-1], *range(start, stop)]
 
 
-def plan_rows(trie: Trie, width: int) -> Plan:
+def plan_rows(trie: Trie, width: int) -> RowPlan:
     """Put inner nodes in rows of at most ``width`` cells, or more if a path is longer."""
     inner = np.zeros(len(trie.token), dtype=bool)
     linked = np.flatnonzero(trie.parent >= 0)
@@ -162,7 +166,7 @@ def plan_rows(trie: Trie, width: int) -> Plan:
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     cells, real = rectangle(np.array([n for row in rows for n in row], dtype=np.int64), lengths)
     edges = linked[np.argsort(trie.parent[linked], kind="stable")]
-    return Plan(
+    return RowPlan(
         token=trie.token[inner],
         depth=depth,
         end=below[trie.end[inner]],
@@ -173,7 +177,7 @@ def plan_rows(trie: Trie, width: int) -> Plan:
     )
 
 
-class Run(NamedTuple):
+class PathRun(NamedTuple):
     """Inner nodes of one depth, or of several depths between which no path branches or ends.
 
     ``token`` [steps, nodes]: each column is a path downwards; ``parent`` [nodes]: column of the
@@ -188,20 +192,20 @@ class Run(NamedTuple):
     edge_parent: Numbers
 
 
-def _levels(trie: Trie) -> Iterator[Run]:
+def _levels(trie: Trie) -> Iterator[PathRun]:
     by_depth = np.argsort(trie.depth, kind="stable")
     above = np.empty(0, dtype=np.int64)
     for start, stop in pairwise(np.cumsum(np.bincount(trie.depth)).tolist()):
         below = by_depth[start:stop]
         nodes, edge_parent = np.unique(trie.parent[below], return_inverse=True)
         parent = np.searchsorted(above, trie.parent[nodes])
-        yield Run(trie.token[nodes][None], parent, below, edge_parent)
+        yield PathRun(trie.token[nodes][None], parent, below, edge_parent)
         above = nodes
 
 
-def _joined(levels: list[Run]) -> Run:
+def _joined(levels: list[PathRun]) -> PathRun:
     width = levels[0].token.shape[1]
-    return Run(
+    return PathRun(
         token=np.concatenate([level.token for level in levels]),
         parent=levels[0].parent,
         edge_node=np.concatenate([level.edge_node for level in levels]),
@@ -209,13 +213,13 @@ def _joined(levels: list[Run]) -> Run:
     )
 
 
-def runs(trie: Trie, most: int) -> Iterator[Run]:
+def runs(trie: Trie, most: int) -> Iterator[PathRun]:
     """Yield all inner nodes of ``trie`` from the top downwards.
 
     A run of several steps has at most ``most`` cells; a single depth may have more nodes. Runs of
     several steps are faster if few nodes are parallel, as for long texts.
     """
-    waiting: list[Run] = []
+    waiting: list[PathRun] = []
     for level in _levels(trie):
         if waiting:
             full = (len(waiting) + 1) * len(level.parent) > most
@@ -243,7 +247,7 @@ class Pass(NamedTuple):
 
     ``ids`` [rows, width]; ``read`` [rows, width]: cells whose hidden states are needed; ``parent``
     [edges]: number of such a cell, in order of rows, never falling; ``token`` [edges]: the token
-    that it predicts; ``place`` [edges]: index of its log-probability in the results.
+    that it predicts; ``result`` [edges]: index of its log-probability in the results.
 
     Only rows of a tree have ``depth`` [rows, width], the position of each cell, ``number`` and
     ``end``. A cell attends to the cells of its row with ``number`` <= its number < ``end``, which
@@ -254,7 +258,7 @@ class Pass(NamedTuple):
     read: Mask
     parent: Numbers
     token: Numbers
-    place: Numbers
+    result: Numbers
     depth: Numbers | None = None
     number: Numbers | None = None
     end: Numbers | None = None
@@ -274,8 +278,8 @@ class Pass(NamedTuple):
         names = ("ids", "read", "depth", "number", "end")
         tables = ((name, getattr(self, name)) for name in names)
         cut: dict[str, Any] = {n: None if t is None else t[rows, :width] for n, t in tables}
-        token, place = self.token[edges], self.place[edges]
-        return self._replace(parent=self.parent[edges] - cells, token=token, place=place, **cut)
+        token, result = self.token[edges], self.result[edges]
+        return self._replace(parent=self.parent[edges] - cells, token=token, result=result, **cut)
 
 
 Rows = Literal["padded", "equal", "alone"]
@@ -321,7 +325,7 @@ def padded_passes(flat: Ids, lengths: Numbers, most: int, rows: Rows = "padded")
         yield Pass(ids, read, parent, flat[cell_of_token + 1].astype(np.int64), cell_of_token + 1)
 
 
-def packed_passes(trie: Trie, plan: Plan, most: int) -> Iterator[Pass]:
+def packed_passes(trie: Trie, plan: RowPlan, most: int) -> Iterator[Pass]:
     """Put the rows of ``plan`` into passes of at most ``most`` cells; a longer row is alone.
 
     The result of a node of ``trie`` has its number as index; first tokens have none.
@@ -341,7 +345,7 @@ def packed_passes(trie: Trie, plan: Plan, most: int) -> Iterator[Pass]:
             read=cells >= plan.first[a : a + len(cells), None],
             parent=plan.edge_parent[edges] - first,
             token=trie.token[node_of_edge],
-            place=node_of_edge,
+            result=node_of_edge,
             depth=np.where(padding, 0, plan.depth[cells]),
             number=number,
             end=np.where(padding, number + 1, plan.end[cells]),

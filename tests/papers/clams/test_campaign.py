@@ -66,7 +66,7 @@ def test_a_bound_for_a_language_that_there_is_not_is_refused():
 def test_each_seed_is_scored_by_parts_of_its_own():
     campaign, catalogue = loaded()
     parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
-    languages = {(p.model, p.part): p.languages for p in parts}
+    languages = {(p.model, p.name): p.languages for p in parts}
     assert languages["lstm-small-seed1", "heb"] == ("heb",)
     assert languages["lstm-small-multi-seed5", "multi"] == FIVE
     assert languages["masked-small-eng", "eng"] == ("eng",)

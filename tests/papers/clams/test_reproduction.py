@@ -7,7 +7,7 @@ from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.campaign.registry import exhibits
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit
-from blimpworks.papers.clams.exhibits.facts import PRINTED
+from blimpworks.papers.clams.exhibits.facts import PRINTED_MODELS
 from blimpworks.papers.clams.items.build import count_sets
 from blimpworks.papers.clams.morphology import build_morphology
 from blimpworks.reproduction.comparisons import Paper, recomputed_rows
@@ -37,9 +37,9 @@ NAMES = ("German", "English", "French", "Hebrew", "Russian")
 LANGUAGES = dict(zip(("deu", "eng", "fra", "heb", "rus"), NAMES, strict=True))
 LABELS = Labels(
     LANGUAGES,
-    {name: name for name in PRINTED.values()},
+    {name: name for name in PRINTED_MODELS.values()},
     "printed",
-    {"clams_models": {part: [name] for part, name in PRINTED.items()}},
+    {"clams_models": {part: [name] for part, name in PRINTED_MODELS.items()}},
     "published",
 )
 

@@ -8,12 +8,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from blimpworks.analysis.accuracy import ALL, summarise
+from blimpworks.analysis.accuracy import summarise
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.registry import of_benchmarks
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import formula_of
+from blimpworks.items import ALL
 from blimpworks.papers.lmentry.exhibits.formulas import aspects, lmentry_score, robustness
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions

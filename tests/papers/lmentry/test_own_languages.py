@@ -81,7 +81,7 @@ def repeated(groups):
 def test_words_are_of_the_alphabet_one_category_and_one_rhyme(lang):
     pack, own = read_pack(PACKS[lang]), resources(lang)
     letters = {*pack.alphabet, *pack.also}
-    for word, facts in own.words.items():
+    for word, facts in own.lexicon.items():
         assert {*word} <= letters, word
         assert facts["pos"] in KINDS, word
     for groups in (own.nouns, own.categories):

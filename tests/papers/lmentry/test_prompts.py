@@ -206,10 +206,10 @@ def test_faults_stay_until_clean_resources_are_asked_for(tmp_path):
     (tmp_path / "homophones.csv").write_text(text, encoding="utf-8-sig")
     released = read_resources(files)
     assert released.homophones[0]["word"] == "sea"
-    assert [*released.words] == ["maior ", "바\x1f"]
+    assert [*released.lexicon] == ["maior ", "바\x1f"]
     assert [*released.sentences] == [placeholder, "Hi you.", "Hi you."]
     tidy = cleaned(released)
-    assert [*tidy.words] == ["maior", "바"]
+    assert [*tidy.lexicon] == ["maior", "바"]
     assert [*tidy.sentences] == ["Hi you."]
     assert tidy.rhymes["at"] == ["cat", "hat"]
     same = {"word": "sea", "homophone": "see"}

@@ -118,7 +118,7 @@ def test_answers_that_were_not_judged_are_left_out(campaign, tmp_path):
     path = write(rows, JUDGEMENTS, tmp_path / "j.parquet", EXTRA)
     compared = verdicts.compare_evaluation(evaluation._replace(judgements=path))
     assert compared["n"][compared["reason"] == "all"].sum() == 41 * 12 - 1
-    assert compared["cut"].isna().sum() == 1 + len(verdicts.REASONS)
+    assert compared["cut"].isna().sum() == 1 + len(verdicts.CAUSES)
 
 
 def test_verdicts_by_one_method_alone_or_none_are_refused(campaign, tmp_path):
@@ -151,7 +151,7 @@ def lines(path):
     return [line.cells for line in read_sheet(path)]
 
 
-def saved(path, rows, name="eng.anna.csv", columns=verdicts.COLUMNS):
+def saved(path, rows, name="eng.anna.csv", columns=verdicts.HEADER):
     """A filled copy of a sheet beside it."""
     copy = path.with_name(name)
     write_sheet(copy, columns, rows)
@@ -281,7 +281,7 @@ def test_sheets_saved_with_other_separators_and_without_the_mark_are_read(sheet,
     path = sheet[0].with_name("eng.anna.csv")
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=separator)
-        writer.writerow(verdicts.COLUMNS)
+        writer.writerow(verdicts.HEADER)
         writer.writerows([[guarded(cell) for cell in row.values()] for row in rows])
     labels = read(sheet, path)
     assert labels["correct"].tolist() == [1, 0] * 2 + [1] * (5 * TASKS - 4)
@@ -289,7 +289,7 @@ def test_sheets_saved_with_other_separators_and_without_the_mark_are_read(sheet,
 
 
 def test_models_that_judge_stand_in_columns_of_their_own(sheet):
-    columns = (*verdicts.COLUMNS[:6], "correct:gpt", "correct:llama")
+    columns = (*verdicts.HEADER[:6], "correct:gpt", "correct:llama")
     rows = [row | {"correct:gpt": "1", "correct:llama": "0"} for row in lines(sheet[0])]
     labels = read(sheet, saved(sheet[0], rows, columns=columns))
     assert labels.groupby("annotator")["correct"].agg(set).to_dict() == {"gpt": {1}, "llama": {0}}

@@ -30,7 +30,7 @@ from blimpworks.papers.multiblimp.analysis import (
     read_totals,
     resource_group,
 )
-from blimpworks.papers.multiblimp.exhibits.facts import PRINTED as PAPER_MODELS
+from blimpworks.papers.multiblimp.exhibits.facts import PRINTED_MODELS as PAPER_MODELS
 from blimpworks.papers.multiblimp.exhibits.facts import rivals
 from blimpworks.papers.multiblimp.exhibits.measures import leads
 from blimpworks.tables import COMPARISONS, JUDGEMENTS, SCORES, read_table, write_rows

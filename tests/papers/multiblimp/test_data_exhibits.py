@@ -13,7 +13,7 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import read_printed
 from blimpworks.papers.multiblimp.exhibits import data, languages
-from blimpworks.papers.multiblimp.exhibits.facts import FACTS, REASONS
+from blimpworks.papers.multiblimp.exhibits.facts import FACTS, NOTES_FILE
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, ITEM_SCHEMA
 from blimpworks.tables import FUNNEL, SENTENCES, write_rows
 from support.paths import REPOSITORY
@@ -278,7 +278,7 @@ def test_regeneration_sets_items_against_the_release_and_tells_why_they_differ(w
     remarks = ["1 of 2 treebank files", "for something"]
     assert rows[1] == ["Wolof", "wol", "10", "30", "5", "0.500", *remarks]
     assert rows[2] == ["English", "eng", "", "1", "1", "", "none", ""]
-    assert rows[4] == [data.ALL, "", "14", "36", "10", "0.714", "", ""]
+    assert rows[4] == [data.ALL_LANGUAGES, "", "14", "36", "10", "0.714", "", ""]
     assert "1 of 2 languages have exactly as many" in exhibit.caption
 
 
@@ -397,7 +397,7 @@ def test_reasons_are_read_for_the_campaigns_languages_or_refused(tmp_path, text,
     campaign = Campaign.model_validate({"campaign": "x", "catalogue": files})
 
     def noted(text):
-        (tmp_path / REASONS).write_text(text, "utf-8")
+        (tmp_path / NOTES_FILE).write_text(text, "utf-8")
         return FACTS["reasons"](campaign, catalogue_of(cym={}))
 
     assert noted("lang\treason\ncym\tbecause\nwol\telse\n") == {"cym": "because"}

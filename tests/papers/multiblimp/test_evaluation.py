@@ -18,7 +18,7 @@ from blimpworks.papers.multiblimp import analysis
 from blimpworks.papers.multiblimp.analysis import fit_regressions
 from blimpworks.papers.multiblimp.exhibits.evaluation import table3, table5, tableb2, text72_73
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS as CHOICES
-from blimpworks.papers.multiblimp.exhibits.facts import PRINTED
+from blimpworks.papers.multiblimp.exhibits.facts import PRINTED_MODELS
 from blimpworks.papers.multiblimp.exhibits.figures import fig1, fig5, fig6, fig7
 from blimpworks.papers.multiblimp.tables import FREQUENCIES, ITEM_SCHEMA
 from blimpworks.tables import (
@@ -355,7 +355,7 @@ def facts_of(*names):
 
 def test_the_papers_models_are_shown_when_the_campaign_has_them_all():
     facts = facts_of()
-    assert facts["table_models"] == [*PRINTED]
+    assert facts["table_models"] == [*PRINTED_MODELS]
     assert facts["trend_model"] == "gemma-3-27b"
     second = [pair[1] for pair in facts["pairs"]]
     assert second == ["aya-expanse-8b", "eurollm-9b", "llama-3.1-70b", "goldfish"]

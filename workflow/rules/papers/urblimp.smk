@@ -1,6 +1,6 @@
 """UrBLiMP: pairs by rules over dependency trees, and their lengths."""
 
-from blimpworks.papers.urblimp.paper import TEXT as RULES_TEXT
+from blimpworks.papers.urblimp.paper import TEXT_KIND
 from blimpworks.papers.urblimp.paper import rules_folder
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 
@@ -14,7 +14,7 @@ rule build_urblimp_items:
         tokens="<results>/tokens/{lang}.parquet",
         sentences="<results>/sentences/{lang}.parquet",
         lexicon="<results>/lexicon/{lang}.parquet",
-        text=lambda w: layout.usable(CATALOGUE.sources_of(RULES_TEXT, w.lang)),
+        text=lambda w: layout.usable(CATALOGUE.sources_of(TEXT_KIND, w.lang)),
         settings=settings_file(
             "urblimp_items.yaml",
             URBLIMP.model_dump(

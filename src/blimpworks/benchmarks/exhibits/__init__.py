@@ -6,9 +6,8 @@ from pathlib import Path
 from blimpworks.campaign.paper import ExhibitSpec, read_specs
 from blimpworks.exhibits.descriptions import Descriptions
 
-HERE = Path(__file__)
-SPECS_FILE = HERE.with_name("specs.tsv")
-describe = Descriptions(HERE.with_name("descriptions.yaml"))
+SPECS_FILE = Path(__file__).with_name("specs.tsv")
+describe = Descriptions(Path(__file__).with_name("descriptions.yaml"))
 REQUIREMENTS: Mapping[str, str] = {
     "acceptability": "sentences",
     "effects": "effects",

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
 from blimpworks.analysis.statistics import correlation_interval
 from blimpworks.benchmarks.accuracies import HUMAN
@@ -30,10 +29,13 @@ from blimpworks.benchmarks.exhibits.view import (
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import SOURCE, Place, Tables, best_of_each, read_plain, where_of
+from blimpworks.items import ALL
 from blimpworks.tables import ITEMS
 
-NAMES = {name: text.capitalize() for name, text in BASELINES.items()}
-COLUMNS = ["lang", "phenomenon", "paradigm", "good", "bad", "item", "acceptable", "alternatives"]
+COLUMN_NAMES = {name: text.capitalize() for name, text in BASELINES.items()}
+ITEM_COLUMNS = [
+    *("lang", "phenomenon", "paradigm", "good", "bad", "item", "acceptable", "alternatives"),
+]
 
 
 @dataclass(frozen=True)
@@ -46,20 +48,20 @@ class Baselines:
     @classmethod
     def read(cls, tables: Tables, view: View) -> "Baselines":
         """Count the items of each paradigm that each baseline gets right."""
-        items = one_row_per_item(read_plain(ITEMS, tables.get("items"), COLUMNS))
+        items = one_row_per_item(read_plain(ITEMS, tables.get("items"), ITEM_COLUMNS))
         return cls(view, baseline_rows(items[items["lang"].isin(view.languages)]))
 
     @property
     def columns(self) -> list[str]:
         """Names of the baselines in print."""
-        return [name for key, name in NAMES.items() if key in {*self.rows["baseline"]}]
+        return [name for key, name in COLUMN_NAMES.items() if key in {*self.rows["baseline"]}]
 
     def cells(self, lang: str, phenomenon: str, row: str, paradigm: str = ALL) -> Iterator[Cell]:
         """Yield the accuracies of baselines that decide all items of a phenomenon or paradigm."""
         where: dict[str, Any] = {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
         where = {key: value for key, value in where.items() if value != ALL}
         sums = select_rows(self.rows, where).groupby("baseline")[["correct", "n"]].sum()
-        for key, name in NAMES.items():
+        for key, name in COLUMN_NAMES.items():
             if key in sums.index and sums["n"][key] == sums["n"].max():
                 n, value = int(sums["n"][key]), 100 * sums["correct"][key] / sums["n"][key]
                 text = number_text(value, ".1f")
@@ -74,7 +76,7 @@ class Baselines:
         lacking = with_pairs - {*self.rows["lang"][self.rows["baseline"] == "frequent"]}
         unknown = [name for lang, name in self.view.languages.items() if lang in lacking]
         without = f" wordfreq gives no frequencies of {', '.join(unknown)} here." if unknown else ""
-        notes = ", ".join(NOTES[key] for key, name in NAMES.items() if name in self.columns)
+        notes = ", ".join(NOTES[key] for key, name in COLUMN_NAMES.items() if name in self.columns)
         return f" Last, baselines by the items alone, equal ones half: {notes}.{without}"
 
 

@@ -13,7 +13,6 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.benchmarks.accuracies import MODEL_PERPLEXITIES
 from blimpworks.benchmarks.exhibits.accuracies import (
     FEWEST,
@@ -39,6 +38,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.render import PNG_DPI
 from blimpworks.exhibits.shared import SOURCE, Tables, read_plain, row_cell, where_of
 from blimpworks.exhibits.style import take_literally
+from blimpworks.items import ALL
 
 CHANCE = 50
 ACCURACY = "Accuracy"

@@ -96,14 +96,14 @@ MOST_NUMBERED = 14
 """Most columns of a heat map with numbers in its cells."""
 LUMINANCE_WEIGHTS, EQUAL_CONTRAST = (0.2126, 0.7152, 0.0722), 0.18
 """Shares of red, green and blue in luminance; luminance on which black and white contrast alike."""
-Groups = Sequence[tuple[str, Sequence["Line"]]]
+Groups = Sequence[tuple[str, Sequence["MapRow"]]]
 """Rows of a heat map by heading."""
 PANEL_ROWS = (40, 90)
 """Rows of a panel: the smaller number if all panels then fit the page, else the larger."""
 
 
 @dataclass(frozen=True)
-class Line:
+class MapRow:
     """A row of a heat map; a row without a key is a heading."""
 
     text: str
@@ -125,7 +125,7 @@ class HeatMap:
     label: str
     ticks: Sequence[float]
     names: Names
-    panels: Sequence[Sequence[Line]]
+    panels: Sequence[Sequence[MapRow]]
     """Rows of each panel."""
 
     @property
@@ -185,7 +185,7 @@ class HeatMap:
         bar.set_label(self.label, fontsize=7, labelpad=1)
         return figure
 
-    def _draw_panel(self, axes: Axes, panel: Sequence[Line]) -> None:
+    def _draw_panel(self, axes: Axes, panel: Sequence[MapRow]) -> None:
         axes.set(xlim=(0, len(self.columns)), ylim=(len(panel), 0), xticks=[], yticks=[])
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
@@ -222,16 +222,16 @@ class HeatMap:
                     axes.text(x + 0.5, y + 0.5, text, color=ink, **look)
 
 
-def _groups(view: View) -> list[tuple[str, list[Line]]]:
+def _groups(view: View) -> list[tuple[str, list[MapRow]]]:
     """Group rows by language and phenomenon; one paradigm per phenomenon needs no headings."""
-    groups: list[tuple[str, list[Line]]] = []
+    groups: list[tuple[str, list[MapRow]]] = []
     for lang in view.languages:
         prefix, pairs = view.prefix(lang), view.paradigms(lang)
         times = Counter(paradigm for _, paradigm in pairs)
-        rows: dict[str, list[Line]] = {}
+        rows: dict[str, list[MapRow]] = {}
         for phenomenon, paradigm in pairs:
             inside = f" ({printed_name(phenomenon)})" if times[paradigm] > 1 else ""
-            line = Line(paradigm, f"{prefix}{paradigm}{inside}", (lang, phenomenon, paradigm))
+            line = MapRow(paradigm, f"{prefix}{paradigm}{inside}", (lang, phenomenon, paradigm))
             rows.setdefault(phenomenon, []).append(line)
         if all(len(lines) == 1 for lines in rows.values()):
             groups.append((view.languages[lang] if prefix else "", [*chain(*rows.values())]))
@@ -240,11 +240,11 @@ def _groups(view: View) -> list[tuple[str, list[Line]]]:
     return groups
 
 
-def _panels(groups: Groups, count: int) -> list[list[Line]]:
+def _panels(groups: Groups, count: int) -> list[list[MapRow]]:
     """Divide rows and their headings into ``count`` panels of about equal length."""
-    lists = [[*([Line(heading)] if heading else []), *lines] for heading, lines in groups]
+    lists = [[*([MapRow(heading)] if heading else []), *lines] for heading, lines in groups]
     length = math.ceil(sum(map(len, lists)) / count)
-    panels: list[list[Line]] = [[]]
+    panels: list[list[MapRow]] = [[]]
     for lines in lists:
         for block in blocks(lines, length):
             is_full = len(panels[-1]) + len(block) / 2 > length
@@ -272,7 +272,7 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
     figure, listed = no_figure("no paradigms"), ""
     if cells:
         columns = [*view.columns, *baselines.columns]
-        lines = [line for heading, lines in groups for line in (Line(heading), *lines)]
+        lines = [line for heading, lines in groups for line in (MapRow(heading), *lines)]
         lines = [line for line in lines if line.text]
         # Where numbers replace names, those of headings come first.
         texts = [line.text for line in sorted(lines, key=lambda line: line.key != "")]
@@ -327,7 +327,7 @@ def correlations(tables: Tables, labels: Labels) -> Exhibit:
             label=PEARSON,
             ticks=(-1, 0, 1) if negative else (0, 0.5, 1),
             names=names,
-            panels=[[Line(name, name) for name in columns[1:]]],
+            panels=[[MapRow(name, name) for name in columns[1:]]],
         )
         figure = heat_map.draw()
     else:

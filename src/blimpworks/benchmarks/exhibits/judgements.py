@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.stats import t as student
 
-from blimpworks.analysis.accuracy import ALL, wilson
+from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.statistics import correlation_interval
 from blimpworks.benchmarks.exhibits import describe, view
 from blimpworks.errors import UserError
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section, language_tag
-from blimpworks.exhibits.formulas import ACCURACY, TEXT, mean_of, select_rows
+from blimpworks.exhibits.formulas import ACCURACY, ROW_TEXT, mean_of, select_rows
+from blimpworks.items import ALL
 from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 
 MOST_ITEMS = 20
@@ -152,7 +153,7 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                 )
             judged = {**numbers[ITEM_KEY], "method": labels.method}
             of_item = select_rows(of_chosen, judged)
-            n, margin = int(view.JUDGED(of_item)), mean_of("margin")
+            n, margin = int(view.VERDICT_COUNT(of_item)), mean_of("margin")
             numbers_of = {
                 MISTAKES: (view.WRONG, f"{view.WRONG(of_item):.0f} of {n}"),
                 MARGIN: (margin, view.number_text(margin(of_item), ".2f")),
@@ -166,7 +167,7 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                 text = _pair_text(item) if "bad" in item else str(item["good"])
                 keys = ["lang", "paradigm", layout.id, "condition"]
                 where = {key: item[key] for key in keys if key in item}
-                cells.append(Cell(row, heading, 1, text, TEXT, "items", where, n=1))
+                cells.append(Cell(row, heading, 1, text, ROW_TEXT, "items", where, n=1))
                 # The page shows an item's numbers beside its first condition.
                 first = item is items[key][0]
                 for column, (formula, printed) in numbers_of.items():
@@ -243,7 +244,7 @@ CORRELATION, ACCURACY_HEAD = "Matthews' correlation", "Accuracy"
 
 
 def _matthews_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    n = int(view.JUDGED(rows))
+    n = int(view.VERDICT_COUNT(rows))
     if n:
         value, share = view.MATTHEWS(rows), ACCURACY(rows)
         low, high = correlation_interval(value, n)
@@ -252,7 +253,7 @@ def _matthews_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Ite
         low, high = (100 * end for end in wilson(float(rows["correct"].sum()), n))
         cell = Cell(row, ACCURACY_HEAD, share, "", ACCURACY, SOURCE, where, n, low, high)
         yield view.with_interval(cell)
-        yield shared.formula_cell(rows, (row, COUNT), view.JUDGED, SOURCE, where, "d", n=n)
+        yield shared.formula_cell(rows, (row, COUNT), view.VERDICT_COUNT, SOURCE, where, "d", n=n)
 
 
 def acceptability(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -272,7 +273,7 @@ SPREAD = {view.PEARSON: 0.0, view.SPEARMAN: 0.5}
 def _ratings_row(
     rows: pd.DataFrame, row: str, where: Mapping[str, Any], column: str
 ) -> Iterator[Cell]:
-    if not int(view.JUDGED(rows)):
+    if not int(view.VERDICT_COUNT(rows)):
         return
     count = view.rated_count(column)
     n = int(count(rows))

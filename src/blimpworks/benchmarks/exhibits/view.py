@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.benchmarks.accuracies import HUMAN, RELEASED
 from blimpworks.benchmarks.exhibits import describe
 from blimpworks.errors import UserError
@@ -25,7 +24,8 @@ from blimpworks.exhibits.shared import (
     read_accuracies,
     read_plain,
 )
-from blimpworks.reproduction.printed import PRINTED
+from blimpworks.items import ALL
+from blimpworks.reproduction.printed import IN_PRINT
 from blimpworks.tables import ACCURACIES
 
 PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
@@ -133,7 +133,7 @@ POOLED = Formula(
     "100 × sum(correct) ÷ sum(n)", lambda rows: 100 * rows["correct"].sum() / rows["n"].sum()
 )
 MATTHEWS = Formula("Matthews' correlation of acceptable and accepted", _matthews)
-JUDGED = Formula("number of rows with a verdict", lambda rows: rows["correct"].notna().sum())
+VERDICT_COUNT = Formula("number of rows with a verdict", lambda rows: rows["correct"].notna().sum())
 UNRATED = Formula(
     "number of rows with a verdict and without rating",
     lambda rows: rows["correct"].notna().sum() - len(rated(rows, "correct")),
@@ -313,7 +313,7 @@ def read_view(tables: Tables, labels: Labels) -> View:
     published, method = labels.source == "published", labels.method
     if published:
         every = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
-        method = PRINTED if {*every["method"]} == {PRINTED} else RELEASED
+        method = IN_PRINT if {*every["method"]} == {IN_PRINT} else RELEASED
         where["model"] = sorted({*every["model"]} - {HUMAN})
     else:
         where["model"] = [*labels.models]

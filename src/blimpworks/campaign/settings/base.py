@@ -68,7 +68,7 @@ class DeclaredOptions(Strict):
 Options = TypeVar("Options", bound=BaseModel)
 TAGS = ("union_tag_invalid", "union_tag_not_found")
 """Pydantic's errors of the key that chooses the model of a section."""
-LONGEST = 100
+LONGEST_VALUE = 100
 """Most characters of a value in a message; of a longer value, the message names the type."""
 
 
@@ -114,8 +114,8 @@ def _shown(key: str, value: Any) -> str:
     """Return key and value for a message, with the type in place of a long value."""
     text = repr(value)
     if not key:
-        return f"the whole is {text}: " if len(text) <= LONGEST else ""
-    return f"key {key!r} is {text if len(text) <= LONGEST else f'a {type(value).__name__}'}: "
+        return f"the whole is {text}: " if len(text) <= LONGEST_VALUE else ""
+    return f"key {key!r} is {text if len(text) <= LONGEST_VALUE else f'a {type(value).__name__}'}: "
 
 
 def complaints(

@@ -85,6 +85,9 @@ class ReportCardOptions(Strict):
     """Number of worst items shown for each model and benchmark."""
     suite: str | None = None
     """Suite whose table is shown: its name in ``config/suites``, or the path of its file."""
+    curves: bool = False
+    """Whether the models are checkpoints of one training, over which the suite's numbers are
+    drawn."""
 
 
 class OwnModel(Strict):

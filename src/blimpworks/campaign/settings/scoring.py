@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from blimpworks.campaign.engines import POLICIES, ROWS, architectures, engines
+from blimpworks.campaign.engines import ENGINE_ROWS, POLICIES, architectures, engines
 from blimpworks.campaign.settings.base import Positive
 from blimpworks.strict import Strict
 
@@ -20,11 +20,11 @@ def _one_of(names: Callable[[], Collection[str]]) -> AfterValidator:
 
 
 # The schemas, which editors read, have the engines of this package as examples.
-EngineName = Annotated[str, _one_of(engines), Field(examples=[row.name for row in ROWS])]
+EngineName = Annotated[str, _one_of(engines), Field(examples=[row.name for row in ENGINE_ROWS])]
 Architecture = Annotated[
     str,
     _one_of(architectures),
-    Field(examples=[*dict.fromkeys(a for r in ROWS for a in r.scorers)]),
+    Field(examples=[*dict.fromkeys(a for r in ENGINE_ROWS for a in r.scorers)]),
 ]
 Dtype = Literal["float32", "bfloat16", "float16"]
 FirstToken = Annotated[str, Field(pattern=rf"^({'|'.join(POLICIES)}|token:.+)$")]

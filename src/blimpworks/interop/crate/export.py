@@ -31,8 +31,8 @@ from blimpworks.files import write_text
 from blimpworks.interop.crate.graph import WORKFLOW, write_graph
 from blimpworks.interop.crate.tables import (
     Copied,
+    CratePlan,
     ExportOptions,
-    Plan,
     all_cells,
     authors_of,
     copy_tables,
@@ -53,7 +53,7 @@ REPRODUCTION = ("published.csv", "measured.csv")
 
 def plan_crate(
     results: Path, campaign_file: Path, options: ExportOptions, run: Callable[[list[str]], object]
-) -> Plan:
+) -> CratePlan:
     """Choose the contents of a crate, verify all files behind them, and make exhibits again.
 
     ``run``: function that runs a command line of this package in this process. Raises UserError
@@ -74,7 +74,7 @@ def plan_crate(
             f"there are no {unknown[0]!r} tables behind these exhibits; there are: "
             f"{', '.join(sorted(table_kinds))}, and scores."
         )
-    return Plan(
+    return CratePlan(
         results,
         campaign,
         campaign_file,
@@ -87,7 +87,7 @@ def plan_crate(
     )
 
 
-def write_crate(plan: Plan, output: Path) -> str:
+def write_crate(plan: CratePlan, output: Path) -> str:
     """Write a crate to ``output``; return a summary. Raises UserError as ``new_directory`` does."""
     jobs = plan.jobs
     exhibit_files = [
@@ -196,7 +196,7 @@ def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
     return best, EXPRESSIONS[best["formula"]]
 
 
-def readme(root: Path, plan: Plan, cells: pd.DataFrame, copies: Iterable[Copied]) -> str:
+def readme(root: Path, plan: CratePlan, cells: pd.DataFrame, copies: Iterable[Copied]) -> str:
     """Return the README of a crate, with the computation of one number as an example."""
     cell, expression = example(cells)
     first = {copy.table_kind: copy.path.as_posix() for copy in reversed([*copies])}
@@ -233,7 +233,7 @@ def readme(root: Path, plan: Plan, cells: pd.DataFrame, copies: Iterable[Copied]
     )
 
 
-PLAIN = (str, int, float, tuple, list, dict, frozenset)
+LITERAL_TYPES = (str, int, float, tuple, list, dict, frozenset)
 """Types of constants that are written as their value."""
 
 
@@ -259,7 +259,7 @@ def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
     elif inspect.isfunction(value):
         for name in value.__code__.co_names:
             mentioned = value.__globals__.get(name)
-            if isinstance(mentioned, PLAIN):
+            if isinstance(mentioned, LITERAL_TYPES):
                 yield f"{name} = {mentioned!r}\n"
             elif _ours(mentioned):
                 yield from _code_of(mentioned, seen)

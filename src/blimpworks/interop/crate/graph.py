@@ -19,7 +19,7 @@ from rocrate.rocrate import ROCrate
 
 from blimpworks import __version__
 from blimpworks.files import sha256_of
-from blimpworks.interop.crate.tables import CODE, Plan, licence_name, licence_url
+from blimpworks.interop.crate.tables import CODE, CratePlan, licence_name, licence_url
 from blimpworks.records.reading import Record
 
 PROFILES = {
@@ -64,7 +64,7 @@ class Graph:
     """The entities of a crate."""
 
     root: Path
-    plan: Plan
+    plan: CratePlan
     paths: Mapping[Path, Path]
     """Path in the crate of each unchanged file of the results or the repository."""
 
@@ -196,7 +196,7 @@ class Graph:
 
 def write_graph(
     root: Path,
-    plan: Plan,
+    plan: CratePlan,
     *,
     settings: Path,
     paths: Mapping[Path, Path],

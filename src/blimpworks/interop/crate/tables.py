@@ -74,7 +74,7 @@ class ExhibitCells:
 
 
 @dataclass
-class Plan:
+class CratePlan:
     """The verified contents of a crate that is not written yet."""
 
     results: Path
@@ -302,7 +302,7 @@ def all_cells(exhibits: Iterable[ExhibitCells]) -> pd.DataFrame:
 UNSTATED = "licence not stated by the source"
 CODE, DATA = "Apache-2.0", "CC0-1.0"
 """Licences of this repository's code, and of its data: lexicons, declarations, generated items."""
-NAMES = {"CC0": "CC0-1.0", "GNU GPL 3.0": "GPL-3.0-only", "C-UDA 1.0": "C-UDA-1.0"}
+SPDX_NAMES = {"CC0": "CC0-1.0", "GNU GPL 3.0": "GPL-3.0-only", "C-UDA 1.0": "C-UDA-1.0"}
 """SPDX's names of licences that have other names in the catalogue."""
 CREATIVE_COMMONS = re.compile(r"CC[ -](BY(?:-NC)?(?:-SA|-ND)?) (\d\.\d)")
 SPDX = re.compile(r"CC0-1\.0|CC-BY[A-Z-]*-\d\.\d|GPL-3\.0-only|C-UDA-1\.0|Apache-2\.0|MIT")
@@ -316,7 +316,7 @@ def licence_name(stated: str) -> str:
     """
     if match := CREATIVE_COMMONS.match(stated):
         return f"CC-{match[1]}-{match[2]}"
-    return NAMES.get(stated, stated) or UNSTATED
+    return SPDX_NAMES.get(stated, stated) or UNSTATED
 
 
 def licence_url(name: str) -> str | None:

@@ -19,9 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks import tables
-from blimpworks.analysis.accuracy import ALL, wilson
+from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.statistics import INTERCEPT, ordinary_least_squares
 from blimpworks.errors import UserError
+from blimpworks.items import ALL
 from blimpworks.judging.judge import align_scores
 from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENON_OF
 from blimpworks.papers.blimp.tables import BINS
@@ -32,8 +33,8 @@ log = logging.getLogger(__name__)
 LENGTH, PERPLEXITY = "length", "perplexity"
 PROBABILITY, CONFIDENCE = "log-probability", "confidence"
 FACTORS = (LENGTH, PERPLEXITY, PROBABILITY, CONFIDENCE)
-SCORED = ["item_id", "logprob_good", "logprob_bad", "tokens_good"]
-JUDGED = ["item_id", "method", "correct"]
+SCORE_COLUMNS = ["item_id", "logprob_good", "logprob_bad", "tokens_good"]
+JUDGEMENT_COLUMNS = ["item_id", "method", "correct"]
 
 
 def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
@@ -105,9 +106,9 @@ def bin_accuracies(
     frames = []
     for evaluation in results:
         items = read_table(tables.ITEMS, evaluation.items, ["item_id", "good"])
-        scores = read_table(tables.SCORES, evaluation.outputs, SCORED)
+        scores = read_table(tables.SCORES, evaluation.outputs, SCORE_COLUMNS)
         rows = factors(items, align_scores(items, scores, evaluation.outputs))
-        judged = read_table(tables.JUDGEMENTS, evaluation.judgements, JUDGED).to_pandas()
+        judged = read_table(tables.JUDGEMENTS, evaluation.judgements, JUDGEMENT_COLUMNS).to_pandas()
         correct = judged[judged["method"] == method].set_index("item_id")["correct"]
         if correct.empty:
             raise UserError(

@@ -11,10 +11,10 @@ from blimpworks.commands.declare import AUTHOR, RECORDED, Use, command
 from blimpworks.commands.options import argument, json_option, option, written
 from blimpworks.errors import UserError
 
-PAPER = "blimpworks.papers.blimp"
+BLIMP = "blimpworks.papers.blimp"
 
 
-@command(calls=f"{PAPER}.items.build:build_items", packages=shared.ARROW, notes="pairs")
+@command(calls=f"{BLIMP}.items.build:build_items", packages=shared.ARROW, notes="pairs")
 def build_blimp_items(
     files: list[Path] = argument("Files of pairs, called as paradigms."),
     output: Path = written("Items table to write."),
@@ -24,7 +24,7 @@ def build_blimp_items(
     """Turn paradigms, released or generated, into items with critical regions."""
 
 
-@command(f"{PAPER}.items.generate:generate_paradigms")
+@command(f"{BLIMP}.items.generate:generate_paradigms")
 def generate_blimp(
     declarations: list[Path] = argument("Paradigms, as declared."),
     lexicon: Path = option("Directory of the lexicon."),
@@ -62,7 +62,7 @@ def try_paradigm(
 
 
 @command(
-    calls=f"{PAPER}.released_results:read_blimp_release",
+    calls=f"{BLIMP}.released_results:read_blimp_release",
     packages=shared.STATISTICS,
     notes="accuracies",
 )
@@ -75,7 +75,7 @@ def read_blimp_release(
     """Make a table of the accuracies that BLiMP's authors released."""
 
 
-@command(calls=f"{PAPER}.released_results:read_ratings", packages=shared.ARROW)
+@command(calls=f"{BLIMP}.released_results:read_ratings", packages=shared.ARROW)
 def read_blimp_ratings(
     responses: Path = argument("Released responses of the validation."),
     output: Path = shared.OUTPUT,
@@ -84,10 +84,10 @@ def read_blimp_ratings(
 
 
 @command(
-    calls=f"{PAPER}.analysis:bin_accuracies", packages=shared.STATISTICS, notes="rows", cheap=True
+    calls=f"{BLIMP}.analysis:bin_accuracies", packages=shared.STATISTICS, notes="rows", cheap=True
 )
 def bin_accuracies(
-    results: Path = shared.JUDGED,
+    results: Path = shared.RESULTS,
     models: str = shared.EVALUATED,
     benchmark: str = shared.BENCHMARK,
     method: str = shared.METHOD,
@@ -104,7 +104,7 @@ def _with_method_of_people(method: str, _: Mapping[str, Any]) -> tuple[str, str]
     return method, INDIVIDUAL
 
 
-@command(calls=f"{PAPER}.analysis:fit_curves", packages=shared.MODELLING, notes="terms", cheap=True)
+@command(calls=f"{BLIMP}.analysis:fit_curves", packages=shared.MODELLING, notes="terms", cheap=True)
 def fit_curves(
     accuracies: Path = argument("Accuracies table."),
     curves: dict[str, Any] = json_option("Tokens of models by row and model, as JSON."),

@@ -1,10 +1,14 @@
 """Read the accuracies that BLiMP prints: Table 4, by paradigm and model, humans included.
 
-Within three groups of paradigms, numbers are in wrong rows. Two groups are argument structure, and
-determiners and nouns with an adjective. Their numbers follow the order of the authors' file of
-results, but the labels do not. The order is by name, except for animate subjects. The human
-numbers of two paradigms of subject-verb agreement are exchanged, also in that file, but not in the
-released summary of the validation.
+Within three groups of paradigms, numbers are in wrong rows:
+
+- Argument structure: two rows too high. ``causative`` has the numbers of ``inchoative``, two rows
+  below; the last two rows have those of the first two. The numbers follow the order of the
+  authors' file of results, the labels do not.
+- Determiners and nouns with an adjective: one row too high, for the same reason. ``…_with_adj_2``
+  has the numbers of ``…_with_adj_irregular_1``; the last row has those of the first.
+- Subject-verb agreement: ``irregular_plural_…_1`` and ``…_2`` have each other's human numbers,
+  also in that file, but not in the released summary of the validation.
 """
 
 from collections.abc import Iterator, Sequence

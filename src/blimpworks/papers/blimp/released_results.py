@@ -36,17 +36,17 @@ VALIDATED = 5
 """Number of validated pairs of a paradigm (section 3.4)."""
 REJECTED = "rejected"
 """Phenomenon of paradigms that the validation rejected."""
-MODELS = {
+MODEL_BY_COLUMN = {
     "N-Gram": "blimp-5gram",
     "LSTM": "lstm-gulordava",
     "TXL": "transformer-xl-wt103",
     "GPT2": "gpt2-large",
 }
 """Models in our catalogue, by column of the released results."""
-RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), MODELS.values(), strict=True))
+RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), MODEL_BY_COLUMN.values(), strict=True))
 RERUN_MEAN = "overall"
 """Name of rows with means."""
-RESULTS: dict[str, float] = {**dict.fromkeys(MODELS, 1), "n": float("inf")}
+RESULTS: dict[str, float] = {**dict.fromkeys(MODEL_BY_COLUMN, 1), "n": float("inf")}
 HUMANS = {"accepted": VALIDATED, "total_mean": 1, "count": float("inf")}
 """Columns of numbers in the two CSV files, and their largest possible values."""
 
@@ -127,7 +127,7 @@ def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -
     for _, row in _read(results, ["UID", "type"], RESULTS).iterrows():
         if row["type"] not in METHODS:
             raise UserError(f"{results}: type {row['type']!r}; expected {', '.join(METHODS)}.")
-        for column, model in MODELS.items():
+        for column, model in MODEL_BY_COLUMN.items():
             rows.append(_row(model, row["UID"], METHODS[row["type"]], row[column], int(row["n"])))
     for _, row in _read(humans, ["Condition"], HUMANS).iterrows():
         mean, share = float(row["total_mean"]), row["accepted"] / VALIDATED
@@ -156,11 +156,11 @@ OTHERS = {
 REFUSED, UNANSWERED = "assignment rejected", "not answered"
 NO_SPEAKER = "neither English nor native confirmed"
 NO_ENGLISH = "English not confirmed"
-REASONS = (REFUSED, UNANSWERED, NO_SPEAKER, NO_ENGLISH)
+EXCLUSIONS = (REFUSED, UNANSWERED, NO_SPEAKER, NO_ENGLISH)
 """Reasons for leaving a rating out; only the text has the last criterion."""
 # The form misspells the name of its field for the answer "native".
-FIELDS = ("AssignmentId", "AssignmentStatus", "anonCode", "Answer.english", "Answer.navtive")
-SIDES = ("1", "2")
+RATING_FIELDS = ("AssignmentId", "AssignmentStatus", "anonCode", "Answer.english", "Answer.navtive")
+OPTIONS = ("1", "2")
 AGAIN = "Retrieve BLiMP's released responses again."
 CHOICE = ("Input.item_{}_condition", "Input.field_{}_1", "Input.field_{}_2", "Answer.Choice{}")
 """Columns of a choice by slot: its condition, the two sentences, and the answer."""
@@ -169,13 +169,13 @@ CHOICE = ("Input.item_{}_condition", "Input.field_{}_1", "Input.field_{}_2", "An
 def _rating(row: Mapping[str, str], slot: int, where: str) -> dict[str, object]:
     condition, first, second, choice = (row[name.format(slot)] for name in CHOICE)
     uid, separator, right = condition.rpartition("ans")
-    if not separator or right not in SIDES or uid not in {**PHENOMENON_OF, **OTHERS}:
+    if not separator or right not in OPTIONS or uid not in {**PHENOMENON_OF, **OTHERS}:
         raise UserError(
             f"{where}: the condition of item {slot} is {condition!r}; expected a paradigm, or "
             f"attnchk, and ans1 or ans2. {AGAIN}"
         )
     answer = choice[:1]
-    if answer not in SIDES and choice not in ("", "NA"):
+    if answer not in OPTIONS and choice not in ("", "NA"):
         raise UserError(
             f"{where}: choice {slot} is {choice!r}; expected 1. or 2. and a sentence, or nothing. "
             f"{AGAIN}"
@@ -186,7 +186,7 @@ def _rating(row: Mapping[str, str], slot: int, where: str) -> dict[str, object]:
     reason = None
     if row["AssignmentStatus"] == "Rejected":
         reason = REFUSED
-    elif answer not in SIDES:
+    elif answer not in OPTIONS:
         reason = UNANSWERED
     elif row["Answer.english"] != "1":
         reason = NO_ENGLISH if row["Answer.navtive"] == "1" else NO_SPEAKER
@@ -198,8 +198,8 @@ def _rating(row: Mapping[str, str], slot: int, where: str) -> dict[str, object]:
         "paradigm": ATTENTION if OTHERS.get(uid) == ATTENTION else uid,
         "good": good,
         "bad": bad,
-        "answer": int(answer) if answer in SIDES else None,
-        "correct": float(answer == right) if answer in SIDES else None,
+        "answer": int(answer) if answer in OPTIONS else None,
+        "correct": float(answer == right) if answer in OPTIONS else None,
         "excluded": reason,
         "published": reason in (None, NO_ENGLISH),
         "corrected": reason is None,
@@ -212,7 +212,7 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     The released summary is made from ``published`` ratings; ``corrected`` ones meet the text's
     criterion. The pairs of a paradigm are numbered in order of appearance.
     """
-    needed = (*FIELDS, *(name.format(slot) for slot in SLOTS for name in CHOICE))
+    needed = (*RATING_FIELDS, *(name.format(slot) for slot in SLOTS for name in CHOICE))
     with reading(responses, "BLiMP's released responses", "Retrieve them again."):
         lines = [*table_rows(responses, needed)]
     rows = [

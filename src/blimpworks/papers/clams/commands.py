@@ -17,11 +17,11 @@ from blimpworks.commands.options import (
 )
 from blimpworks.papers.clams.settings import ClamsOptions
 
-PAPER = "blimpworks.papers.clams"
+CLAMS = "blimpworks.papers.clams"
 
 
 @command(
-    calls=f"{PAPER}.items.build:count_sets", packages=shared.ARROW, notes="minimal_sets", cheap=True
+    calls=f"{CLAMS}.items.build:count_sets", packages=shared.ARROW, notes="minimal_sets", cheap=True
 )
 def count_sets(
     sets: list[LanguageFile] = argument(
@@ -37,7 +37,7 @@ def count_sets(
     """Count the minimal sets of the released evaluation sets, by the words that differ."""
 
 
-@command(calls=f"{PAPER}.items.build:build_items", packages=shared.ARROW, notes="pairs")
+@command(calls=f"{CLAMS}.items.build:build_items", packages=shared.ARROW, notes="pairs")
 def build_clams_items(
     sets: list[Path] = argument("Evaluation sets, called as paradigms."),
     lang: str = shared.LANG,
@@ -49,7 +49,7 @@ def build_clams_items(
     """Turn a language's evaluation sets into items with critical regions."""
 
 
-@command(calls=f"{PAPER}.morphology:build_morphology", packages=shared.ARROW, notes="languages")
+@command(calls=f"{CLAMS}.morphology:build_morphology", packages=shared.ARROW, notes="languages")
 def build_morphology(
     values: Path = argument("WALS's raw/value.csv."),
     elements: Path = option("WALS's raw/domainelement.csv."),
@@ -64,7 +64,7 @@ COMMON = option(
 )
 
 
-@command(f"{PAPER}.items.grammar.generator:generate_sets")
+@command(f"{CLAMS}.items.grammar.generator:generate_sets")
 def generate_sets(
     grammars: list[Path] = argument("Attribute-varying grammars."),
     output: list[Path] = option("File to write, one for each grammar."),

@@ -8,12 +8,10 @@ from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.parts import available
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.papers.clams.exhibits import SPECS
+from blimpworks.papers.clams.exhibits import BENCHMARK, SPECS
 from blimpworks.papers.clams.exhibits.facts import FACTS
 from blimpworks.papers.clams.items.sets import GRAMMAR, SET, expected_pairs, languages, our_grammars
 from blimpworks.papers.clams.settings import ClamsOptions, counts_one_more, methods_of
-
-BENCHMARK = "clams"
 
 
 def _options(campaign: Campaign) -> ClamsOptions:

@@ -22,7 +22,7 @@ from blimpworks.commands.options import (
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.records.job import Planned
 
-PAPER = "blimpworks.papers.lmentry"
+LMENTRY = "blimpworks.papers.lmentry"
 FRAMES = ("numpy", "pandas", "pyarrow")
 DECLARATIONS = option("Declarations of the tasks.")
 ANSWERED = argument(
@@ -31,7 +31,7 @@ ANSWERED = argument(
 
 
 @command(
-    f"{PAPER}.judging.judge:judge_answers",
+    f"{LMENTRY}.judging.judge:judge_answers",
     packages=("pyarrow", "google-re2", "num2words", "jamo"),
     cheap=True,
 )
@@ -56,7 +56,7 @@ def judge_answers(
             job.note(unjudged=library.judge_answers(table, answer_table, language, variant, target))
 
 
-@command(calls=f"{PAPER}.items.prompts:build_prompts", packages=("jamo", "pyarrow"))
+@command(calls=f"{LMENTRY}.items.prompts:build_prompts", packages=("jamo", "pyarrow"))
 def build_lmentry_items(
     files: list[Path] = argument("A language's resource files.", metavar="resources"),
     pack: Path = option("Its language pack."),
@@ -71,7 +71,7 @@ def build_lmentry_items(
     """Make the prompts of all tasks in a language from its annotated resources."""
 
 
-@command(calls=f"{PAPER}.items.prompts:count_prompts", packages=("jamo", "pyarrow"), cheap=True)
+@command(calls=f"{LMENTRY}.items.prompts:count_prompts", packages=("jamo", "pyarrow"), cheap=True)
 def count_lmentry_prompts(
     packs: list[Path] = argument("Language packs."),
     declarations: Path = DECLARATIONS,
@@ -90,7 +90,7 @@ def count_lmentry_prompts(
     """Count the prompts that the release's settings give each task and language."""
 
 
-@command(calls=f"{PAPER}.items.dialogues:build_dialogues", packages=("numpy", "pyarrow"))
+@command(calls=f"{LMENTRY}.items.dialogues:build_dialogues", packages=("numpy", "pyarrow"))
 def build_dialogues(
     practice: list[Path] = argument("Prompts with other arguments."),
     benchmark: list[Path] = option("The benchmark's prompts, to be left out.", "--items"),
@@ -102,7 +102,7 @@ def build_dialogues(
     """Make dialogues of Multi-LMentry's prompts, to train a model that follows instructions."""
 
 
-@command(calls=f"{PAPER}.verdicts:write_annotation_sheet", packages=FRAMES, notes="rows")
+@command(calls=f"{LMENTRY}.verdicts:write_annotation_sheet", packages=FRAMES, notes="rows")
 def annotation_sheet(
     lang: str = argument("Language, ISO 639-3."),
     prompts: Path = option("Prompts table of the language."),
@@ -122,13 +122,13 @@ def annotation_sheet(
     """Draw answers for people to judge, and write them as a sheet."""
 
 
-@command(recorded=f"{PAPER}.verdicts:measure_agreement", packages=shared.MODELLING, cheap=True)
+@command(recorded=f"{LMENTRY}.verdicts:measure_agreement", packages=shared.MODELLING, cheap=True)
 def read_annotations(
     sheets: list[Path] = argument("Filled sheets.", use=FILLED_IN),
     keys: list[Path] = option("Key of a sheet; repeatable.", "--key"),
     judgements: Path = option(
         "Directory of judgements, MODEL/LANG.parquet.",
-        use=Use(reads=lambda root, given: each_once(tables_below(root, given["models"]))),
+        use=Use(reads=lambda root, arguments: each_once(tables_below(root, arguments["models"]))),
     ),
     models: str = shared.EVALUATED,
     output: Path = shared.OUTPUT,
@@ -141,7 +141,7 @@ def read_annotations(
     return counts
 
 
-@command(calls=f"{PAPER}.verdicts:compare_verdicts", packages=FRAMES, cheap=True)
+@command(calls=f"{LMENTRY}.verdicts:compare_verdicts", packages=FRAMES, cheap=True)
 def compare_verdicts(
     results: Path = ANSWERED,
     models: str = shared.EVALUATED,

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 from blimpworks.files import read_cells
 
-HERE = Path(__file__).parent
+TASK_FOLDER = Path(__file__).parent
 BENCHMARK = "lmentry"
-_TASK_ROWS = read_cells(HERE / "tasks.tsv")
+_TASK_ROWS = read_cells(TASK_FOLDER / "tasks.tsv")
 TASKS = tuple(row["task"] for row in _TASK_ROWS)
 FIELDS = {row["task"]: frozenset(row["fields"].split()) for row in _TASK_ROWS}
 """Names in braces in a task's templates."""
 ORDERED = tuple(task for task, fields in FIELDS.items() if fields >= {"word1"} or fields >= {"n1"})
 """Tasks with two arguments, one of which is the answer."""
-_SUBSET_ROWS = read_cells(HERE / "subsets.tsv")
+_SUBSET_ROWS = read_cells(TASK_FOLDER / "subsets.tsv")
 SUBSETS = {row["task"]: tuple(row["subsets"].split()) for row in _SUBSET_ROWS}
 """Subsets of a task's arguments (Table 8)."""
 PARENTS = {f"{task}_{name}": task for task, names in SUBSETS.items() for name in names}
@@ -34,7 +34,7 @@ LETTERS: dict[str, Callable[[str, str], bool]] = {
     "ends_with_letter": str.endswith,
 }
 """Tasks on words with a letter, and their test of a word and letters."""
-ADJACENT = tuple((row["first"], row["second"]) for row in read_cells(HERE / "adjacent.tsv"))
+ADJACENT = tuple((row["first"], row["second"]) for row in read_cells(TASK_FOLDER / "adjacent.tsv"))
 """Pairs of tasks that robustness to adjacent tasks compares."""
 # As in analysis.accuracy, which is slow to import: formulas are looked up at every explain.
 WHOLE = "all"
@@ -75,7 +75,7 @@ LANGUAGES = {
 """Languages by ISO 639-3 code, in the order of Table 4."""
 TASK_TABLES = {table: lang for lang, language in LANGUAGES.items() for table in language.tables}
 TEMPLATE_TABLES = {f"table{number}": task for number, task in enumerate(TASKS, start=9)}
-TASK_NAMES = {row["task"]: row for row in read_cells(HERE / "task_names.tsv")}
+TASK_NAMES = {row["task"]: row for row in read_cells(TASK_FOLDER / "task_names.tsv")}
 """Tasks and subsets by key, in the order of the columns of Tables 34 to 51.
 
 head, subhead: heading of the column, in two lines; group: panel of the figure of artefacts, empty
@@ -88,7 +88,7 @@ PARTS = (tuple(HEADS)[:LAST_OF_FIRST], tuple(HEADS)[LAST_OF_FIRST:])
 """Tasks of a language's first and second table."""
 WEIGHT, DATA = "Open-Weight Multilingual Models", "Open-Data Multilingual Models"
 SPECIFIC = "Language-Specific Models"
-_MODEL_ROWS = read_cells(HERE / "model_names.tsv")
+_MODEL_ROWS = read_cells(TASK_FOLDER / "model_names.tsv")
 MODELS = {row["model"]: (row["name"], row["group"]) for row in _MODEL_ROWS}
 """Printed name and heading by a model's name in the catalogue."""
 AVERAGE = "average"

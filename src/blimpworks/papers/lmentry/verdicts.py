@@ -21,11 +21,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.analysis.accuracy import ALL, wilson
+from blimpworks.analysis.accuracy import wilson
 from blimpworks.annotation import spreadsheet
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import strip_reasoning
+from blimpworks.items import ALL
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.judging.judge import METHODS
 from blimpworks.papers.lmentry.settings import SheetOptions
@@ -34,7 +35,7 @@ from blimpworks.papers.lmentry.tasks import ALL_WORDS, ANY_WORDS, SUBJECTS, is_y
 from blimpworks.scoring.shards import OK
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, Evaluation, read_table, write_frame
 
-REASONS = {
+CAUSES = {
     "vacuous": "right by the published rules because no word of ASCII letters contradicts it",
     "script": "wrong by them because it has no word of ASCII letters",
     "case": "wrong by them because the answer is put in lower case and the key is not",
@@ -43,7 +44,7 @@ REASONS = {
     "other": "something else",
 }
 """Reasons for a changed verdict; the first that fits counts."""
-VACUOUS, SCRIPT, CASE, YES_NO, WORDING, OTHER = REASONS
+VACUOUS, SCRIPT, CASE, YES_NO, WORDING, OTHER = CAUSES
 FORM_COUNTS = {"cut": "cut", "echo": "echoes"}
 """Columns of judgements on an answer's form, and columns of their counts."""
 WORDING_RULES = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
@@ -78,7 +79,7 @@ def _both(path: Path) -> pd.DataFrame:
 
 
 def reasons(changed: pd.DataFrame) -> pd.Series:
-    """Return the reason for each changed verdict: the first key of ``REASONS`` that fits.
+    """Return the reason for each changed verdict: the first key of ``CAUSES`` that fits.
 
     Columns: phenomenon; correct_published, correct_corrected (they differ); rule_published,
     rule_corrected; text (the answer after the reasoning that the published rules remove); subject
@@ -125,7 +126,7 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     for column, count in FORM_COUNTS.items():
         flags = both[column].astype("Int32").groupby(both["phenomenon"])
         totals[count] = flags.sum().where(flags.count() == flags.size())
-    rows_of_reason = {ALL: both} | {name: changed[changed["reason"] == name] for name in REASONS}
+    rows_of_reason = {ALL: both} | {name: changed[changed["reason"] == name] for name in CAUSES}
     rows = []
     for reason, answers in rows_of_reason.items():
         by_task = answers.groupby("phenomenon")
@@ -148,7 +149,7 @@ def compare_verdicts(results: Sequence[Evaluation], output: Path) -> dict[str, A
 
 
 TASK, CORRECT = "task", "correct"
-COLUMNS = (spreadsheet.ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
+HEADER = (spreadsheet.ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
 
 
 def _gold(row: Mapping[Any, Any], pack: Pack | None) -> tuple[str, str]:
@@ -219,7 +220,7 @@ def write_annotation_sheet(
     golds, notes = zip(*(_gold(row, read) for row in drawn.to_dict("records")), strict=True)
     rows = sampled.rename(columns={"row": spreadsheet.ID, "phenomenon": TASK})
     rows = rows.assign(gold=golds, note=notes, **{CORRECT: ""})
-    spreadsheet.write_sheet(sheet, COLUMNS, rows[[*COLUMNS]].astype(str).to_dict("records"))
+    spreadsheet.write_sheet(sheet, HEADER, rows[[*HEADER]].astype(str).to_dict("records"))
     return len(rows)
 
 

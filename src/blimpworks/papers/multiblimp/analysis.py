@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.analysis import statistics
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.campaign.reference import FrequencyCodesRow
 from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import reading
 from blimpworks.files import BadLine, table_rows
+from blimpworks.items import ALL
 from blimpworks.judging.judge import Side, align_scores, critical_region, side_of
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import (
@@ -50,7 +50,7 @@ groups of resources. The three weights are least squares over its ten multilingu
 0.05 points. They are the shares of *pairs* (0.363, 0.406, 0.230) when *characters* rank the
 benchmark's languages. Documents, sentences or words, or no weighting by pairs, give others.
 """
-GROUPS = {"low": 0.6, "mid": 0.9, "high": 1.0}
+RESOURCE_GROUPS = {"low": 0.6, "mid": 0.9, "high": 1.0}
 """Share of the languages, the least frequent first, up to which each group reaches."""
 Counts = dict[str, int]
 
@@ -78,7 +78,7 @@ def read_totals(path: Path) -> dict[str, Counts]:
 
 def resource_group(rank: int, languages: int) -> str:
     """Return a language's resource group by its rank among ``languages`` (1: least frequent)."""
-    return next(name for name, share in GROUPS.items() if rank <= share * languages)
+    return next(name for name, share in RESOURCE_GROUPS.items() if rank <= share * languages)
 
 
 def frequencies(
@@ -211,7 +211,7 @@ def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
         p = float(2 * student.sf(abs(ratio), n - 2))
         values = (coefficient, deviation, ratio, p, coefficient - reach, coefficient + reach)
         rows.append(
-            {"term": term, **dict(zip(statistics.NAMES, values, strict=True)), "n": n, "r2": r2}
+            {"term": term, **dict(zip(statistics.ESTIMATES, values, strict=True)), "n": n, "r2": r2}
         )
     return rows
 
@@ -276,7 +276,7 @@ SUBWORDS, CONGRUENT, INCONGRUENT = "subword delta", "congruent attractors", "inc
 LOG_FREQUENCY = "log frequency"
 FACTORS = (DISTANCE, PERPLEXITY, LENGTH, SUBWORDS, CONGRUENT, INCONGRUENT, LOG_FREQUENCY)
 COVARIATES = ["distance", "attractors", "congruent_attractors"]
-COLUMNS = ["item_id", "lang", "phenomenon", *COVARIATES]
+ITEM_COLUMNS = ["item_id", "lang", "phenomenon", *COVARIATES]
 # Analyses of rows that are remarks, not estimates.
 COMPARED = "margin: reference"
 """Its term is the agreement type that the others are compared with."""
@@ -304,7 +304,7 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
     Length, in words between spaces, and perplexity, per token, are the grammatical sentence's. The
     subword delta is the tokens of the critical word's right form less those of its wrong form.
     """
-    frame = items.select(COLUMNS).to_pandas().astype({"lang": object, "phenomenon": object})
+    frame = items.select(ITEM_COLUMNS).to_pandas().astype({"lang": object, "phenomenon": object})
     good, bad = (side_of(items, scores, side) for side in ("good", "bad"))
     logprob = scores["logprob_good"].to_numpy()
     incongruent = frame["attractors"] - frame["congruent_attractors"]

@@ -25,8 +25,8 @@ ITEMS = "blimpworks.papers.multiblimp.items"
 ANALYSIS = "blimpworks.papers.multiblimp.analysis"
 STAGE = "Settings of this stage, as JSON."
 OPTIONS = settings(MultiblimpOptions, STAGE)
-LISTED = Use(records=lambda name, text: {name: text}, passes=lambda text, _: listed(text))
-SPECIAL = option("Treatments of its spelling, comma-separated.", use=LISTED)
+LIST_OF_NAMES = Use(records=lambda name, text: {name: text}, passes=lambda text, _: listed(text))
+SPECIAL = option("Treatments of its spelling, comma-separated.", use=LIST_OF_NAMES)
 FREQUENCIES = option("Frequencies table.", default=list)
 
 
@@ -108,7 +108,7 @@ def sample_items(
     output: Path = shared.OUTPUT,
     funnel: Path = shared.OUTPUT,
     lang: str = shared.LANG,
-    untested: str = option("Constructions kept untested (sv, sp).", use=LISTED),
+    untested: str = option("Constructions kept untested (sv, sp).", use=LIST_OF_NAMES),
     options: MultiblimpOptions = OPTIONS,
 ) -> None:
     """Draw the balanced set of items from all pairs."""

@@ -20,7 +20,7 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions, variant_of
 
 RELEASED_ITEMS = "multiblimp_data"
 """Kind of the sources that are released items, one file for each language."""
-PAIRS = 1240
+EXPECTED_PAIRS = 1240
 """Expected pairs of a language without a number in the paper: the mean of its 101 languages."""
 FREQUENCIES = "frequency"
 """Kind of the source of languages' frequencies."""
@@ -38,7 +38,7 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
 
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
     """Return the number of a language's pairs in the release, or the mean of all languages."""
-    return catalogue.languages[lang].paper_n or PAIRS
+    return catalogue.languages[lang].paper_n or EXPECTED_PAIRS
 
 
 def _options(campaign: Campaign) -> MultiblimpOptions:
@@ -248,5 +248,5 @@ PAPER = Paper(
     commands=("blimpworks.papers.multiblimp.commands",),
     rules="papers/multiblimp.smk",
     printed_accuracies="blimpworks.papers.multiblimp.published:accuracies",
-    names="blimpworks.papers.multiblimp.exhibits.measures:NAMES",
+    names="blimpworks.papers.multiblimp.exhibits.measures:PHENOMENON_NAMES",
 )

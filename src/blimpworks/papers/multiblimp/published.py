@@ -5,18 +5,18 @@ from collections.abc import Iterator, Sequence
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
-PAIRS = "n"
+PAIRS_COLUMN = "n"
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     """Yield accuracies over all pairs of a language. Raises UserError without their number."""
     table = [row for row in printed if row.exhibit == "table5"]
-    sizes = {row.row: row.value for row in table if row.column == PAIRS}
+    sizes = {row.row: row.value for row in table if row.column == PAIRS_COLUMN}
     for row in table:
-        if row.column == PAIRS or row.value is None:
+        if row.column == PAIRS_COLUMN or row.value is None:
             continue
         n = sizes.get(row.row)
-        expected = f"percent, and the number of pairs in column {PAIRS!r}"
+        expected = f"percent, and the number of pairs in column {PAIRS_COLUMN!r}"
         yield printed_accuracy(
             row, expected, valid=bool(n), model=row.column, lang=row.row, n=int(n or 0)
         )

@@ -22,6 +22,7 @@ from statsmodels.stats.multitest import multipletests
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.registry import TIES
 from blimpworks.errors import UserError
+from blimpworks.items import SIDES
 from blimpworks.judging.judge import align_scores, margins, side_of
 from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table, write_rows
@@ -151,12 +152,11 @@ def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
 # Lengths. UrBLiMP compares perplexities (section 3.1), which are means per token. After a deletion
 # the sentences have different numbers of tokens, and mean and sum need not agree.
 
-SIDES = ("good", "bad")
 BY_TOKEN, BY_SUM = "per_token", "full_sentence"
 DELETION = "deletion"
-LONGEST = 14
+LONGEST_EXAMPLE = 14
 """Most words of a sentence in the pair that is shown, if a pair is so short."""
-GROUPS = ("phenomenon", "paradigm", "change")
+GROUP_COLUMNS = ("phenomenon", "paradigm", "change")
 Item = dict[Any, Any]
 
 
@@ -165,8 +165,8 @@ def _decisions(
 ) -> pd.DataFrame:
     """Return the pairs that a model has judged, with margins [nats] by token and in sum."""
     good, bad = (side_of(items, scores, side) for side in SIDES)
-    pairs: pd.DataFrame = items.select(["item_id", *GROUPS, *SIDES]).to_pandas()
-    pairs = pairs.astype(dict.fromkeys(GROUPS, str))
+    pairs: pd.DataFrame = items.select(["item_id", *GROUP_COLUMNS, *SIDES]).to_pandas()
+    pairs = pairs.astype(dict.fromkeys(GROUP_COLUMNS, str))
     for name in (BY_TOKEN, BY_SUM):
         pairs[name] = margins(find_method(name), good, bad)[0]
         pairs[f"{name} right"] = np.where(pairs[name] == 0, tie, pairs[name] > 0)
@@ -194,7 +194,7 @@ def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None
             break
 
     def rank(pair: Item) -> tuple[object, ...]:
-        return len(pair["good"].split()) > LONGEST, -abs(pair[BY_TOKEN]), pair["item_id"]
+        return len(pair["good"].split()) > LONGEST_EXAMPLE, -abs(pair[BY_TOKEN]), pair["item_id"]
 
     return min(differing, key=rank, default=None)
 
@@ -246,7 +246,7 @@ def compare_lengths(
             )
         scores = align_scores(items, read_table(SCORES, evaluation.outputs), evaluation.outputs)
         pairs = _decisions(evaluation, items, scores, TIES[ties])
-        numbers = pairs.groupby([*GROUPS], sort=False).agg(
+        numbers = pairs.groupby([*GROUP_COLUMNS], sort=False).agg(
             n=("row", "size"),
             unequal=("unequal", "sum"),
             by_token=(f"{BY_TOKEN} right", "sum"),

@@ -7,10 +7,10 @@ from blimpworks.commands.declare import Use, command
 from blimpworks.commands.options import argument, option, settings, written
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 
-PAPER = "blimpworks.papers.urblimp"
+URBLIMP = "blimpworks.papers.urblimp"
 
 
-@command(calls=f"{PAPER}.items.build:build_items", packages=("lark", "pyarrow", "wordfreq"))
+@command(calls=f"{URBLIMP}.items.build:build_items", packages=("lark", "pyarrow", "wordfreq"))
 def build_urblimp_items(
     rules: Path = argument(
         "Directory of a language's pack and rules.",
@@ -29,9 +29,9 @@ def build_urblimp_items(
     """Make the pairs of UrBLiMP's paradigms in a language, by rules over its treebanks."""
 
 
-@command(calls=f"{PAPER}.analysis:compare_lengths", packages=shared.ARROW, cheap=True)
+@command(calls=f"{URBLIMP}.analysis:compare_lengths", packages=shared.ARROW, cheap=True)
 def compare_lengths(
-    results: Path = shared.JUDGED,
+    results: Path = shared.RESULTS,
     models: str = shared.EVALUATED,
     benchmark: str = shared.BENCHMARK,
     ties: str = option("What equal values count as."),

@@ -13,10 +13,10 @@ from blimpworks.papers.urblimp.exhibits import SPECS
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, PARADIGMS
 from blimpworks.papers.urblimp.settings import GUESSING, UrblimpOptions
 
-PAIRS = 9000
+EXPECTED_PAIRS = 9000
 """Expected pairs of Urdu. A part of UD_Urdu-UDTB with 1,087 sentences gives some 2,000 pairs; its
 training part has 4,043 sentences."""
-TEXT = "urblimp_text"
+TEXT_KIND = "urblimp_text"
 """Kind of the sources that are plain text for pairs."""
 
 
@@ -50,7 +50,7 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
     """Estimate the number of pairs of a language, which is assumed to have as many as Urdu."""
     most = _options(campaign).per_paradigm
-    return min(PAIRS, most * len(PARADIGMS)) if most else PAIRS
+    return min(EXPECTED_PAIRS, most * len(PARADIGMS)) if most else EXPECTED_PAIRS
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
@@ -82,7 +82,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
     rows: list[Pinned] = []
     for lang in languages(campaign, catalogue):
         rows += lexicon_sources(campaign, catalogue, lang)
-        rows += catalogue.sources_of(TEXT, lang)
+        rows += catalogue.sources_of(TEXT_KIND, lang)
     return rows
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pandas as pd
 from matplotlib.figure import Figure
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.items import ALL
 from blimpworks.tables import ACCURACIES
 from kablimp.formulas import PERCENT
 

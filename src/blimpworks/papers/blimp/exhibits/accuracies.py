@@ -10,11 +10,12 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL, wilson
+from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import Place, Tables, accuracy_cell, read_plain, where_of
+from blimpworks.items import ALL
 from blimpworks.papers.blimp.exhibits.formulas import common, pearson_interval
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import INDIVIDUAL, METHODS

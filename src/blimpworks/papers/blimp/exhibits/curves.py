@@ -10,12 +10,12 @@ from typing import Any
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.catalogue import size_name
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import PERPLEXITY, UNWEIGHTED, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed, row_cell
+from blimpworks.items import ALL
 from blimpworks.papers.blimp import analysis
 from blimpworks.papers.blimp.exhibits import accuracies as acc
 from blimpworks.papers.blimp.exhibits import describe
@@ -23,7 +23,7 @@ from blimpworks.papers.blimp.exhibits.formulas import EXTRAPOLATED
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, NAMES
 from blimpworks.tables import PERPLEXITIES, REGRESSIONS
 
-ROWS = {**NAMES, ALL: "Average"}
+TITLES = {**NAMES, ALL: "Average"}
 COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PINK, style.SKY)
 LINES: tuple[dict[str, Any], ...] = (
     {"marker": "o", "linestyle": "-"},
@@ -37,7 +37,7 @@ STYLES: dict[str, dict[str, Any]] = {
 STYLES[ALL] = {"color": style.GREY, "linewidth": 3.5, "alpha": 0.7, "zorder": 1}
 PRINTED_AT = {125_000: "0.125M", 1_000_000: "1M", 8_000_000: "8M", 64_000_000: "64M"}
 """Sizes with a printed perplexity (footnote 16), and their printed names."""
-PRINTED = {"blimp-txl-curve": "TXL", "blimp-lstm-curve": "LSTM"}
+PRINTED_CURVES = {"blimp-txl-curve": "TXL", "blimp-lstm-curve": "LSTM"}
 """Models with printed slopes, and their printed names."""
 COMPLETE = {"blimp-txl-curve": "transformer-xl-wt103", "blimp-lstm-curve": "lstm-gulordava"}
 """The same models trained on the complete text, with printed accuracies."""
@@ -84,7 +84,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
         for size, models in models_by_size.items():
             evaluated = [model for model in models if model in by_model.index]
             of_size = rows[rows["model"].isin(evaluated)]
-            for key, name in ROWS.items():
+            for key, name in TITLES.items():
                 inside = of_size[of_size["paradigm"].isin(acc.of_phenomenon(key))]
                 if not inside.empty:
                     cell_key = (name, f"{label}, {size_name(size)}")
@@ -107,7 +107,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
         axes.set_title(label, loc="left")
         axes.set_ylabel("accuracy (%)")
     grid.flat[-1].set_xlabel("tokens of training text")
-    handles = [Line2D([], [], label=ROWS[key], **look) for key, look in STYLES.items()]
+    handles = [Line2D([], [], label=TITLES[key], **look) for key, look in STYLES.items()]
     figure.legend(handles=handles, loc="outside right center", handlelength=3)
     return Exhibit(**describe("fig5"), cells=cells, figure=figure)
 
@@ -117,9 +117,9 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
 
 def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
     cells = []
-    of_curves = printed[(printed["exhibit"] == "text") & printed["row"].isin(PRINTED)]
+    of_curves = printed[(printed["exhibit"] == "text") & printed["row"].isin(PRINTED_CURVES)]
     for _, row in of_curves[of_curves["column"].str.startswith("slope ")].iterrows():
-        key, name = row["column"].removeprefix("slope "), PRINTED[row["row"]]
+        key, name = row["column"].removeprefix("slope "), PRINTED_CURVES[row["row"]]
         cells.append(printed_cell(row, (NAMES[key], f"printed {name} {SLOPE}")))
         if extrapolated:
             where = {
@@ -143,9 +143,9 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
     for model, (label, _) in curves.items():
         for _, term in table[table["model"] == model].iterrows():
             column = {analysis.DOUBLING: SLOPE, analysis.TO_HUMAN: TOKENS}.get(term["term"])
-            if column is None or term["analysis"] not in ROWS:
+            if column is None or term["analysis"] not in TITLES:
                 continue
-            value, cell_key = term["coefficient"], (ROWS[term["analysis"]], f"{label} {column}")
+            value, cell_key = term["coefficient"], (TITLES[term["analysis"]], f"{label} {column}")
             fields, text = {}, f"{value:.1f}"
             if column == SLOPE:
                 fields = {"n": int(term["n"]), "low": term["low"], "high": term["high"]}
@@ -154,7 +154,7 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
             cell = row_cell("regressions", term, keys, "coefficient", cell_key, text)
             slope_cells.append(replace(cell, **fields))
     slope_cells += _printed_slopes(printed, extrapolated=not measured)
-    order = [*ROWS.values()]
+    order = [*TITLES.values()]
     slope_cells.sort(key=lambda cell: order.index(cell.row))
 
     # Mean test perplexity of each size. The table has LSTMs only.

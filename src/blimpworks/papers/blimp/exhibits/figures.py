@@ -14,12 +14,12 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import Tables, read_plain, row_accuracy_cell, row_cell
+from blimpworks.items import ALL
 from blimpworks.papers.blimp import analysis
 from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import accuracies as acc
@@ -157,7 +157,7 @@ AXES = {
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LOGARITHMIC_FROM = 25
 """Ratio of largest to smallest perplexity above which its axis is logarithmic."""
-KEYS = ("model", "lang", "method", "factor", "bin")
+BIN_KEYS = ("model", "lang", "method", "factor", "bin")
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
@@ -183,10 +183,10 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     for _, row in rows.iterrows():
         line, column = f"{names[row['model']]}: {AXES[row['factor']]}", f"bin {row['bin'] + 1}"
         # Here halves are rounded to even digits; tables beside printed numbers round halves up.
-        where = {key: row[key] for key in KEYS}
+        where = {key: row[key] for key in BIN_KEYS}
         cells.append(row_accuracy_cell(row, (line, column), where, BINNED))
         text = f"{row['mean']:.4g}"
-        mean = row_cell(BINNED, row, KEYS, "mean", (line, f"{column}, mean"), text)
+        mean = row_cell(BINNED, row, BIN_KEYS, "mean", (line, f"{column}, mean"), text)
         cells.append(replace(mean, n=int(row["n"])))
 
     figure = style.new_figure(style.PAGE_INCHES, 4.4)

@@ -167,7 +167,7 @@ TIES_HALF = Formula(
     "100 × mean over paradigms of the share of margin > 0 + half that of margin = 0",
     partial(_deciding, tie=0.5),
 )
-JUDGED = Formula("number of rows with a margin", lambda rows: rows["margin"].notna().sum())
+MARGIN_COUNT = Formula("number of rows with a margin", lambda rows: rows["margin"].notna().sum())
 CHANGE = Formula("100 × (accuracy of the rerun − accuracy of the published run), means", _change)
 ASSIGNMENTS = Formula("number of assignments", lambda rows: rows["assignment"].nunique())
 WORKERS = Formula("number of workers", lambda rows: rows["worker"].nunique())

@@ -35,9 +35,9 @@ SUMMARISED = {SUMMARY: VARIANTS["published"], MAJORITIES[SUMMARY]: MAJORITIES["R
 FROM_PRINT = {PRINTED: [SUMMARY, *VARIANTS.values()], PRINTED_MAJORITY: [*MAJORITIES.values()]}
 """Columns of printed numbers, and the columns that should have the same numbers."""
 COUNTED, NUMBER = "Counted", "Number"
-ALL = "all paradigms"
+ALL_PARADIGMS = "all paradigms"
 DIFFERS = "Differs"
-REJECTED = tuple(uid for uid, reason in release.OTHERS.items() if reason == release.REJECTED)
+REJECTED_UIDS = tuple(uid for uid, reason in release.OTHERS.items() if reason == release.REJECTED)
 EXACT = 1e-6
 """Largest difference of equal numbers, in points: the summary has all digits."""
 COLUMNS = (
@@ -94,7 +94,7 @@ def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:
         "Assignments": (formulas.ASSIGNMENTS, {}),
         "Raters": (formulas.WORKERS, {}),
         "Ratings of pairs": (COUNT, pairs),
-        **{f"left out: {why}": (COUNT, pairs | {"excluded": why}) for why in release.REASONS},
+        **{f"left out: {why}": (COUNT, pairs | {"excluded": why}) for why in release.EXCLUSIONS},
         "Counted by the summary": (COUNT, pairs | {"published": True}),
         "Counted by the stated rule": (COUNT, pairs | {"corrected": True}),
         "Ratings of subject_island, in no result": (COUNT, {"phenomenon": release.UNVALIDATED}),
@@ -112,12 +112,12 @@ def _printed_numbers(tables: Tables) -> Iterator[tuple[PublishedRow, Cell]]:
     for _, number in printed[(printed["row"] == HUMAN) | (printed["column"] == HUMAN)].iterrows():
         row, column = PublishedRow.model_validate(number.to_dict()), PRINTED
         if row.exhibit == "table3":
-            key = ALL if row.column == "overall" else row.column
+            key = ALL_PARADIGMS if row.column == "overall" else row.column
         elif row.exhibit == "table4":
             # The paper prints some numbers in the row of another paradigm.
             key = paradigm_of(row)
         elif (row.exhibit, row.column) == ("text", "aggregate"):
-            key, column = ALL, PRINTED_MAJORITY
+            key, column = ALL_PARADIGMS, PRINTED_MAJORITY
         else:
             continue
         yield row, printed_cell(number, (key, column))
@@ -127,10 +127,10 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate human agreement by phenomenon and paradigm: printed, summary, and ratings."""
     ratings = read_plain(RATINGS, tables.get(RATED))
     summary = acc.read_released(tables, [release.INDIVIDUAL, release.MAJORITY], rejected=True)
-    paradigms_of_row: dict[str, Sequence[str]] = {ALL: [*PHENOMENON_OF]}
+    paradigms_of_row: dict[str, Sequence[str]] = {ALL_PARADIGMS: [*PHENOMENON_OF]}
     for phenomenon, paradigms in PARADIGMS.items():
         paradigms_of_row |= {phenomenon: paradigms} | {uid: [uid] for uid in paradigms}
-    paradigms_of_row |= {uid: [uid] for uid in REJECTED}
+    paradigms_of_row |= {uid: [uid] for uid in REJECTED_UIDS}
     rows: dict[str, Row] = {key: {} for key in paradigms_of_row}
     differences: dict[str, list[str]] = {key: [] for key in rows}
     half_units: dict[tuple[str, str], float] = {}
@@ -161,8 +161,8 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
             f"The ratings make the summary of {same} of {len(compared)} paradigms exactly. "
         )
     # Rows of a section: all phenomena, the paradigms of one phenomenon, or rejected paradigms.
-    groups = {"Phenomenon": {ALL: "all paradigms", **NAMES}}
-    for phenomenon, paradigms in (*PARADIGMS.items(), ("Rejected", REJECTED)):
+    groups = {"Phenomenon": {ALL_PARADIGMS: "all paradigms", **NAMES}}
+    for phenomenon, paradigms in (*PARADIGMS.items(), ("Rejected", REJECTED_UIDS)):
         groups[NAMES.get(phenomenon, phenomenon)] = {uid: uid for uid in paradigms}
     sections = []
     for title, names in groups.items():
@@ -191,7 +191,7 @@ TIE_HEADS = {
     WRONG: ("Ties wrong", "(published)"),
     HALF: ("Ties half", "(corrected)"),
 }
-MOST = 3
+MOST_PARADIGMS = 3
 """Number of paradigms that the table shows for each model: those with the most ties."""
 
 
@@ -199,13 +199,13 @@ def _tie_cells(
     judgements: pd.DataFrame, items: pd.DataFrame, row: str, where: dict[str, Any]
 ) -> Iterator[Cell]:
     rows = select_rows(judgements, where)
-    yield acc.formula_cell(rows, (row, PAIRS), formulas.JUDGED, "judgements", where)
+    yield acc.formula_cell(rows, (row, PAIRS), formulas.MARGIN_COUNT, "judgements", where)
     tied = where | {"margin": 0.0}
     yield acc.formula_cell(rows, (row, TIED), COUNT, "judgements", tied)
     judged = [uid for uid in PHENOMENON_OF if uid in {*rows["paradigm"]}]
     same = {"paradigm": where.get("paradigm", judged), "identical": True}
     yield acc.formula_cell(items, (row, SAME), COUNT, "items", same)
-    n = int(formulas.JUDGED(rows))
+    n = int(formulas.MARGIN_COUNT(rows))
     for column, formula in {WRONG: formulas.TIES_WRONG, HALF: formulas.TIES_HALF}.items():
         cell = acc.formula_cell(rows, (row, column), formula, "judgements", where, "{:.2f}")
         yield acc.with_interval(cell, n)
@@ -244,10 +244,10 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
         paradigms.sort(key=lambda uid: -counts.get(uid, 0))
         for number, uid in enumerate(paradigms):
             of_paradigm = _tie_cells(rows, items, f"{name}: {uid}", where | {"paradigm": uid})
-            cells += [replace(cell, printed=number < MOST) for cell in of_paradigm]
+            cells += [replace(cell, printed=number < MOST_PARADIGMS) for cell in of_paradigm]
     if not cells:
         raise UserError(
             "there are no judgements of English by the campaign's models; judge BLiMP's items."
         )
-    description = describe("ties", most=MOST, method=labels.method.replace("_", " "))
+    description = describe("ties", most=MOST_PARADIGMS, method=labels.method.replace("_", " "))
     return Exhibit(**description, cells=cells, heads=TIE_HEADS)

@@ -12,7 +12,6 @@ from itertools import product
 import pandas as pd
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import (
@@ -37,6 +36,7 @@ from blimpworks.exhibits.shared import (
     read_printed,
     row_accuracy_cell,
 )
+from blimpworks.items import ALL
 from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import accuracies as acc
 from blimpworks.papers.blimp.exhibits import describe, formulas
@@ -51,10 +51,10 @@ RELATED = {
     "filler_gap_islands": "Filler-gap/islands",
     "argument_structure": "Argument structure",
 }
-COLUMNS = {acc.OVERALL: ("", "Overall"), **blimp.PHENOMENA}
-HEADINGS = {key: " ".join(lines).strip() for key, lines in COLUMNS.items()}
+HEADING_LINES = {acc.OVERALL: ("", "Overall"), **blimp.PHENOMENA}
+HEADINGS = {key: " ".join(lines).strip() for key, lines in HEADING_LINES.items()}
 BY_PAIR = "Overall, by pair"
-HEADS = {HEADINGS[key]: lines for key, lines in COLUMNS.items()} | {
+HEADS = {HEADINGS[key]: lines for key, lines in HEADING_LINES.items()} | {
     BY_PAIR: ("Overall,", "by pair")
 }
 SHOULD_READ = "Should read"
@@ -205,7 +205,7 @@ RUNS = {"Published run": PUBLISHED_RUN, "Run of 2021": RERUN}
 CHANGED = "Change"
 LEAST = 0.05
 """Smallest change that is not shown as zero, in points."""
-MOST = 15
+MOST_PARADIGMS = 15
 """Number of paradigms that the table shows: those with the largest changes."""
 
 
@@ -249,15 +249,15 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
         change = (wide[RERUN] - wide[PUBLISHED_RUN]).abs().round(9)
         counts = (change > 0).groupby("model").sum()
         moved = ", ".join(f"{name} {counts[model]}" for model, name in names.items())
-        description = describe("erratum", moved=moved, most=MOST)
+        description = describe("erratum", moved=moved, most=MOST_PARADIGMS)
         change = change[change > 0].sort_values(ascending=False, kind="stable")
         shown_texts: dict[str, str] = {}
         for number, (model, uid) in enumerate(change.index):
             title = f"{names[model]}: {uid}"
             titles = [(title, column) for column in (*RUNS, CHANGED)]
             for cell in _compare_runs(acc.rows_of_model(rows, model, [uid]), *titles):
-                cells.append(replace(cell, printed=number < MOST))
-            shown_texts |= {title: title} if number < MOST else {}
+                cells.append(replace(cell, printed=number < MOST_PARADIGMS))
+            shown_texts |= {title: title} if number < MOST_PARADIGMS else {}
         sections.append(Section("What moved most", shown_texts, [*RUNS, CHANGED]))
     return Exhibit(**description, cells=cells, sections=sections, heads=HEADS, bold=wrong)
 

@@ -21,7 +21,7 @@ from blimpworks.tables import write_rows
 
 log = logging.getLogger(__name__)
 
-FIELDS = {"syntax/semantics": "syntax_semantics"}
+FIELD_SPELLINGS = {"syntax/semantics": "syntax_semantics"}
 """A spelling that occurs in some files, and the spelling of the other files."""
 Text = Annotated[str, Field(min_length=1)]
 Spans = tuple[tuple[int | None, int | None], tuple[int | None, int | None]]
@@ -144,7 +144,7 @@ def build_items(files: Sequence[Path], output: Path, pairs: int, most: int | Non
                 "file": path.name,
                 "sent_id": record.pairID,
                 "prefix_methods": [record.method] if record.method else [],
-                "field": FIELDS.get(record.field, record.field),
+                "field": FIELD_SPELLINGS.get(record.field, record.field),
                 "identical": good == bad,
                 "linguistics_term": record.linguistics_term,
                 "line": int(record.pairID) + 1,

@@ -256,7 +256,7 @@ class Scheme(Strict):
         return {key: text for key in keys if (text := getattr(self, key)) is not None}
 
 
-class Declaration(Strict):
+class Paradigm(Strict):
     """A paradigm: its fields in the released form, and the schemes of its pairs.
 
     If there is one scheme, its keys may be at the top.

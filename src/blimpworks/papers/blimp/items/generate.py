@@ -20,7 +20,7 @@ from blimpworks.papers.blimp.items.declarations import (
     PARTS,
     AnyDraw,
     Constituent,
-    Declaration,
+    Paradigm,
     Part,
     Scheme,
     part_of,
@@ -54,7 +54,7 @@ def _key_prefix(schemes: Sequence[Scheme], number: int) -> str:
     return f"one_of.{number}." if len(schemes) > 1 else ""
 
 
-def read_declaration(path: Path) -> Declaration:
+def read_declaration(path: Path) -> Paradigm:
     """Read a paradigm's declaration, a YAML file called after it.
 
     Raises UserError, naming file and key, for missing, unknown or malformed keys. It also does so
@@ -67,7 +67,7 @@ def read_declaration(path: Path) -> Declaration:
         gathered = {key: value for key, value in settings.items() if key not in scheme}
         gathered["one_of"] = [scheme]
     try:
-        declaration = Declaration.model_validate(gathered)
+        declaration = Paradigm.model_validate(gathered)
     except ValidationError as error:
         errors = error.errors()
         for problem in errors:
@@ -183,7 +183,7 @@ def _without_counterpart(draw: AnyDraw, scheme: Scheme, pools: Pools) -> list[st
     return []
 
 
-def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> None:
+def check_vocabulary(declaration: Paradigm, lexicon: Lexicon, path: Path) -> None:
     """Check the declaration in a file against a lexicon. Raises UserError."""
     pools = Pools(lexicon)
     vocabulary: dict[str, Collection[str]] = {
@@ -219,7 +219,7 @@ def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> 
 # Pairs
 
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
-PATIENCE = 2000
+MOST_FRUITLESS_DRAWS = 2000
 """Draws in a row without a new pair, after which a paradigm counts as exhausted."""
 Draws = Mapping[str, Constituent]
 
@@ -278,7 +278,7 @@ def make_sentence(template: str, drawn: Draws, scheme: Scheme, sounds: Sounds) -
 class Generator:
     """Generates the pairs of one paradigm."""
 
-    def __init__(self, path: Path, declaration: Declaration, lexicon: Lexicon, seed: int) -> None:
+    def __init__(self, path: Path, declaration: Paradigm, lexicon: Lexicon, seed: int) -> None:
         """Check the declaration. Random draws depend on ``seed`` and on the name of ``path``."""
         check_vocabulary(declaration, lexicon, path)
         self.path, self.uid, self.declaration, self.lexicon = path, path.stem, declaration, lexicon
@@ -343,12 +343,12 @@ class Generator:
                     raise Redraw("the acceptable sentences are drawn already")
             except Redraw as reason:
                 failures[str(reason)] += 1
-                if failures.total() > PATIENCE:
+                if failures.total() > MOST_FRUITLESS_DRAWS:
                     ((most, _),) = failures.most_common(1)
                     raise UserError(
-                        f"{self.path}: no new pair in {PATIENCE} draws, after {len(seen)} of "
-                        f"{count} ({most}); ask for fewer pairs, or widen the declaration or the "
-                        "lexicon."
+                        f"{self.path}: no new pair in {MOST_FRUITLESS_DRAWS} draws, after "
+                        f"{len(seen)} of {count} ({most}); ask for fewer pairs, or widen the "
+                        "declaration or the lexicon."
                     ) from reason
                 continue
             seen.add(pair.good.text)

@@ -13,12 +13,12 @@ from blimpworks.campaign.parts import is_usable
 from blimpworks.campaign.registry import tie_policy
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import LstmRecipe
+from blimpworks.papers.clams.exhibits import BENCHMARK
 from blimpworks.papers.clams.settings import ClamsOptions, methods_of, variant_of
 
-BENCHMARK = "clams"
 MONO, MULTI, BERT, MBERT = "mono", "multi", "bert", "mbert"
 """Series of models: LSTMs of one language and of all, masked models of one language and of all."""
-PRINTED = {
+PRINTED_MODELS = {
     MONO: "clams-lstm-mono",
     MULTI: "clams-lstm-multi",
     BERT: "bert-base-uncased",
@@ -35,14 +35,14 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
         ("masked", True): BERT,
         ("masked", False): MBERT,
     }
-    models_of_series: dict[str, dict[str, list[str]]] = {series: {} for series in PRINTED}
+    models_of_series: dict[str, dict[str, list[str]]] = {series: {} for series in PRINTED_MODELS}
     for name, row in catalogue.models.items():
         series = series_of.get((row.architecture, row.scope == "monolingual"))
         if series and (not row.papers or BENCHMARK in row.papers):
             models_of_series[series].setdefault(catalogue.row_of(name), []).append(name)
     # Models are seeds of one model only if they have the same row of the catalogue.
     return {
-        series: rows.get(PRINTED[series], next(iter(rows.values()), []))
+        series: rows.get(PRINTED_MODELS[series], next(iter(rows.values()), []))
         for series, rows in models_of_series.items()
     }
 

@@ -170,7 +170,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
 ENOUGH = 3
 """Fewest languages for a rank correlation."""
 RECOMPUTATION = Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
-FORMATS = {KINDS: ".0f", measures.LEAST: ".2f", measures.MOST: ".2f"}
+FORMATS = {KINDS: ".0f", measures.LEAST: ".2f", measures.GREATEST: ".2f"}
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
 EXPECTED = {
     "formula": ("", *FORMULAS),

@@ -23,7 +23,8 @@ from blimpworks.exhibits.formulas import (
     select_rows,
 )
 from blimpworks.exhibits.shared import Place, Tables, printed_cells, read_plain, read_printed
-from blimpworks.papers.clams.exhibits.facts import BENCHMARK, BERT, MBERT, MONO, MULTI, PRINTED
+from blimpworks.papers.clams.exhibits import BENCHMARK
+from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CAPITALS, CONSTRUCTIONS, construction_of
 from blimpworks.tables import ACCURACIES
@@ -149,11 +150,11 @@ def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
 
 CORRECT = column_mean("correct")
 COMPLEXITY = column_mean("value")
-JUDGED = Formula(
+PAIRS_PER_MODEL = Formula(
     "sum of n ÷ number of models", lambda rows: rows["n"].sum() / rows["model"].nunique()
 )
 LEAST = Formula("least accuracy", lambda rows: rows["accuracy"].min())
-MOST = Formula("greatest accuracy", lambda rows: rows["accuracy"].max())
+GREATEST = Formula("greatest accuracy", lambda rows: rows["accuracy"].max())
 GAIN = Formula("mean accuracy of the second phenomenon − of the first", _gain)
 PRINTED_GAIN = Formula("mean(Table 1 + Table 4) − Table 1's average", _printed_gain)
 LEAD = Formula("100 × least difference between first and second model of a language", _lead)
@@ -303,7 +304,7 @@ average = measure_by(mean_over(CONSTRUCTION), applies=lambda selection: selectio
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SeriesColumn:
     """A column of a table: a language and a series of models."""
 
     lang: str
@@ -323,14 +324,14 @@ class Column:
     @property
     def key(self) -> str:
         """Key of the printed numbers' column."""
-        return self.printed_key or f"{self.lang} {PRINTED[self.series]}"
+        return self.printed_key or f"{self.lang} {PRINTED_MODELS[self.series]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
     """A section of a table: constructions in rows, languages and models in columns."""
 
-    columns: Sequence[Column]
+    columns: Sequence[SeriesColumn]
     rows: Mapping[str, str] = field(default_factory=lambda: CONSTRUCTIONS)
     """Names of constructions (or paradigms) by key."""
     phenomenon: str | Sequence[str] = AGREEMENT
@@ -368,10 +369,10 @@ class Grid:
         return Section(self.title, {name: name for name in names}, columns)
 
 
-def columns_of(languages: Mapping[str, str], series_names: Iterable[str]) -> list[Column]:
+def columns_of(languages: Mapping[str, str], series_names: Iterable[str]) -> list[SeriesColumn]:
     """Make a column for each language (names by code) and series of models."""
     heads = product(languages.items(), series_names)
-    return [Column(lang, series, (name, HEADINGS[series])) for (lang, name), series in heads]
+    return [SeriesColumn(lang, series, (name, HEADINGS[series])) for (lang, name), series in heads]
 
 
 def grid_cells(
@@ -385,7 +386,7 @@ def grid_cells(
 
 
 def by_phenomenon(
-    columns: Sequence[Column], phenomena: Iterable[tuple[str, str, Mapping[str, str]]]
+    columns: Sequence[SeriesColumn], phenomena: Iterable[tuple[str, str, Mapping[str, str]]]
 ) -> list[Grid]:
     """Make a grid for each phenomenon; except for agreement, names of columns end in it."""
     grids = []

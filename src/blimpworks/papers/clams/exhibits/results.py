@@ -30,13 +30,13 @@ from blimpworks.exhibits.shared import (
     where_of,
 )
 from blimpworks.papers.clams.exhibits import describe, measures
-from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED
+from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
 from blimpworks.papers.clams.exhibits.measures import (
     AVERAGE,
     AVERAGE_KEY,
     RECOMPUTED_AVERAGE,
-    Column,
     Grid,
+    SeriesColumn,
 )
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, ENGLISH_SETS
@@ -60,11 +60,11 @@ def _printed_elsewhere(
 def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Make Table 2: accuracy of the multilingual masked model by construction and language."""
     languages = measures.shown_languages(labels)
-    grid = Grid([Column(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
+    grid = Grid([SeriesColumn(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
     cells, caption = measures.grid_cells([grid], "table2", tables, labels, measures.accuracy), ""
     if labels.source == "published":
         cells += _printed_elsewhere(
-            tables, "table3", grid, PRINTED[MBERT], "English, Table 3", stands_for=ENG
+            tables, "table3", grid, PRINTED_MODELS[MBERT], "English, Table 3", stands_for=ENG
         )
         caption = "As printed; the CSV file has the same English numbers from Table 3. "
     description = describe("table2", caption=caption, none="" if cells else NO_MASKED)
@@ -79,14 +79,14 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     accuracies = measures.read_accuracies(tables, labels)
     published = labels.source == "published"
     columns = measures.columns_of({ENG: ""}, (BERT, MBERT))
-    columns = [replace(column, printed_key=PRINTED[column.series]) for column in columns]
+    columns = [replace(column, printed_key=PRINTED_MODELS[column.series]) for column in columns]
     grids = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
     cells: list[Cell] = []
     for grid in grids:
         key = f"{grid.phenomenon} average"
         if published:
             cells += grid.printed(tables, "table3", {**grid.rows, key: AVERAGE})
-            multilingual_column = (ENG, "Multi, Table 2", PRINTED[MBERT])
+            multilingual_column = (ENG, "Multi, Table 2", PRINTED_MODELS[MBERT])
             cells += _printed_elsewhere(tables, "table2", grid, *multilingual_column)
             cells += grid.cells(accuracies, measures.average, {key: RECOMPUTED_AVERAGE})
             continue
@@ -228,7 +228,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
 
 def lstm_sets(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of minimal sets with words that the LSTMs know, in the form of Table 7."""
-    grid, measure = lstm_grid(labels), measures.measure_by(measures.JUDGED, ".0f")
+    grid, measure = lstm_grid(labels), measures.measure_by(measures.PAIRS_PER_MODEL, ".0f")
     cells = grid.cells(measures.read_accuracies(tables, labels), measure)
     return lstm_table(grid, describe("lstm_sets", trained=trained(labels)), cells, CONSTRUCTIONS)
 
@@ -345,7 +345,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     The published form has hidden cells with the sizes of the released sets.
     """
     languages = measures.shown_languages(labels).items()
-    grid = Grid([Column(lang, "", ("", name), lang) for lang, name in languages])
+    grid = Grid([SeriesColumn(lang, "", ("", name), lang) for lang, name in languages])
     cells: list[Cell] = []
     if labels.source == "published":
         cells, caption = grid.printed(tables, "table6"), "As printed."
@@ -377,12 +377,12 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
 def table7(tables: Tables, labels: Labels) -> Exhibit:
     """Make Table 7: minimal sets that masked models could score; published, also recomputed."""
     # The English model has a column in English only.
-    columns: list[Column] = []
+    columns: list[SeriesColumn] = []
     for lang, name in measures.shown_languages(labels).items():
         if lang == ENG:
             columns += measures.columns_of({lang: name}, (BERT, MBERT))
         else:
-            columns.append(Column(lang, MBERT, ("", name)))
+            columns.append(SeriesColumn(lang, MBERT, ("", name)))
     agreement, reflexives = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
     names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
     grids = [replace(agreement, rows=names), reflexives]
@@ -411,7 +411,7 @@ Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]
 """Rows, formula, source and filter of each number of a column, by construction."""
 
 
-def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: Column) -> Computed:
+def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: SeriesColumn) -> Computed:
     """Count the sets by the focus words that account for most numbers of a column."""
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
@@ -422,7 +422,7 @@ def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: Column) -> Co
     return {key: (sets, TOTAL, SETS, where) for key, where in filters.items()}
 
 
-def _from_share(printed: pd.DataFrame, column: Column) -> Computed:
+def _from_share(printed: pd.DataFrame, column: SeriesColumn) -> Computed:
     """Multiply Table 6's sets with the same predicates by the scored share of simple agreement."""
     values = printed.set_index(["exhibit", "row", "column"])["value"]
     used = values.get(("table7", SIMPLE, column.key))

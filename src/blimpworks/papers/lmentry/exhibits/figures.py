@@ -7,18 +7,18 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, of_row
 from blimpworks.exhibits.shared import Tables, formula_cell, read_printed
+from blimpworks.items import ALL
 from blimpworks.papers.lmentry.exhibits import common, describe
 from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean_over_models
 from blimpworks.papers.lmentry.tasks import DATA, LANGUAGES, MODELS, WEIGHT, task_name
 
 CLASSES = {"XS": (2.0, "< 2"), "S": (7.0, "2–7"), "M": (14.0, "7–14"), "L": (float("inf"), "≥ 14")}
 """Size classes: upper limit in billions of parameters, and range."""
-FEW = 5
+MOST_NAMED = 5
 """Most languages that a panel's title names."""
 PANELS = (("eng", "deu", "spa", "ita"), ("kor", "cat", "glg", "eus", "por"))
 COMPARED = ("eng", "por")
@@ -26,7 +26,7 @@ DARK, LIGHT = "#4D4D4D", "#B3B3B3"
 OPENNESS = {WEIGHT: ("open-weight", DARK), DATA: ("open-data", LIGHT)}
 """Name and shade of grey by openness; colours are for languages."""
 LINES = (*style.PALETTE, "#000000", "#8C510A")
-WIDTH = 6
+FEWEST_BARS = 6
 """Least number of bars that a panel of Figure 2 has room for, so that bars stay narrow."""
 
 
@@ -106,7 +106,8 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         axes.set(xlim=(-0.3, len(order) - 0.7), ylim=(0, 100))
         axes.set_xlabel("size class (billions of parameters)")
         style.label_ends(axes, ends, 5)
-        axes.set_title(", ".join(rows) if len(rows) <= FEW else f"{len(rows)} languages", size=7)
+        title = ", ".join(rows) if len(rows) <= MOST_NAMED else f"{len(rows)} languages"
+        axes.set_title(title, size=7)
     panels[0].set_ylabel("mean LMentry score (%)")
     return Exhibit(**describe("fig1", source=scores.origin), cells=cells, figure=figure)
 
@@ -152,7 +153,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         for label in axes.get_xticklabels():
             label.set(rotation_mode="anchor", size=style.SMALL)
         axes.grid(axis="x", visible=False)
-        axes.set(ylim=(0, 100), xlim=(-1, max(at, WIDTH)))
+        axes.set(ylim=(0, 100), xlim=(-1, max(at, FEWEST_BARS)))
     panels[0].set_ylabel("LMentry score (%)")
     drawn = [axes for axes in panels if axes.patches]
     if drawn:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, KINDS, TEXT, VALUES
+from blimpworks.exhibits.formulas import COUNT, KINDS, ROW_TEXT, VALUES
 from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
     EVERY,
@@ -52,7 +52,7 @@ from blimpworks.tables import PROMPTS, read_table
 SPACE = "␣"
 STRAY = re.compile(" {2,}|^ | $")
 """Superfluous spaces, which would be invisible on a page."""
-WORDS = ("w₁", "w₂", "w₃", "w₄", "w₅")
+WORD_COLUMNS = ("w₁", "w₂", "w₃", "w₄", "w₅")
 IN_PRINT = {"word1": "w₁", "word2": "w₂", "n1": "n₁", "n2": "n₂"}
 """Printed names of arguments, where they differ from the release's."""
 ENGLISH = "eng"
@@ -63,7 +63,7 @@ TEMPLATE, CORRECTED = "Template", "Corrected"
 
 def pack_cell(cell_key: tuple[str, str], text: str, lang: str, key: str, **more: Any) -> Cell:
     """Return a cell of a language pack's text; ``key`` is that of ``packs.read_texts``."""
-    return Cell(*cell_key, 1, text, TEXT, "packs", {"lang": lang, "key": key}, **more)
+    return Cell(*cell_key, 1, text, ROW_TEXT, "packs", {"lang": lang, "key": key}, **more)
 
 
 def unlike_print(cells: Sequence[Cell]) -> str:
@@ -108,7 +108,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
             answer = TASK_NAMES[task]["words"].format_map(json.loads(prompt["arguments"]))
         answers[name] = {ANSWER: str(answer)}
         where = {"benchmark": BENCHMARK, "lang": prompt["lang"], "item_id": prompt["item_id"]}
-        cells.append(Cell(name, EXAMPLE, 1, prompt["prompt"], TEXT, "items", where, n=1))
+        cells.append(Cell(name, EXAMPLE, 1, prompt["prompt"], ROW_TEXT, "items", where, n=1))
     lang = next(iter(first.values()))["lang"]
     return Exhibit(
         **describe("table1", language=language_name(lang, labels)),
@@ -150,12 +150,12 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
         # As in print, the template has names of arguments instead of braces.
         names = {name: IN_PRINT.get(name, name) for name in FIELDS[task]}
         if "words" in names:
-            names["words"] = row_of(pack, WORDS, task, number, corrected=corrected)
+            names["words"] = row_of(pack, WORD_COLUMNS, task, number, corrected=corrected)
         text = pack.template(task, number, corrected=corrected).format_map(names)
         text = STRAY.sub(lambda spaces: SPACE * len(spaces[0]), text)
         cell_key, stands_for = (row_name(lang, number), column), (str(number), lang)
         where = {"lang": lang, "key": f"{task}.{number}", "phenomenon": task}
-        cell = Cell(*cell_key, 1, text, TEXT, "packs", where)
+        cell = Cell(*cell_key, 1, text, ROW_TEXT, "packs", where)
         return cell if corrected else replace(cell, stands_for=stands_for)
 
     cells: list[Cell] = []

@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.exhibits import formulas as basic
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
@@ -21,6 +20,7 @@ from blimpworks.exhibits.shared import (
     read_printed,
     row_accuracy_cell,
 )
+from blimpworks.items import ALL
 from blimpworks.papers.lmentry.exhibits import common, describe, formulas
 from blimpworks.papers.lmentry.tasks import (
     AVERAGE,
@@ -188,10 +188,10 @@ def _published_scores(
 
 FILTERED_BY_POS = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
 """Languages that filter the words for ``starts_with_word`` by part of speech."""
-GROUPS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
+OPENNESS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
 """Heading in Table 3 and name in Table 6 of each group of models."""
 RANKED = ("eng", "ita")
-LISTED = 5
+TASKS_PER_END = 5
 """Number of tasks in Table 6 at either end of the ranking."""
 
 
@@ -243,7 +243,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     rows = common.read_accuracies(tables, labels)
     by_group = {
         (lang, group): [*_ranks(rows, lang, group, labels)]
-        for lang, group in product(RANKED, GROUPS)
+        for lang, group in product(RANKED, OPENNESS)
     }
     cells: list[Cell] = []
     if labels.source == "measured":
@@ -264,7 +264,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
         listed = {cell.stands_for for cell in cells}
         for ranks in by_group.values():
             cells += [cell for cell in ranks if cell.stands_for in listed]
-    columns = [f"{name} {end}" for _, name in GROUPS.values() for end in ("top 5", "bottom 5")]
+    columns = [f"{name} {end}" for _, name in OPENNESS.values() for end in ("top 5", "bottom 5")]
     heads = {column: (column.split()[0], column.partition(" ")[2]) for column in columns}
     text_key = "table6" if labels.source == "measured" else "table6_published"
     description = describe(text_key, judged=common.judged_by(labels))
@@ -273,7 +273,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
 
 def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterator[Cell]:
     """Yield hidden cells with the rank of each task of a language, by the models of a group."""
-    heading, name = GROUPS[group]
+    heading, name = OPENNESS[group]
     models = [model for model in common.models_of(rows) if common.group_of(model) == heading]
     selected = basic.select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
     tasks = common.tasks_of(selected).get(lang, [])
@@ -288,10 +288,10 @@ def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterato
 
 def _place(lang: str, group: str, rank: int, n: int, labels: Labels) -> tuple[str, str] | None:
     """Return row and column of a rank in Table 6; None for middle ranks, which are not listed."""
-    if LISTED < rank <= n - LISTED:
+    if TASKS_PER_END < rank <= n - TASKS_PER_END:
         return None
-    end, line = ("top 5", rank) if rank <= LISTED else ("bottom 5", rank - n + LISTED)
-    return f"{common.language_code(lang, labels)} {line}", f"{GROUPS[group][1]} {end}"
+    end, line = ("top 5", rank) if rank <= TASKS_PER_END else ("bottom 5", rank - n + TASKS_PER_END)
+    return f"{common.language_code(lang, labels)} {line}", f"{OPENNESS[group][1]} {end}"
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, Formula, select_rows, sum_of
 from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
 from blimpworks.exhibits.style import BLUE, COLUMN_INCHES, GREY, ORANGE, new_figure, say
+from blimpworks.items import ALL
 from blimpworks.papers.lmentry import verdicts
 from blimpworks.papers.lmentry.exhibits import describe, formulas
 from blimpworks.papers.lmentry.exhibits.common import (
@@ -33,7 +33,7 @@ LANGUAGE_OF = {"table52": "eng", "table53": "eus"}
 OVERALL, POOLED = "global accuracy", "all answers"
 AGREEMENT, KAPPA_HEAD = "Agreement (%)", "κ"
 COUNT = "Answers"
-ABSENT = "κ is not given where one side says the same of every answer."
+NOTE_ON_KAPPA = "κ is not given where one side says the same of every answer."
 
 
 def _cells(
@@ -108,7 +108,7 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         for row, sizes in answers.items()
     }
     key = "tables52_53" if cells else "tables52_53_empty"
-    description = describe(key, language=language, method=labels.method, absent=ABSENT)
+    description = describe(key, language=language, method=labels.method, absent=NOTE_ON_KAPPA)
     return Exhibit(**description, cells=cells, heads=heads, stub=stub)
 
 
@@ -143,7 +143,7 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
         sections.append(named_section("Annotators", names, [COUNT, AGREEMENT, KAPPA_HEAD]))
     cells = [*with_verdicts, *with_each_other]
     return Exhibit(
-        **describe("agreement", below=below, absent=ABSENT),
+        **describe("agreement", below=below, absent=NOTE_ON_KAPPA),
         cells=cells,
         # Number of answers that both judges of a row have judged.
         stub={cell.row: {COUNT: f"{cell.n:,}"} for cell in cells},
@@ -164,20 +164,20 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
         where["annotator"] = sorted(judged["annotator"])
         cells += _cells(judged, task_name(task), [*columns[lang]], where)
     return Exhibit(
-        **describe("agreement_tasks", method=labels.method, absent=ABSENT),
+        **describe("agreement_tasks", method=labels.method, absent=NOTE_ON_KAPPA),
         cells=cells,
         heads=dict(chain.from_iterable(heads.items() for heads in columns.values())),
     )
 
 
 ROUNDING_NOISE = 1e-9
-LISTED = 3
+MOST_CHANGED_TASKS = 3
 """Number of tasks of each language in the table: those with the largest changes."""
-COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
+VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Accuracy", PUBLISHED): (formulas.BY_PUBLISHED, ALL),
     ("Accuracy", CORRECTED): (formulas.BY_CORRECTED, ALL),
     ("Accuracy", "change"): (formulas.CHANGE, ALL),
-    ("Verdicts", "changed"): (formulas.CHANGED, [*verdicts.REASONS]),
+    ("Verdicts", "changed"): (formulas.CHANGED, [*verdicts.CAUSES]),
     ("No ASCII word", "right"): (formulas.SHARE_OF_CHANGE, verdicts.VACUOUS),
     ("No ASCII word", "wrong"): (formulas.SHARE_OF_CHANGE, verdicts.SCRIPT),
     ("Capital", "letters"): (formulas.SHARE_OF_CHANGE, verdicts.CASE),
@@ -198,7 +198,7 @@ MARKS: dict[str, dict[str, Any]] = {
     | {"linewidth": 1.3, "marker": "o"},
     "corrected rules": {"s": 10, "color": BLUE, "marker": "D"},
 }
-GROUPS = {"all tasks": TASKS} | {
+TASK_GROUPS = {"all tasks": TASKS} | {
     group: tuple(task for task in TASKS if TASK_NAMES[task]["group"] == group)
     for group in dict.fromkeys(TASK_NAMES[task]["group"] for task in TASKS)
 }
@@ -209,7 +209,7 @@ def _row(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) -> Iter
     """Yield a row's cells: accuracies by both methods, their difference, and its parts."""
     where = {"lang": lang, "model": models_of(rows), "phenomenon": [*tasks]}
     judged = rows[rows["phenomenon"].isin(tasks) & (rows["reason"] == ALL)]
-    for head, (formula, reason) in COLUMNS.items():
+    for head, (formula, reason) in VERDICT_COLUMNS.items():
         column = " ".join(head)
         if column in OPTIONAL and judged[OPTIONAL[column]].isna().any():
             continue
@@ -241,10 +241,10 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
             change = next(abs(cell.value) for cell in cells if cell.column == "Accuracy change")
             if change > ROUNDING_NOISE:
                 changes.append((change, cells))
-        for _, cells in sorted(changes, key=lambda change: -change[0])[:LISTED]:
+        for _, cells in sorted(changes, key=lambda change: -change[0])[:MOST_CHANGED_TASKS]:
             of_tasks += cells
     columns = {cell.column for cell in of_languages}
-    all_heads = {" ".join(head): head for head in COLUMNS}
+    all_heads = {" ".join(head): head for head in VERDICT_COLUMNS}
     heads = {name: h for name, h in all_heads.items() if name not in OPTIONAL or name in columns}
     sections = [named_section("Language", (cell.row for cell in of_languages), [*heads])]
     if of_tasks:
@@ -263,7 +263,7 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
     rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
     langs = languages_of(rows)
     cells = []
-    for group, members in GROUPS.items():
+    for group, members in TASK_GROUPS.items():
         for lang in langs:
             selected = rows[(rows["lang"] == lang) & rows["phenomenon"].isin(members)]
             tasks = [task for task in members if (selected["phenomenon"] == task).any()]
@@ -271,13 +271,13 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
                 continue
             where = {"lang": lang, "model": models_of(selected), "phenomenon": tasks, "reason": ALL}
             for method in VARIANTS:
-                formula, _ = COLUMNS["Accuracy", method]
+                formula, _ = VERDICT_COLUMNS["Accuracy", method]
                 cell_key = (language_name(lang, labels), f"{group}, {method}")
                 cells.append(formula_cell(selected, cell_key, formula, "verdicts", where, ".1f"))
     figure = new_figure(COLUMN_INCHES, 1.1 + 3 * (0.25 + 0.115 * len(langs)))
     panels = figure.subplots(3, 2, sharex=True, sharey=True)
     values = {(cell.row, cell.column): cell.value for cell in cells}
-    for axes, group in zip(panels.flat, GROUPS, strict=True):
+    for axes, group in zip(panels.flat, TASK_GROUPS, strict=True):
         if not cells:
             say(axes, "no verdicts")
             continue

@@ -47,14 +47,14 @@ class Pool:
     @classmethod
     def of(cls, rows: Iterable[Row]) -> "Pool":
         """Collect words and sentences from the arguments of prompts."""
-        words, sentences = set[str](), set[str]()
+        distinct, sentences = set[str](), set[str]()
         for row in rows:
             arguments = row["arguments"]
             if sentence := arguments.get("sentence"):
                 sentences.add(sentence)
-            words.update(arguments[name] for name in ("word", "query") if arguments.get(name))
-        words.update(word.strip(MARKS) for sentence in sentences for word in sentence.split())
-        vocabulary = [word for word in words if word.isalpha() and len(word) > 1]
+            distinct.update(arguments[name] for name in ("word", "query") if arguments.get(name))
+        distinct.update(word.strip(MARKS) for sentence in sentences for word in sentence.split())
+        vocabulary = [word for word in distinct if word.isalpha() and len(word) > 1]
         shortest_first = sorted(sentences, key=lambda sentence: (len(sentence), sentence))
         frames = [tuple(sentence.rstrip(".").split()) for sentence in shortest_first]
         frames = [frame for frame in frames if len(frame) > 2][:FRAMES]
@@ -161,7 +161,7 @@ QUOTED = 3
 """Number of the template with quoted one-word answers, so that forms of answers vary."""
 UNQUOTED = ("any_words_from_category", "all_words_from_category", "bigger_number", "smaller_number")
 """Tasks whose answers are never quoted."""
-FIELDS = ("lang", "phenomenon", "template", "prompt", "answer", "arguments")
+PROMPT_COLUMNS = ("lang", "phenomenon", "template", "prompt", "answer", "arguments")
 
 
 def make_dialogues(
@@ -223,7 +223,7 @@ def build_dialogues(
     prompts = written = 0
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as file:
         for path in practice:
-            rows = read_table(PROMPTS, path, FIELDS).to_pylist()
+            rows = read_table(PROMPTS, path, PROMPT_COLUMNS).to_pylist()
             for row in rows:
                 row["arguments"] = json.loads(row["arguments"])
             if missing := {row["lang"] for row in rows} - {*systems}:

@@ -182,7 +182,7 @@ def read_pack(path: Path) -> Pack:
 ALL = "all"
 
 
-class Declaration(Strict):
+class Sampling(Strict):
     """Settings for the arguments of one task or subset, in one language and variant."""
 
     sampler: Literal[
@@ -299,7 +299,7 @@ def read_declarations(path: Path) -> Declarations:
 
 def declaration_of(
     declared: Declarations, name: str, lang: str, variant: Variant, path: Path | str = "tasks.yaml"
-) -> Declaration:
+) -> Sampling:
     """Return the declaration of a task or subset in a language. Raises UserError."""
     merged: dict[str, Any] = {}
     levels = [declared.tasks[task_of(name)], declared.subsets.get(name, {})]
@@ -313,7 +313,7 @@ def declaration_of(
             for decision in declared.decisions.values():
                 merged |= decision.tasks.get(key, {})
     try:
-        return Declaration.model_validate(merged)
+        return Sampling.model_validate(merged)
     except ValidationError as error:
         where = f"{path}: {name}" + (f" ({lang})" if lang else "")
         raise UserError(complaints(error.errors(), merged, where)) from error

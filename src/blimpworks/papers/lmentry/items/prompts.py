@@ -15,9 +15,9 @@ from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id
 from blimpworks.papers.lmentry.items.languages import category_name
 from blimpworks.papers.lmentry.items.packs import (
-    Declaration,
     Declarations,
     Pack,
+    Sampling,
     declaration_of,
     read_declarations,
     read_pack,
@@ -66,14 +66,14 @@ def names_of(pack: Pack) -> list[str]:
     return [name for name in (*TASKS, *PARENTS) if task_of(name) in pack.templates]
 
 
-def _settings_number(task: Declaration) -> int | None:
+def _settings_number(task: Sampling) -> int | None:
     """Return the number of a template's prompts by the settings; None for all possible ones."""
     if task.nominal == "drawn":
         return None if task.sampler in EXHAUSTIVE else task.size
     return None if task.nominal == "made" else task.nominal
 
 
-def nominal_of(task: Declaration, available: int, kept: int) -> int:
+def nominal_of(task: Sampling, available: int, kept: int) -> int:
     """Return the number of a template's prompts by the settings, in proportion to kept ones."""
     number = _settings_number(task)
     if number is None:

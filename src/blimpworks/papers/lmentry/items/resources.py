@@ -37,7 +37,7 @@ Words = Mapping[str, Mapping[str, Any]]
 class Resources:
     """The resources of one language."""
 
-    words: Words
+    lexicon: Words
     categories: Groups
     """Words of all parts of speech by category."""
     nouns: Groups
@@ -64,7 +64,7 @@ def read_resources(files: Sequence[Path]) -> Resources:
             )
     forms = [_words(named[name]) for name in FORMS if name in named]
     return Resources(
-        words=_words(named[WORDS]),
+        lexicon=_words(named[WORDS]),
         categories=_groups(named[categories]),
         nouns=_groups(named[nouns]),
         rhymes=_groups(named[RHYMES]),
@@ -141,7 +141,7 @@ def cleaned(resources: Resources) -> Resources:
         homophones.append(pair | {name: w for name, w in unlike.items() if w not in pair.values()})
     return replace(
         resources,
-        words=words_of(resources.words),
+        lexicon=words_of(resources.lexicon),
         forms=words_of(resources.forms),
         categories=groups_of(resources.categories),
         nouns=groups_of(resources.nouns),

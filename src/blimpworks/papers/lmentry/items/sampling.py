@@ -17,16 +17,16 @@ from string import ascii_lowercase
 from typing import Any
 
 from blimpworks.papers.lmentry.items.languages import Alphabet, spell
-from blimpworks.papers.lmentry.items.packs import Declaration, Pack
+from blimpworks.papers.lmentry.items.packs import Pack, Sampling
 from blimpworks.papers.lmentry.items.resources import UNLIKE, Groups, Resources, Words
 
 Arguments = dict[str, Any]
 """Values for a prompt and its judge, by the release's names."""
 Draws = Iterator[tuple[Hashable, Arguments] | None]
 """Endless draws: the identity and the arguments of each; None for an unusable draw."""
-PATIENCE = 20_000
+MOST_FRUITLESS_DRAWS = 20_000
 """Number of draws without a new result after which drawing ends."""
-LISTED = 5
+LIST_LENGTH = 5
 NUMBERS = range(10, 1000)
 FAR = 13
 """Smallest distance of first letters that are far apart (half of the Latin alphabet)."""
@@ -38,7 +38,7 @@ class Source:
 
     resources: Resources
     pack: Pack
-    task: Declaration
+    task: Sampling
 
     @cached_property
     def alphabet(self) -> Alphabet:
@@ -48,7 +48,7 @@ class Source:
     @property
     def annotated(self) -> Words:
         """Words of the task's resource, with their annotation."""
-        return self.resources.forms if self.task.resource == "forms" else self.resources.words
+        return self.resources.forms if self.task.resource == "forms" else self.resources.lexicon
 
     @cached_property
     def words(self) -> list[str]:
@@ -164,11 +164,11 @@ def draw_associated(source: Source, rng: Random) -> Draws:
                 [word for word in answers if word not in distractors_pool],
                 [word for word in distractors_pool if word not in answers],
             )
-            if not answers or len(distractors_pool) < LISTED - 1:
+            if not answers or len(distractors_pool) < LIST_LENGTH - 1:
                 yield None
                 continue
         answer = rng.choice(answers)
-        number = rng.choice((LISTED - 1,))  # the release draws here too
+        number = rng.choice((LIST_LENGTH - 1,))  # the release draws here too
         distractors = rng.sample(distractors_pool, number)
         index = rng.choice(range(number + 1))
         category = distractor_group if task.opposite else answer_group
@@ -195,7 +195,7 @@ def draw_category(source: Source, rng: Random) -> Draws:
     while True:
         category = rng.choice(names)
         strangers = rng.choice(task.distractors)
-        number = rng.choice((LISTED,))  # the release draws here too
+        number = rng.choice((LIST_LENGTH,))  # the release draws here too
         category_words = rng.sample(groups[category], number - strangers)
         distractors, positions = [], []
         if strangers:
@@ -416,6 +416,6 @@ def draw(source: Source, seed: int) -> list[Arguments]:
         else:
             different[candidate[0]] = candidate[1]
             fruitless = 0
-        if len(different) == source.task.size or fruitless == PATIENCE:
+        if len(different) == source.task.size or fruitless == MOST_FRUITLESS_DRAWS:
             break
     return [*different.values()]

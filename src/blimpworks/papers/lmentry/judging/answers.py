@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 
 import re2
 
-NAMES = (
+ROLE_NAMES = (
     *("answer", "distractor", "query", "word", "letter", "sentence", "category", "other"),
     *("answer_ergative", "answer_comitative", "answer_genitive"),
     *("query_ergative", "query_comitative", "query_genitive"),
     *("category_absolutive", "category_comitative", "answer_rewritten", "distractor_rewritten"),
     *(f"listed{number}" for number in range(1, 6)),
 )
-LISTED = tuple(name for name in NAMES if name.startswith("listed"))
-ROLE = {name: chr(0xE000 + number) for number, name in enumerate(NAMES)}
+LISTED_ROLES = tuple(name for name in ROLE_NAMES if name.startswith("listed"))
+ROLE = {name: chr(0xE000 + number) for number, name in enumerate(ROLE_NAMES)}
 """Private-use character of each role.
 
 other: a word of a list that is not the answer; with a case: the declined argument in published
@@ -37,12 +37,12 @@ listed: words of a list, by position.
 """
 INFLECTED = {
     name: tuple(name.split("_"))
-    for name in NAMES
+    for name in ROLE_NAMES
     if "_" in name and not name.endswith("_rewritten")
 }
 """Argument and case of each declined role."""
 ANY_ROLE = "".join(ROLE.values())
-HIDDEN = chr(0xE000 + len(NAMES))
+HIDDEN = chr(0xE000 + len(ROLE_NAMES))
 """Character in place of a word that looks like an argument but is not one."""
 EITHER = f"[{ROLE['answer']}{ROLE['distractor']}]"
 CLASSES = dict.fromkeys(("word1", "word2", "n1", "n2"), EITHER)
@@ -139,14 +139,14 @@ def mask(text: str, named: Iterable[Argument], marks: str, particles: tuple[str,
 
 _FIRST = 0xE100
 CLOSE = {role: chr(_FIRST + number) for number, role in enumerate(ROLE.values())}
-OPEN = {role: chr(_FIRST + len(NAMES) + number) for number, role in enumerate(ROLE.values())}
+OPEN = {role: chr(_FIRST + len(ROLE_NAMES) + number) for number, role in enumerate(ROLE.values())}
 """Brackets (CLOSE and OPEN) by a role's character; sorted, closing brackets come first."""
-BRACKETS = f"{CLOSE[ROLE[NAMES[0]]]}-{OPEN[ROLE[NAMES[-1]]]}"
+BRACKETS = f"{CLOSE[ROLE[ROLE_NAMES[0]]]}-{OPEN[ROLE[ROLE_NAMES[-1]]]}"
 PASSED = f"[{BRACKETS}]*"
 """Expression of any brackets, which patterns allow everywhere."""
 SPACE = rf"(?:[^a-z0-9{BRACKETS}]{PASSED})"
 """Expression of the release's space between words."""
-_UNBOUNDED = {ROLE[name] for name in ("sentence", *LISTED)}
+_UNBOUNDED = {ROLE[name] for name in ("sentence", *LISTED_ROLES)}
 
 
 @lru_cache(maxsize=1024)
@@ -203,7 +203,7 @@ def bracketed(
                 empty.append((start, opening + CLOSE[argument.role]))
     if not edges and not empty:
         return text
-    closing = [(end, chr(ord(opening) - len(NAMES))) for (_, opening), end in edges.items()]
+    closing = [(end, chr(ord(opening) - len(ROLE_NAMES))) for (_, opening), end in edges.items()]
     fragments, done = [], 0
     for position, bracket in sorted([*edges, *closing, *empty]):
         fragments += [text[done:position], bracket]

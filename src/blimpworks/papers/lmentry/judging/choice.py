@@ -77,7 +77,7 @@ def arguments_of(arguments: Arguments, variant: str) -> list[Argument]:
         if "category" in arguments and "answer_index" in arguments:
             index = int(arguments["answer_index"])
             listed = [*listed[:index], arguments["answer"], *listed[index:]]
-        word_roles = [ROLE[name] for name in answers.LISTED]
+        word_roles = [ROLE[name] for name in answers.LISTED_ROLES]
     pairs = zip(listed, word_roles, strict=False)
     named += (Argument(lower(str(word)), role) for word, role in pairs)
     # In the release a word such as "a?" is an expression that matches an empty text.

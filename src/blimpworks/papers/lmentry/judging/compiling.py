@@ -289,7 +289,7 @@ def _bracketed(
     joined = f"(?:{_translate(declared.conjunction, {'~': PASSED})}{SPACE}+)?"
     either = f"(?:{between(ROLE['answer'])}|{between(ROLE['distractor'])})"
     if published:
-        *before, last = [f"{between(ROLE[name])}{PASSED}{SPACE}+" for name in answers.LISTED]
+        *before, last = [f"{between(ROLE[name])}{PASSED}{SPACE}+" for name in answers.LISTED_ROLES]
         listed = "".join([f"{PASSED}{SPACE}*", *before, joined, last])
     else:
         named = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"

@@ -33,7 +33,7 @@ WORD_ROLE = answers.ROLE["word"]
 MARKS = r"[\"'.,]*"
 BREAK = rf"[^a-z0-9{WORD_ROLE}]"
 """The release's space between words."""
-WORDS = rf"[\pL\pN](?:{answers.PASSED}[\pL\pN])+"
+LONGER_WORD = rf"[\pL\pN](?:{answers.PASSED}[\pL\pN])+"
 _LABEL = re.compile(r"[^\W_]{1,2}:")
 _LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")
 
@@ -137,7 +137,7 @@ class EdgeJudge:
             valid_words.append(WORD_ROLE)
         marks = MARKS.replace("]", f"{answers.BRACKETS}]")
         word = introduced(declared.article.get("word", "{}"), f"{marks}{role}{marks}", expressions)
-        valid = f"{answers.PASSED}(?:{'|'.join([*valid_words, WORDS])})"
+        valid = f"{answers.PASSED}(?:{'|'.join([*valid_words, LONGER_WORD])})"
         if self._first:
             text = f"{answers.PASSED}{gap}*{word}{gap}+{valid}[^\n]*"
         else:

@@ -6,7 +6,6 @@ from blimpworks.campaign.paper import read_specs
 from blimpworks.exhibits.descriptions import Descriptions
 
 BENCHMARK = "multiblimp"
-HERE = Path(__file__)
-describe = Descriptions(HERE.with_name("descriptions.yaml"))
-SPECS = read_specs(HERE.with_name("specs.tsv"), BENCHMARK, __package__)
+describe = Descriptions(Path(__file__).with_name("descriptions.yaml"))
+SPECS = read_specs(Path(__file__).with_name("specs.tsv"), BENCHMARK, __package__)
 """Exhibits in the order of the paper; those that it lacks are last."""

@@ -28,7 +28,7 @@ from blimpworks.papers.multiblimp.exhibits.measures import (
     CERTAIN,
     ENOUGH_PAIRS,
     FEATURES,
-    LANGUAGES,
+    LANGUAGE_COUNT,
     ratio,
     share,
 )
@@ -138,7 +138,7 @@ TOTALS = tuple(f"Total {order}" for order in COUNTED_ORDERS)
 CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
 """Names of constructions in Table 2."""
 HEADINGS = {name.upper(): values for name, values in FEATURES.values()}
-ROWS = {
+SECTION_ROWS = {
     f"{code}{sign}": (name.upper(), construction)
     for (sign, (name, _)), (code, construction) in product(FEATURES.items(), CONSTRUCTIONS.items())
 }
@@ -151,7 +151,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     The last row counts languages with any pairs.
     """
     cells: list[Cell] = []
-    names = {key: " ".join(pair) for key, pair in ROWS.items()}
+    names = {key: " ".join(pair) for key, pair in SECTION_ROWS.items()}
     if labels.source == "published":
         printed = read_printed(tables, exhibit="table2")
         present, totals, caption = {*printed["row"]}, ["TOTAL"], "As the paper prints it: languages"
@@ -165,18 +165,18 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         columns = ["lang", "phenomenon", "grammatical", "order", "label"]
         pairs = read_plain(ITEMS, tables["items"], columns)
         present, totals = {*pairs["phenomenon"]}, ["TOTAL", "TOTAL, any pairs"]
-        for key, (feature, _) in ROWS.items():
+        for key, (feature, _) in SECTION_ROWS.items():
             if key in present:
                 of_phenomenon, where = pairs[pairs["phenomenon"] == key], {"phenomenon": key}
                 cell_key = (names[key], key)
-                cells += _sizes(of_phenomenon, cell_key, HEADINGS[feature], LANGUAGES, where)
-        for total, formula in zip(totals, (LANGUAGES, KINDS), strict=True):
+                cells += _sizes(of_phenomenon, cell_key, HEADINGS[feature], LANGUAGE_COUNT, where)
+        for total, formula in zip(totals, (LANGUAGE_COUNT, KINDS), strict=True):
             cells += _sizes(pairs, (total, total), (), formula, {})
         caption = f"Number of the campaign's {len(labels.languages)} languages"
     sections = []
     for heading, values in HEADINGS.items():
-        keys = [key for key in ROWS if key in present and ROWS[key][0] == heading]
-        rows = {names[key]: ROWS[key][1] for key in keys}
+        keys = [key for key in SECTION_ROWS if key in present and SECTION_ROWS[key][0] == heading]
+        rows = {names[key]: SECTION_ROWS[key][1] for key in keys}
         if rows:
             of_values = [f"{value} {order}" for value in values for order in COUNTED_ORDERS["BOTH"]]
             sections.append(Section(heading, rows, [*of_values, *TOTALS]))
@@ -288,7 +288,7 @@ def funnel(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-ALL = "All"
+ALL_LANGUAGES = "All"
 COUNTED = (("Pairs", "pairs", "pairs"), ("Items", "sampling", "items"))
 """Column, first word of the funnel's stages, and the reason under which kept pairs are counted."""
 
@@ -305,7 +305,7 @@ def regeneration(tables: Tables, labels: Labels) -> Exhibit:
     stub: dict[str, dict[str, str]] = {}
     remarks: dict[str, dict[str, str]] = {}
     matching = 0
-    for lang, name in [*labels.languages.items(), ("", ALL)]:
+    for lang, name in [*labels.languages.items(), ("", ALL_LANGUAGES)]:
         n = published.get(lang) if lang else sum(published.values())
         for column, first_word, reason in COUNTED:
             of_reason = funnel["stage"][funnel["reason"] == reason].unique()

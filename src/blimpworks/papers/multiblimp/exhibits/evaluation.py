@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.statistics import EXACT_BELOW
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, QUOTIENT, Formula, of_row, select_rows
@@ -31,15 +30,16 @@ from blimpworks.exhibits.shared import (
     read_printed,
     row_cell,
 )
+from blimpworks.items import ALL
 from blimpworks.papers.multiblimp.analysis import CHAT, SIZE, why_no_size
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.measures import (
+    AGREEMENT_TYPES,
     DIFFERENCE,
     ENOUGH_PAIRS,
-    LANGUAGES,
+    LANGUAGE_COUNT,
     LEAD_BELOW,
     LEADS,
-    PHENOMENA,
     accuracy_cell,
     leads,
     read_accuracies,
@@ -55,20 +55,20 @@ from blimpworks.tables import COMPARISONS, ITEMS, REGRESSIONS, read_table
 RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}
 SUBSETS = {"goldfish": "GF", "aya": "Aya", "eurollm": "EU"}
 BEST = "#best"
-HEADS = (
-    {name: (construction, feature[0]) for name, (construction, feature) in PHENOMENA.items()}
+TABLE3_HEADS = (
+    {name: (construction, feature[0]) for name, (construction, feature) in AGREEMENT_TYPES.items()}
     | {name: ("Resources", head) for name, head in RESOURCES.items()}
     | {name: ("Language subset", head) for name, head in SUBSETS.items()}
     | {"eng": ("Language subset", "Eng"), ALL: ("Language subset", "All"), "best": ("", BEST)}
 )
-PAIRS = {"low": 44_077, "mid": 49_294, "high": 27_934}
+GROUP_SIZES = {"low": 44_077, "mid": 49_294, "high": 27_934}
 """Pairs of each resource group: the release's, by languages ranked by GlotCC's characters.
 
 They are not fitted to Table 3; a fit gives nearly the same shares.
 """
 SOME_LANGUAGES = {"goldfish"}
 """Models that exist for some languages only."""
-NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in HEADS.items()}
+TABLE3_NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in TABLE3_HEADS.items()}
 """Names of Table 3's columns, by key."""
 
 
@@ -85,7 +85,7 @@ def _columns(tables: Tables, labels: Labels) -> dict[str, tuple[str, list[str]]]
     rows = read_plain(FREQUENCIES, tables.get("frequencies"))
     groups = {name: list(rows["lang"][rows["resources"] == name]) for name in RESOURCES}
     groups |= {name: labels.facts["groups"][name] for name in SUBSETS}
-    columns = {phenomenon: (phenomenon, languages) for phenomenon in PHENOMENA}
+    columns = {phenomenon: (phenomenon, languages) for phenomenon in AGREEMENT_TYPES}
     columns |= {name: (ALL, inside) for name, inside in groups.items()}
     return columns | {"eng": (ALL, ["eng"]), ALL: (ALL, languages)}
 
@@ -99,12 +99,12 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     for model, (key, (phenomenon, languages)) in product(models, columns.items()):
         judged = select_rows(rows, {"model": model, "phenomenon": phenomenon, "lang": languages})
         if len(judged):
-            cell_key, stands_for = (labels.models[model], NAMES[key]), (model, key)
+            cell_key, stands_for = (labels.models[model], TABLE3_NAMES[key]), (model, key)
             computed += [
                 accuracy_cell(judged, cell_key, labels, mean=key != "eng", stands_for=stands_for),
-                unweighted_cell(judged, (labels.models[model], f"{NAMES[key]}, mean")),
+                unweighted_cell(judged, (labels.models[model], f"{TABLE3_NAMES[key]}, mean")),
             ]
-    heads = {NAMES[key]: head for key, head in HEADS.items()}
+    heads = {TABLE3_NAMES[key]: head for key, head in TABLE3_HEADS.items()}
     if labels.source == "published":
         return _published_table3(computed, heads, tables, labels)
     cells = computed
@@ -119,7 +119,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             cell_key = (labels.models[model], BEST)
             cells.append(formula_cell(compared, cell_key, LEADS, "comparisons", where, **more))
     present = {cell.column for cell in cells}
-    missing = ", ".join(name for name in NAMES.values() if name not in present)
+    missing = ", ".join(name for name in TABLE3_NAMES.values() if name not in present)
     why = "" if tables.get("frequencies") else " (there are no frequencies to rank languages by)"
     absent = f" Without any pair or comparison here{why}: {missing}." if missing else ""
     overall = rows[rows["phenomenon"] == ALL]
@@ -146,22 +146,22 @@ def _published_table3(
     for model in _models(labels):
         name = labels.models[model]
         inside = by_place(printed[printed["row"] == model])
-        cells += [printed_cell(row, (name, NAMES[key])) for (_, key), row in inside.items()]
+        cells += [printed_cell(row, (name, TABLE3_NAMES[key])) for (_, key), row in inside.items()]
         where: dict[str, object] = {"exhibit": "tableb2", "column": model}
         rows, cell_key = read_printed(tables, **where), (f"{name}, Table B.2", BEST)
         best = formula_cell(rows, cell_key, COUNT, "published", where, stands_for=(model, "best"))
         cells.append(best)
         # The accuracy over all pairs again, from those of the resource groups.
-        where = {"exhibit": "table3", "row": model, "column": [*PAIRS]}
-        if model not in SOME_LANGUAGES and {(model, group) for group in PAIRS} <= {*inside}:
-            total = sum(PAIRS.values())
+        where = {"exhibit": "table3", "row": model, "column": [*GROUP_SIZES]}
+        if model not in SOME_LANGUAGES and {(model, group) for group in GROUP_SIZES} <= {*inside}:
+            total = sum(GROUP_SIZES.values())
             more: dict[str, Any] = {"n": total, "stands_for": (model, ALL), "printed": False}
-            mean = weighted_values(**PAIRS, total=total)
-            cell_key = (f"{name}, by group", NAMES[ALL])
+            mean = weighted_values(**GROUP_SIZES, total=total)
+            cell_key = (f"{name}, by group", TABLE3_NAMES[ALL])
             cells.append(formula_cell(printed, cell_key, mean, "published", where, ".1f", **more))
         for cell in [cell for cell in computed if cell.row == name]:
             # Our copy of Table 5 lacks languages, so that only the English column is complete.
-            complete = cell.column == NAMES["eng"]
+            complete = cell.column == TABLE3_NAMES["eng"]
             stands_for = cell.stands_for if complete else None
             cells.append(replace(cell, row=f"{name}, Table 5", stands_for=stands_for))
             if complete and (model, "eng") in inside:
@@ -171,18 +171,18 @@ def _published_table3(
     incomplete = []
     for key, (_, languages) in _columns(tables, labels).items():
         every = sum(lang in labels.languages for lang in languages)
-        filters = [cell.where["lang"] for cell in computed if cell.column == NAMES[key]]
+        filters = [cell.where["lang"] for cell in computed if cell.column == TABLE3_NAMES[key]]
         sizes = sorted({len(langs) if isinstance(langs, list) else 1 for langs in filters})
         if sizes and sizes != [every]:
             span = "–".join(map(str, sorted({sizes[0], sizes[-1]})))
-            incomplete.append(f"{HEADS[key][1]} {span} of {every}")
+            incomplete.append(f"{TABLE3_HEADS[key][1]} {span} of {every}")
     coverage, english = ", ".join(incomplete) or "all", f"{equal} of {compared}"
     bold = printed_bold(printed, "table3")
     return Exhibit(
         **describe("table3_published", coverage=coverage, english=english),
         cells=cells,
         heads=heads,
-        bold={(labels.models[model], NAMES[key]) for model, key in bold},
+        bold={(labels.models[model], TABLE3_NAMES[key]) for model, key in bold},
     )
 
 
@@ -301,7 +301,7 @@ WINS_BELOW = 0.05
 
 Section 7.3 gives it for the two sizes of Llama3 alone; footnote 7 has 0.1 for Table B.2.
 """
-GROUPS = {"aya": "Aya", "eurollm": "EuroLLM", "goldfish": "Goldfish"}
+FAMILIES = {"aya": "Aya", "eurollm": "EuroLLM", "goldfish": "Goldfish"}
 SIZE_TITLE = "Model size, per standard deviation of the logarithm: β"
 REGRESSION = {
     ("size", "models"): ("intercept", "n", "Regression on size, family and tuning: models", 0),
@@ -353,7 +353,7 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
             members = rows["lang"].isin(labels.facts["groups"].get(group, []))
             if group and first == b and members.any():
                 where = where | {"lang": list(rows["lang"][members])}
-                cell_key, n = (f"{better}: of the {GROUPS[group]} languages", VALUE), sum(members)
+                cell_key, n = (f"{better}: of the {FAMILIES[group]} languages", VALUE), sum(members)
                 share = formula_cell(
                     rows, cell_key, win_share(WINS_BELOW), source, where, ".0f", n=n
                 )
@@ -370,7 +370,7 @@ MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
     ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
     ("data", "languages"): ("MultiBLiMP 1.0: languages", KINDS, {}),
 } | {
-    (key, "languages"): (f"{name} agreement: languages", LANGUAGES, {"phenomenon": key})
+    (key, "languages"): (f"{name} agreement: languages", LANGUAGE_COUNT, {"phenomenon": key})
     for key, name in (("sv#", "Subject-verb number"), ("spP", "Subject-participle person"))
 }
 """Title, formula and filter of the campaign's items, by row and column in print."""

@@ -16,7 +16,7 @@ from blimpworks.papers.multiblimp.exhibits import BENCHMARK
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected, variant_of
 from blimpworks.strict import Strict
 
-REASONS = "multiblimp_regeneration_notes.tsv"
+NOTES_FILE = "multiblimp_regeneration_notes.tsv"
 COMPLETE = "none"
 """Text in place of missing sources of a language that has all of them."""
 
@@ -93,13 +93,13 @@ class Reason(Strict):
 
 def reasons(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     """Read why languages' pairs differ from the release. Raises UserError for a faulty table."""
-    path = campaign.catalogue.treebanks.with_name(REASONS)
+    path = campaign.catalogue.treebanks.with_name(NOTES_FILE)
     rows = keyed(read_rows(Reason, path), "lang", path) if path.is_file() else {}
     return {lang: row.reason for lang, row in rows.items() if lang in catalogue.languages}
 
 
 LLAMA, LLAMA_CHAT = "llama-3.1-8b", "llama-3.1-8b-instruct"
-PRINTED = (
+PRINTED_MODELS = (
     *(LLAMA, "llama-3.1-70b", "llama-3.1-70b-instruct", "aya-expanse-32b", "gemma-3-27b"),
     *("gemma-3-27b-it", "olmo-2-32b", "olmo-2-32b-it", "qwen3-14b-it", "eurollm-9b", "goldfish"),
 )
@@ -107,7 +107,7 @@ PRINTED = (
 SIZED_FAMILIES = ("Llama3", "Qwen3", "Gemma3", "OLMo2")
 MARGIN_MODELS = ("llama-3.1-70b", "gemma-3-27b", "goldfish")
 TREND_MODEL = "gemma-3-27b"
-PAIRS = (
+PANELS = (
     (LLAMA_CHAT, "aya-expanse-8b", "aya"),
     (LLAMA, "eurollm-9b", "eurollm"),
     (LLAMA, "llama-3.1-70b", ""),
@@ -128,9 +128,9 @@ def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     it has, and of each other family the largest base and chat model.
     """
     models = _models(catalogue)
-    if models.keys() >= {*PRINTED}:
-        return [*PRINTED]
-    families = {row.family for name, row in models.items() if name in PRINTED}
+    if models.keys() >= {*PRINTED_MODELS}:
+        return [*PRINTED_MODELS]
+    families = {row.family for name, row in models.items() if name in PRINTED_MODELS}
     largest: dict[tuple[str, str], str] = {}
     for name, row in models.items():
         key = (row.family, row.tuning)
@@ -138,7 +138,7 @@ def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
         if (row.parameters or 0) >= largest_yet:
             largest[key] = name
     chosen = {name for (family, _), name in largest.items() if family not in families}
-    return [name for name in models if name in PRINTED or name in chosen]
+    return [name for name in models if name in PRINTED_MODELS or name in chosen]
 
 
 def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
@@ -183,9 +183,9 @@ def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
 def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
     """Choose the panels of Figure 6: the paper's, or the first model against each of the next."""
     models = _models(catalogue)
-    printed = [list(pair) for pair in PAIRS if pair[0] in models and pair[1] in models]
+    printed = [list(pair) for pair in PANELS if pair[0] in models and pair[1] in models]
     first, *other_models = table_models(campaign, catalogue) or [""]
-    return printed or [[first, other_model, ""] for other_model in other_models[: len(PAIRS)]]
+    return printed or [[first, other_model, ""] for other_model in other_models[: len(PANELS)]]
 
 
 def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:

@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.transforms import Bbox
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits import shared, style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.style import take_literally
+from blimpworks.items import ALL
 from blimpworks.papers.multiblimp import analysis
 from blimpworks.papers.multiblimp.analysis import FREQUENCY, RANKED_BY
 from blimpworks.papers.multiblimp.exhibits import describe, measures
@@ -26,7 +26,7 @@ from blimpworks.tables import REGRESSIONS, RESIDUALS
 
 NAMED = 14
 """Most languages that Figure 1 names: those furthest off the trend."""
-SIDES = [
+OFFSETS = [
     ((0, 4), "center", "bottom"),
     ((0, -4), "center", "top"),
     ((4, 0), "left", "center"),
@@ -49,7 +49,7 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
     pixel_points = axes.transData.transform(all_points[[RANKED_BY, "accuracy"]].to_numpy(float))
     taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in pixel_points]
     for name, point in points.iterrows():
-        sides = SIDES if point["residual"] > 0 else [SIDES[1], SIDES[0], *SIDES[2:]]
+        sides = OFFSETS if point["residual"] > 0 else [OFFSETS[1], OFFSETS[0], *OFFSETS[2:]]
         for offset, horizontal, vertical in sides:
             text = axes.annotate(
                 str(name), (point[RANKED_BY], point["accuracy"]), offset, fontsize=5.5,
@@ -319,7 +319,7 @@ def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 TERMS = {
     f"{analysis.AGREEMENT_TYPE} {code}": f"{construction}, {feature.lower()}"
-    for code, (construction, feature) in measures.PHENOMENA.items()
+    for code, (construction, feature) in measures.AGREEMENT_TYPES.items()
 } | {name: name for name in analysis.FACTORS}
 """Printed names of the regression's terms, in the order of the figure."""
 

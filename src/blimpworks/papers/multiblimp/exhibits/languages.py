@@ -234,10 +234,10 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-LANGUAGES = 10
-LONGEST = 75
+MOST_LANGUAGES = 10
+LONGEST_SENTENCE = 75
 """Most characters of the sentence, unless all are longer."""
-COLUMNS = (
+EXAMPLE_COLUMNS = (
     *("item_id", "lang", "phenomenon", "paradigm", "label", "good", "bad"),
     *("good_start", "good_end", "bad_start", "bad_end"),
 )
@@ -248,7 +248,7 @@ def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str
     chosen: list[str] = []
     seen: Counter[str] = Counter()
     remaining = sorted(languages, key=lambda lang: blake2b(lang.encode(), digest_size=8).digest())
-    while remaining and len(chosen) < LANGUAGES:
+    while remaining and len(chosen) < MOST_LANGUAGES:
         rarest = min(remaining, key=lambda lang: sum(seen[trait] for trait in traits[lang]))
         remaining.remove(rarest)
         chosen.append(rarest)
@@ -258,7 +258,7 @@ def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str
 
 def fig8(tables: Tables, labels: Labels) -> Exhibit:
     """Make Figure 8, a table: a pair of each of ten languages; a cell's filter selects its item."""
-    rows = (read_table(ITEMS, path, COLUMNS).to_pylist() for path in tables["items"])
+    rows = (read_table(ITEMS, path, EXAMPLE_COLUMNS).to_pylist() for path in tables["items"])
     items = {inside[0]["lang"]: inside for inside in rows if inside}
     languages = [lang for lang in labels.languages if lang in items]
     cells: list[Cell] = []
@@ -266,7 +266,7 @@ def fig8(tables: Tables, labels: Labels) -> Exhibit:
     used: Counter[str] = Counter()
 
     def rank(item: dict[str, Any]) -> tuple[object, ...]:
-        uncertain, long = item["label"] not in CERTAIN, len(item["good"]) > LONGEST
+        uncertain, long = item["label"] not in CERTAIN, len(item["good"]) > LONGEST_SENTENCE
         return uncertain, long, used[item["phenomenon"]], item["item_id"], item["paradigm"]
 
     for lang in choose_languages(languages, labels.facts["traits"]):

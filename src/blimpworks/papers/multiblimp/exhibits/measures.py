@@ -5,12 +5,12 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, PHRASE, UNWEIGHTED, Formula, formula, select_rows
 from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, where_of
 from blimpworks.exhibits.shared import accuracy_cell as shared_cell
+from blimpworks.items import ALL
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTIONS = {"sv": "Subject-Verb", "sp": "Subject-Participle"}
@@ -21,13 +21,13 @@ FEATURES = {
     "P": ("Person", ("1", "2", "3")),
 }
 """Agreement feature and its values, in the order of Table 2; its sign ends a phenomenon's code."""
-PHENOMENA = {
+AGREEMENT_TYPES = {
     f"{code}{sign}": (construction, FEATURES[sign][0])
     for code, construction in CONSTRUCTIONS.items()
     for sign in "#PG"
 }
 """The six agreement types: code, construction and feature, in the order of Table 3."""
-NAMES = {key: ", ".join(pair) for key, pair in PHENOMENA.items()}
+PHENOMENON_NAMES = {key: ", ".join(pair) for key, pair in AGREEMENT_TYPES.items()}
 CERTAIN = ("+", "~")
 """Labels of agreement that the paper counts as certain (section 4.2)."""
 
@@ -96,7 +96,7 @@ def won(rows: pd.DataFrame, below: float) -> pd.Series:
     return (rows["accuracy_a"] > rows["accuracy_b"]) & (rows["p"] < below)
 
 
-LANGUAGES = Formula(
+LANGUAGE_COUNT = Formula(
     f"number of languages with at least {ENOUGH_PAIRS} rows",
     lambda rows: (rows["lang"].value_counts() >= ENOUGH_PAIRS).sum(),
 )

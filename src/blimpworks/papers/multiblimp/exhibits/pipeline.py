@@ -27,7 +27,7 @@ from blimpworks.exhibits.text_layout import (
     words_of,
 )
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.measures import PHENOMENA
+from blimpworks.papers.multiblimp.exhibits.measures import AGREEMENT_TYPES
 from blimpworks.papers.multiblimp.exhibits.stages import (
     COLUMN,
     IN_ENGLISH,
@@ -59,12 +59,12 @@ BAR, BAR_LEFT, BAR_RIGHT = "#DDDDDD", 24.0, 52.0
 """Colour of the pale bars, and space at the left and right of bars [points]."""
 GAP = 9.0
 """Space between two words [points]."""
-NAMES = ("form", "lemma", "class", "relation", "features")
+TOKEN_ROWS = ("form", "lemma", "class", "relation", "features")
 FORM = 8.5
 MOST_FEATURES = 8
 LEVEL = 12.0
 """Difference in height between two arcs [points]."""
-WIDTH = PAGE_INCHES * 72
+PAGE_WIDTH = PAGE_INCHES * 72
 EDGE, INNER, HEAD, GUTTER = 1.0, 6.0, 14.0, 13.0
 """Margin of the figure and of a box, height of a box's heading, space between boxes [points]."""
 HEADING = 7.2
@@ -113,7 +113,7 @@ class Spelling:
         return [self.run(word, size, colour, bold) for word in text.split()]
 
 
-class Column(NamedTuple):
+class WordRows(NamedTuple):
     """Lines of a word of the tree, from top to bottom, and its CoNLL-U id; 0 for an ellipsis."""
 
     word: int
@@ -125,20 +125,20 @@ class Column(NamedTuple):
         return max(run.width for run in self.runs)
 
 
-def _total(columns: Sequence[Column]) -> float:
+def _total(columns: Sequence[WordRows]) -> float:
     return sum(column.width for column in columns) + GAP * (len(columns) - 1)
 
 
-def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -> list[Column]:
+def fitting_columns(columns: Sequence[WordRows], needed: set[int], width: float) -> list[WordRows]:
     """Keep the ``needed`` words, and as many words next to them as fit; elide all others."""
     kept = [*columns]
     while True:
-        elided: list[Column] = []
+        elided: list[WordRows] = []
         for column in columns:
             if column in kept:
                 elided.append(column)
             elif not elided or elided[-1].word:  # one ellipsis for neighbouring words
-                elided.append(Column(0, [Run(ELLIPSIS, FORM, FAINT)]))
+                elided.append(WordRows(0, [Run(ELLIPSIS, FORM, FAINT)]))
         if len(kept) <= len(needed) or _total(elided) <= width:
             return elided
         far = max(
@@ -191,7 +191,7 @@ class Painter:
         pen, edge, word_at = self.pen, self.stages.candidate, self.stages.word_at
         colours = {edge["verb"]: INK, edge["subject"]: BLUE, edge["inflected"]: GREEN}
         columns = [self._column(word, colours.get(word)) for word in word_at]
-        indent = max(Run(name, SMALL).width for name in NAMES) + 10
+        indent = max(Run(name, SMALL).width for name in TOKEN_ROWS) + 10
         room = self.width - indent
         columns = fitting_columns(columns, {*colours}, room)
         # Head, dependent and name of the two relations, short ones first.
@@ -226,11 +226,11 @@ class Painter:
             edge_x, label_width = middle - label.width / 2 - 2, label.width + 4
             pen.rectangle(edge_x, top - height - 4, label_width, 8, "#FFFFFF")
             pen.text(middle, top - height + 2, label, "center")
-        for name, baseline in zip(NAMES, baselines, strict=False):
+        for name, baseline in zip(TOKEN_ROWS, baselines, strict=False):
             pen.text(self.x, baseline, Run(name, SMALL, FAINT))
         self.y = baselines[-1] + 3
 
-    def _column(self, number: int, colour: str | None) -> Column:
+    def _column(self, number: int, colour: str | None) -> WordRows:
         word, shade = self.stages.word_at[number], colour or FAINT
         form = self.spelling.run(word["form"], FORM, colour or INK, bold=colour is not None)
         runs = [form, self.spelling.run(word["lemma"] or "_", SMALL, shade)]
@@ -239,7 +239,7 @@ class Painter:
         for text in feats[:MOST_FEATURES] + ([ELLIPSIS] if len(feats) > MOST_FEATURES else []):
             agreeing = text.partition("=")[0] in COLUMNS_OF[self.stages.feature]
             runs.append(Run(text, SMALL, shade if agreeing else FAINT, bold=agreeing))
-        return Column(number, runs)
+        return WordRows(number, runs)
 
     def candidate(self) -> None:
         """Draw subject, verb and what is between them."""
@@ -364,7 +364,7 @@ class Painter:
 
 def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]) -> Figure:
     """Draw the boxes of a pair's stages in three rows, with arrows from each to the next."""
-    item, full = stages.item, WIDTH - 2 * EDGE
+    item, full = stages.item, PAGE_WIDTH - 2 * EDGE
     second = [share * (full - 2 * GUTTER) for share in SHARES]
     pair = PAIR_SHARE * (full - GUTTER)
     origin = f"{item['treebank']}, {item['sent_id']}"
@@ -394,7 +394,7 @@ def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str,
         max(HEAD + paint(inside, width, Pen()) + 2 * INNER for *_, width, inside in row)
         for row in rows
     ]
-    figure, pen = canvas(WIDTH, sum(heights) + GUTTER * (len(rows) - 1) + 2 * EDGE)
+    figure, pen = canvas(PAGE_WIDTH, sum(heights) + GUTTER * (len(rows) - 1) + 2 * EDGE)
     y = EDGE
     for row, height in zip(rows, heights, strict=True):
         x = EDGE
@@ -415,7 +415,7 @@ def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str,
     below = EDGE + heights[0]
     pen.arrow([(at, below + 1), (at, below + GUTTER - 1)])
     below += GUTTER + heights[1]
-    start, end = WIDTH - EDGE - second[2] / 2, EDGE + pair / 2
+    start, end = PAGE_WIDTH - EDGE - second[2] / 2, EDGE + pair / 2
     turn = below + GUTTER / 2 - 1
     pen.arrow([(start, below), (start, turn), (end, turn), (end, below + GUTTER - 1)])
     return figure
@@ -435,7 +435,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     texts = [cell for cell in cells if cell.formula == COUNT and cell.text != str(cell.n)]
     spelling = Spelling.of(stages)
     figure = draw(stages, spelling, language, choice)
-    construction, feature = PHENOMENA[stages.item["phenomenon"]]
+    construction, feature = AGREEMENT_TYPES[stages.item["phenomenon"]]
     numbered = ", ".join(f"{number} {text}" for text, number in spelling.numbers.items())
     return Exhibit(
         **describe(

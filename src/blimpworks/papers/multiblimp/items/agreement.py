@@ -19,7 +19,7 @@ Key = tuple[str, str, str, str]
 """Verb type, order, subject value, verb value."""
 Lookup = Callable[[str, str, str | None], Set[str]]
 """Function of a feature, a form and its annotation that returns the form's possible values."""
-COLUMNS = ("construction", "kind", "order", "subject_form", "subject_feats", "form", "feats")
+EDGE_COLUMNS = ("construction", "kind", "order", "subject_form", "subject_feats", "form", "feats")
 
 
 def _agreed(subject: Set[str], verb: Set[str]) -> tuple[str, str] | None:
@@ -93,7 +93,7 @@ def count_agreement(
     """Count the combinations of subject value and verb value, by order and verb type."""
     of_subject, of_verb = (partial(lookup, phenomenon.feature) for lookup in evidence)
     counts: Counter[Key] = Counter()
-    columns = [candidates[name].cast(pa.string()).to_pylist() for name in COLUMNS[1:]]
+    columns = [candidates[name].cast(pa.string()).to_pylist() for name in EDGE_COLUMNS[1:]]
     for verb_kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):
         if not phenomenon.meets_conditions(lang, words.parse_feats(feats)):
             continue
@@ -140,7 +140,7 @@ def measure_agreement(
     options: MultiblimpOptions,
 ) -> Mapping[str, int]:
     """Write tests (``agreement``) and their counts; return the counted cases by phenomenon."""
-    edges = read_table(CANDIDATES, candidates, COLUMNS)
+    edges = read_table(CANDIDATES, candidates, EDGE_COLUMNS)
     entries = read_table(LEXICON, lexicon)
     counts: dict[str, Counter[Key]] = {}
     for construction in ("sv", "sp"):

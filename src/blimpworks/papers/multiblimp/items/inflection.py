@@ -366,7 +366,7 @@ NO_ENTRY, NO_FORM = "no lexicon entry", "no other form"
 SAME_FORM, SAME_VALUE = "same form", "same value"
 UNDEFINED_VALUE, AMBIGUOUS = "undefined value", "ambiguous subject"
 RIGHT = "right in another mood or tense"
-REASONS = (NO_ENTRY, NO_FORM, SAME_FORM, SAME_VALUE, UNDEFINED_VALUE, AMBIGUOUS)
+REJECTION_REASONS = (NO_ENTRY, NO_FORM, SAME_FORM, SAME_VALUE, UNDEFINED_VALUE, AMBIGUOUS)
 """Reasons against a pair, in the order of the checks."""
 
 

@@ -104,7 +104,7 @@ def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
                 yield lemma, form, tags
 
 
-COLUMNS = 3
+COLUMN_COUNT = 3
 """Columns of a UniMorph table; a table of segmentations has a fourth."""
 
 
@@ -132,15 +132,15 @@ def read_unimorph(
             continue
         patched = patch_line(line, lang, path.name)
         fields = patched.split("\t")
-        if len(fields) < COLUMNS:
+        if len(fields) < COLUMN_COUNT:
             raise UserError(
                 f"{path}:{number}: found {len(fields)} tab-separated columns, expected "
                 "lemma, form, tags. Correct the line or pin another version."
             )
-        lemma, form, tags = fields[:COLUMNS]
+        lemma, form, tags = fields[:COLUMN_COUNT]
         if special:
             lemma, form = words.normalise_unimorph(lemma, form, special, corrected_scripts=respell)
-        odd["with_more_columns"] += len(fields) > COLUMNS + segmented
+        odd["with_more_columns"] += len(fields) > COLUMN_COUNT + segmented
         odd["without_tags"] += not tags.strip() and patched != DROPPED
         if patched == DROPPED:
             odd["patched_out"] += 1

@@ -80,7 +80,7 @@ Row = dict[str, Any]
 MISMATCH = "values differ in the treebank"
 CONDITION = "against the language's conditions"
 CONTRACTION = "inside a contraction"
-ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *inflection.REASONS)
+ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *inflection.REJECTION_REASONS)
 UNDECIDED = "of these, possibly right in another mood"
 """Label of pairs with a form that might be right in a mood that the lexicons lack."""
 

@@ -59,7 +59,7 @@ class Released(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class Word(Released):
+class Attractor(Released):
     """An attractor."""
 
     feats: Features
@@ -72,7 +72,7 @@ class Origin(Released):
     sent_id: str | None = None
 
 
-class Row(Released):
+class ReleasedPair(Released):
     """A released pair, without columns that can be computed from others."""
 
     sen: Text
@@ -90,7 +90,7 @@ class Row(Released):
     head_features: Features
     head_upos: Text
     distance: int
-    attractors: Annotated[list[Word], BeforeValidator(_literal)]
+    attractors: Annotated[list[Attractor], BeforeValidator(_literal)]
     metadata: Annotated[Origin, BeforeValidator(_literal)]
     swap_head: Text
     feature_vals: Annotated[str, Field(pattern="^.+ -> .+$")]
@@ -150,13 +150,13 @@ EXPECTED = "a released file of MultiBLiMP: a pair in each row, its columns betwe
 REMEDY = "Retrieve or export the file again."
 
 
-def read_rows(path: Path, lang: str) -> Iterator[tuple[int, Row]]:
+def read_rows(path: Path, lang: str) -> Iterator[tuple[int, ReleasedPair]]:
     """Yield a language's pairs, each after its first line (from 1). Raises UserError for faults."""
     line = 2
     with reading(path, EXPECTED, REMEDY):
         try:
-            for last, cells in table_rows(path, [*Row.model_fields], delimiter="\t"):
-                row = Row.model_validate(cells)
+            for last, cells in table_rows(path, [*ReleasedPair.model_fields], delimiter="\t"):
+                row = ReleasedPair.model_validate(cells)
                 if row.lang != lang:
                     raise UserError(
                         f"{path}:{line}: lang is {row.lang!r}; expected {lang!r}, as the directory "
@@ -190,7 +190,7 @@ def _feats(features: dict[str, str]) -> list[str]:
     return [f"{name}={value}" for name, value in features.items() if name != "lemma"]
 
 
-def released_item(line: int, row: Row, file: str, revision: str | None) -> dict[str, Any]:
+def released_item(line: int, row: ReleasedPair, file: str, revision: str | None) -> dict[str, Any]:
     """Make the item of a released pair, with the id of the same pair made from the treebank."""
     name = row.phenomenon.replace("-", "").replace("SV", "sv").replace("SP", "sp")
     treebank, _, treebank_file = row.metadata.treebank.partition("/")

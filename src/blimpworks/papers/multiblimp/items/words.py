@@ -174,7 +174,7 @@ PHENOMENA = {
 
 # Spelling
 
-WORDS = ("form", "lemma")
+WORD_COLUMNS = ("form", "lemma")
 CANTILLATION = "\u0591-\u05af"
 PUNCTUATION = "\u05be\u05c0\u05c3"
 """Maqaf, paseq and sof pasuq."""
@@ -204,16 +204,16 @@ class Treatment:
     """A change of spelling, and the columns that it changes."""
 
     convert: Callable[[str], str]
-    tokens: tuple[str, ...] = WORDS
+    tokens: tuple[str, ...] = WORD_COLUMNS
     """Columns of a ``tokens`` table."""
     unimorph: tuple[str, ...] = ()
-    """Columns of a UniMorph table, of ``WORDS``."""
+    """Columns of a UniMorph table, of ``WORD_COLUMNS``."""
     attributes: Mapping[str, str] = field(default_factory=dict)
     """MISC attribute with a better spelling, by column; used where a word has the attribute."""
 
 
 TREATMENTS = {
-    "unidecode": Treatment(unidecode, unimorph=WORDS),
+    "unidecode": Treatment(unidecode, unimorph=WORD_COLUMNS),
     # The first of several forms in one cell.
     "first_comma": Treatment(lambda text: text.split(", ")[0], tokens=(), unimorph=("form",)),
     "uyghur_translit": Treatment(
@@ -225,9 +225,9 @@ TREATMENTS = {
     "strip_cantillation_and_punctuation": Treatment(_delete(CANTILLATION + PUNCTUATION)),
     "strip_colons": Treatment(lambda text: re.sub(r"(?<=\w):(?=\w)", "", text)),
     # Relations lose their colons too, so that nsubj:outer is no longer recognised.
-    "strip_colons_everywhere": Treatment(_delete(":"), tokens=(*WORDS, "deprel")),
+    "strip_colons_everywhere": Treatment(_delete(":"), tokens=(*WORD_COLUMNS, "deprel")),
     "strip_persian_marks": Treatment(
-        lambda text: re.sub(f"[{PERSIAN_MARKS}]", "", normalize("NFC", text)), unimorph=WORDS
+        lambda text: re.sub(f"[{PERSIAN_MARKS}]", "", normalize("NFC", text)), unimorph=WORD_COLUMNS
     ),
 }
 

@@ -5,6 +5,5 @@ from pathlib import Path
 from blimpworks.campaign.paper import read_specs
 from blimpworks.exhibits.descriptions import Descriptions
 
-HERE = Path(__file__)
-describe = Descriptions(HERE.with_name("descriptions.yaml"))
-SPECS = read_specs(HERE.with_name("specs.tsv"), "urblimp", __package__)
+describe = Descriptions(Path(__file__).with_name("descriptions.yaml"))
+SPECS = read_specs(Path(__file__).with_name("specs.tsv"), "urblimp", __package__)

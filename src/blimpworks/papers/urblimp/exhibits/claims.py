@@ -201,7 +201,7 @@ RECOMPUTATION = Recomputation(
         of_row("value"): "{text}",
     },
     {
-        "models": [name for name in acc.NAMES if name != HUMAN],
+        "models": [name for name in acc.PRINTED_NAMES if name != HUMAN],
         "tuned models": acc.TUNED,
         "phenomena": [*PHENOMENA],
     },

@@ -221,13 +221,13 @@ def table10(tables: Tables, labels: Labels) -> Exhibit:
 SOURCE = "rules"
 MATCHES, CONSTRUCTED = "Matches", "Constructed"
 PRINTED, IMPLIED = "Paper", "Paper, implied"
-HEADS = {
+RULE_HEADS = {
     PAIRS: ("Pairs", "kept"),
     CONSTRUCTED: ("Pairs", "constructed"),
     PRINTED: ("N of the paper", "printed"),
     IMPLIED: ("N of the paper", "implied"),
 }
-REASONS = {
+REASON_GROUP = {
     "excluded by the rule": "excluded",
     "no form by rule": "no form",
     "not in the table": "no form",
@@ -242,10 +242,10 @@ REASONS = {
 }
 """Columns of reasons (up to a colon), some together."""
 OTHER = "other"
-REJECTED = tuple(f"Rejected: {name}" for name in dict.fromkeys((*REASONS.values(), OTHER)))
-COLUMNS = (MATCHES, PAIRS, CONSTRUCTED, PRINTED, IMPLIED, *REJECTED)
-ALL = "All paradigms"
-MOST = 20
+REJECTIONS = tuple(f"Rejected: {name}" for name in dict.fromkeys((*REASON_GROUP.values(), OTHER)))
+RULE_COLUMNS = (MATCHES, PAIRS, CONSTRUCTED, PRINTED, IMPLIED, *REJECTIONS)
+ALL_PARADIGMS = "All paradigms"
+MOST_SAMPLES = 20
 """Pairs of each paradigm to read, taken evenly."""
 PAIR, RULE, CHANGE, ORIGIN, PARADIGM = "Pair", "Rule", "Change", "Source", "Paradigm"
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
@@ -268,8 +268,8 @@ def _counts(
     yield formula_cell(built, (row, CONSTRUCTED), COUNT, "items", constructed)
     yield from printed
     dropped = rows[rows["outcome"] == DROPPED]
-    names = dropped["reason"].map(lambda reason: REASONS.get(reason.partition(":")[0], OTHER))
-    for column in REJECTED:
+    names = dropped["reason"].map(lambda reason: REASON_GROUP.get(reason.partition(":")[0], OTHER))
+    for column in REJECTIONS:
         inside = dropped["Rejected: " + names == column]
         if not inside.empty:
             chosen = {**where, "outcome": DROPPED, "reason": sorted({*inside["reason"]})}
@@ -324,12 +324,12 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
                 of_where = {**where, "rule": rule}
                 for cell in _counts(of_rule, rule_pairs, f"{row}, rule {rule}", of_where):
                     of_language.append(replace(cell, printed=False))
-        of_language += _counts(of_lang, lang_items, f"{prefix}{ALL}", {"lang": lang})
+        of_language += _counts(of_lang, lang_items, f"{prefix}{ALL_PARADIGMS}", {"lang": lang})
         cells += of_language
         rows = {c.row: c.row.removeprefix(prefix) for c in of_language if c.printed}
         titles.append({language: language, **rows} if prefix else rows)
     present = {cell.column for cell in cells if cell.printed}
-    columns = [column for column in COLUMNS if column in present]
+    columns = [column for column in RULE_COLUMNS if column in present]
     matched = {*counts["paradigm"][counts["n"] > 0]}
     none = [name for paradigm, name in PARADIGMS.items() if paradigm not in matched]
     without = f" No place matches: {', '.join(none)}." if none else ""
@@ -337,7 +337,7 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         **describe("rules", without=without),
         cells=cells,
-        heads=HEADS | heads,
+        heads=RULE_HEADS | heads,
         sections=[Section(PARADIGM, rows, columns) for rows in titles],
     )
 
@@ -357,7 +357,7 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
             pairs = [item for item in by_lang[lang] if item["paradigm"] == paradigm]
             if not pairs:
                 continue
-            sample, title = [*evenly(pairs, MOST)], f"{prefix}{name}"
+            sample, title = [*evenly(pairs, MOST_SAMPLES)], f"{prefix}{name}"
             head = f"{title} ({len(sample)} of {len(pairs):,})"
             rows = {head: head}
             for number, item in enumerate(sample, start=1):
@@ -375,7 +375,7 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
                 rows[row] = str(number)
             sections.append(Section("", rows, [PAIR, RULE, CHANGE, ORIGIN]))
     return Exhibit(
-        **describe("samples", most=MOST),
+        **describe("samples", most=MOST_SAMPLES),
         cells=cells,
         stub=stub,
         remarks=remarks,
@@ -420,7 +420,7 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
         "Attention checks": (sum_of("checks"), PEOPLE),
         "passed": (sum_of("passed"), PEOPLE),
         "Judgements that count": (COUNT, RATED),
-        "Pairs judged": (formulas.PAIRS, RATED),
+        "Pairs judged": (formulas.NUMBER_OF_PAIRS, RATED),
         f"with {per_pair} judgements": (formulas.complete(per_pair), RATED),
         "left out of κ": (formulas.incomplete(per_pair), RATED),
     }

@@ -14,13 +14,13 @@ from typing import Any
 import pandas as pd
 import seaborn as sns
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
 from blimpworks.exhibits import shared, style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import ACCURACY, MEAN, truncate
 from blimpworks.exhibits.shared import Place, Tables, printed_cell, read_plain
 from blimpworks.files import read_cells
+from blimpworks.items import ALL
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.formulas import MACRO, macro_weights
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
@@ -30,7 +30,7 @@ from blimpworks.tables import ACCURACIES
 # Models
 
 _ROWS = read_cells(Path(__file__).with_name("models.tsv"))
-NAMES = {row["model"]: row["name"] for row in _ROWS}
+PRINTED_NAMES = {row["model"]: row["name"] for row in _ROWS}
 """Models' names in the paper, in the order of Table 4."""
 
 
@@ -54,7 +54,7 @@ FIRST = 4
 
 def names_of(models: Mapping[str, str]) -> dict[str, str]:
     """Return the names to print: the paper's models in its order, then others by their label."""
-    printed_names = {name: printed for name, printed in NAMES.items() if name in models}
+    printed_names = {name: printed for name, printed in PRINTED_NAMES.items() if name in models}
     return printed_names | {name: models[name] for name in models if name not in printed_names}
 
 
@@ -66,7 +66,7 @@ def chosen(preferred: Sequence[str], models: Sequence[str]) -> list[str]:
 
 def is_instructed(name: str, facts: Mapping[str, Any]) -> bool:
     """Tell whether Table 8 lists a model, by the paper or else by the catalogue's tuning."""
-    return name in INSTRUCTED if name in NAMES else facts[name]["tuning"] == "chat"
+    return name in INSTRUCTED if name in PRINTED_NAMES else facts[name]["tuning"] == "chat"
 
 
 # Accuracies

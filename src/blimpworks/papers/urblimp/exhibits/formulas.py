@@ -136,7 +136,7 @@ KAPPAS = {
     "Randolph's free-marginal kappa": "free",
 }
 """Keys of kappas, by their names in sentences."""
-PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
+NUMBER_OF_PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
 
 
 @formula("{name}" + OVER_PAIRS, name=choice(KAPPAS))

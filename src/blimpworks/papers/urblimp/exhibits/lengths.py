@@ -26,12 +26,12 @@ from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
 
 SOURCE = "lengths"
 CHANGES = ("deletion", "replacement", "move")
-ALL = "all pairs"
+ALL_PAIRS = "all pairs"
 PAIRS, UNEQUAL, DIFFERENTLY = "Pairs", "Unequal tokens", "Decided differently"
 BY_TOKEN, BY_SUM = "Accuracy by token", "Accuracy in sum"
 RIGHT = {BY_TOKEN: "by_token", BY_SUM: "by_sum"}
 SHARES = {UNEQUAL: "unequal", **RIGHT, DIFFERENTLY: "differently"}
-HEADS = {
+LENGTH_HEADS = {
     UNEQUAL: ("Unequal", "tokens"),
     BY_TOKEN: ("Accuracy", "by token"),
     BY_SUM: ("Accuracy", "in sum"),
@@ -78,11 +78,10 @@ def _by_change(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Itera
     """Yield a model's cells for each type of change, and for all pairs."""
     for change in _changes(select_rows(rows, where)):
         yield from _cells(rows, f"{name}: {change}", {**where, "change": change})
-    yield from _cells(rows, f"{name}: {ALL}", where)
+    yield from _cells(rows, f"{name}: {ALL_PAIRS}", where)
 
 
 def _by_paradigm(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """Yield a model's cells for each paradigm, and for each change if a paradigm has more."""
     for paradigm, title in PARADIGMS.items():
         inside = {**where, "paradigm": paradigm}
         changes = _changes(select_rows(rows, inside))
@@ -103,7 +102,7 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
             titles = {f"{name}, {title}": name}
             titles |= {cell.row: cell.row.removeprefix(f"{name}: ") for cell in of_model}
             sections.append(Section(title, titles, [PAIRS, *SHARES]))
-    return Exhibit(**describe("lengths"), cells=cells, heads=HEADS, sections=sections)
+    return Exhibit(**describe("lengths"), cells=cells, heads=LENGTH_HEADS, sections=sections)
 
 
 def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
@@ -150,12 +149,12 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
 # One pair, word by word
 
 OF_WORDS = "surprisals"
-SIDES = {"good": "Grammatical", "bad": "Ungrammatical"}
+SIDE_NAMES = {"good": "Grammatical", "bad": "Ungrammatical"}
 COLOURS = {"good": BLUE, "bad": ORANGE}
 WORD, END = "Word", "(end)"
 IN_ALL, PER_TOKEN = "in all", "per token"
 SUMS = ((IN_ALL, BITS, ".1f"), (PER_TOKEN, BITS_PER_TOKEN, ".2f"))
-WIDTH = 0.4
+BAR_WIDTH = 0.4
 """Width of a bar; two words are 1 apart."""
 Columns = list[dict[str, int | None]]
 """Row labels by side, for each column of words; None if a sentence has no word there."""
@@ -174,13 +173,13 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     rows = rows[rows["lang"] == (LANG if LANG in langs else langs[0])]
 
     # Words that both sentences have share a column.
-    sides = {side: rows[rows["side"] == side].sort_values("position") for side in SIDES}
+    sides = {side: rows[rows["side"] == side].sort_values("position") for side in SIDE_NAMES}
     good, bad = sides.values()
     columns: Columns = []
     matcher = SequenceMatcher(None, [*good["word"]], [*bad["word"]], autojunk=False)
     for _, start, end, bad_start, bad_end in matcher.get_opcodes():
         for labels_of_rows in zip_longest(good.index[start:end], bad.index[bad_start:bad_end]):
-            columns.append(dict(zip(SIDES, labels_of_rows, strict=True)))
+            columns.append(dict(zip(SIDE_NAMES, labels_of_rows, strict=True)))
     sentence_words = []
     for indices in columns:
         differing = dict.fromkeys(rows["word"][at] for at in indices.values() if at is not None)
@@ -191,10 +190,10 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     for number, indices in enumerate(columns, start=1):
         for side, at in indices.items():
             if at is not None:
-                position, title = int(rows["position"][at]), (str(number), SIDES[side])
+                position, title = int(rows["position"][at]), (str(number), SIDE_NAMES[side])
                 where: dict[str, Any] = {**keys, "side": side, "position": position}
                 cells[title] = formula_cell(rows.loc[[at]], title, BITS, OF_WORDS, where, ".1f")
-    for side, name in SIDES.items():
+    for side, name in SIDE_NAMES.items():
         of_side, where = rows[rows["side"] == side], {**keys, "side": side}
         n = int(of_side["tokens"].sum())
         for row, formula, form in SUMS:
@@ -203,13 +202,13 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
 
     figure = new_figure(PAGE_INCHES, 2.6)
     axes = figure.subplots()
-    for shift, (side, name) in zip((-0.5, 0.5), SIDES.items(), strict=True):
+    for shift, (side, name) in zip((-0.5, 0.5), SIDE_NAMES.items(), strict=True):
         word_positions = [at for at in range(len(sentence_words)) if (str(at + 1), name) in cells]
         bits = [cells[str(at + 1), name].value for at in word_positions]
         total, mean = cells[IN_ALL, name], cells[PER_TOKEN, name]
         label = f"{name}: {total.text} bits in {total.n} tokens, {mean.text} per token"
-        positions = [at + shift * WIDTH for at in word_positions]
-        axes.bar(positions, bits, WIDTH, color=COLOURS[side], label=label)
+        positions = [at + shift * BAR_WIDTH for at in word_positions]
+        axes.bar(positions, bits, BAR_WIDTH, color=COLOURS[side], label=label)
     # Without a font for the script, the axis has numbers and the caption lists the words.
     family = font_for(sentence_words)
     numbers = [str(number) for number in range(1, len(sentence_words) + 1)]

@@ -19,7 +19,7 @@ from blimpworks.linguistics.orthography import Orthography
 from blimpworks.papers.urblimp.items import patterns
 from blimpworks.papers.urblimp.items import rules as declared
 from blimpworks.papers.urblimp.items.inflection import cell_of, shared
-from blimpworks.papers.urblimp.items.patterns import Tree, Word
+from blimpworks.papers.urblimp.items.patterns import Tree, TreeWord
 from blimpworks.papers.urblimp.items.rules import LANGUAGE, Fault, Language, Rule
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import UrblimpOptions
@@ -116,7 +116,7 @@ class Draft:
         """Count the words between spaces; a form such as a fused pronoun may have more than one."""
         return sum(len(form.split()) for form in self.forms)
 
-    def word(self, index: int) -> Word:
+    def word(self, index: int) -> TreeWord:
         """Return a word of the tree in its present form. Raises Absent if it was left out."""
         return self.tree.words[index].spelled(self.slots[self.position(index)].form)
 
@@ -225,7 +225,7 @@ def _inflect(
         features = tree_words[nodes[operation.agreeing]].features
         if any(name in certain and certain[name] != features.get(name) for name in to):
             raise Rejected("does not agree as it is")
-    changed: list[tuple[int, Word, tuple[str, ...]]] = []
+    changed: list[tuple[int, TreeWord, tuple[str, ...]]] = []
     for index, (word, following), cells in zip(indices, followed, readings, strict=True):
         if any(to.keys() & reading.cell.keys() for reading in cells):
             forms = inflection.changed(word, to, following, certain)

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 from pydantic import Field, PrivateAttr, model_validator
 
 from blimpworks.linguistics import regular
-from blimpworks.papers.urblimp.items.patterns import Word
+from blimpworks.papers.urblimp.items.patterns import TreeWord
 from blimpworks.strict import Strict
 
 JOINT = "+"
@@ -75,7 +75,7 @@ class Paradigm(Strict):
     def _joined(self) -> Callable[[str], str]:
         return regular.replacer(self.joints)
 
-    def has(self, word: Word) -> bool:
+    def has(self, word: TreeWord) -> bool:
         """Tell whether a word belongs to the class, by its part of speech and lemma."""
         of_class = not self.upos or word.upos in self.upos
         lemma = self.names.get(word.lemma, word.lemma)
@@ -145,7 +145,7 @@ class Inflection(Strict):
             )
         return self
 
-    def readings(self, word: Word, following: Word | None = None) -> list[Reading]:
+    def readings(self, word: TreeWord, following: TreeWord | None = None) -> list[Reading]:
         """Return the cells that a word's form fills, given the next word of its complex."""
         readings = [
             Reading(name, cell_of(cell))
@@ -172,9 +172,9 @@ class Inflection(Strict):
 
     def changed(
         self,
-        word: Word,
+        word: TreeWord,
         change: Mapping[str, str],
-        following: Word | None = None,
+        following: TreeWord | None = None,
         certain: Cell | None = None,
     ) -> tuple[str, ...]:
         """Return a word's forms in the cell that results from ``change`` to its present cell.

@@ -36,7 +36,7 @@ AUX = "aux"
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class TreeWord:
     """A word of a sentence."""
 
     form: str
@@ -56,7 +56,7 @@ class Word:
     def upos(self) -> str:
         return self.features.get("upos", "")
 
-    def spelled(self, form: str) -> "Word":
+    def spelled(self, form: str) -> "TreeWord":
         return replace(self, form=form, features={**self.features, "form": form})
 
 
@@ -64,7 +64,7 @@ class Word:
 class Tree:
     """A sentence: its words in order, and its source."""
 
-    words: tuple[Word, ...]
+    words: tuple[TreeWord, ...]
     treebank: str = ""
     file: str = ""
     sent_id: str = ""
@@ -90,7 +90,7 @@ class Tree:
         return sorted(indices)
 
 
-def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> Iterator[Word]:
+def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> Iterator[TreeWord]:
     """Yield the words of a sentence from its rows of the tokens table.
 
     The last part of a token may be written apart, as the auxiliary of the future is. It becomes a
@@ -122,7 +122,7 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
         head = indices[row["word"]] if beside else indices.get(row["head"], -1)
         relation = AUX if cut else str(row["deprel"] or "")
         space = bool(row["space_after"]) or (following is not None and following[0] is row)
-        yield Word(features["form"], head, relation, features, space)
+        yield TreeWord(features["form"], head, relation, features, space)
 
 
 def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Iterator[Tree]:
@@ -150,7 +150,7 @@ def plain_trees(text: Path, orthography: Orthography) -> Iterator[Tree]:
 
     for number, line in enumerate(read_sentences(text), start=1):
         tokens = orthography.tokens(line)
-        tree_words = tuple(Word(form, -1, "", {"form": form}, space) for form, space in tokens)
+        tree_words = tuple(TreeWord(form, -1, "", {"form": form}, space) for form, space in tokens)
         yield Tree(tree_words, file=text.name, sent_id=str(number), line=number)
 
 

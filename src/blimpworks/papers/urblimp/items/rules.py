@@ -237,7 +237,7 @@ def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     return rules
 
 
-class Declaration(Strict):
+class ParadigmRules(Strict):
     """The rules of a paradigm."""
 
     about: str
@@ -306,9 +306,9 @@ def read_language(path: Path) -> Language:
     return parse_yaml(Language, path, "language pack")
 
 
-def read_declaration(path: Path, language: Language) -> Declaration:
+def read_declaration(path: Path, language: Language) -> ParadigmRules:
     """Read a paradigm's rules. Raises UserError, also for names that the pack does not have."""
-    declaration = parse_yaml(Declaration, path, "rule file", language.lists)
+    declaration = parse_yaml(ParadigmRules, path, "rule file", language.lists)
     for rule in declaration.rules:
         for operation in (*rule.prepare, *rule.change):
             present: Collection[str]

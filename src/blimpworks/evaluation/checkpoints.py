@@ -1,0 +1,115 @@
+"""Find the checkpoints of a training run, and draw their results over the course of training."""
+
+import math
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from blimpworks.campaign.addresses import is_local
+from blimpworks.errors import UserError
+from blimpworks.evaluation.card import SuiteTable
+from blimpworks.exhibits.exhibit import Cell, Exhibit
+from blimpworks.exhibits.formulas import UNWEIGHTED
+
+UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
+PANELS = 3
+"""Most panels of a figure side by side."""
+
+
+def training_of(name: str) -> float | None:
+    """Return the last number in a checkpoint's name, such as 2e7 for chck_20M; None without one."""
+    found = re.findall(r"(\d+(?:\.\d+)?)([KMB]?)", name, re.IGNORECASE)
+    return float(found[-1][0]) * UNITS[found[-1][1].upper()] if found else None
+
+
+def checkpoints_of(model: str, pattern: str) -> list[str]:
+    """Return the checkpoints of a model whose names fit a pattern, in the order of training.
+
+    They are folders of a directory, or branches of a repository of the hub. Raises UserError if a
+    name has no number, and if none fits.
+    """
+    path = Path(model).expanduser()
+    if is_local(model) or path.is_dir():
+        names = [folder.name for folder in path.iterdir() if folder.is_dir()]
+        address = f"{model.rstrip('/')}/{{}}"
+    else:
+        from huggingface_hub import HfApi
+
+        from blimpworks.models.hub import with_retries
+
+        references = with_retries(lambda: HfApi().list_repo_refs(model))
+        names, address = [branch.name for branch in references.branches], f"{model}@{{}}"
+    fitting = {name: training_of(name) for name in names if fnmatchcase(name, pattern)}
+    if not fitting:
+        listed = ", ".join(sorted(names)[:8]) or "none"
+        raise UserError(
+            f"{model} has no checkpoint whose name fits {pattern!r}; it has {listed}. Correct "
+            "--checkpoints."
+        )
+    without = [name for name, number in fitting.items() if number is None]
+    if without:
+        raise UserError(
+            f"{model}: the name of checkpoint {without[0]!r} has no number, which says how long it "
+            "was trained (such as chck_10M); choose others by --checkpoints."
+        )
+    return [address.format(name) for name in sorted(fitting, key=lambda name: fitting[name] or 0)]
+
+
+def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
+    """Draw the number of each task by the length of training, with 95 % intervals.
+
+    ``labels`` are the checkpoints' names by model. Dashed lines are printed numbers.
+    """
+    from blimpworks.exhibits.style import (
+        COLUMN_INCHES,
+        GREY,
+        PALETTE,
+        SMALL,
+        house_style,
+        new_figure,
+    )
+
+    rows = suite["rows"]
+    columns = min(PANELS, math.ceil(len(rows) ** 0.5))
+    lines = -(-len(rows) // columns)
+    cells: list[Cell] = []
+    with house_style():
+        figure = new_figure(0.75 * COLUMN_INCHES * columns, 0.62 * COLUMN_INCHES * lines)
+        grid = figure.subplots(lines, columns, sharex=True, squeeze=False)
+        for panel, row in zip(grid.flat, rows, strict=False):
+            scale = 100 if row["measure"] == "accuracy" else 1
+            points = []
+            for model, result in row["models"].items():
+                trained = training_of(labels[model])
+                if trained is None or result["value"] is None:
+                    continue
+                value, low, high = (scale * result[key] for key in ("value", "low", "high"))
+                points.append((trained, value, low, high))
+                text = f"{value:.1f}" if scale == 100 else f"{value:.2f}"
+                cells.append(
+                    Cell(row["label"], labels[model], value, text, UNWEIGHTED, "accuracies", {})
+                )
+            if points:
+                lengths, values, lows, highs = zip(*sorted(points), strict=True)
+                panel.fill_between(lengths, lows, highs, color=PALETTE[0], alpha=0.2, lw=0)
+                panel.plot(lengths, values, "o-", color=PALETTE[0], ms=3, lw=1.2)
+            for name, printed in row["printed"].items():
+                panel.axhline(printed, color=GREY, lw=0.8, ls="--")
+                panel.annotate(
+                    name, (0, printed), (2, 1), xycoords=("axes fraction", "data"),
+                    textcoords="offset points", size=SMALL, color=GREY,
+                )  # fmt: skip
+            if not points:
+                panel.text(
+                    0.5, 0.5, "no numbers", transform=panel.transAxes, ha="center", va="center"
+                )  # fmt: skip
+            panel.set_xscale("log")
+            panel.tick_params(labelbottom=True)
+            panel.set_title(row["label"], loc="left")
+            panel.set_ylabel("accuracy in %" if scale == 100 else "correlation")
+        for panel in grid.flat[len(rows) :]:
+            panel.remove()
+        figure.supxlabel("Training, as in the checkpoints' names", size=8)
+    caption = "Results by checkpoint with 95 % intervals; dashed: printed numbers of other models."
+    return Exhibit(f"{suite['label']} by checkpoint", caption, cells, figure=figure)
