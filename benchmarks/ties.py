@@ -123,13 +123,14 @@ def main():
         scores = align_scores(items, scores, given.items)
         sides = [side_of(items, scores, name) for name in ("good", "bad")]
         arpa = write_arpa(given.text, directory, given.order)
-        words = arpa.with_name("vocabulary.txt").read_text(encoding="utf-8").split("\n")
+        words = (directory / "model/vocabulary.txt").read_text(encoding="utf-8").split("\n")
         used = {words[number] for side in sides for number in {*side.id.tolist()}} | {"<s>"}
         entries = read_arpa(arpa, used)
     values = [exact_tokens(entries, words, side, given.order) for side in sides]
     print(f"| method | {' | '.join(COLUMNS.values())} |\n|---{'|--:' * len(COLUMNS)}|")
     paradigms, told = np.array(items["paradigm"].to_pylist()), []
-    for method in map(find_method, ("full_sentence", *PREFIXES)):
+    prefixes = PREFIXES if PREFIX_METHODS in items.column_names else ()
+    for method in map(find_method, ("full_sentence", *prefixes)):
         usable = np.ones(len(items), dtype=bool)
         if method.name in PREFIXES:
             usable = np.array([method.name in names for names in items[PREFIX_METHODS].to_pylist()])

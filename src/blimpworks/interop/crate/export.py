@@ -100,7 +100,7 @@ def write_crate(plan: CratePlan, output: Path) -> str:
         path: path.relative_to(plan.results) for path in [*exhibit_files, *plan.comparisons]
     }
     campaign = Path("config", plan.campaign_file.name)
-    rules = sorted((REPOSITORY / "workflow/rules").glob("*.smk"))
+    rules = sorted((REPOSITORY / "workflow/rules").rglob("*.smk"))
     workflow = [REPOSITORY / "Snakefile", REPOSITORY / WORKFLOW, *rules]
     if absent := [path for path in workflow if not path.is_file()]:
         raise UserError(f"{absent[0]} does not exist; export from a checkout of the repository.")
