@@ -47,7 +47,7 @@ class Suite(Strict):
     address: str = Field("", pattern=r"^(https?://[^\s\"'<>]+)?$")
     """Address of the printed numbers."""
     first_token: FirstToken | None = None
-    """What conditions the first token of causal models; null: what the model's files say."""
+    """First-token policy of causal models; null: the one that suits each model."""
     tasks: Annotated[tuple[Task, ...], Field(min_length=1)]
     missing: Mapping[str, Label] = Field(default={})
     """Tasks of the original that are not run here, with the reason."""
