@@ -83,7 +83,7 @@ def test_what_moves_a_number_is_part_of_the_key(trained):
 
 
 @pytest.mark.parametrize(
-    ("architecture", "pass_of"), [("masked", "_guess"), ("encoder-decoder", "_decode")]
+    ("architecture", "pass_of"), [("masked", "_score_rows"), ("encoder-decoder", "_decode")]
 )
 def test_a_pass_too_big_for_memory_is_made_in_halves(trained, monkeypatch, architecture, pass_of):
     engine = open_engine(trained(architecture), seq2seq={"form": "target"})

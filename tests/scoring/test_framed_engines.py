@@ -70,8 +70,8 @@ def test_later_tokens_of_a_word_are_hidden_with_it(checkpoint):
 
 def test_a_gap_that_texts_share_is_read_once(checkpoint, monkeypatch):
     engine = open_masked(checkpoint)
-    rows, forward = [], engine._guess
-    monkeypatch.setattr(engine, "_guess", lambda some: rows.extend(some) or forward(some))
+    rows, forward = [], engine._score_rows
+    monkeypatch.setattr(engine, "_score_rows", lambda some: rows.extend(some) or forward(some))
     texts = ["the dog sees the cat", "the dog likes the cat", "the dog finds the cat"]
     scores = engine.logprobs(engine.encode(texts))
     assert len(rows) == 4 * len(texts) + 1

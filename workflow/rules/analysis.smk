@@ -4,7 +4,7 @@
 rule compare_models:
     """McNemar's test between every two models on each language."""
     input:
-        lambda w: layout.evaluations("judgements", w.benchmark),
+        lambda w: layout.job_outputs("judgements", w.benchmark),
     output:
         "<results>/comparisons/{benchmark}.parquet",
     log:
@@ -15,7 +15,7 @@ rule compare_models:
     params:
         code=code_of("compare_models"),
         root=f"{RESULTS}/judgements/{{benchmark}}",
-        models=lambda w: layout.evaluated(w.benchmark),
+        models=lambda w: layout.languages_by_model(w.benchmark),
         method=lambda w: layout.methods_of(w.benchmark)[0],
         mcnemar=lambda w: layout.mcnemar_of(w.benchmark),
     message:

@@ -70,7 +70,7 @@ use rule judge as judge_of_language with:
 rule compute_accuracies:
     """Accuracies of all models and languages of a benchmark, with intervals."""
     input:
-        lambda w: layout.evaluations("judgements", w.benchmark),
+        lambda w: layout.job_outputs("judgements", w.benchmark),
     output:
         "<results>/accuracies/{benchmark}.parquet",
     log:
@@ -81,8 +81,8 @@ rule compute_accuracies:
     params:
         code=code_of("compute_accuracies"),
         root=f"{RESULTS}/judgements/{{benchmark}}",
-        models=lambda w: layout.evaluated(w.benchmark),
-        counted=lambda w: layout.counted_of(w.benchmark),
+        models=lambda w: layout.languages_by_model(w.benchmark),
+        counted=lambda w: layout.one_more_options(w.benchmark),
     message:
         "Summarise the judgements of {wildcards.benchmark}"
     shell:

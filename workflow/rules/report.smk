@@ -14,7 +14,7 @@ rule report:
         printed=[layout.printed_tables(paper) for paper in layout.papers],
         comparisons=comparisons(),
         pairs=[
-            layout.evaluations(folder, benchmark)
+            layout.job_outputs(folder, benchmark)
             for benchmark in reported_benchmarks()
             for folder in ("judgements", "scores")
         ],

@@ -121,7 +121,7 @@ class Layout:
     def items_tables(self, benchmark: str) -> list[str]:
         return [self.items_table(benchmark, lang) for lang in self.item_languages(benchmark)]
 
-    def evaluations(
+    def job_outputs(
         self, folder: str, benchmark: str, models: Sequence[str] | None = None
     ) -> list[str]:
         """Return the outputs in ``folder`` of the jobs on a benchmark, of all models or ``models``.
@@ -155,7 +155,7 @@ class Layout:
             outputs.append(directory if together else path)
         return list(dict.fromkeys(outputs))
 
-    def evaluated(self, benchmark: str, models: Sequence[str] | None = None) -> str:
+    def languages_by_model(self, benchmark: str, models: Sequence[str] | None = None) -> str:
         """Return the languages of a benchmark's models by model, as JSON."""
         names = self.models_of(benchmark) if models is None else models
         return json.dumps({model: self.covered_by(model, benchmark) for model in names})
@@ -195,7 +195,7 @@ class Layout:
         has_unknown_words = find_engine(self.engine_of(model)).whole_words
         return [f"--unknown={policy}"] if has_unknown_words and policy != "score" else []
 
-    def counted_of(self, benchmark: str) -> list[str]:
+    def one_more_options(self, benchmark: str) -> list[str]:
         """Return options that name the models with one item too many counted as correct."""
         counts = find_benchmark(benchmark).counts_one_more
         rows = self.catalogue.models

@@ -14,8 +14,8 @@ sentence must have the higher value, or with ``lower`` the lower one::
 every scored token, ``text`` leaves the end symbol out, ``region`` is the critical region with the
 space before it. Lengths are those of the sentence.
 
-Minus and ``exp`` only change the displayed value. Decisions, ties and margins compare the totals,
-in nats (per token or unit of length).
+Decisions, ties and margins compare the totals, in nats (per token or unit of length). Minus and
+``exp`` change the displayed value alone; ``lower`` says that the lower displayed value is better.
 """
 
 import re

@@ -300,9 +300,9 @@ def _code(entries: tuple[str, ...]) -> list[Any]:
 EQUAL: dict[str, str] = {
     "9840029a5efe4df3": "301aa942822323ee",  # kenlm ngram
     "61538c30adc350fb": "0e2ba6cd296f855a",  # lstm lstm
-    "e8342c9af123fca9": "e8532865d0f0cd72",  # transformers causal
-    "90ac5903cd0940e0": "937def9329af31bc",  # transformers encoder-decoder
-    "fd720eb6e92211e6": "99c66cf510640024",  # transformers masked
+    "c218c36c09ffbcca": "e8532865d0f0cd72",  # transformers causal
+    "3c4bb21bf8274e0f": "937def9329af31bc",  # transformers encoder-decoder
+    "28e07e5ca542837f": "99c66cf510640024",  # transformers masked
     "e3c42096af175c45": "cf22ff34dc257724",  # vllm causal
     "096ab1004658f291": "1657f03a30de3586",  # transformers, answers
     "0934e66a69af734f": "26cd7f834c988002",  # vllm, answers

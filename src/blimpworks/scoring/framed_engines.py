@@ -63,18 +63,18 @@ class FramedEngine(HubEngine):
     tokenizer: FramedTokenizer
 
     @property
-    def _beside(self) -> int:
+    def _special_count(self) -> int:
         return len(self._framed([]))
 
     def _framed(self, ids: Sequence[int]) -> list[int]:
         return [*self.tokenizer.before, *ids, *self.tokenizer.after]
 
     @abstractmethod
-    def _read(self, encoded: Encoded, token: int) -> list[int]:
+    def _input_ids(self, encoded: Encoded, token: int) -> list[int]:
         """Return the ids of the row by which the model predicts a token of a text."""
 
     @abstractmethod
-    def _guess(self, rows: list[Prediction]) -> list[LogProbs]:
+    def _score_rows(self, rows: list[Prediction]) -> list[LogProbs]:
         """Return the log-probabilities of each row's targets, from one pass."""
 
     def _filled(self, rows: Sequence[Sequence[int] | Ids]) -> tuple[torch.Tensor, ...]:
@@ -103,7 +103,7 @@ class FramedEngine(HubEngine):
         passes = [[rows[number] for number in group] for group in groups]
         return [*chain.from_iterable(self._workers.map(partial(halving, forward), passes))]
 
-    def _guesses(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
+    def _score_texts(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return the log-probabilities of each text's tokens to score, NaN for the others.
 
         Texts with equal rows, such as a pair that differs in the predicted token alone, share one.
@@ -113,7 +113,7 @@ class FramedEngine(HubEngine):
         same: dict[bytes, list[tuple[int, int]]] = {}
         for number in sorted(range(len(batch)), key=lambda number: sort_key(batch[number])):
             for token in positions_to_score(batch[number]):
-                ids = self._read(batch[number], token)
+                ids = self._input_ids(batch[number], token)
                 key = hashlib.blake2b(np.array([token, *ids]).tobytes(), digest_size=16).digest()
                 lengths.setdefault(key, len(ids))
                 same.setdefault(key, []).append((number, token))
@@ -121,7 +121,7 @@ class FramedEngine(HubEngine):
             Prediction(batch[uses[0][0]], uses[0][1], [int(batch[n].ids[at]) for n, at in uses])
             for uses in same.values()
         ]
-        values = self._in_passes(self._guess, rows, [*lengths.values()])
+        values = self._in_passes(self._score_rows, rows, [*lengths.values()])
         results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
         for uses, scores in zip(same.values(), values, strict=True):
             for at, (number, token) in enumerate(uses):
@@ -226,9 +226,9 @@ class MaskedEngine(FramedEngine):
         return with_words
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        return self._guesses(batch)
+        return self._score_texts(batch)
 
-    def _read(self, encoded: Encoded, token: int) -> list[int]:
+    def _input_ids(self, encoded: Encoded, token: int) -> list[int]:
         ids = encoded.ids.copy()
         ids[token] = self._mask
         if isinstance(encoded, WordsEncoded):
@@ -237,9 +237,9 @@ class MaskedEngine(FramedEngine):
         return self._framed(ids.tolist())
 
     @torch.inference_mode()
-    def _guess(self, rows: list[Prediction]) -> list[LogProbs]:
+    def _score_rows(self, rows: list[Prediction]) -> list[LogProbs]:
         base, head, _ = self._parts
-        ids, real = self._filled([self._read(row.encoded, row.token) for row in rows])
+        ids, real = self._filled([self._input_ids(row.encoded, row.token) for row in rows])
         hidden = base(input_ids=ids, attention_mask=real)[0]
         at = torch.tensor([len(self.tokenizer.before) + row.token for row in rows])
         return self._targets(rows, hidden[torch.arange(len(rows)), at], head)
@@ -286,8 +286,8 @@ class Seq2seqEngine(FramedEngine):
         self._requested = options.seq2seq.form
 
     @property
-    def _beside(self) -> int:
-        return super()._beside + 1
+    def _special_count(self) -> int:
+        return super()._special_count + 1
 
     def _frame(self) -> list[int]:
         sentinel = [self._sentinel] if self._form == "masked" else []
@@ -369,7 +369,7 @@ class Seq2seqEngine(FramedEngine):
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         if self._form == "masked":
-            return self._guesses(batch)
+            return self._score_texts(batch)
         order = sorted(range(len(batch)), key=lambda number: sort_key(batch[number]))
         order = [number for number in order if len(batch[number].ids)]
         texts = [batch[number] for number in order]
@@ -379,14 +379,14 @@ class Seq2seqEngine(FramedEngine):
             results[number] = "out_of_memory" if value is None else value
         return results
 
-    def _read(self, encoded: Encoded, token: int) -> list[int]:
+    def _input_ids(self, encoded: Encoded, token: int) -> list[int]:
         ids = encoded.ids.tolist()
         ids[token] = self._sentinel
         return self._framed(ids)
 
     @torch.inference_mode()
-    def _guess(self, rows: list[Prediction]) -> list[LogProbs]:
-        lists = [self._read(row.encoded, row.token) for row in rows]
+    def _score_rows(self, rows: list[Prediction]) -> list[LogProbs]:
+        lists = [self._input_ids(row.encoded, row.token) for row in rows]
         start = [[self._parts.start, self._sentinel]] * len(rows)
         decoder_ids = torch.tensor(start, device=self._device)
         read = torch.zeros_like(decoder_ids, dtype=torch.bool)

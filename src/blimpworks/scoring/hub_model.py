@@ -133,10 +133,10 @@ class HubEngine(Engine):
 
     @property
     def limit(self) -> int | None:
-        return None if self.context is None else self.context - self._beside
+        return None if self.context is None else self.context - self._special_count
 
     @property
-    def _beside(self) -> int:
+    def _special_count(self) -> int:
         return len(self.tokenizer.prefix)
 
     @once

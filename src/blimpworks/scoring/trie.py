@@ -1,9 +1,17 @@
 """Build prefix trees of token sequences, and passes of a model over rows of a tree or padded rows.
 
+For example, the sequences ``a b c``, ``a b d`` and ``a e`` make one tree of five nodes::
+
+    node   0 a   1 b   2 c   3 d   4 e
+    parent -1    0     1     1     0
+    end    5     4     3     4     5     (first node after the node's subtree)
+
+A model predicts ``c`` and ``d`` from its state at ``b``: the log-probability of a token is read at
+its parent, so leaves need not be computed. Here ``a`` and ``b`` are, two tokens for eight.
+
 A row of a tree has the ancestors of a node, then nodes from there in depth-first order. Each node
-attends to itself and its ancestors; its position is its depth. The results of a leaf come from its
-parent. For models with a state from token to token, ``runs`` gives the tree level by level.
-``Workers`` are the threads that run passes.
+attends to itself and its ancestors; its position is its depth. For models with a state from token
+to token, ``runs`` gives the tree level by level. ``Workers`` are the threads that run passes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -6,8 +6,8 @@ from blimpworks.campaign.catalogue import curves_of
 rule bin_accuracies:
     """Accuracy by length, perplexity, probability and confidence of single pairs."""
     input:
-        scores=lambda w: layout.evaluations("scores", w.benchmark),
-        judgements=lambda w: layout.evaluations("judgements", w.benchmark),
+        scores=lambda w: layout.job_outputs("scores", w.benchmark),
+        judgements=lambda w: layout.job_outputs("judgements", w.benchmark),
         pairs=lambda w: layout.items_tables(w.benchmark),
     output:
         "<results>/bins/{benchmark}.parquet",
@@ -22,7 +22,7 @@ rule bin_accuracies:
     params:
         code=code_of("bin_accuracies"),
         root=lambda w: evaluated_root(),
-        models=lambda w: layout.evaluated(w.benchmark),
+        models=lambda w: layout.languages_by_model(w.benchmark),
         method=lambda w: layout.methods_of(w.benchmark)[0],
         bins=BLIMP.bins,
     message:

@@ -113,7 +113,7 @@ rule read_annotations:
         key_tables=[
             f"<results>/annotation/{{benchmark}}/{lang}.key.parquet" for lang in SHEETS
         ],
-        judgements=lambda w: layout.evaluations("judgements", w.benchmark),
+        judgements=lambda w: layout.job_outputs("judgements", w.benchmark),
     output:
         "<results>/annotation_agreement/{benchmark}.parquet",
     log:
@@ -127,7 +127,7 @@ rule read_annotations:
         code=code_of("read_annotations"),
         key_tables=lambda w, input: repeated("key", input.key_tables),
         root=f"{RESULTS}/judgements/{{benchmark}}",
-        models=lambda w: layout.evaluated(w.benchmark),
+        models=lambda w: layout.languages_by_model(w.benchmark),
     message:
         "Compare the verdicts with people's"
     shell:
@@ -140,8 +140,8 @@ rule compare_verdicts:
     """The published and the corrected verdicts on the same answers: what changes, and why."""
     input:
         prompts=lambda w: layout.items_tables(w.benchmark),
-        answers=lambda w: layout.evaluations("answers", w.benchmark),
-        judgements=lambda w: layout.evaluations("judgements", w.benchmark),
+        answers=lambda w: layout.job_outputs("answers", w.benchmark),
+        judgements=lambda w: layout.job_outputs("judgements", w.benchmark),
     output:
         "<results>/verdicts/{benchmark}.parquet",
     log:
@@ -153,7 +153,7 @@ rule compare_verdicts:
         "../../../envs/core.yaml"
     params:
         code=code_of("compare_verdicts"),
-        models=lambda w: layout.evaluated(w.benchmark),
+        models=lambda w: layout.languages_by_model(w.benchmark),
         root=lambda w: evaluated_root(),
     message:
         "Compare published with corrected verdicts"

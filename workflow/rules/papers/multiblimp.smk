@@ -84,7 +84,7 @@ rule fit_regressions:
 rule fit_margins:
     """Margins of single pairs by properties of the pairs."""
     input:
-        scores=lambda w: layout.evaluations(
+        scores=lambda w: layout.job_outputs(
             "scores", w.benchmark, margin_models(CAMPAIGN, CATALOGUE)
         ),
         pairs=lambda w: layout.items_tables(w.benchmark),
@@ -103,7 +103,7 @@ rule fit_margins:
         code=code_of("fit_margins"),
         root=f"{RESULTS}/scores/{{benchmark}}",
         pairs=lambda w: str(items_folder(CAMPAIGN) / w.benchmark),
-        models=lambda w: layout.evaluated(
+        models=lambda w: layout.languages_by_model(
             w.benchmark, margin_models(CAMPAIGN, CATALOGUE)
         ),
         frequencies=repeated("frequencies", FREQUENCIES),

@@ -52,8 +52,8 @@ rule compare_lengths:
     """Decisions by the mean per token beside those by the sum, and one pair word by word."""
     input:
         pairs=lambda w: layout.items_tables(w.benchmark),
-        scores=lambda w: layout.evaluations("scores", w.benchmark),
-        judgements=lambda w: layout.evaluations("judgements", w.benchmark),
+        scores=lambda w: layout.job_outputs("scores", w.benchmark),
+        judgements=lambda w: layout.job_outputs("judgements", w.benchmark),
     output:
         lengths="<results>/lengths/{benchmark}.parquet",
         surprisals="<results>/surprisals/{benchmark}.parquet",
@@ -66,7 +66,7 @@ rule compare_lengths:
         "../../../envs/core.yaml"
     params:
         code=code_of("compare_lengths"),
-        models=lambda w: layout.evaluated(w.benchmark),
+        models=lambda w: layout.languages_by_model(w.benchmark),
         root=lambda w: evaluated_root(),
         ties=lambda w: layout.tie_of(w.benchmark, "per_token"),
     message:

@@ -42,38 +42,42 @@ def load_evidence(
 ) -> tuple[Lookup, Lookup]:
     """Load the lookups of a construction's subjects and verbs.
 
-    When corrected, the annotation comes first. The authors unite the values of both lexicons for
-    verbs. For participles they use the treebank's only where UniMorph has none, and keep undefined
-    values (section 4.2).
+    The first lexicon is UniMorph's, the second the treebank's (section 4.2).
+
+    - Published, verbs: the values of both lexicons together, without undefined ones.
+    - Published, participles: the treebank's values only where UniMorph has none; undefined stay.
+    - Corrected: the word's own annotation, else the first lexicon, without undefined values.
     """
-    participles, ours = construction == "sp", corrected(options, "agreement_evidence")
-    any_case, united = corrected(options, "letter_case"), ours or not participles
+    participles = construction == "sp"
+    annotation_first = corrected(options, "agreement_evidence")
+    any_case = corrected(options, "letter_case")
+    unite_lexicons = annotation_first or not participles
 
     def lookup(
-        column: str, classes: Sequence[str], query: inflection.Query, participles: bool
+        column: str, classes: Sequence[str], query: inflection.Query, as_participles: bool
     ) -> Lookup:
         """Load the lookup of the forms in a column, which are words of some classes."""
         forms = inflection.spellings(candidates[column], any_case)
         lexicons = [
-            inflection.load_lexicon(lexicon, source, classes, "form", forms, participles)
-            for source in (inflection.SOURCES[:1] if ours else inflection.SOURCES)
+            inflection.load_lexicon(lexicon, source, classes, "form", forms, as_participles)
+            for source in (inflection.SOURCES[:1] if annotation_first else inflection.SOURCES)
         ]
 
         @cache
         def values_in(feature: str, form: str, feats: str | None) -> Set[str]:
             features = words.parse_feats(feats)
             stated = [features[name] for name in words.COLUMNS_OF[feature] if name in features]
-            if ours and stated and stated[0]:
+            if annotation_first and stated and stated[0]:
                 return words.alternatives(stated[0])
             values: set[str] = set()
             for entries in lexicons:
                 inflecting = entries.columns[feature]
-                if inflecting and (united or not values):
+                if inflecting and (unite_lexicons or not values):
                     rows = entries.rows.get(form, ())
                     if not rows and any_case:
                         rows = entries.rows.get(form.lower(), ())
                     values |= inflection.values_of(entries, rows, query, inflecting, inflecting)
-            return values - {words.UNDEFINED} if united else values
+            return values - {words.UNDEFINED} if unite_lexicons else values
 
         return values_in
 
