@@ -1,6 +1,7 @@
 """Suites: benchmarks that together give a table of numbers beside printed ones."""
 
 import json
+import os
 import re
 import shutil
 
@@ -13,7 +14,7 @@ from blimpworks.campaign.registry import FOLDERS, benchmarks
 from blimpworks.errors import UserError
 from blimpworks.evaluation.build import build_card
 from blimpworks.evaluation.checkpoints import checkpoints_of, curves, training_of
-from blimpworks.evaluation.session import Evaluation
+from blimpworks.evaluation.session import Evaluation, bring
 from blimpworks.evaluation.show import CardText
 from blimpworks.evaluation.suites import FOLDER, Suite, read_suite
 from support.card_kit import MARGINS, facts, write_evaluation
@@ -22,9 +23,10 @@ from support.paths import REPOSITORY
 TASK = {"benchmark": "pairs", "label": "Agreement", "printed": {"Peer": 71.25}}
 
 
-def table(root, **task):
+def table(root, first_token=None, **task):
     """A suite's table on the small evaluation: small model, then large."""
-    suite = Suite(label="Try", address="https://example.org", tasks=[{**TASK, **task}])
+    start = {"first_token": first_token}
+    suite = Suite(label="Try", address="https://example.org", tasks=[{**TASK, **task}], **start)
     given = facts(root) | {"suite": suite.model_dump(mode="json")}
     return build_card(given)["suite"], CardText(build_card(given))
 
@@ -49,7 +51,9 @@ def test_print_stands_beside_ours_and_skipped_items_are_named(tmp_path):
     assert headings == ["task", "n", "Small model", "95 %", "Large model", "95 %", "Peer"]
     assert rows[0][:2] == ["Agreement", "11–12"]
     assert rows[0][-1] == "71.2"
-    assert "Agreement: Small model skipped 1 of 12 items." in text.suite_notes(shown)
+    assert "Agreement, Small model: 1 of 12 items skipped; 1 ties, which" in str(
+        text.suite_notes(shown)
+    )
 
 
 def test_a_model_that_skipped_a_whole_paradigm_has_no_number(tmp_path):
@@ -59,6 +63,17 @@ def test_a_model_that_skipped_a_whole_paradigm_has_no_number(tmp_path):
     assert (row["models"]["small"]["value"], row["models"]["small"]["skipped"]) == (None, 4)
     assert row["models"]["large"]["value"] is not None
     assert text.suite_table(shown)[1][0][2:4] == ["–", ""]
+    assert "4 of 12 items skipped; 1 ties, which count as the benchmark declares; no number" in str(
+        text.suite_notes(shown)
+    )
+
+
+def test_models_with_another_start_than_the_suites_are_named(tmp_path):
+    root = write_evaluation(tmp_path)
+    shown, text = table(root, "encoded")
+    assert text.suite_notes(shown)[2].startswith("Small model, Large model: with another first")
+    shown, text = table(root, "bos")
+    assert "another first" not in str(text.suite_notes(shown))
 
 
 def test_margins_are_correlated_with_ratings_by_rank(tmp_path):
@@ -149,7 +164,7 @@ def write_local(folder, suite):
 def test_tasks_whose_files_the_user_has_are_read_from_there(tmp_path, monkeypatch):
     monkeypatch.setenv(FOLDERS, "")
     suite, data = write_local(tmp_path, "babylm-strict")
-    evaluation = Evaluation(suite=suite, suite_data=data)
+    evaluation = Evaluation(suite=suite, suite_data=data, local_tasks=[*READ])
     try:
         evaluation.add_local_tasks(tmp_path / "out")
     finally:
@@ -165,10 +180,34 @@ def test_tasks_whose_files_the_user_has_are_read_from_there(tmp_path, monkeypatc
         assert [good[slice(*spans[:2])], bad[slice(*spans[2:])]] == regions
 
 
+def test_changed_files_are_taken_over_whatever_their_time_and_equal_ones_stay(tmp_path):
+    old, new, folder = (tmp_path / name for name in ("old", "new", "folder"))
+    for source, text in ((old, "first"), (new, "second")):
+        source.mkdir()
+        (source / "a.jsonl").write_text(text)
+    (old / "b.jsonl").write_text("gone")
+    os.utime(new / "a.jsonl", (0, 0))
+    bring([*old.iterdir()], folder)
+    before = (folder / "a.jsonl").stat().st_mtime_ns
+    bring([*old.iterdir()], folder)
+    assert (folder / "a.jsonl").stat().st_mtime_ns == before
+    bring([*new.iterdir()], folder)
+    assert [path.name for path in folder.iterdir()] == ["a.jsonl"]
+    assert (folder / "a.jsonl").read_text() == "second"
+    assert (folder / "a.jsonl").stat().st_mtime_ns >= before
+
+
+def test_a_suite_of_which_nothing_is_run_is_refused(tmp_path):
+    evaluation = Evaluation(suite="babylm-strict", local_tasks=["babylm_comps"])
+    with pytest.raises(UserError, match="no task of the suite babylm-strict is run; name its data"):
+        evaluation.add_local_tasks(tmp_path / "out")
+
+
 def test_tasks_whose_files_are_nowhere_are_named_before_the_run(tmp_path):
-    evaluation = Evaluation(suite="babylm-strict", suite_data=tmp_path)
+    names = ("babylm_blimp",)
+    evaluation = Evaluation("auto", names, suite="babylm-strict", local_tasks=[*READ])
     evaluation.add_local_tasks(tmp_path / "out")
-    assert evaluation.benchmarks == ()
+    assert evaluation.benchmarks == names
     assert [note.partition(". ")[0] for note in evaluation.notes] == [
         "Not run: COMPS", "Not run: EWoK", "Not run: Wug past tense",
     ]  # fmt: skip
@@ -177,7 +216,15 @@ def test_tasks_whose_files_are_nowhere_are_named_before_the_run(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [("chck_20M", 2e7), ("step3000", 3000), ("v2-1.5b", 1.5e9), ("main", None), ("900k", 9e5)],
+    [
+        ("chck_20M", 2e7),
+        ("step3000", 3000),
+        ("v2-1.5b", 1.5e9),
+        ("main", None),
+        ("900k", 9e5),
+        ("step100base", 100),
+        ("step0", 0),
+    ],
 )
 def test_the_last_number_of_a_name_says_how_long_a_checkpoint_was_trained(name, number):
     assert training_of(name) == number
@@ -192,6 +239,11 @@ def test_checkpoints_are_folders_in_the_order_of_training(tmp_path):
         checkpoints_of(str(tmp_path), "step*")
     with pytest.raises(UserError, match="checkpoint 'chck_last' has no number"):
         checkpoints_of(str(tmp_path), "chck_*")
+    (tmp_path / "again_9M").mkdir()
+    with pytest.raises(UserError, match="'again_9M' and 'chck_9M' is the same"):
+        checkpoints_of(str(tmp_path), "*_9M")
+    with pytest.raises(UserError, match="it has none"):
+        checkpoints_of(str(tmp_path / "missing"), "*")
 
 
 def test_a_curve_has_a_point_for_each_checkpoint_and_a_panel_for_each_task(tmp_path):

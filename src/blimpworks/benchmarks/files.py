@@ -252,6 +252,7 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
 def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account) -> list[Tabled]:
     names = with_new_names(entry, folder).rename
     values: dict[str, set[str]] = {column: set() for column in names}
+    text_counts: dict[str, int] = {}
     tables: list[Tabled] = []
     for name, path in _matching_files(entry, named, account):
         for table, in_name in tables_in(path, name, entry):
@@ -284,7 +285,14 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
                             f"{table.name}:{line}: column {column!r} is {value!r:.60}; expected "
                             f"text with {separator!r} in it. Correct the file, or 'split'."
                         )
-                    for number, text in enumerate(value.split(separator)):
+                    texts = value.split(separator)
+                    if text_counts.setdefault(column, len(texts)) != len(texts):
+                        raise UserError(
+                            f"{table.name}:{line}: column {column!r} has {len(texts)} texts, "
+                            f"divided by {separator!r}, and rows before have "
+                            f"{text_counts[column]}; correct the file."
+                        )
+                    for number, text in enumerate(texts):
                         cells[f"{column}.{number}"] = text
                 rows.append(Row(cells, table.name, line, account))
             tables.append((in_name, rows))

@@ -89,14 +89,27 @@ def evaluate(
     Architecture, number format, first token, size and chat template are read from the model's own
     files. Writes a complete campaign that can be run again, cited and sent to a cluster.
     """
-    from blimpworks.evaluation.request import as_setting, parse_benchmarks, parse_languages
+    from blimpworks.evaluation.request import (
+        as_setting,
+        parse_benchmarks,
+        parse_languages,
+        parse_names,
+    )
     from blimpworks.evaluation.session import Evaluation
     from blimpworks.evaluation.suites import read_suite
 
+    if suite_data is not None and (suite is None or not suite_data.expanduser().is_dir()):
+        raise UserError(
+            f"--suite-data is {suite_data}; expected a directory with data of the suite that "
+            "--suite names."
+        )
+    local_tasks: set[str] = set()
     if suite is not None:
         tasks = read_suite(suite).tasks
-        if benchmarks == "all":
-            benchmarks = ",".join(task.benchmark for task in tasks if task.local is None)
+        all_names = [task.benchmark for task in tasks]
+        names = all_names if benchmarks == "all" else parse_names(benchmarks)
+        local_tasks = {task.benchmark for task in tasks if task.local is not None} & {*names}
+        benchmarks = ",".join(name for name in names if name not in local_tasks)
         suite = as_setting(Path(suite)) if suite.endswith(".yaml") else suite
 
     overrides = {
@@ -110,6 +123,7 @@ def evaluate(
         data=data,
         benchmarks=parse_benchmarks(benchmarks),
         suite=suite,
+        local_tasks=local_tasks,
         checkpoints=checkpoints,
         suite_data=suite_data and suite_data.expanduser().resolve(),
         languages=parse_languages(languages),

@@ -214,6 +214,12 @@ def _suite(
         "label": suite.label,
         "address": suite.address,
         "rows": measured.suite_rows(suite, tables, totals),
+        "other_starts": [
+            model["label"]
+            for model in facts["models"].values()
+            if model["architecture"] == "causal"
+            and suite.first_token not in (None, model["first_token"])
+        ],
         "missing": {**not_run, **suite.missing},
     }
 

@@ -376,9 +376,12 @@ class SuiteTable(TypedDict):
     """Numbers by task. Keys: ``label``, ``benchmark``, ``measure`` (``accuracy`` or
     ``correlation``), ``sampled`` (True if not all items are run), ``models`` and ``printed``.
 
-    A model's record has ``value``, ``low``, ``high`` (95 %), ``n`` and ``skipped``; ``value`` is
-    None if a paradigm has no judged item. ``printed`` has accuracies in percent, by model.
+    A model's record has ``value``, ``low``, ``high`` (95 %), ``n``, ``ties`` and ``skipped``;
+    ``value`` is None if a paradigm has no judged item. ``printed`` has accuracies in percent, by
+    model.
     """
+    other_starts: list[str]
+    """Labels of causal models whose first-token policy is not the suite's."""
     missing: dict[str, str]
     """Tasks that are not run, with the reason."""
 

@@ -19,7 +19,7 @@ PANELS = 3
 
 def training_of(name: str) -> float | None:
     """Return the last number in a checkpoint's name, such as 2e7 for chck_20M; None without one."""
-    found = re.findall(r"(\d+(?:\.\d+)?)([KMB]?)", name, re.IGNORECASE)
+    found = re.findall(r"(\d+(?:\.\d+)?)(?:([KMB])(?![A-Z]))?", name, re.IGNORECASE)
     return float(found[-1][0]) * UNITS[found[-1][1].upper()] if found else None
 
 
@@ -27,33 +27,44 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
     """Return the checkpoints of a model whose names fit a pattern, in the order of training.
 
     They are folders of a directory, or branches of a repository of the hub. Raises UserError if a
-    name has no number, and if none fits.
+    name has no number, two have the same, none fits, or the hub has no such repository.
     """
     path = Path(model).expanduser()
     if is_local(model) or path.is_dir():
-        names = [folder.name for folder in path.iterdir() if folder.is_dir()]
-        address = f"{model.rstrip('/')}/{{}}"
+        folders = path.iterdir() if path.is_dir() else ()
+        names = [folder.name for folder in folders if folder.is_dir()]
+        beginning = f"{model.rstrip('/')}/"
     else:
         from huggingface_hub import HfApi
 
-        from blimpworks.models.hub import with_retries
+        from blimpworks.models.hub import explained_errors, with_retries
 
-        references = with_retries(lambda: HfApi().list_repo_refs(model))
-        names, address = [branch.name for branch in references.branches], f"{model}@{{}}"
-    fitting = {name: training_of(name) for name in names if fnmatchcase(name, pattern)}
+        with explained_errors(model, "main"):
+            references = with_retries(lambda: HfApi().list_repo_refs(model))
+        names, beginning = [branch.name for branch in references.branches], f"{model}@"
+    fitting = sorted(name for name in names if fnmatchcase(name, pattern))
     if not fitting:
         listed = ", ".join(sorted(names)[:8]) or "none"
         raise UserError(
-            f"{model} has no checkpoint whose name fits {pattern!r}; it has {listed}. Correct "
-            "--checkpoints."
+            f"{model} has no checkpoint whose name fits {pattern!r}; it has {listed}. Correct the "
+            "model, or --checkpoints."
         )
-    without = [name for name, number in fitting.items() if number is None]
-    if without:
-        raise UserError(
-            f"{model}: the name of checkpoint {without[0]!r} has no number, which says how long it "
-            "was trained (such as chck_10M); choose others by --checkpoints."
-        )
-    return [address.format(name) for name in sorted(fitting, key=lambda name: fitting[name] or 0)]
+    names_by_training: dict[float, str] = {}
+    for name in fitting:
+        training = training_of(name)
+        if training is None:
+            raise UserError(
+                f"{model}: the name of checkpoint {name!r} has no number, which says how long it "
+                "was trained (such as chck_10M); choose others by --checkpoints."
+            )
+        other = names_by_training.setdefault(training, name)
+        if other != name:
+            raise UserError(
+                f"{model}: the last number in the names of checkpoints {other!r} and {name!r} is "
+                "the same, so it does not say how long they were trained; choose others by "
+                "--checkpoints."
+            )
+    return [f"{beginning}{name}" for _, name in sorted(names_by_training.items())]
 
 
 def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
@@ -104,7 +115,9 @@ def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
                 panel.text(
                     0.5, 0.5, "no numbers", transform=panel.transAxes, ha="center", va="center"
                 )  # fmt: skip
-            panel.set_xscale("log")
+            # Checkpoints before training have the number 0.
+            above = [length for length, *_ in points if length > 0]
+            panel.set_xscale("symlog", linthresh=min(above, default=1.0))
             panel.tick_params(labelbottom=True)
             panel.set_title(row["label"], loc="left")
             panel.set_ylabel("accuracy in %" if scale == 100 else "correlation")

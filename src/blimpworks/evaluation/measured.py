@@ -17,7 +17,7 @@ import wordfreq
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
-from blimpworks.analysis.statistics import KEY, correlation_interval
+from blimpworks.analysis.statistics import correlation_interval
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import MEAN, Record, Row
 from blimpworks.evaluation.judged import Cells, Tables
@@ -393,19 +393,18 @@ def _mean_of_groups(rows: pd.DataFrame, levels: Sequence[str]) -> Record:
 
 def _rank_correlation(tables: Tables, model: str) -> Record:
     """Return Spearman's correlation of a model's margins with people's ratings of the items."""
-    frames = []
-    for lang, path in tables.benchmark["items"].items():
-        items = read_parquet(Path(path), [*KEY, "rating"]).to_pandas()
-        if "rating" not in items:
-            raise UserError(
-                f"{path} has no people's ratings, with which the suite correlates margins; declare "
-                f"'rating' in the benchmark {tables.name}, or let the suite measure accuracy."
-            )
-        frames.append(tables.judgements[lang][model].merge(items, on=KEY))
-    rated = pd.concat(frames)[["margin", "rating"]].dropna()
+    paths = [tables.path("judgements", lang, model) for lang in tables.benchmark["items"]]
+    columns = ["method", "margin", "rating"]
+    rows = pd.concat([read_parquet(path, columns).to_pandas() for path in paths])
+    if "rating" not in rows:
+        raise UserError(
+            f"{paths[0]} has no people's ratings, with which the suite correlates margins; declare "
+            f"'rating' in the benchmark {tables.name}, or let the suite measure accuracy."
+        )
+    rated = rows.loc[rows["method"] == tables.methods[model], ["margin", "rating"]].dropna()
     value = float(rated["margin"].corr(rated["rating"], method="spearman"))
     if math.isnan(value):
-        return {"value": None, "low": None, "high": None}
+        return {"value": None, "low": None, "high": None, "n": len(rated)}
     low, high = correlation_interval(value, len(rated), 1 + value**2 / 2)
     return {"value": value, "low": low, "high": high, "n": len(rated)}
 
@@ -441,16 +440,21 @@ def suite_rows(
                     else _rank_correlation(tables, model)
                 )
             total = totals[task.benchmark]
-            models[model] = value | {
-                "n": total["models"].get(model, {"n": 0})["n"],
+            counts = total["models"].get(model, {"n": 0, "ties": 0})
+            models[model] = {
+                "n": counts["n"],
+                "ties": counts["ties"],
                 "skipped": total["skipped"].get(model, {"n": 0})["n"],
-            }
+            } | value
         rows.append(
             {
                 "label": task.label,
                 "benchmark": task.benchmark,
                 "measure": task.measure,
-                "sampled": bool(tables.benchmark["all_items"]),
+                "sampled": any(
+                    count_rows(Path(tables.benchmark["items"][lang])) < count_rows(Path(path))
+                    for lang, path in tables.benchmark["all_items"].items()
+                ),
                 "models": models,
                 "printed": dict(task.printed),
             }

@@ -1,8 +1,9 @@
 """Run an evaluation: resolve models, write the campaign, run it, and print the report card."""
 
+import filecmp
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,7 +14,7 @@ from rich.console import Console
 
 from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.layout import Layout
-from blimpworks.campaign.load import check_campaign, declare, read_anew
+from blimpworks.campaign.load import DECLARATION, check_campaign, declare, read_anew
 from blimpworks.campaign.parts import check_runs, every_part, obstacle
 from blimpworks.campaign.registry import check_papers, find_benchmark, papers
 from blimpworks.campaign.settings.base import read_settings
@@ -99,6 +100,21 @@ def with_short_shards(settings: dict[str, Any], layout: Layout) -> Layout:
     return checked(settings)
 
 
+def bring(files: Sequence[Path], folder: Path) -> None:
+    """Make a folder hold copies of these files alone; equal copies keep their time of change.
+
+    So nothing is made again without need, and changed data are seen whatever their time is.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        if path.name not in {file.name for file in files}:
+            path.unlink()
+    for file in files:
+        copy = folder / file.name
+        if file.is_file() and not (copy.exists() and filecmp.cmp(file, copy, shallow=False)):
+            shutil.copyfile(file, copy)
+
+
 @dataclass
 class Evaluation:
     """An evaluation: the user's choices, and what the steps of a run add to them."""
@@ -125,6 +141,8 @@ class Evaluation:
     """Name of a suite, or path of its file."""
     suite_data: Path | None = None
     """Directory with a folder of files for each of the suite's tasks with ``local``."""
+    local_tasks: Collection[str] = ()
+    """Benchmarks of the suite's tasks with ``local`` that the user wants."""
     checkpoints: str | None = None
     """Pattern of names of checkpoints, to run in place of a model."""
     models: list[ResolvedModel] = field(default_factory=list)
@@ -303,7 +321,10 @@ class Evaluation:
             self.notes.append("The suite's printed numbers may be with another first token.")
         elif self.suite is not None and "first_token" in settings.get("scoring", {}):
             start = f"as the suite has it ({settings['scoring']['first_token']})"
-            self.models = [replace(model, start=start) for model in self.models]
+            self.models = [
+                replace(model, start=start) if model.row.architecture == "causal" else model
+                for model in self.models
+            ]
         # With the models of the repository, because the report card names them beside print.
         rows = {**repository_catalogue().models, **{m.row.name: m.row for m in self.models}}
         table = folder / MODELS_FILE
@@ -327,12 +348,15 @@ class Evaluation:
         return layout
 
     def add_local_tasks(self, folder: Path) -> None:
-        """Declare the suite's tasks whose files the user has, in ``folder``; note the others."""
+        """Declare the suite's tasks whose files the user has, in ``folder``; note the others.
+
+        Raises UserError if no task of the suite is run.
+        """
         if self.suite is None:
             return
-        declarations = suite_file(self.suite).with_suffix("")
-        for task in read_suite(self.suite).tasks:
-            if task.local is None or task.benchmark in self.benchmarks:
+        suite, declarations = read_suite(self.suite), suite_file(self.suite).with_suffix("")
+        for task in suite.tasks:
+            if task.local is None or task.benchmark not in self.local_tasks:
                 continue
             if self.suite_data is None or not (self.suite_data / task.local).is_dir():
                 self.notes.append(
@@ -340,13 +364,15 @@ class Evaluation:
                     f"the folder {task.local} by --suite-data."
                 )
                 continue
-            declared = folder / DECLARED / task.benchmark
-            shutil.rmtree(declared, ignore_errors=True)
-            # Copies keep the time of change, so that nothing is made again without need.
-            shutil.copytree(self.suite_data / task.local, declared)
-            shutil.copy2(declarations / task.benchmark / "benchmark.yaml", declared)
+            declared, files = folder / DECLARED / task.benchmark, self.suite_data / task.local
+            bring([*files.iterdir(), declarations / task.benchmark / DECLARATION], declared)
             declare([declared])
             self.benchmarks = (*self.benchmarks, task.benchmark)
+        if not {task.benchmark for task in suite.tasks} & {*self.benchmarks}:
+            raise UserError(
+                f"no task of the suite {self.suite} is run; name its data by --suite-data, or some "
+                "of its benchmarks by --benchmarks."
+            )
 
     def run(self, arguments: Sequence[str], out: Path | None) -> None:
         """Evaluate models into ``out`` (default: evaluations/MODEL), and print the report card."""

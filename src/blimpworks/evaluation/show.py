@@ -284,16 +284,31 @@ class CardText:
             "correlation": "Correlations (from −1 to 1) are Spearman's, with people's choices.",
         }
         notes = [text for measure, text in explained.items() if measure in measures]
-        if suite["address"]:
-            notes.append(f"Columns without interval are printed at {suite['address']}.")
+        printed = dict.fromkeys(name for row in suite["rows"] for name in row["printed"])
+        if printed:
+            notes.append(f"{', '.join(printed)}: as printed at {suite['address']}.")
+        if suite["other_starts"]:
+            notes.append(
+                f"{', '.join(suite['other_starts'])}: with another first token than the suite's, "
+                "so print may not compare."
+            )
         if any(row["sampled"] for row in suite["rows"]):
             notes.append("Ours are over a sample of the items, print is over all.")
         for row in suite["rows"]:
             for model, result in row["models"].items():
+                of, ties = result["n"] + result["skipped"], result["ties"]
+                facts = []
                 if result["skipped"]:
-                    of = result["n"] + result["skipped"]
-                    lost = f"skipped {result['skipped']:,} of {of:,} items"
-                    notes.append(f"{row['label']}: {self.label(model)} {lost}.")
+                    facts.append(f"{result['skipped']:,} of {of:,} items skipped")
+                if ties and row["measure"] == "accuracy":
+                    facts.append(f"{ties:,} ties, which count as the benchmark declares")
+                if result["value"] is None:
+                    facts.append(
+                        "no number, since nothing was judged of a paradigm or language, or all "
+                        "values are equal"
+                    )
+                if facts:
+                    notes.append(f"{row['label']}, {self.label(model)}: {'; '.join(facts)}.")
         if suite["missing"]:
             reasons = (f"{label} ({why})" for label, why in suite["missing"].items())
             notes.append(f"Not run: {', '.join(reasons)}.")

@@ -63,7 +63,9 @@ class Suite(Strict):
 
 def suite_file(name: str) -> Path:
     """Return the file of a suite, by its name or path. Raises UserError for an unknown one."""
-    path = Path(name) if name.endswith(".yaml") else REPOSITORY / FOLDER / f"{name}.yaml"
+    path = Path(name) if name.endswith(".yaml") else Path(FOLDER, f"{name}.yaml")
+    # Relative paths are looked up in the current directory, then in the repository.
+    path = path if path.is_file() else REPOSITORY / path
     if not path.is_file():
         names = sorted(file.stem for file in (REPOSITORY / FOLDER).glob("*.yaml"))
         close = get_close_matches(name, names, n=1, cutoff=0.5)
