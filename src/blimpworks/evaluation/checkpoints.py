@@ -12,15 +12,15 @@ from blimpworks.evaluation.card import SuiteTable
 from blimpworks.exhibits.exhibit import Cell, Exhibit
 from blimpworks.exhibits.formulas import UNWEIGHTED
 
-UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
-PANELS = 3
+MULTIPLES = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
+MOST_PANELS = 3
 """Most panels of a figure side by side."""
 
 
 def training_of(name: str) -> float | None:
     """Return the last number in a checkpoint's name, such as 2e7 for chck_20M; None without one."""
-    found = re.findall(r"(\d+(?:\.\d+)?)(?:([KMB])(?![A-Z]))?", name, re.IGNORECASE)
-    return float(found[-1][0]) * UNITS[found[-1][1].upper()] if found else None
+    numbers = re.findall(r"(\d+(?:\.\d+)?)(?:([KMB])(?![A-Z]))?", name, re.IGNORECASE)
+    return float(numbers[-1][0]) * MULTIPLES[numbers[-1][1].upper()] if numbers else None
 
 
 def checkpoints_of(model: str, pattern: str) -> list[str]:
@@ -57,10 +57,10 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
                 f"{model}: the name of checkpoint {name!r} has no number, which says how long it "
                 "was trained (such as chck_10M); choose others by --checkpoints."
             )
-        other = names_by_training.setdefault(training, name)
-        if other != name:
+        earlier = names_by_training.setdefault(training, name)
+        if earlier != name:
             raise UserError(
-                f"{model}: the last number in the names of checkpoints {other!r} and {name!r} is "
+                f"{model}: the last number in the names of checkpoints {earlier!r} and {name!r} is "
                 "the same, so it does not say how long they were trained; choose others by "
                 "--checkpoints."
             )
@@ -82,7 +82,7 @@ def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
     )
 
     rows = suite["rows"]
-    columns = min(PANELS, math.ceil(len(rows) ** 0.5))
+    columns = min(MOST_PANELS, math.ceil(len(rows) ** 0.5))
     lines = -(-len(rows) // columns)
     cells: list[Cell] = []
     with house_style():
@@ -124,5 +124,7 @@ def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
         for panel in grid.flat[len(rows) :]:
             panel.remove()
         figure.supxlabel("Training, as in the checkpoints' names", size=8)
-    caption = "Results by checkpoint with 95 % intervals; dashed: printed numbers of other models."
+    caption = (
+        "Results by checkpoint with 95 % intervals; dashed: printed numbers of other models."
+    )
     return Exhibit(f"{suite['label']} by checkpoint", caption, cells, figure=figure)
