@@ -124,7 +124,5 @@ def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
         for panel in grid.flat[len(rows) :]:
             panel.remove()
         figure.supxlabel("Training, as in the checkpoints' names", size=8)
-    caption = (
-        "Results by checkpoint with 95 % intervals; dashed: printed numbers of other models."
-    )
+    caption = "Results by checkpoint with 95 % intervals; dashed: printed numbers of other models."
     return Exhibit(f"{suite['label']} by checkpoint", caption, cells, figure=figure)
