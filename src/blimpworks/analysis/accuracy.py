@@ -121,7 +121,7 @@ def _read(path: Path) -> pa.Table:
     keys = ["item_id", "phenomenon", "paradigm", "method"]
     repeated = count_repeats(table, keys, JUDGEMENT_COLUMNS[3:], path, "verdicts")
     if repeated:
-        log.info("%s: %d of %d rows are of pairs before them", path, repeated, len(table))
+        log.info("%s: %d of %d rows repeat pairs of earlier rows", path, repeated, len(table))
     unjudged = table["correct"].null_count
     if unjudged:
         log.warning("%s: %d of %d rows have no judgement: left out", path, unjudged, len(table))
@@ -135,7 +135,8 @@ def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Itera
         rows = 0
         for number, (model, _, path) in enumerate(judgements):
             table = _read(path)
-            # Tables with nominal numbers of prompts are summarised alone.
+            # Tables with equal keys are summarised together: those of one kind of model, as many
+            # as have BLOCK rows. Tables with nominal numbers of prompts are summarised alone.
             alone = number if NOMINAL in table.column_names else -1
             numbers = pa.array(np.full(len(table), number))
             yield (model in one_more, alone, rows // BLOCK), table.append_column(TABLE, numbers)

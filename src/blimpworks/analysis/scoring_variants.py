@@ -117,6 +117,8 @@ def expand_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
             expanded.append(name)
             continue
         policies = find_scorer(engine, described.architecture).first_token
+        # An engine that takes any token can run all starts that suit the tokenizer, which is loaded
+        # without one, because the checkpoint's own start may be unknown to it.
         if "token" in policies:
             from blimpworks.scoring.hub_loading import HubTokenizer
 

@@ -277,14 +277,15 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
     numbers: Counter[object] = Counter()
     for row in rows:
         key = item_key(row, data, data.item)
+        # Without items, each two rows with the same key are an item, in their order.
         number = 0 if data.item else numbers[key] // 2
         numbers[key] += 1
         groups.setdefault((number, key), []).append(row)
     for group in groups.values():
         with group[0].account.collecting():
             sides: dict[bool, list[Row]] = {True: [], False: []}
-            for number, row in enumerate(group):
-                is_good = (number == 0) == (data.order == "good first")
+            for position, row in enumerate(group):
+                is_good = (position == 0) == (data.order == "good first")
                 if data.label:
                     is_good = _is_first(row, data.label, data.good, data.bad)
                 sides[is_good].append(row)
@@ -370,6 +371,7 @@ def difference(good: str, bad: str) -> Regions:
         after -= 1
     shorter = min(good, bad, key=len)
     end = len(shorter) - after
+    # The shorter sentence lacks words: take the next word into both spans, or else the one before.
     if start == end:
         while end < len(shorter) and shorter[end].isspace():
             end += 1

@@ -192,7 +192,7 @@ class _Planner:
         return row, engine, scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
 
     def work(self, dry: DryRun | None) -> list[Part]:
-        """Return the parts that Snakemake names, or without its answer all that are not done."""
+        """Return the parts that Snakemake's dry run names; without one, all that are not done."""
         if dry is not None and dry.scored is not None:
             return [job for job in self.jobs if (job.title, job.name) in dry.scored]
         return [job for job in self.jobs if job not in self.done]

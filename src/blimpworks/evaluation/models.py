@@ -35,7 +35,7 @@ PER_LANGUAGE = "/{lang}"
 STRANGE_WORDS = 0.05
 """Largest share of words of an n-gram model that never match without a note about them."""
 OTHER_CASE = 0.01
-"""Largest share of words with a capital (or small) letter at which there is a note."""
+"""Share of words with a capital (or small letter) up to which a note says that they are lacking."""
 FEWEST_WORDS = 10
 """Fewest words of a script with capitals for a note on case."""
 

@@ -1,7 +1,7 @@
 """Train tokenizers, save them in Hugging Face's layout, and encode texts for training.
 
-All learn byte pair encoding, whose training repeats; the tokenizers library's trainers of WordPiece
-and Unigram give another vocabulary each time.
+All learn byte pair encoding, whose training always gives the same vocabulary. The tokenizers
+library's trainers of WordPiece and Unigram give another vocabulary each time.
 """
 
 import json
@@ -262,6 +262,7 @@ def cut_spans(row: Ids, share: float, mean: float, rng: np.random.Generator) -> 
     gaps = _cuts(kept + 2, spans + 1, rng)
     gaps[[0, -1]] -= 1
     lengths = _cuts(noise, spans, rng)
+    # Pieces are in turn: tokens that are kept, a span, tokens that are kept, and so on.
     pieces = np.split(row, np.cumsum(np.column_stack([gaps[:-1], lengths])))
     marks, end = [[SENTINEL + number] for number in range(spans + 1)], [EOS_ID]
     source = chain.from_iterable(zip(pieces[::2], [*marks[:-1], end], strict=True))

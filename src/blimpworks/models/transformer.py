@@ -91,7 +91,10 @@ CAUSAL: Kind[recipes.TransformerRecipe] = Kind(
 
 
 def of_words(corpus: Path) -> Kind[recipes.TransformerRecipe]:
-    """Return the kind of causal models with a corpus's words as tokens. Raises UserError."""
+    """Return the kind of causal models with a corpus's words as tokens.
+
+    Sentences are those of ``train.txt`` beside ``corpus``. Raises UserError for a damaged corpus.
+    """
     rule, vocabulary = (
         corpora.read_corpus(corpus).words,
         corpora.read_words(corpus.parent / corpora.VOCABULARY),
@@ -251,7 +254,11 @@ def optimisers_of(
 
 
 class _Course(Course, Generic[R]):
-    """Training of a transformer. Seed and step decide batches and masks, so it has no state."""
+    """Training of a transformer.
+
+    Batches and masks follow from the seed and the number of the step, so a resumed training needs
+    no random state.
+    """
 
     model: PreTrainedModel
 

@@ -62,6 +62,7 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
     if row.bound:
         holds = HOLDS[row.bound]
         # "above 5" excludes 5, also when floating point makes it 5.0000000001.
+        # A value this close counts as the printed one itself.
         if holds(row.value if difference <= TOLERANCE else value, row.value):
             return "exact"
         alternatives = (rounded(value, row.decimals), value - reach, value + reach)

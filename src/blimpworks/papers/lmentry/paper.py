@@ -30,7 +30,7 @@ def answer_packs(campaign: Campaign, languages: Iterable[str]) -> list[str]:
 
 
 def lender_packs(campaign: Campaign, languages: Sequence[str]) -> list[str]:
-    """Return the packs of other languages that those packs take patterns from."""
+    """Return the packs of other languages from which the packs of ``languages`` take patterns."""
     from blimpworks.papers.lmentry.items.packs import pack_files  # slow to import
 
     packs = (pack_files(pack_file(campaign, lang)) for lang in languages)
@@ -66,7 +66,7 @@ def _options(campaign: Campaign) -> LmentryOptions:
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     """Return the campaign's languages with a pack, restricted to those in its settings."""
     named = _options(campaign).languages
-    # One look into the folder: on a network's disk, each of a hundred files costs a question.
+    # List the folder once: to ask for each of a hundred files takes long on a network's disk.
     packs = {path.stem for path in pack_file(campaign, "any").parent.glob("*.yaml")}
     having = (lang for lang in catalogue.languages if lang in packs)
     return tuple(lang for lang in having if named == "all" or lang in named)

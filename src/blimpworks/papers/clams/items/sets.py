@@ -48,7 +48,7 @@ ANIMATE, INANIMATE = "_anim", "_inanim"
 
 
 def paradigms(construction: str, *, inanimate: bool) -> list[str]:
-    """Return the paradigms of a construction; only BERT's have ``inanimate`` nouns (appendix D)."""
+    """Return a construction's paradigms; pairs for BERT have ``inanimate`` nouns (appendix D)."""
     endings = ("", ANIMATE, INANIMATE) if inanimate else ("", ANIMATE)
     return [construction + ending for ending in endings]
 
@@ -156,7 +156,8 @@ CAPITALISED_SETS = 7
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
     """Return the expected number of a language's pairs, released or generated."""
     options = campaign.section(ClamsOptions)
-    # The authors released no English grammars.
+    # Grammars of other languages are the authors', so that their sets have the released sizes. For
+    # English they released none, and the campaign's is ours.
     ours = lang in options.grammars and lang == "eng"
     expected = OURS if ours else RELEASED.get(lang, OURS)
     most = options.per_paradigm or expected.pairs
