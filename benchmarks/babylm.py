@@ -126,7 +126,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        model = shutil.copytree(options.model, folder / "model", copy_function=os.link)
+        model = shutil.copytree(options.model, folder / "model")
         write_data(options.data.resolve(), folder, options.count)
         named = ",".join(str(folder / benchmark) for benchmark in TASKS)
         out = folder / "ours"

@@ -295,6 +295,7 @@ class CardText:
         if any(row["sampled"] for row in suite["rows"]):
             notes.append("Ours are over a sample of the items, print is over all.")
         for row in suite["rows"]:
+            models_by_facts: dict[str, list[str]] = {}
             for model, result in row["models"].items():
                 of, ties = result["n"] + result["skipped"], result["ties"]
                 facts = []
@@ -307,8 +308,12 @@ class CardText:
                         "no number, since nothing was judged of a paradigm or language, or all "
                         "values are equal"
                     )
-                if facts:
-                    notes.append(f"{row['label']}, {self.label(model)}: {'; '.join(facts)}.")
+                models_by_facts.setdefault("; ".join(facts), []).append(self.label(model))
+            notes += [
+                f"{row['label']}, {', '.join(labels)}: {facts}."
+                for facts, labels in models_by_facts.items()
+                if facts
+            ]
         if suite["missing"]:
             reasons = (f"{label} ({why})" for label, why in suite["missing"].items())
             notes.append(f"Not run: {', '.join(reasons)}.")

@@ -28,7 +28,9 @@ class Task(Strict):
     measure: Literal["accuracy", "correlation"] = "accuracy"
     """``accuracy``: mean of accuracies. ``correlation``: Spearman's correlation of the items'
     margins with people's ratings."""
-    mean: tuple[Literal["lang", "phenomenon", "paradigm"], ...] = ("paradigm",)
+    mean: Annotated[tuple[Literal["lang", "phenomenon", "paradigm"], ...], Field(min_length=1)] = (
+        "paradigm",
+    )
     """Groups of items that count alike, the widest first: ``[phenomenon, paradigm]`` is the mean
     over phenomena of the means over their paradigms."""
     printed: Mapping[str, float] = Field(default={})
