@@ -3,9 +3,9 @@
 python benchmarks/babylm.py PIPELINE DATA MODEL [--backend NAME] [--count N]
 
 PIPELINE is a checkout of babylm-org/babylm-eval, DATA a directory with ``blimp_filtered``,
-``supplement_filtered``, ``entity_tracking`` and ``wug_adj_nominalization`` (jsonl, plain or .xz),
-MODEL a model in Hugging Face's layout, causal or masked as the pipeline's backend is (causal, mlm).
-Of each file the first N lines are taken (wug: all).
+``supplement_filtered``, ``entity_tracking``, ``wug_adj_nominalization`` and ``reading`` (plain or
+.xz), MODEL a model in Hugging Face's layout, causal or masked as the pipeline's backend is (causal,
+mlm). Of each file the first N lines are taken (wug: all; reading: 200, or 10 N if that is more).
 
 The pipeline is run as it is, one call a task, as its ``eval_zero_shot.sh`` does; ours by one
 ``blimpworks evaluate --suite``. Both clocks include the start of Python and loading the model.
@@ -15,6 +15,7 @@ import argparse
 import json
 import lzma
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -34,6 +35,7 @@ TASKS = {
     "babylm_wug_adjectives": ("wug_adj", "wug_adj_nominalization"),
 }
 """Task and folder of the pipeline, by our benchmark."""
+READING = "babylm_reading"
 
 
 def first_lines(path, count):
@@ -45,9 +47,16 @@ def first_lines(path, count):
 
 def write_data(data, folder, count):
     """Write benchmarks with local files, whose folders the pipeline reads too."""
-    for name, (task, subset) in TASKS.items():
+    for name, (task, subset) in (TASKS | {READING: ("reading", "reading")}).items():
         files = folder / name / "babylm" / subset
         files.mkdir(parents=True)
+        if task == "reading":
+            # A word without its context, which the declaration mends, is always taken.
+            (path,) = (data / subset).glob("*.csv*")
+            alone = [line for line in first_lines(path, None) if re.match(r"\d+,,", line)]
+            taken = first_lines(path, 1 + max(200, 10 * count))
+            target = files / path.name.removesuffix(".xz")
+            target.write_text("".join(dict.fromkeys((*taken, *alone))), encoding="utf-8")
         for path in sorted((data / subset).glob("*.jsonl*")):
             lines = first_lines(path, None if task == "wug_adj" else count)
             target = files / path.name.removesuffix(".xz")
@@ -85,6 +94,36 @@ def theirs(pipeline, model, backend, folder, name, output):
         number,
         {u: [p["pred"] for p in e["predictions"]] for u, e in predictions.items()},
     )
+
+
+def compare_reading(pipeline, model, backend, folder, out, rows):
+    """Print our numbers beside the pipeline's, with the largest gap in nats; return its seconds."""
+    results = folder / "theirs"
+    seconds = run(
+        [sys.executable, "-m", "evaluation_pipeline.reading.run", "--model_path_or_name", model,
+         "--backend", backend, "--output_dir", results,
+         "--data_path", folder / READING / "babylm/reading/reading_data.csv"],
+        cwd=pipeline / "strict", env=os.environ | {"PYTHONPATH": "."},
+    )  # fmt: skip
+    (report,) = results.rglob("reading/report.txt")
+    eye, paced = (float(line.split()[-1]) for line in report.read_text().splitlines())
+    predictions = json.loads((report.parent / "predictions.json").read_text())["reading"]
+    theirs = [row["pred"] for row in predictions["predictions"]]
+    (path,) = out.glob(f"results/judgements/{READING}/*/eng.parquet")
+    judged = pd.read_parquet(path)
+    (items,) = out.glob(f"results/items/{READING}/eng.parquet")
+    order = pd.read_parquet(items)["item"].drop_duplicates()
+    judged = judged[judged["method"] == judged["method"].iloc[0]].set_index("item_id").loc[order]
+    ours = [dict(zip(*row, strict=True))["surprisal"] for row in
+            zip(judged["effect_names"], judged["effects"], strict=True)]  # fmt: skip
+    gap = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
+    for label, number in (("Eye tracking", eye), ("Self-paced reading", paced)):
+        ((of_model,),) = (row["models"].values() for row in rows if row["label"] == label)
+        print(
+            f"| {label} | {of_model['n']:,} | {100 * of_model['value']:.2f} | {number:.2f} | "
+            f"surprisals at most {gap:.1g} nats | | {seconds:.0f} |"
+        )
+    return seconds
 
 
 def expected(folder, name):
@@ -128,7 +167,7 @@ def main():
         folder = Path(name)
         model = shutil.copytree(options.model, folder / "model")
         write_data(options.data.resolve(), folder, options.count)
-        named = ",".join(str(folder / benchmark) for benchmark in TASKS)
+        named = ",".join(str(folder / benchmark) for benchmark in (*TASKS, READING))
         out = folder / "ours"
         our_seconds = run(
             [sys.executable, "-m", "blimpworks", "evaluate", model, "--benchmarks", named,
@@ -168,6 +207,9 @@ def main():
                 f"| {rows[benchmark]['label']} | {count:,} | {scale * of_model['value']:.2f} | "
                 f"{number:.2f} | {other} | {near} | {seconds:.0f} |"
             )
+        total += compare_reading(
+            options.pipeline.resolve(), model, options.backend, folder, out, card["suite"]["rows"]
+        )
         times = total / our_seconds
         print(
             f"\nBlimpworks {our_seconds:.0f} s, pipeline {total:.0f} s: {times:.1f} times as fast"

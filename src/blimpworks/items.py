@@ -9,6 +9,8 @@ SIDES = ("good", "bad")
 """Names of a pair's sentences in columns."""
 ALL = "all"
 """Language, phenomenon or paradigm of an accuracy over all of them."""
+APART = "\x1f"
+"""Character between a context and a word that is encoded apart from it, without a space."""
 SAMPLED = "sampled"
 """Directory of sampled items, in campaigns with a limit."""
 

@@ -34,6 +34,8 @@ FAULTS = [
     ("benchmark.yaml: key 'data.0.sepaartor' is not a setting; did you mean", pairs(sepaartor=";")),
     ("key 'data.0.bad' is missing; add it",
         {key: value for key, value in PAIRS.items() if key != "bad"}),
+    ("a.csv:2: column 'bad' has the control character U+001F; expected text. Take it out",
+        PAIRS, {"a.csv": "good,bad\nHe runs.,He\x1frun.\n"}),
     ("a name must stay below its directory", pairs(files="../*.csv")),
     ("data has items of several kinds", [PAIRS, {**SENTENCES, "sentence": "good", "label": "bad"}]),
     ("'files' 'b*.csv' fits no file (a.csv, benchmark.yaml); correct the", pairs(files="b*.csv")),

@@ -4,8 +4,13 @@ import json
 import os
 import re
 import shutil
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
+from statsmodels.formula.api import ols
 
 from blimpworks.benchmarks.build import named_files, read_items
 from blimpworks.benchmarks.declaration import Declaration
@@ -13,11 +18,13 @@ from blimpworks.campaign.load import read_anew
 from blimpworks.campaign.registry import FOLDERS, benchmarks
 from blimpworks.errors import UserError
 from blimpworks.evaluation.build import build_card
+from blimpworks.evaluation.card import model_table
 from blimpworks.evaluation.checkpoints import checkpoints_of, curves, training_of
 from blimpworks.evaluation.session import Evaluation, bring
 from blimpworks.evaluation.show import CardText
 from blimpworks.evaluation.suites import FOLDER, Suite, read_suite
-from support.card_kit import MARGINS, facts, write_evaluation
+from blimpworks.tables import ITEMS, JUDGEMENTS, write_table
+from support.card_kit import MARGINS, SIZES, facts, write_evaluation
 from support.paths import REPOSITORY
 
 TASK = {"benchmark": "pairs", "label": "Agreement", "printed": {"Peer": 71.25}}
@@ -86,6 +93,76 @@ def test_margins_are_correlated_with_ratings_by_rank(tmp_path):
     assert text.suite_table(shown)[1][0][4:] == ["1.00", "1.00–1.00", "0.50"]
 
 
+REGRESSION = {"outcomes": ["first", "second"], "predictor": "surprisal", "groups": "sentence"}
+REGRESSION |= {"controls": ["length", "frequency"]}
+
+
+def write_words(root):
+    """Make the small evaluation's items words with times, and give them surprisals; all words."""
+    draw, tables = np.random.default_rng(3), []
+    for lang in MARGINS:
+        path = root / f"items/pairs/{lang}.parquet"
+        items = pq.read_table(path)
+        n = len(items)
+        words = pd.DataFrame(
+            {
+                "sentence": [f"{lang}{number // 2}" for number in range(n)],
+                "length": draw.integers(1, 12, n),
+                "frequency": draw.normal(5, 2, n).round(3),
+                "surprisal": draw.gamma(2, 4, n),
+            }
+        )
+        words["first"] = 9 * words["length"] + 3 * words["surprisal"] + draw.normal(0, 9, n)
+        words["second"] = words["frequency"] * words["length"] + draw.normal(0, 20, n)
+        tables.append(words)
+        cells = words.astype(str)
+        # A word has no frequency.
+        cells.loc[0, "frequency"] = ""
+        for name in cells.columns.drop("surprisal"):
+            items = items.append_column(name, [cells[name].to_list()])
+        write_table(items.append_column("item", items["item_id"]), ITEMS, path)
+        for model in SIZES:
+            judged = Path(model_table(root, "judgements", "pairs", lang, model))
+            rows = pq.read_table(judged)
+            rows = rows.append_column("effects", [[[value] for value in words["surprisal"]]])
+            rows = rows.append_column("effect_names", [[["surprisal"]] * n])
+            write_table(rows, JUDGEMENTS, judged)
+    return pd.concat([words.drop(0) for words in tables])
+
+
+def test_surprisal_explains_of_times_what_statsmodels_computes(tmp_path):
+    root = write_evaluation(tmp_path)
+    words = write_words(root)
+    shown, text = table(root, measure="variance", regression=REGRESSION, printed={"Peer": 1.5})
+    shares = []
+    for outcome in REGRESSION["outcomes"]:
+        formula = f"{outcome} ~ length + frequency + length:frequency"
+        without, fit = (ols(f, words).fit().rsquared for f in (formula, f"{formula} + surprisal"))
+        shares.append((fit - without) / (1 - without))
+    (row,) = shown["rows"]
+    result = row["models"]["small"]
+    assert result["value"] == pytest.approx(np.mean(shares))
+    assert result["n"] == len(words) == 10
+    assert 0 <= result["low"] < result["value"] < result["high"] <= 1
+    cells = text.suite_table(shown)[1][0]
+    assert cells[1:3] == ["10", f"{100 * result['value']:.2f}"]
+    assert cells[-1] == "1.50"
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"groups": "text"}, "names 'text', which the items of pairs do not have as a column or"),
+        ({"controls": ["sentence"]}, "has a cell that is no number (could not convert string"),
+    ],
+)
+def test_a_regression_on_no_numbers_is_one_sentence(tmp_path, changes, says):
+    root = write_evaluation(tmp_path)
+    write_words(root)
+    with pytest.raises(UserError, match=re.escape(says)):
+        table(root, measure="variance", regression=REGRESSION | changes)
+
+
 def test_a_benchmark_without_ratings_is_one_sentence(tmp_path):
     with pytest.raises(UserError, match=r"eng.parquet has no people's ratings"):
         table(write_evaluation(tmp_path), measure="correlation")
@@ -107,8 +184,12 @@ def test_a_shipped_suite_names_benchmarks_that_exist(path):
         ("label: A\ntasks: []\n", "tasks"),
         ("label: A\ntasks: [{benchmark: b, label: B, mean: []}]\n", "mean"),
         (
-            "label: A\ntasks: [{benchmark: b, label: B}, {benchmark: b, label: C}]\n",
-            "tasks name the benchmark 'b' twice; keep one",
+            "label: A\ntasks: [{benchmark: b, label: B}, {benchmark: c, label: B}]\n",
+            "two tasks have the label 'B'; expected distinct ones",
+        ),
+        (
+            "label: A\ntasks: [{benchmark: b, label: B, measure: variance}]\n",
+            "measure 'variance' and regression need each other",
         ),
     ],
 )

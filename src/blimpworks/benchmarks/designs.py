@@ -17,6 +17,7 @@ from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import Row, Rows, cell, compared
 from blimpworks.errors import UserError
 from blimpworks.files import load_json
+from blimpworks.items import APART
 
 OPTION, RIGHT = "option", "right"
 """Region of an option in its sentence, and condition with the right option."""
@@ -172,7 +173,19 @@ def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterato
     """Yield an item from each row, which has a column for each condition's sentence."""
     for row in rows:
         group = []
+        for name, (before, after) in data.apart.items():
+            context = as_text(cell(row, before)).strip()
+            if not context and before in row.account.allow_empty:
+                continue
+            context, word = text(row, before), text(row, after)
+            sentence = f"{context}{APART}{word}"
+            span = (len(sentence) - len(word), len(sentence))
+            group.append(Condition(name, (CRITICAL,), (sentence,), "", row, (span,)))
         for name, column in data.sentences.items():
+            # A template can only be blank if its columns may be empty.
+            may_lack = column in row.account.allow_empty or column not in row.cells
+            if may_lack and not as_text(cell(row, column)).strip():
+                continue
             sentence = text(row, column)
             regions: dict[str, tuple[int, int]] = {SENTENCE: (0, len(sentence))}
             if name in data.critical:
@@ -180,8 +193,14 @@ def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterato
                 regions[CRITICAL] = region_in(row, sentence, data.critical[name], (end, end))
             texts, spans = (sentence,), tuple(regions.values())
             group.append(Condition(name, tuple(regions), texts, " ", row, spans))
-        labels = labels_of(row, data, declared)
-        yield _design(group, labels["id"], data, declared)
+        names = {condition.name for condition in group}
+        effects = {
+            name: formula
+            for name, formula in data.effects.items()
+            if all(condition in names for _, condition in Effect.parse(formula).regions)
+        }
+        entry = data.model_copy(update={"effects": effects})
+        yield _design(group, labels_of(row, data, declared)["id"], entry, declared)
 
 
 def suites(rows: Rows, data: entries.Suites, declared: Declaration) -> Iterator[Design]:

@@ -340,12 +340,17 @@ class Conditions(Predictions):
 class Designs(Predictions):
     """Rows with an item each, and a column for each condition's sentence.
 
-    Formulas name the region ``sentence``, which is all of it, and the region ``critical``.
+    Formulas name the region ``sentence``, which is all of it, and the region ``critical``. A
+    condition whose columns may be empty, and are, is left out of an item, with its effects.
     """
 
     layout: Literal["designs"]
-    sentences: Annotated[Mapping[str, Column], Field(min_length=2)]
+    sentences: Mapping[str, Column] = Field(default={})
     """Column of each condition."""
+    apart: Mapping[str, tuple[Column, Column]] = Field(default={})
+    """Columns of further conditions: a context, and the word after it as the region ``critical``.
+
+    The word is encoded apart from its context, and thus without a space."""
     critical: Mapping[str, Column | CriticalIndex] = Field(default={})
     """Region ``critical`` of each condition, as its text or words."""
 
@@ -353,6 +358,8 @@ class Designs(Predictions):
     def _conditions(self) -> "Designs":
         if not {*self.critical} <= {*self.sentences}:
             raise ValueError("critical must name conditions of sentences")
+        if {*self.apart} & {*self.sentences} or len(self.apart) + len(self.sentences) < 2:
+            raise ValueError("sentences and apart must name two or more distinct conditions")
         if not self.predictions:
             raise ValueError("predictions must be given")
         return self

@@ -28,7 +28,7 @@ from blimpworks.benchmarks.templates import (
     word_span,
 )
 from blimpworks.errors import UserError
-from blimpworks.items import Regions
+from blimpworks.items import APART, Regions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +78,11 @@ def text(row: Row, column: str) -> str:
         raise UserError(
             f"{row.place}: column {column!r} is {value!r:.60}; expected text. Correct the file, or "
             "name another column."
+        )
+    if APART in value:
+        raise UserError(
+            f"{row.place}: column {column!r} has the control character U+001F; expected text. "
+            "Take it out."
         )
     stripped = value.strip()
     if stripped != value and column in row.cells:

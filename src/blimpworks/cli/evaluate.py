@@ -106,7 +106,7 @@ def evaluate(
     local_tasks: set[str] = set()
     if suite is not None:
         tasks = read_suite(suite).tasks
-        all_names = [task.benchmark for task in tasks]
+        all_names = [*dict.fromkeys(task.benchmark for task in tasks)]
         names = all_names if benchmarks == "all" else parse_names(benchmarks)
         local_tasks = {task.benchmark for task in tasks if task.local is not None} & {*names}
         benchmarks = ",".join(name for name in names if name not in local_tasks)

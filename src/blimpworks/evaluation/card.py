@@ -373,12 +373,12 @@ class SuiteTable(TypedDict):
     address: str
     """Address of the printed numbers."""
     rows: list[Record]
-    """Numbers by task. Keys: ``label``, ``benchmark``, ``measure`` (``accuracy`` or
-    ``correlation``), ``sampled`` (True if not all items are run), ``models`` and ``printed``.
+    """Numbers by task. Keys: ``label``, ``benchmark``, ``measure`` (as ``suites.Task``),
+    ``sampled`` (True if not all items are run), ``models`` and ``printed``.
 
     A model's record has ``value``, ``low``, ``high`` (95 %), ``n``, ``ties`` and ``skipped``;
-    ``value`` is None if a paradigm has no judged item. ``printed`` has accuracies in percent, by
-    model.
+    ``value`` is None if a paradigm has no judged item. ``printed`` has accuracies and
+    shares in percent, by model.
     """
     other_starts: list[str]
     """Labels of causal models whose first-token policy is not the suite's."""

@@ -13,6 +13,11 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit
 from blimpworks.exhibits.formulas import UNWEIGHTED
 
 MULTIPLES = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
+LABELS = {
+    "accuracy": "accuracy in %",
+    "correlation": "correlation",
+    "variance": "variance explained in %",
+}
 MOST_PANELS = 3
 """Most panels of a figure side by side."""
 
@@ -89,7 +94,7 @@ def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
         figure = new_figure(0.75 * COLUMN_INCHES * columns, 0.62 * COLUMN_INCHES * lines)
         grid = figure.subplots(lines, columns, sharex=True, squeeze=False)
         for panel, row in zip(grid.flat, rows, strict=False):
-            scale = 100 if row["measure"] == "accuracy" else 1
+            scale = 1 if row["measure"] == "correlation" else 100
             points = []
             for model, result in row["models"].items():
                 trained = training_of(labels[model])
@@ -97,7 +102,7 @@ def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
                     continue
                 value, low, high = (scale * result[key] for key in ("value", "low", "high"))
                 points.append((trained, value, low, high))
-                text = f"{value:.1f}" if scale == 100 else f"{value:.2f}"
+                text = f"{value:.1f}" if row["measure"] == "accuracy" else f"{value:.2f}"
                 cells.append(
                     Cell(row["label"], labels[model], value, text, UNWEIGHTED, "accuracies", {})
                 )
@@ -120,7 +125,7 @@ def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
             panel.set_xscale("symlog", linthresh=min(above, default=1.0))
             panel.tick_params(labelbottom=True)
             panel.set_title(row["label"], loc="left")
-            panel.set_ylabel("accuracy in %" if scale == 100 else "correlation")
+            panel.set_ylabel(LABELS[row["measure"]])
         for panel in grid.flat[len(rows) :]:
             panel.remove()
         figure.supxlabel("Training, as in the checkpoints' names", size=8)

@@ -17,13 +17,14 @@ import wordfreq
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
+from blimpworks.analysis.explained import explained_variance
 from blimpworks.analysis.statistics import correlation_interval
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import MEAN, Record, Row
 from blimpworks.evaluation.judged import Cells, Tables
 from blimpworks.evaluation.show import numbers
 from blimpworks.evaluation.show import size as size_text
-from blimpworks.evaluation.suites import Suite
+from blimpworks.evaluation.suites import Regression, Suite
 from blimpworks.items import ALL
 from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.tables import ITEMS, SCORES, count_rows, read_parquet, read_table
@@ -31,6 +32,8 @@ from blimpworks.tables import ITEMS, SCORES, count_rows, read_parquet, read_tabl
 COUNTS = ("n", "skipped", "ties", "near_ties")
 SHARES = ("accuracy", "low", "high")
 LABELS = ["lang", "phenomenon", "paradigm"]
+EFFECTS, EFFECT_NAMES = "effects", "effect_names"
+"""Columns of judgements: sums of surprisals [nats], and their names."""
 COMPARED = ["good", "bad", "item", "acceptable", "alternatives"]
 UNKNOWN_ID, END_ID = 0, 1
 """Ids of ``<unk>`` and of the end of a sentence in vocabularies of words."""
@@ -409,6 +412,51 @@ def _rank_correlation(tables: Tables, model: str) -> Record:
     return {"value": value, "low": low, "high": high, "n": len(rated)}
 
 
+def _explained(tables: Tables, model: str, regression: Regression) -> Record:
+    """Return the share of people's times that a model's surprisals explain, over all languages.
+
+    ``n`` counts the items with all values. Raises UserError for a column that items lack, and for a
+    cell that is no number.
+    """
+    frames = []
+    for lang, items in tables.benchmark["items"].items():
+        path = tables.path("judgements", lang, model)
+        rows = read_parquet(path, ["item_id", "method", EFFECTS, EFFECT_NAMES]).to_pandas()
+        rows = rows[(rows["method"] == tables.methods[model]) & rows[EFFECTS].notna()]
+        pairs = zip(rows[EFFECT_NAMES], rows[EFFECTS], strict=True)
+        values = [dict(zip(*pair, strict=True)) for pair in pairs]
+        effects = pd.DataFrame(values, index=rows["item_id"])
+        stated = read_parquet(Path(items)).to_pandas().drop_duplicates("item").set_index("item")
+        frames.append(stated.join(effects.astype(float), how="inner"))
+    table = pd.concat(frames)
+    names = [*regression.outcomes, *regression.controls, regression.predictor]
+    lacking = next((name for name in (*names, regression.groups) if name not in table), None)
+    if lacking is not None:
+        raise UserError(
+            f"the suite's regression names {lacking!r}, which the items of {tables.name} do not "
+            "have as a column or an effect; name it in 'keep' or 'effects' of the benchmark, or "
+            "correct the suite."
+        )
+    numbers = table[names].replace("", np.nan)
+    try:
+        numbers = numbers.astype(float)
+    except ValueError as error:
+        raise UserError(
+            f"a column of {tables.name} that the suite's regression names has a cell that is no "
+            f"number ({error}); correct the file, or 'rename' the value in the declaration."
+        ) from error
+    complete = numbers.dropna()
+    terms = len(regression.controls) * (len(regression.controls) + 1) // 2 + 2
+    if len(complete) <= terms:
+        return {"value": None, "low": None, "high": None, "n": len(complete)}
+    return {"n": len(complete)} | explained_variance(
+        complete[[*regression.outcomes]],
+        complete[[*regression.controls]],
+        complete[regression.predictor],
+        table.loc[numbers.notna().all(axis=1), regression.groups],
+    )
+
+
 def suite_rows(
     suite: Suite, tables_of: Mapping[str, Tables], totals: Mapping[str, Row]
 ) -> list[Record]:
@@ -434,11 +482,12 @@ def suite_rows(
             judged = of_model.loc[of_model["n"] > 0, ["lang", "paradigm"]]
             value: Record = {"value": None, "low": None, "high": None}
             if {*judged.itertuples(index=False, name=None)} == paradigms:
-                value = (
-                    _mean_of_groups(of_model, task.mean)
-                    if task.measure == "accuracy"
-                    else _rank_correlation(tables, model)
-                )
+                if task.regression:
+                    value = _explained(tables, model, task.regression)
+                elif task.measure == "accuracy":
+                    value = _mean_of_groups(of_model, task.mean)
+                else:
+                    value = _rank_correlation(tables, model)
             total = totals[task.benchmark]
             counts = total["models"].get(model, {"n": 0, "ties": 0})
             models[model] = {

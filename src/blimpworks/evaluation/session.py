@@ -367,7 +367,7 @@ class Evaluation:
             declared, files = folder / DECLARED / task.benchmark, self.suite_data / task.local
             bring([*files.iterdir(), declarations / task.benchmark / DECLARATION], declared)
             declare([declared])
-            self.benchmarks = (*self.benchmarks, task.benchmark)
+            self.benchmarks = tuple(dict.fromkeys((*self.benchmarks, task.benchmark)))
         if not {task.benchmark for task in suite.tasks} & {*self.benchmarks}:
             raise UserError(
                 f"no task of the suite {self.suite} is run; name its data by --suite-data, or some "

@@ -263,7 +263,9 @@ class CardText:
                 if is_share or result["value"] is None:
                     cells += [percent(result["value"]), interval(*bounds)]
                 else:
-                    cells += [nats(result["value"]), "–".join(map(nats, bounds))]
+                    scale = 100 if row["measure"] == "variance" else 1
+                    value, *ends = (nats(scale * number) for number in (result["value"], *bounds))
+                    cells += [value, "–".join(ends)]
             for name in printed:
                 value = row["printed"].get(name)
                 digits = 1 if is_share else 2
@@ -282,6 +284,8 @@ class CardText:
         explained = {
             "accuracy": "Accuracies are in %, means of the paradigms' accuracies.",
             "correlation": "Correlations (from −1 to 1) are Spearman's, with people's choices.",
+            "variance": "Reading: what surprisal explains, in %, of the variance of people's times "
+            "that the other predictors leave; n are words with all values.",
         }
         notes = [text for measure, text in explained.items() if measure in measures]
         printed = dict.fromkeys(name for row in suite["rows"] for name in row["printed"])

@@ -19,27 +19,55 @@ from blimpworks.strict import Label, Part, Strict
 FOLDER = "config/suites"
 
 
+Names = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class Regression(Strict):
+    """Regressions of people's times on what the items and a model's surprisals say.
+
+    Names are those of columns of items (``keep``) and of effects.
+    """
+
+    outcomes: Names
+    """Times; the number is the mean over them."""
+    predictor: str
+    """Effect whose share of the variance is measured."""
+    controls: Names
+    """Other predictors; all their products of two are predictors as well."""
+    groups: str
+    """Column with equal values in dependent rows, such as the sentence of a word."""
+
+
 class Task(Strict):
     """A benchmark of a suite, and how its results make one number."""
 
     benchmark: str
     label: Label = Field(min_length=1)
     """Name in the suite's table."""
-    measure: Literal["accuracy", "correlation"] = "accuracy"
+    measure: Literal["accuracy", "correlation", "variance"] = "accuracy"
     """``accuracy``: mean of accuracies. ``correlation``: Spearman's correlation of the items'
-    margins with people's ratings."""
+    margins with people's ratings. ``variance``: share of the variance of people's times that a
+    ``regression`` explains by surprisal alone."""
+    regression: Regression | None = None
+    """Regression of the measure ``variance``."""
     mean: Annotated[tuple[Literal["lang", "phenomenon", "paradigm"], ...], Field(min_length=1)] = (
         "paradigm",
     )
     """Groups of items that count alike, the widest first: ``[phenomenon, paradigm]`` is the mean
     over phenomena of the means over their paradigms."""
     printed: Mapping[str, float] = Field(default={})
-    """Printed numbers by model: accuracies in percent, or correlations."""
+    """Printed numbers by model: accuracies and shares in percent, or correlations."""
     local: Part | None = None
     """Folder with the task's files in the user's copy of the data; null: the benchmark's own files.
     The declaration is in ``SUITE/BENCHMARK/benchmark.yaml`` beside the suite's file."""
     source: Label = ""
     """Address of the data of a task with ``local``."""
+
+    @model_validator(mode="after")
+    def _has_regression(self) -> "Task":
+        if (self.measure == "variance") != (self.regression is not None):
+            raise ValueError("measure 'variance' and regression need each other")
+        return self
 
 
 class Suite(Strict):
@@ -56,10 +84,10 @@ class Suite(Strict):
 
     @model_validator(mode="after")
     def _once_each(self) -> "Suite":
-        names = [task.benchmark for task in self.tasks]
-        twice = next((name for name in names if names.count(name) > 1), None)
+        labels = [task.label for task in self.tasks]
+        twice = next((label for label in labels if labels.count(label) > 1), None)
         if twice is not None:
-            raise ValueError(f"tasks name the benchmark {twice!r} twice; keep one")
+            raise ValueError(f"two tasks have the label {twice!r}; expected distinct ones")
         return self
 
 

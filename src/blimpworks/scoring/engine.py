@@ -66,6 +66,9 @@ class Encoded:
     ids: Ids
     ends: Ids
     to_score: Mask | None = None
+    steps: tuple["Encoded", ...] = ()
+    """Texts, each with one token to score, that give the scores of this one's tokens to score; none
+    if it is scored itself."""
 
 
 class Engine(ABC):
@@ -77,6 +80,8 @@ class Engine(ABC):
     """Whether the work grows with the number of tokens to score, not of all tokens."""
     shares_prefixes: bool = False
     """Whether texts with a common prefix take less time in one batch."""
+    encodes_apart: bool = False
+    """Whether ``encode`` knows texts with ``items.APART``."""
     abreast: int = 1
     """Number of batches that threads may score at the same time."""
 

@@ -181,6 +181,8 @@ class MaskedEngine(FramedEngine):
                 "model; correct its architecture in the catalogue."
             )
         self._mask = mask_id
+        # With further masks, the model does not expect the sentence to end after a word.
+        tokenizer.after_target = (mask_id, mask_id)
 
     def _frame(self) -> list[int]:
         return self._framed([self._mask])
@@ -216,6 +218,9 @@ class MaskedEngine(FramedEngine):
             return encoded
         with_words: list[Encoded] = []
         for text, plain in zip(texts, encoded, strict=True):
+            if plain.steps:
+                with_words.append(plain)
+                continue
             split = self.tokenizer.hub(
                 text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
             )

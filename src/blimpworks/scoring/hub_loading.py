@@ -17,6 +17,7 @@ from transformers.conversion_mapping import get_model_conversion_mapping
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
 from blimpworks.errors import UserError
+from blimpworks.items import APART
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.facts import start_ids
 from blimpworks.models.hub_tokenizers import load_tokenizer
@@ -202,6 +203,8 @@ class HubTokenizer:
     """First-token policy that decides ``prefix``; see ``models.facts``."""
     prefix: list[int]
     """Ids before each text; none for ``skip``."""
+    after_target: tuple[int, ...] = ()
+    """Ids after the token to score of a word that is encoded apart."""
 
     def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
         """Load the tokenizer. Raises UserError if it is slow, or lacks the policy's token."""
@@ -232,7 +235,33 @@ class HubTokenizer:
         offsets = np.array(spans, dtype=np.int32).reshape(-1, 2)
         ends = complete_characters(offsets[:, 0], offsets[:, 1], lengths)
         bounds = pairwise([0, *np.cumsum(lengths).tolist()])
-        return [Encoded(ids[a:b], ends[a:b]) for a, b in bounds]
+        encoded = [Encoded(ids[a:b], ends[a:b]) for a, b in bounds]
+        for number, text in enumerate(texts):
+            if APART in text:
+                encoded[number] = self._encode_apart(*text.split(APART))
+        return encoded
+
+    def _encode_apart(self, context: str, word: str) -> Encoded:
+        """Encode a word apart from its context.
+
+        Each token of the word has a step. Its context is encoded anew, with the word's decoded
+        tokens before it at the end; its id is the first one of its own text.
+        """
+        before, after = self.encode([context, word])
+        steps, read = [], context
+        for number, token in enumerate(after.ids.tolist()):
+            text = self.hub.decode(token)
+            target = self.encode([text])[0].ids[:1] if number else after.ids[:1]
+            read_ids = self.encode([read])[0].ids if number else before.ids
+            ids = np.array([*read_ids, *target, *self.after_target], dtype=np.int32)
+            steps.append(Encoded(ids, np.zeros_like(ids), np.arange(len(ids)) == len(read_ids)))
+            read += text
+        return Encoded(
+            np.concatenate([before.ids, after.ids]),
+            np.concatenate([before.ends, after.ends + np.int32(len(context) + 1)]),
+            np.arange(len(before.ids) + len(after.ids)) >= len(before.ids),
+            tuple(steps),
+        )
 
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}

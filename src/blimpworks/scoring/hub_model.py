@@ -93,6 +93,7 @@ class HubEngine(Engine):
     """Engine with the files, device, self-test and key of a model; runs no code beside it."""
 
     architecture: ClassVar[str]
+    encodes_apart = True
     probe: ClassVar[int] = 10
     """Tokens of the longest sequence of the self-test; three times as many for small models."""
 

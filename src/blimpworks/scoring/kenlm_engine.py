@@ -10,6 +10,7 @@ import numpy as np
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
+from blimpworks.items import APART
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.ngram import END, MODEL, UNKNOWN, VOCABULARY
 from blimpworks.models.text import split_words
@@ -24,6 +25,8 @@ class KenlmEngine(Engine):
 
     An unknown word is scored as ``<unk>``. ``</s>`` has no character, and ends with the last word.
     """
+
+    encodes_apart = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """Load the model. Raises UserError for a bad file, or another policy or number format."""
@@ -50,7 +53,10 @@ class KenlmEngine(Engine):
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Return words as tokens; ids are line numbers of ``vocabulary.txt``, from 0."""
         unknown, end = self._ids[UNKNOWN], self._ids[END]
-        return [encode_words(split_words(text), self._ids, unknown, end) for text in texts]
+        return [
+            encode_words(split_words(text.replace(APART, " ")), self._ids, unknown, end)
+            for text in texts
+        ]
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         rows = list[LogProbs | Failure]()

@@ -9,6 +9,7 @@ import torch
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
+from blimpworks.items import APART
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.fitting import device_name, single_thread
 from blimpworks.models.lstm import (
@@ -47,6 +48,7 @@ class LstmEngine(Engine):
     """
 
     shares_prefixes = True
+    encodes_apart = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """Prepare; the first batch loads the model. Raises UserError for an impossible setting."""
@@ -80,7 +82,7 @@ class LstmEngine(Engine):
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Return words as tokens; ids are line numbers of ``vocabulary.txt``, from 0."""
         _, numbers, settings = self._loaded
-        divided = (words_of(text, settings.words) for text in texts)
+        divided = (words_of(text.replace(APART, " "), settings.words) for text in texts)
         return [encode_words(text_words, numbers, UNKNOWN_ID, END_ID) for text_words in divided]
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
+from blimpworks.items import APART
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, Mask
 from blimpworks.scoring.progress import Watch
 from blimpworks.scoring.shards import ShardStore
@@ -130,6 +131,13 @@ class Store(ShardStore[Request]):
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
     """Return the tokens of each request, with those of its region as the ones to score."""
+    apart = next((request.text for request in requests if APART in request.text), None)
+    if apart is not None and not engine.encodes_apart:
+        raise UserError(
+            f"{apart.replace(APART, '|')!r} has a word that is encoded apart from its context, "
+            f"which {type(engine).__name__} does not do; leave its benchmark out, or choose "
+            "another engine."
+        )
     encoded = engine.encode([request.text for request in requests])
     return [
         request.restrict(encoded_request)
@@ -215,11 +223,21 @@ def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encod
     logprobs and ends have equal lengths; logprobs is NaN for an unscored token.
     """
     limit = engine.limit
-    fits = [limit is None or len(e.ids) <= limit for e in encoded]
-    results = iter(engine.logprobs([*compress(encoded, fits)]))
+    texts = [text for tokens in encoded for text in tokens.steps or (tokens,)]
+    fits = [limit is None or len(text.ids) <= limit for text in texts]
+    fitting = iter(engine.logprobs([*compress(texts, fits)]))
+    results = iter([next(fitting) if fit else TOO_LONG for fit in fits])
     logprobs, statuses = list[LogProbs](), list[str]()
-    for tokens, fit in zip(encoded, fits, strict=True):
-        result = next(results) if fit else TOO_LONG
+    for tokens in encoded:
+        result: LogProbs | str = nothing_scored(len(tokens.ids))
+        if not tokens.steps:
+            result = next(results)
+        for position, step in enumerate(tokens.steps, start=len(tokens.ids) - len(tokens.steps)):
+            of_step = next(results)
+            if isinstance(of_step, str):
+                result = of_step
+            elif not isinstance(result, str):
+                result[position] = of_step[step.to_score][0]
         if isinstance(result, str):
             logprobs.append(nothing_scored(len(tokens.ids)))
             statuses.append(result)

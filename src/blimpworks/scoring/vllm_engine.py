@@ -385,6 +385,8 @@ class VllmEngine(StartedEngine):
     for the engine transformers, so that both engines score the same ids.
     """
 
+    encodes_apart = True
+
     def __init__(
         self,
         checkpoint: Path,

@@ -1,0 +1,59 @@
+"""Measure what a predictor explains of people's times that other predictors leave."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from blimpworks.scoring.tokens import Floats
+
+DRAWS = 1000
+"""Samples of groups that are drawn for an interval."""
+
+
+def _unexplained(products: Floats, terms: int) -> Floats:
+    """Return the sum of squared residuals of the last column, given the first ``terms``.
+
+    ``products`` [..., columns, columns] are the sums of products of columns.
+    """
+    known, last = products[..., :terms, :terms], products[..., :terms, -1]
+    weights = np.linalg.pinv(known, rcond=1e-10, hermitian=True) @ last[..., None]
+    return np.asarray(products[..., -1, -1] - (last * weights[..., 0]).sum(-1))
+
+
+def explained_variance(
+    outcomes: pd.DataFrame, controls: pd.DataFrame, predictor: pd.Series, groups: pd.Series
+) -> dict[str, float]:
+    """Return the share of the unexplained variance that a predictor explains, with 95 % interval.
+
+    ``outcomes`` are [n, k] times; the share is the mean over the k of them. For each, a regression
+    on ``controls`` [n, c] and all their products of two is compared with one that has ``predictor``
+    [n] too: the share is (R² - R²₀) / (1 - R²₀). The interval is of a bootstrap over ``groups`` [n]
+    of dependent rows, such as sentences. No cell may be empty.
+    """
+    pairs = [controls[a] * controls[b] for a, b in combinations(controls, 2)]
+    terms = pd.concat([controls, *pairs, predictor, outcomes], axis=1).to_numpy(float)
+    # Standardised columns give the same shares, and no large numbers.
+    spread = terms.std(axis=0)
+    terms = (terms - terms.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    inputs, results = np.split(terms, [terms.shape[1] - outcomes.shape[1]], axis=1)
+    inputs = np.column_stack([np.ones(len(inputs)), inputs])
+    group, names = pd.factorize(groups)
+    draws = np.random.default_rng(0).multinomial(
+        len(names), np.full(len(names), 1 / len(names)), size=DRAWS
+    )
+    weights = np.vstack([np.ones(len(names)), draws])
+    shares = []
+    for column in results.T:
+        table = np.column_stack([inputs, column])
+        sums = np.zeros((len(names), table.shape[1], table.shape[1]))
+        np.add.at(sums, group, table[:, :, None] * table[:, None, :])
+        products = np.tensordot(weights, sums, axes=1)
+        width = inputs.shape[1]
+        # A sample of few groups may leave nothing to explain.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = 1 - _unexplained(products, width) / _unexplained(products, width - 1)
+        shares.append(np.clip(share, 0, 1))
+    means = np.mean(shares, axis=0)
+    low, high = np.nanquantile(means[1:], [0.025, 0.975])
+    return {"value": float(means[0]), "low": float(low), "high": float(high)}
