@@ -36,6 +36,8 @@ FAULTS = [
         {key: value for key, value in PAIRS.items() if key != "bad"}),
     ("a.csv:2: column 'bad' has the control character U+001F; expected text. Take it out",
         PAIRS, {"a.csv": "good,bad\nHe runs.,He\x1frun.\n"}),
+    ("expected a mapping from keys to lists of records. Correct 'records', or",
+        pairs(files="a.json", keys_as="word"), {"a.json": '{"cat": {"good": "A", "bad": "B"}}'}),
     ("a name must stay below its directory", pairs(files="../*.csv")),
     ("data has items of several kinds", [PAIRS, {**SENTENCES, "sentence": "good", "label": "bad"}]),
     ("'files' 'b*.csv' fits no file (a.csv, benchmark.yaml); correct the", pairs(files="b*.csv")),

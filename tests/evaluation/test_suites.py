@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from statsmodels.formula.api import ols
 
+from blimpworks.analysis.acquisition import age_of_acquisition
 from blimpworks.benchmarks.build import named_files, read_items
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.campaign.load import read_anew
@@ -22,7 +24,8 @@ from blimpworks.evaluation.card import model_table
 from blimpworks.evaluation.checkpoints import checkpoints_of, curves, training_of
 from blimpworks.evaluation.session import Evaluation, bring
 from blimpworks.evaluation.show import CardText
-from blimpworks.evaluation.suites import FOLDER, Suite, read_suite
+from blimpworks.evaluation.suite_numbers import _acquisition as acquired
+from blimpworks.evaluation.suites import FOLDER, Acquisition, Suite, read_suite
 from blimpworks.tables import ITEMS, JUDGEMENTS, write_table
 from support.card_kit import MARGINS, SIZES, facts, write_evaluation
 from support.paths import REPOSITORY
@@ -163,6 +166,71 @@ def test_a_regression_on_no_numbers_is_one_sentence(tmp_path, changes, says):
         table(root, measure="variance", regression=REGRESSION | changes)
 
 
+AGES = range(16, 31)
+CHANCE = 12.0
+
+
+def sigmoid(x, height, steepness, middle):
+    return height / (1 + np.exp(-steepness * (np.asarray(x, float) - middle)))
+
+
+def written_words(root, checkpoints):
+    """Tables of eight words in two contexts at some checkpoints, and when each is known."""
+    draw, words, known = np.random.default_rng(5), [], {}
+    for number in range(8):
+        word, age = f"word{number}", draw.uniform(18, 28)
+        learnt = 6.2 + (age - 18) / 8 + draw.uniform(-0.2, 0.2)
+        known[word] = (age, learnt)
+        shares = {str(month): str(sigmoid(month, 1, 0.6, age)) for month in AGES}
+        words += [{"word": word, **shares}, {"word": word, **shares}]
+    # Too short, and without children's ages.
+    words += [{"word": "I", **shares}, {"word": "zebra", **dict.fromkeys(shares, "")}]
+    items = pd.DataFrame(words).assign(item=[f"i{number}" for number in range(len(words))])
+    items.to_parquet(root / "items.parquet")
+    for name in checkpoints:
+        step = np.log10((training_of(name) or 1) + 1)
+        values = [[11 - sigmoid(step, 6, 12, known.get(word, (0, 7))[1])] for word in items["word"]]
+        rows = pd.DataFrame({"item_id": items["item"], "method": "region", "effects": values})
+        rows.assign(effect_names=[["surprisal"]] * len(rows)).to_parquet(root / f"{name}.parquet")
+    return SimpleNamespace(
+        name="words",
+        facts={"models": {name: {"label": name} for name in checkpoints}},
+        benchmark={"languages": checkpoints, "items": {"eng": root / "items.parquet"}},
+        methods=dict.fromkeys(checkpoints, "region"),
+        path=lambda _folder, _lang, model: root / f"{model}.parquet",
+    ), known
+
+
+ACQUISITION = Acquisition(
+    word="word", surprisal="surprisal", ages=[*AGES], chance=CHANCE, shortest=2
+)
+
+
+def test_models_and_children_learn_words_where_curves_cross_their_thresholds(tmp_path):
+    checkpoints = [f"chck_{number}M" for number in (1, 2, 4, 8, 16, 32, 64, 100)]
+    tables, known = written_words(tmp_path, checkpoints[::-1])
+    ((name, result),) = acquired(tables, ACQUISITION).items()
+    assert name == "chck_100M"
+    assert result["n"] == len(known) == 8
+    expected = np.corrcoef(np.array([*known.values()]).T)[0, 1]
+    assert result["value"] == pytest.approx(expected, abs=0.02)
+    assert result["low"] < result["value"] < result["high"]
+
+
+def test_an_age_of_acquisition_needs_three_checkpoints(tmp_path):
+    tables, _ = written_words(tmp_path, ["chck_1M", "chck_64M"])
+    assert acquired(tables, ACQUISITION)["chck_64M"]["value"] is None
+    tables, _ = written_words(tmp_path, ["final"])
+    assert acquired(tables, ACQUISITION) == {}
+
+
+@pytest.mark.parametrize(
+    "shares", [[0.4] * 15, [0.01] * 15, [np.nan] * 13 + [0.2, 0.8], [0.9] * 15]
+)
+def test_words_that_children_never_learn_between_the_ages_have_no_age(shares):
+    assert age_of_acquisition(np.array(AGES, float), np.array(shares)) is None
+
+
 def test_a_benchmark_without_ratings_is_one_sentence(tmp_path):
     with pytest.raises(UserError, match=r"eng.parquet has no people's ratings"):
         table(write_evaluation(tmp_path), measure="correlation")
@@ -173,7 +241,7 @@ def test_a_shipped_suite_names_benchmarks_that_exist(path):
     suite = read_suite(path.stem)
     assert {task.benchmark for task in suite.tasks if not task.local} <= {*benchmarks()}
     for task in suite.tasks:
-        if task.local:
+        if task.local and task.local != "aoa":
             assert Declaration.read(path.with_suffix("") / task.benchmark / "benchmark.yaml").items
 
 

@@ -57,9 +57,12 @@ class Lookup(Strict):
     """A table that adds columns to rows."""
 
     table: Pattern
-    """Name of a tab-separated table with headings, in the benchmark's folder."""
+    """Name of a table with headings in the benchmark's folder: .csv, else tab-separated."""
     by: Annotated[tuple[Column, ...], Field(min_length=1), BeforeValidator(as_list)]
     """Columns that rows and the table share; the table's other columns are added to rows."""
+    partial: bool = False
+    """Whether rows without a line get empty cells, and lines without a row or after an equal one
+    are left out."""
 
 
 class PlainFiles(Strict):
@@ -90,6 +93,8 @@ class PlainFiles(Strict):
     """Sheet of an xlsx file; null: the first."""
     records: str | None = None
     """Dotted path to the list of records in a json file; null: the file is a list."""
+    keys_as: Column | None = None
+    """Column for the keys of a json file that is a mapping to lists of records."""
     constants: Mapping[str, str] = Field(default={})
     """Columns with the same value in every row."""
     rename: Mapping[str, Mapping[str, str] | Pattern] = Field(default={})

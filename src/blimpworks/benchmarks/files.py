@@ -386,13 +386,14 @@ def _with_lookups(rows: Iterable[Row], entry: Files, folder: Path) -> Iterator[R
         cells = dict(row.cells)
         for (lookup, path, table), keys in zip(tables, used, strict=True):
             key = tuple(as_text(cell(row, name)).strip() for name in lookup.by)
-            if key not in table:
+            if key not in table and not lookup.partial:
                 raise UserError(
                     f"{row.place}: {path} has no row for {_key_text(lookup, key)}; add it, or "
                     "leave such rows out with 'where'."
                 )
             keys.add(key)
-            _, added = table[key]
+            first = next(iter(table.values()))
+            _, added = table.get(key, (0, dict.fromkeys(first[1], "")))
             if twice := added.keys() & cells.keys():
                 raise UserError(
                     f"{path}: column {min(twice)!r} stands in {row.file} too; rename it."
@@ -400,7 +401,7 @@ def _with_lookups(rows: Iterable[Row], entry: Files, folder: Path) -> Iterator[R
             cells |= added
         yield replace(row, cells=cells)
     for (lookup, path, table), keys in zip(tables, used, strict=True):
-        for key in table.keys() - keys:
+        for key in table.keys() - keys if not lookup.partial else ():
             raise UserError(
                 f"{path}:{table[key][0]}: no row of {', '.join(entry.patterns)} has "
                 f"{_key_text(lookup, key)}; correct the line, or take it out."
@@ -418,8 +419,12 @@ def _read_lookup(
     path = below(folder, lookup.table, f"{declaration_in(folder)}: a table of 'lookup'")
     rows: dict[tuple[str, ...], tuple[int, Mapping[str, str]]] = {}
     with reading(path, "a tab-separated table with headings", "Add it, or correct 'lookup'."):
-        for line, cells in table_rows(path, lookup.by, delimiter="\t", quoting=csv.QUOTE_NONE):
+        is_csv = path.suffix == ".csv"
+        dialect = {} if is_csv else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+        for line, cells in table_rows(path, lookup.by, **dialect):
             key = tuple(cells.pop(name).strip() for name in lookup.by)
+            if key in rows and lookup.partial:
+                continue
             if key in rows:
                 raise BadLine(
                     line, f"{_key_text(lookup, key)} stands in line {rows[key][0]} already"

@@ -389,6 +389,17 @@ def _json_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
                 f"{table.name} has no {table.entry.records!r} (it has: {keys}); correct 'records'."
             )
         content = content[key]
+    column = table.entry.keys_as
+    if column is not None:
+        if not isinstance(content, dict) or not all(
+            isinstance(records, list) and all(isinstance(record, dict) for record in records)
+            for records in content.values()
+        ):
+            raise UserError(
+                f"{table.name} is {content!r:.60}; expected a mapping from keys to lists of "
+                "records. Correct 'records', or leave 'keys_as' out."
+            )
+        content = [{**r, column: key} for key, records in content.items() for r in records]
     if isinstance(content, dict):
         content = [content]
     if not isinstance(content, list):

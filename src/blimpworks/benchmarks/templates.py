@@ -74,6 +74,7 @@ _DOTLESS = ("tur", "aze", "azj", "crh")
 """Languages in which i and ı are two letters, with the capitals İ and I."""
 
 FILTERS: Mapping[str, Callable[[str, str], str]] = {
+    "stripped": lambda text, _lang: text.strip(),
     "unpunctuated": lambda text, _lang: _unpunctuated(text.rstrip()),
     # Lower case of İ is i and a combining dot, which is left out.
     "uncapitalised": lambda text, lang: _with_case(text, lang, {"I": "ı"}, lambda c: c.lower()[:1]),

@@ -36,6 +36,7 @@ from blimpworks.evaluation.card import (
 )
 from blimpworks.evaluation.checkpoints import curves
 from blimpworks.evaluation.judged import Tables
+from blimpworks.evaluation.suite_numbers import suite_rows
 from blimpworks.evaluation.suites import Suite
 from blimpworks.exhibits.exhibit import Cell, Exhibit
 from blimpworks.exhibits.formulas import UNWEIGHTED
@@ -213,7 +214,7 @@ def _suite(
     return {
         "label": suite.label,
         "address": suite.address,
-        "rows": measured.suite_rows(suite, tables, totals),
+        "rows": suite_rows(suite, tables, totals),
         "other_starts": [
             model["label"]
             for model in facts["models"].values()
@@ -378,7 +379,7 @@ def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int
     if pictures and (suite := card.get("suite")):
         labels = {name: model["label"] for name, model in card["models"].items()}
         drawn = curves(suite, labels)
-        tables.append(drawn)
+        tables += [drawn] if drawn.cells else []
         render(drawn, pictures)
     write_text(markdown, "\n".join(map(markdown_text, tables)))
     write_text(latex, "\n".join(map(latex_text, tables)))

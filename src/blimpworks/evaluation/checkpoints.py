@@ -17,6 +17,7 @@ LABELS = {
     "accuracy": "accuracy in %",
     "correlation": "correlation",
     "variance": "variance explained in %",
+    "acquisition": "correlation",
 }
 MOST_PANELS = 3
 """Most panels of a figure side by side."""
@@ -86,7 +87,8 @@ def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
         new_figure,
     )
 
-    rows = suite["rows"]
+    # An age of acquisition is a number of the whole run.
+    rows = [row for row in suite["rows"] if row["measure"] != "acquisition"] or suite["rows"]
     columns = min(MOST_PANELS, math.ceil(len(rows) ** 0.5))
     lines = -(-len(rows) // columns)
     cells: list[Cell] = []
@@ -94,7 +96,7 @@ def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
         figure = new_figure(0.75 * COLUMN_INCHES * columns, 0.62 * COLUMN_INCHES * lines)
         grid = figure.subplots(lines, columns, sharex=True, squeeze=False)
         for panel, row in zip(grid.flat, rows, strict=False):
-            scale = 1 if row["measure"] == "correlation" else 100
+            scale = 100 if row["measure"] in ("accuracy", "variance") else 1
             points = []
             for model, result in row["models"].items():
                 trained = training_of(labels[model])

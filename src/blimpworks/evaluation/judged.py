@@ -23,7 +23,7 @@ from blimpworks.analysis.statistics import EXACT_BELOW, KEY, compare
 from blimpworks.campaign.registry import load
 from blimpworks.evaluation.card import MEAN, OUTPUTS, BenchmarkFacts, Facts, Record, model_table
 from blimpworks.exhibits.shared import read_plain
-from blimpworks.items import ALL
+from blimpworks.items import ALL, APART
 from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.scoring.tokens import align, single, words_of
 from blimpworks.tables import (
@@ -277,7 +277,8 @@ def worst_items(tables: Tables, model: str) -> list[Record]:
                 [scored] = scores[row["item_id"]]
                 logprob = scored[f"logprob_{side}"]
                 logprob = None if logprob is None or math.isnan(logprob) else logprob
-                sides.append({"name": name, "text": row[side], "logprob": logprob})
+                text = row[side].replace(APART, "|")
+                sides.append({"name": name, "text": text, "logprob": logprob})
                 ends, logprobs = scored[f"{side}_ends"] or [], scored[f"{side}_logprobs"] or []
                 words_of_sides.append(words_of(row[side], ends, logprobs))
             if is_pair:

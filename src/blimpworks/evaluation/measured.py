@@ -17,14 +17,10 @@ import wordfreq
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
-from blimpworks.analysis.explained import explained_variance
-from blimpworks.analysis.statistics import correlation_interval
-from blimpworks.errors import UserError
 from blimpworks.evaluation.card import MEAN, Record, Row
 from blimpworks.evaluation.judged import Cells, Tables
 from blimpworks.evaluation.show import numbers
 from blimpworks.evaluation.show import size as size_text
-from blimpworks.evaluation.suites import Regression, Suite
 from blimpworks.items import ALL
 from blimpworks.judging.sample import CONDITIONS, item_key
 from blimpworks.tables import ITEMS, SCORES, count_rows, read_parquet, read_table
@@ -32,8 +28,6 @@ from blimpworks.tables import ITEMS, SCORES, count_rows, read_parquet, read_tabl
 COUNTS = ("n", "skipped", "ties", "near_ties")
 SHARES = ("accuracy", "low", "high")
 LABELS = ["lang", "phenomenon", "paradigm"]
-EFFECTS, EFFECT_NAMES = "effects", "effect_names"
-"""Columns of judgements: sums of surprisals [nats], and their names."""
 COMPARED = ["good", "bad", "item", "acceptable", "alternatives"]
 UNKNOWN_ID, END_ID = 0, 1
 """Ids of ``<unk>`` and of the end of a sentence in vocabularies of words."""
@@ -378,134 +372,3 @@ def size_classes(tables: Tables) -> dict[str, Record]:
             note = "" if behind else nothing
         classes[model] = {"models": [*labels.values()], "gaps": behind[:MOST_GAPS], "note": note}
     return classes
-
-
-# Suites
-
-
-def _mean_of_groups(rows: pd.DataFrame, levels: Sequence[str]) -> Record:
-    """Return the mean of paradigms' accuracies in which the groups of each level count alike."""
-    weights = pd.Series(1.0, index=rows.index)
-    for number, level in enumerate(levels):
-        outer = rows.groupby([*levels[:number]]) if number else rows.groupby(lambda _: 0)
-        weights /= outer[level].transform("nunique")
-    weights /= rows.groupby([*levels])["n"].transform("size")
-    low, high = mean_interval(rows, weights.tolist())
-    return {"value": float((weights * rows["accuracy"]).sum()), "low": low, "high": high}
-
-
-def _rank_correlation(tables: Tables, model: str) -> Record:
-    """Return Spearman's correlation of a model's margins with people's ratings of the items."""
-    paths = [tables.path("judgements", lang, model) for lang in tables.benchmark["items"]]
-    columns = ["method", "margin", "rating"]
-    rows = pd.concat([read_parquet(path, columns).to_pandas() for path in paths])
-    if "rating" not in rows:
-        raise UserError(
-            f"{paths[0]} has no people's ratings, with which the suite correlates margins; declare "
-            f"'rating' in the benchmark {tables.name}, or let the suite measure accuracy."
-        )
-    rated = rows.loc[rows["method"] == tables.methods[model], ["margin", "rating"]].dropna()
-    value = float(rated["margin"].corr(rated["rating"], method="spearman"))
-    if math.isnan(value):
-        return {"value": None, "low": None, "high": None, "n": len(rated)}
-    low, high = correlation_interval(value, len(rated), 1 + value**2 / 2)
-    return {"value": value, "low": low, "high": high, "n": len(rated)}
-
-
-def _explained(tables: Tables, model: str, regression: Regression) -> Record:
-    """Return the share of people's times that a model's surprisals explain, over all languages.
-
-    ``n`` counts the items with all values. Raises UserError for a column that items lack, and for a
-    cell that is no number.
-    """
-    frames = []
-    for lang, items in tables.benchmark["items"].items():
-        path = tables.path("judgements", lang, model)
-        rows = read_parquet(path, ["item_id", "method", EFFECTS, EFFECT_NAMES]).to_pandas()
-        rows = rows[(rows["method"] == tables.methods[model]) & rows[EFFECTS].notna()]
-        pairs = zip(rows[EFFECT_NAMES], rows[EFFECTS], strict=True)
-        values = [dict(zip(*pair, strict=True)) for pair in pairs]
-        effects = pd.DataFrame(values, index=rows["item_id"])
-        stated = read_parquet(Path(items)).to_pandas().drop_duplicates("item").set_index("item")
-        frames.append(stated.join(effects.astype(float), how="inner"))
-    table = pd.concat(frames)
-    names = [*regression.outcomes, *regression.controls, regression.predictor]
-    lacking = next((name for name in (*names, regression.groups) if name not in table), None)
-    if lacking is not None:
-        raise UserError(
-            f"the suite's regression names {lacking!r}, which the items of {tables.name} do not "
-            "have as a column or an effect; name it in 'keep' or 'effects' of the benchmark, or "
-            "correct the suite."
-        )
-    numbers = table[names].replace("", np.nan)
-    try:
-        numbers = numbers.astype(float)
-    except ValueError as error:
-        raise UserError(
-            f"a column of {tables.name} that the suite's regression names has a cell that is no "
-            f"number ({error}); correct the file, or 'rename' the value in the declaration."
-        ) from error
-    complete = numbers.dropna()
-    terms = len(regression.controls) * (len(regression.controls) + 1) // 2 + 2
-    if len(complete) <= terms:
-        return {"value": None, "low": None, "high": None, "n": len(complete)}
-    return {"n": len(complete)} | explained_variance(
-        complete[[*regression.outcomes]],
-        complete[[*regression.controls]],
-        complete[regression.predictor],
-        table.loc[numbers.notna().all(axis=1), regression.groups],
-    )
-
-
-def suite_rows(
-    suite: Suite, tables_of: Mapping[str, Tables], totals: Mapping[str, Row]
-) -> list[Record]:
-    """Return a row for each task of a suite that a model is run on (see ``card.SuiteTable``).
-
-    ``totals`` are the rows over all items, by benchmark. A model has no value for a task if it
-    skipped all items of a paradigm.
-    """
-    rows = []
-    for task in suite.tasks:
-        tables = tables_of.get(task.benchmark)
-        if tables is None:
-            continue
-        frame = tables.accuracies[tables.accuracies["paradigm"] != ALL]
-        paradigms = {
-            (lang, paradigm)
-            for lang, path in tables.benchmark["items"].items()
-            for paradigm in read_parquet(Path(path), ["paradigm"])["paradigm"].unique().to_pylist()
-        }
-        models: dict[str, Record] = {}
-        for model in tables.benchmark["languages"]:
-            of_model = frame[frame["model"] == model]
-            judged = of_model.loc[of_model["n"] > 0, ["lang", "paradigm"]]
-            value: Record = {"value": None, "low": None, "high": None}
-            if {*judged.itertuples(index=False, name=None)} == paradigms:
-                if task.regression:
-                    value = _explained(tables, model, task.regression)
-                elif task.measure == "accuracy":
-                    value = _mean_of_groups(of_model, task.mean)
-                else:
-                    value = _rank_correlation(tables, model)
-            total = totals[task.benchmark]
-            counts = total["models"].get(model, {"n": 0, "ties": 0})
-            models[model] = {
-                "n": counts["n"],
-                "ties": counts["ties"],
-                "skipped": total["skipped"].get(model, {"n": 0})["n"],
-            } | value
-        rows.append(
-            {
-                "label": task.label,
-                "benchmark": task.benchmark,
-                "measure": task.measure,
-                "sampled": any(
-                    count_rows(Path(tables.benchmark["items"][lang])) < count_rows(Path(path))
-                    for lang, path in tables.benchmark["all_items"].items()
-                ),
-                "models": models,
-                "printed": dict(task.printed),
-            }
-        )
-    return rows

@@ -120,6 +120,16 @@ def skipped_phrase(skipped: Record, unit: str) -> str:
     return f"1 {unit}, skipped: {why}" if of == 1 else f"{of:,} {unit}s, all skipped: {why}"
 
 
+NOT_JUDGED = "no number, since nothing was judged of a paradigm or language"
+NO_NUMBER = {
+    "accuracy": NOT_JUDGED,
+    "correlation": f"{NOT_JUDGED}, or all values are equal",
+    "variance": f"{NOT_JUDGED}, or too few words have all values",
+    "acquisition": "no number; it needs three checkpoints, and three words with both ages",
+}
+"""Reasons why a suite has no number, by measure."""
+
+
 class CardText:
     """Sentences about a report card."""
 
@@ -286,6 +296,8 @@ class CardText:
             "correlation": "Correlations (from −1 to 1) are Spearman's, with people's choices.",
             "variance": "Reading: what surprisal explains, in %, of the variance of people's times "
             "that the other predictors leave; n are words with all values.",
+            "acquisition": "Acquisition: Pearson's correlation (from −1 to 1) of children's age "
+            "with the training after which checkpoints know a word; n are words with both.",
         }
         notes = [text for measure, text in explained.items() if measure in measures]
         printed = dict.fromkeys(name for row in suite["rows"] for name in row["printed"])
@@ -308,10 +320,7 @@ class CardText:
                 if ties and row["measure"] == "accuracy":
                     facts.append(f"{ties:,} ties, which count as the benchmark declares")
                 if result["value"] is None:
-                    facts.append(
-                        "no number, since nothing was judged of a paradigm or language, or all "
-                        "values are equal"
-                    )
+                    facts.append(NO_NUMBER[row["measure"]])
                 models_by_facts.setdefault("; ".join(facts), []).append(self.label(model))
             notes += [
                 f"{row['label']}, {', '.join(labels)}: {facts}."

@@ -38,18 +38,39 @@ class Regression(Strict):
     """Column with equal values in dependent rows, such as the sentence of a word."""
 
 
+class Acquisition(Strict):
+    """Curves of the surprisals of words over checkpoints, and of children who know them.
+
+    Names are those of columns of items (``keep``), and of an effect.
+    """
+
+    word: str
+    """Column of the word."""
+    surprisal: str
+    """Effect with the word's surprisal in a context."""
+    ages: Annotated[tuple[int, ...], Field(min_length=3)]
+    """Ages [months] of children, which are names of columns with shares of them who know a word."""
+    chance: float
+    """Surprisal of a word that a model does not know at all [nats]."""
+    shortest: int = Field(1, ge=1)
+    """Number of characters of the shortest words that count."""
+
+
 class Task(Strict):
     """A benchmark of a suite, and how its results make one number."""
 
     benchmark: str
     label: Label = Field(min_length=1)
     """Name in the suite's table."""
-    measure: Literal["accuracy", "correlation", "variance"] = "accuracy"
+    measure: Literal["accuracy", "correlation", "variance", "acquisition"] = "accuracy"
     """``accuracy``: mean of accuracies. ``correlation``: Spearman's correlation of the items'
     margins with people's ratings. ``variance``: share of the variance of people's times that a
-    ``regression`` explains by surprisal alone."""
+    ``regression`` explains by surprisal alone. ``acquisition``: Pearson's correlation of models'
+    and children's ages of ``acquisition``, over the checkpoints of an evaluation."""
     regression: Regression | None = None
     """Regression of the measure ``variance``."""
+    acquisition: Acquisition | None = None
+    """Curves of the measure ``acquisition``."""
     mean: Annotated[tuple[Literal["lang", "phenomenon", "paradigm"], ...], Field(min_length=1)] = (
         "paradigm",
     )
@@ -64,9 +85,10 @@ class Task(Strict):
     """Address of the data of a task with ``local``."""
 
     @model_validator(mode="after")
-    def _has_regression(self) -> "Task":
-        if (self.measure == "variance") != (self.regression is not None):
-            raise ValueError("measure 'variance' and regression need each other")
+    def _has_settings(self) -> "Task":
+        for measure, settings in (("variance", "regression"), ("acquisition", "acquisition")):
+            if (self.measure == measure) != (getattr(self, settings) is not None):
+                raise ValueError(f"measure {measure!r} and {settings} need each other")
         return self
 
 

@@ -250,7 +250,7 @@ class HubTokenizer:
         before, after = self.encode([context, word])
         steps, read = [], context
         for number, token in enumerate(after.ids.tolist()):
-            text = self.hub.decode(token)
+            text = str(self.hub.decode(token))
             target = self.encode([text])[0].ids[:1] if number else after.ids[:1]
             read_ids = self.encode([read])[0].ids if number else before.ids
             ids = np.array([*read_ids, *target, *self.after_target], dtype=np.int32)

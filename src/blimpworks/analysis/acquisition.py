@@ -1,0 +1,65 @@
+"""Find when models and children learn words: sigmoid curves, and where they cross a threshold.
+
+Source: Chang and Bergen (2022), "Word Acquisition in Neural Language Models", section 3, as the
+program of the BabyLM Challenge 2026 computes it.
+"""
+
+import numpy as np
+from scipy.optimize import curve_fit
+
+from blimpworks.scoring.tokens import Floats
+
+FEWEST = 3
+"""Number of points that a curve needs, and of words that a correlation needs."""
+CHILDREN = 0.5
+"""Share of children who know a word from its age of acquisition on."""
+
+
+def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: float) -> Floats:
+    return height / (1 + np.exp(-steepness * (x - middle))) + lowest
+
+
+def _crossing(parameters: Floats, threshold: float) -> float | None:
+    """Return where a sigmoid has the value ``threshold``; None if it never has."""
+    height, steepness, middle, lowest = parameters
+    if height <= 0 or steepness <= 0 or not lowest < threshold < height + lowest:
+        return None
+    return float(middle - np.log(height / (threshold - lowest) - 1) / steepness)
+
+
+def age_of_acquisition(ages: Floats, shares: Floats) -> float | None:
+    """Return the age [months] at which half of the children know a word.
+
+    ``shares`` [ages] are those of children who know it, NaN where unknown. None if a curve cannot
+    be fitted, or does not reach one half between the first and the last age.
+    """
+    ages, shares = ages[~np.isnan(shares)], shares[~np.isnan(shares)]
+    if len(ages) < FEWEST:
+        return None
+    # Of the height, steepness, middle and lowest value.
+    start = [1.0, 0.1, ages.mean(), 0.0]
+    bounds = [0.0, 0.0, ages[0], -0.5], [2.0, 1.0, ages[-1], 0.5]
+    try:
+        parameters, _ = curve_fit(_sigmoid, ages, shares, p0=start, bounds=bounds, maxfev=1000)
+    except (RuntimeError, ValueError):
+        return None
+    age = _crossing(parameters, CHILDREN)
+    return age if age is not None and ages[0] <= age <= ages[-1] else None
+
+
+def training_of_acquisition(training: Floats, surprisals: Floats, chance: float) -> float | None:
+    """Return the decimal logarithm of 1 + the training after which a model knows a word.
+
+    There its surprisal is midway between ``chance`` and its smallest one. ``training`` [n] are the
+    numbers in checkpoints' names, never falling, and ``surprisals`` [n] are in nats. None if a
+    curve cannot be fitted, or does not reach the middle between the first and the last checkpoint.
+    """
+    steps = np.log10(training + 1)
+    start = [np.ptp(surprisals), 1.0, steps.mean(), -surprisals.max()]
+    try:
+        with np.errstate(over="ignore"):
+            parameters, _ = curve_fit(_sigmoid, steps, -surprisals, p0=start, maxfev=1000)
+    except (RuntimeError, ValueError):
+        return None
+    step = _crossing(parameters, -(chance + surprisals.min()) / 2)
+    return step if step is not None and steps[0] <= step <= steps[-1] else None
