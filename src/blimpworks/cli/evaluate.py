@@ -146,7 +146,8 @@ def evaluate(
 def compare(
     first: Path = argument("Directory of an evaluation, or a results tree.", metavar="A"),
     second: Path = argument(
-        "Directory of an evaluation, a results tree, or a model's results by lm-eval with samples.",
+        "Directory of an evaluation, a results tree, a model's results by lm-eval with samples, or "
+        "predictions on A's suite (a directory, or a file with all tasks).",
         metavar="B",
     ),
     models: tuple[str, str] | None = option(
@@ -326,6 +327,21 @@ def export_hub(
         f"{output}: {sum(subset.items for subset in written):,} items in "
         f"{len(written)} subsets. Read {output}/README.md before you upload it."
     )
+
+
+@command(group="export")
+def export_babylm(
+    run: Path = argument("Directory of an evaluation of a suite."),
+    output: Path = FOLDER,
+) -> None:
+    """Write predictions as a submission to the BabyLM Challenge has them; say what it lacks.
+
+    `blimpworks compare EVALUATION DIRECTORY` reads such predictions.
+    """
+    from blimpworks.evaluation.submission import export_submission
+
+    for line in export_submission(run, output):
+        typer.echo(line)
 
 
 @command(recorded="blimpworks.interop.lm_eval:import_items", packages=shared.ARROW, group="import")
