@@ -157,6 +157,13 @@ def test_predictions_are_compared_with_an_evaluation(run):
     assert comparison.models == (("small", "theirs"),)
 
 
+@pytest.mark.parametrize("text", ["{", "[]", "{}"])
+def test_a_file_of_another_form_is_refused(run, text):
+    Path("all.json").write_text(text)
+    with pytest.raises(UserError, match=r"all\.json.*predictions"):
+        compare_evaluations(run(), Path("all.json"))
+
+
 def collated(change):
     """Write predictions on the first task as a file with all tasks, changed; its path."""
     path = Path("theirs/small/main/left/a/plain/predictions.json")
@@ -178,10 +185,10 @@ def test_a_file_with_all_tasks_is_compared(run):
     [
         (
             lambda groups: groups["far"]["predictions"].reverse(),
-            "all.json, plain: 4 of 8 predictions are none of their items' texts, the first far_3",
+            "Agreement: 4 of 8 predictions are none of their items' texts, the first far_3",
         ),
         (lambda groups: groups.pop("far"), "group 'far' has 0 predictions on 4 items"),
-        (lambda groups: groups.update(far=[]), "all.json, plain has no predictions .*expected"),
+        (lambda groups: groups.update(far=[]), r"all.json: .*; expected predictions, \{"),
     ],
 )
 def test_predictions_on_other_items_are_refused(run, change, message):

@@ -14,13 +14,13 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from blimpworks.campaign.addresses import is_local
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.evaluation.judged import JUDGEMENT_COLUMNS
 from blimpworks.evaluation.request import MODELS_FILE
 from blimpworks.evaluation.sides import BorrowedSide, Side, read_side
@@ -56,6 +56,9 @@ class Group(Strict):
 
 Groups = Mapping[str, Group]
 FILE: TypeAdapter[Groups] = TypeAdapter(dict[str, Group])
+SECTIONS: TypeAdapter[Mapping[str, Any]] = TypeAdapter(dict[str, Any])
+EXPECTED = 'predictions, {"GROUP": {"predictions": [{"id": …, "pred": …}, …]}, …}'
+REMEDY = "Name files that the suite's own programs, or `export`, have written."
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +303,10 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
     files = sorted(path.rglob("predictions.json"))
     if not files and not path.is_file():
         return None
-    sections = load_json(text_of(path)) if path.is_file() else {}
+    sections: Mapping[str, Any] = {}
+    if path.is_file():
+        with reading(path, EXPECTED, REMEDY):
+            sections = SECTIONS.validate_python(load_json(text_of(path)))
     judged: dict[tuple[str, str], pd.DataFrame] = {}
     for task in _suite_of(reference).tasks:
         form = task.predictions
@@ -315,19 +321,14 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
             )
         if not found and form.section not in sections:
             continue
-        origin = str(found[0]) if found else f"{path}, {form.section}"
-        content = load_json(text_of(found[0])) if found else sections[form.section]
-        try:
+        origin = found[0] if found else path
+        with reading(origin, EXPECTED, REMEDY):
+            content = load_json(text_of(origin)) if found else sections[form.section]
             groups = FILE.validate_python(content)
-        except ValidationError as error:
-            raise UserError(
-                f"{origin} has no predictions ({error.errors()[0]['msg']}); expected "
-                '{"GROUP": {"predictions": [{"id": …, "pred": …}, …]}, …}.'
-            ) from error
         (_, lang, model), *_ = tables
         items = reference.results / "items" / task.benchmark / f"{lang}.parquet"
         frame = pd.DataFrame(
-            _verdicts(groups, read_questions(items, form), origin),
+            _verdicts(groups, read_questions(items, form), f"{origin}, {task.label}"),
             columns=["item_id", "paradigm", "phenomenon", "correct"],
         )
         method = reference.judgements(task.benchmark, lang, model)["method"].iloc[0]
