@@ -229,6 +229,9 @@ READ = {
     "a design in a row": (DESIGN, {"a.csv": "a,b,word,other\nHe runs.,He run.,runs,run\n"},
         {"condition": ["gram", "ungram"], "region_starts": [[0, 3], [0, 3]],
          "region_ends": [[8, 7], [7, 6]]}),
+    "a space before": ({**PAIRS, "before": " "}, {"a.csv": CSV.replace("The", " The")},
+        {"good": [f" {good}" for good, _ in TWO], "bad": [f" {bad}" for _, bad in TWO],
+         "region": [("sleep", "sleeps"), ("runs", "run")]}),
     "a hidden file": (PAIRS, {"a.csv": CSV, ".a.csv": "x"}, {"file": ["a.csv"] * 2}),
     "ratings of labelled rows": ({**LABELLED, "item": "item", "rating": "grade"},
         {"a.csv": RATED_CSV}, {"rating": [4.5, None]}),
@@ -298,3 +301,8 @@ def test_a_rating_that_is_none_is_one_sentence(tmp_path, entry, text, says):
     data = [{**PAIRS, "files": "a.csv", **entry}]
     with pytest.raises(UserError, match=says):
         built(tmp_path / "toy", {"a.csv": text, "grades.tsv": GRADES_TSV}, data=data)
+
+
+def test_items_of_several_sentences_have_nothing_before(tmp_path):
+    with pytest.raises(UserError, match="before is of pairs and sentences"):
+        built(tmp_path / "toy", {"a.csv": "a,b\nA.,B.\n"}, data=[{**DESIGN, "before": " "}])

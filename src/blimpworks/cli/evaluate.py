@@ -103,10 +103,11 @@ def evaluate(
             f"--suite-data is {suite_data}; expected a directory with data of the suite that "
             "--suite names."
         )
+    codes = parse_languages(languages)
     local_tasks: set[str] = set()
     if suite is not None:
         tasks = read_suite(suite).tasks
-        all_names = [task.benchmark for task in tasks]
+        all_names = [t.benchmark for t in tasks if not codes or t.lang in (None, *codes)]
         names = all_names if benchmarks == "all" else parse_names(benchmarks)
         local_tasks = {task.benchmark for task in tasks if task.local is not None} & {*names}
         benchmarks = ",".join(name for name in names if name not in local_tasks)
@@ -126,7 +127,7 @@ def evaluate(
         local_tasks=local_tasks,
         checkpoints=checkpoints,
         suite_data=suite_data and suite_data.expanduser().resolve(),
-        languages=parse_languages(languages),
+        languages=codes,
         limit=limit,
         mirror=mirror and mirror.expanduser().resolve(),
         sensitivity=sensitivity,

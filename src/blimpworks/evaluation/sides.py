@@ -192,10 +192,6 @@ class BorrowedSide(Side):
         )
         return self.reference.items(benchmark, lang, next(models))
 
-    def explanation(self, flipped: int, both: int) -> str:
-        """Explain why ``flipped`` decisions of ``both`` differ; empty if nothing is known."""
-        return ""
-
 
 @dataclass(frozen=True)
 class SamplesSide(BorrowedSide):

@@ -263,6 +263,10 @@ class PredictionsSide(BorrowedSide):
         none = pd.DataFrame(columns=JUDGEMENT_COLUMNS)
         return self.judged_by_table.get((benchmark, lang), none)
 
+    def explanation(self, flipped: int, both: int) -> str:
+        """Explain why decisions differ."""
+        return f"{flipped:,} of {both:,} decisions turn; predictions do not say how they were made"
+
 
 def _verdicts(
     groups: Groups, questions: Mapping[str, Sequence[Question]], origin: str

@@ -59,6 +59,8 @@ class Task(Strict):
     )
     """Groups of items that count alike, the widest first: ``[phenomenon, paradigm]`` is the mean
     over phenomena of the means over their paradigms."""
+    lang: str | None = None
+    """Language, ISO 639-3, in a suite of several: the task is run where the user names it."""
     printed: Mapping[str, float] = Field(default={})
     """Printed numbers by model: accuracies in percent, or correlations."""
     local: Part | None = None
