@@ -252,6 +252,9 @@ READ = {
          "children.csv": "word,16\ndog,0.5\ndog,0.9\nzebra,0.1\n"},
         {"good": ["I see a\x1fdog", "I see a dog", "My\x1fcat", "My cat"],
          "word": ["dog", "dog", "cat", "cat"], "16": ["0.5", "0.5", "", ""]}),
+    "a space before": ({**PAIRS, "before": " "}, {"a.csv": CSV.replace("The", " The")},
+        {"good": [f" {good}" for good, _ in TWO], "bad": [f" {bad}" for _, bad in TWO],
+         "region": [("sleep", "sleeps"), ("runs", "run")]}),
     "a hidden file": (PAIRS, {"a.csv": CSV, ".a.csv": "x"}, {"file": ["a.csv"] * 2}),
     "ratings of labelled rows": ({**LABELLED, "item": "item", "rating": "grade"},
         {"a.csv": RATED_CSV}, {"rating": [4.5, None]}),
@@ -321,3 +324,8 @@ def test_a_rating_that_is_none_is_one_sentence(tmp_path, entry, text, says):
     data = [{**PAIRS, "files": "a.csv", **entry}]
     with pytest.raises(UserError, match=says):
         built(tmp_path / "toy", {"a.csv": text, "grades.tsv": GRADES_TSV}, data=data)
+
+
+def test_items_of_several_sentences_have_nothing_before(tmp_path):
+    with pytest.raises(UserError, match="before is of pairs and sentences"):
+        built(tmp_path / "toy", {"a.csv": "a,b\nA.,B.\n"}, data=[{**DESIGN, "before": " "}])

@@ -16,6 +16,9 @@ FOLDER = REPOSITORY / "config" / "benchmarks"
 SHIPPED = {
     "babylm_blimp": "59,875 pairs from 67 files",
     "babylm_entity_tracking": "9,483 items from 3 files",
+    "babylm_multilingual_blimp": "67,000 pairs from 67 files",
+    "babylm_multilingual_blimp_nl": "8,396 pairs from 22 files",
+    "babylm_multilingual_zhoblimp": "35,400 pairs from 118 files",
     "babylm_supplement": "5,218 pairs from 5 files",
     "babylm_wug_adjectives": "200 pairs from 1 file",
     "blimp_nl": "8,396 pairs from 22 files",

@@ -16,6 +16,7 @@ from statsmodels.formula.api import ols
 from blimpworks.analysis.acquisition import age_of_acquisition
 from blimpworks.benchmarks.build import named_files, read_items
 from blimpworks.benchmarks.declaration import Declaration
+from blimpworks.benchmarks.designs import Design
 from blimpworks.campaign.load import read_anew
 from blimpworks.campaign.registry import FOLDERS, benchmarks
 from blimpworks.errors import UserError
@@ -241,8 +242,8 @@ def test_a_shipped_suite_names_benchmarks_that_exist(path):
     suite = read_suite(path.stem)
     assert {task.benchmark for task in suite.tasks if not task.local} <= {*benchmarks()}
     for task in suite.tasks:
-        if task.local and task.local != "aoa":
-            assert Declaration.read(path.with_suffix("") / task.benchmark / "benchmark.yaml").items
+        if task.local:
+            Declaration.read(path.with_suffix("") / task.benchmark / "benchmark.yaml")
 
 
 @pytest.mark.parametrize(
@@ -269,30 +270,44 @@ def test_a_wrong_suite_is_one_sentence(text, says, tmp_path):
 
 
 # Files in the layout of the challenge's data, with items of our own.
-LOCAL = {
-    "comps": {
-        "comps_base": {
-            "prefix_acceptable": "a robin", "prefix_unacceptable": "a spoon",
-            "property_phrase": "can fly.",
-        },
-    },
-    "ewok_filtered": {
-        "social-relations": {
-            "Domain": "social-relations", "ContextType": "direct", "ContextDiff": "antonym",
-            "TargetDiff": "swap", "Context1": "Kim is the boss of Lee.",
-            "Context2": "Lee is the boss of Kim.", "Target1": "Kim pays Lee.",
-            "Target2": "Lee pays Kim.",
-        },
-    },
-    "wug_past_tense": {"wug_past_tense": {"sentences": "I glinged\tI glang", "ratio": 0.4}},
+EWOK = {
+    "Domain": "social-relations", "ContextType": "direct", "ContextDiff": "antonym",
+    "TargetDiff": "swap", "Context1": "Kim is the boss of Lee.",
+    "Context2": "Lee is the boss of Kim.", "Target1": "Kim pays Lee.", "Target2": "Lee pays Kim.",
 }  # fmt: skip
-READ = {
-    "babylm_comps": ("a robin can fly.", "a spoon can fly.", "can fly.", "can fly."),
-    "babylm_ewok": (
-        "Kim is the boss of Lee. Kim pays Lee.", "Kim is the boss of Lee. Lee pays Kim.",
-        "Kim pays Lee.", "Lee pays Kim.",
-    ),
-    "babylm_wug_past": ("I glinged", "I glang", "glinged", "glang"),
+LEE = "Kim is the boss of Lee. "
+PAST = {"sentences": "I glinged\tI glang", "ratio": 0.4}
+READ_EWOK = [(f"{LEE}Kim pays Lee.", "Kim pays Lee."), (f"{LEE}Lee pays Kim.", "Lee pays Kim.")]
+READ_PAST = [("I glinged", "glinged"), ("I glang", "glang")]
+BAD = [("the dog sees", "sees"), ("the dog see", "see")]
+PAIR = {"sentence_good": "the dog sees", "sentence_bad": "the dog see"}
+# By suite and benchmark: folder, file and line, then each text with its region.
+LOCAL = {
+    "babylm-strict": {
+        "babylm_comps": (
+            "comps/comps_base",
+            {"prefix_acceptable": "a robin", "prefix_unacceptable": "a spoon",
+             "property_phrase": "can fly."},
+            [("a robin can fly.", "can fly."), ("a spoon can fly.", "can fly.")],
+        ),
+        "babylm_ewok": ("ewok_filtered/social-relations", EWOK, READ_EWOK),
+        "babylm_wug_past": ("wug_past_tense/wug_past_tense", PAST, READ_PAST),
+    },
+    "babylm-strict-fast": {
+        "babylm_blimp_fast": (
+            "blimp_fast/agreement_1",
+            PAIR | {"UID": "agreement_1", "linguistics_term": "agreement", "field": "morphology"},
+            BAD,
+        ),
+        "babylm_supplement_fast": ("supplement_fast/hypernym", PAIR, BAD),
+        "babylm_entity_tracking_fast": (
+            "entity_tracking_fast/regular",
+            {"numops": 1, "input_prefix": "Box 0 contains ", "options": ["the hat.", "the key."]},
+            [("Box 0 contains the hat.", "the hat."), ("Box 0 contains the key.", "the key.")],
+        ),
+        "babylm_ewok_fast": ("ewok_fast/social-relations", EWOK, READ_EWOK),
+        "babylm_wug_past": ("wug_past_tense/wug_past_tense", PAST, READ_PAST),
+    },
 }  # fmt: skip
 
 
@@ -303,31 +318,35 @@ def write_local(folder, suite):
     for declaration in folder.rglob("benchmark.yaml"):
         text = declaration.read_text(encoding="utf-8")
         declaration.write_text(re.sub(r"items: \d+\n", "", text), encoding="utf-8")
-    for name, files in LOCAL.items():
-        for file, row in files.items():
-            path = folder / "data" / name / f"{file}.jsonl"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    for file, row, _ in LOCAL[suite].values():
+        path = folder / "data" / f"{file}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(row) + "\n", encoding="utf-8")
     return str(folder / f"{suite}.yaml"), folder / "data"
 
 
-def test_tasks_whose_files_the_user_has_are_read_from_there(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", LOCAL)
+def test_tasks_whose_files_the_user_has_are_read_from_there(name, tmp_path, monkeypatch):
     monkeypatch.setenv(FOLDERS, "")
-    suite, data = write_local(tmp_path, "babylm-strict")
-    evaluation = Evaluation(suite=suite, suite_data=data, local_tasks=[*READ])
+    suite, data = write_local(tmp_path, name)
+    evaluation = Evaluation(suite=suite, suite_data=data, local_tasks=[*LOCAL[name]])
     try:
         evaluation.add_local_tasks(tmp_path / "out")
     finally:
         monkeypatch.undo()
         read_anew()
-    assert evaluation.benchmarks == (*READ,)
+    assert {*evaluation.benchmarks} == {*LOCAL[name]}
     assert evaluation.notes == []
-    for name, (good, bad, *regions) in READ.items():
-        declared = Declaration.read(tmp_path / "out/declared" / name / "benchmark.yaml")
-        (pair,) = read_items(declared, named_files(declared, [], tmp_path), [])
-        assert (pair.good, pair.bad) == (good, bad)
-        spans = pair.regions
-        assert [good[slice(*spans[:2])], bad[slice(*spans[2:])]] == regions
+    for benchmark, (_, _, expected) in LOCAL[name].items():
+        declared = Declaration.read(tmp_path / "out/declared" / benchmark / "benchmark.yaml")
+        (item,) = read_items(declared, named_files(declared, [], tmp_path), [])
+        if isinstance(item, Design):
+            read = [(each.sentence, *each.region_spans()[-1:]) for each in item.conditions]
+            assert item.paradigm == "regular_1_ops"
+        else:
+            spans = item.regions
+            read = [(item.good, spans[:2]), (item.bad, spans[2:])]
+        assert [(text, text[slice(*span)]) for text, span in read] == expected
 
 
 def test_changed_files_are_taken_over_whatever_their_time_and_equal_ones_stay(tmp_path):
@@ -355,7 +374,9 @@ def test_a_suite_of_which_nothing_is_run_is_refused(tmp_path):
 
 def test_tasks_whose_files_are_nowhere_are_named_before_the_run(tmp_path):
     names = ("babylm_blimp",)
-    evaluation = Evaluation("auto", names, suite="babylm-strict", local_tasks=[*READ])
+    evaluation = Evaluation(
+        "auto", names, suite="babylm-strict", local_tasks=[*LOCAL["babylm-strict"]]
+    )
     evaluation.add_local_tasks(tmp_path / "out")
     assert evaluation.benchmarks == names
     assert [note.partition(". ")[0] for note in evaluation.notes] == [

@@ -72,6 +72,8 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
                 beside = Account(f"{account.entry}.rating")
                 read = _with_ratings(read, data, rows_in(data.rating, named, folder, beside))
                 account.files |= beside.files
+            if data.before:
+                read = [_after(data.before, item) for item in read if isinstance(item, Pair)]
         except UserError as error:
             faults.append(str(error))
             continue
@@ -88,6 +90,11 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
         raise UserError("\n".join(faults))
     declared.check_phenomena({item.paradigm for item in items})
     return items
+
+
+def _after(before: str, pair: Pair) -> Pair:
+    regions = Regions(*(edge + len(before) for edge in pair.regions))
+    return replace(pair, good=before + pair.good, bad=before + pair.bad, regions=regions)
 
 
 def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:

@@ -160,6 +160,10 @@ class Ratings(Files):
     rating: Column
 
 
+ITEM_LAYOUTS = ("conditions", "designs", "suites", "alternatives")
+"""Layouts of items of several sentences."""
+
+
 class LabelledFiles(Files):
     """Files of items, with the columns of their rows that are not sentences."""
 
@@ -178,11 +182,15 @@ class LabelledFiles(Files):
     """Column with people's grade of the item (or empty), or files with grades of sentences.
 
     The grade of a pair is the good sentence's grade minus the bad one's."""
+    before: str = ""
+    """Text before each sentence, such as the space that another program puts there."""
 
     @model_validator(mode="after")
     def _grade(self) -> "LabelledFiles":
         if self.rating is not None and getattr(self, "layout", "") in ("conditions", "suites"):
             raise ValueError("rating is of pairs, sentences and designs")
+        if self.before and getattr(self, "layout", "") in ITEM_LAYOUTS:
+            raise ValueError("before is of pairs and sentences")
         if "rating" in self.keep:
             raise ValueError("rating is a key, not one of keep: write 'rating: rating'")
         return self
@@ -421,5 +429,5 @@ Data = Annotated[
     Field(discriminator="layout"),
 ]
 UNITS = {"sentences": "sentence"}
-UNITS |= dict.fromkeys(("conditions", "designs", "suites", "alternatives"), "item")
+UNITS |= dict.fromkeys(ITEM_LAYOUTS, "item")
 """Unit of judgement by layout; a pair for all other layouts."""

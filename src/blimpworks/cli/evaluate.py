@@ -103,10 +103,12 @@ def evaluate(
             f"--suite-data is {suite_data}; expected a directory with data of the suite that "
             "--suite names."
         )
+    codes = parse_languages(languages)
     local_tasks: set[str] = set()
     if suite is not None:
         tasks = read_suite(suite).tasks
-        all_names = [*dict.fromkeys(task.benchmark for task in tasks)]
+        spoken = (task for task in tasks if not codes or task.lang in (None, *codes))
+        all_names = [*dict.fromkeys(task.benchmark for task in spoken)]
         names = all_names if benchmarks == "all" else parse_names(benchmarks)
         local_tasks = {task.benchmark for task in tasks if task.local is not None} & {*names}
         benchmarks = ",".join(name for name in names if name not in local_tasks)
@@ -126,7 +128,7 @@ def evaluate(
         local_tasks=local_tasks,
         checkpoints=checkpoints,
         suite_data=suite_data and suite_data.expanduser().resolve(),
-        languages=parse_languages(languages),
+        languages=codes,
         limit=limit,
         mirror=mirror and mirror.expanduser().resolve(),
         sensitivity=sensitivity,
@@ -146,7 +148,8 @@ def evaluate(
 def compare(
     first: Path = argument("Directory of an evaluation, or a results tree.", metavar="A"),
     second: Path = argument(
-        "Directory of an evaluation, a results tree, or a model's results by lm-eval with samples.",
+        "Directory of an evaluation, a results tree, a model's results by lm-eval with samples, or "
+        "predictions on A's suite (a directory, or a file with all tasks).",
         metavar="B",
     ),
     models: tuple[str, str] | None = option(
@@ -326,6 +329,21 @@ def export_hub(
         f"{output}: {sum(subset.items for subset in written):,} items in "
         f"{len(written)} subsets. Read {output}/README.md before you upload it."
     )
+
+
+@command(group="export")
+def export_babylm(
+    run: Path = argument("Directory of an evaluation of a suite."),
+    output: Path = FOLDER,
+) -> None:
+    """Write predictions as a submission to the BabyLM Challenge has them; say what it lacks.
+
+    `blimpworks compare EVALUATION DIRECTORY` reads such predictions.
+    """
+    from blimpworks.evaluation.submission import export_submission
+
+    for line in export_submission(run, output):
+        typer.echo(line)
 
 
 @command(recorded="blimpworks.interop.lm_eval:import_items", packages=shared.ARROW, group="import")

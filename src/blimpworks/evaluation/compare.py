@@ -26,6 +26,7 @@ from blimpworks.evaluation.sides import (
     read_side,
     reasons_of,
 )
+from blimpworks.evaluation.submission import read_submission
 from blimpworks.evaluation.terminal import say, table
 from blimpworks.exhibits.shared import counted
 from blimpworks.items import ALL
@@ -199,15 +200,15 @@ def compare_evaluations(
     """Compare two evaluations: their accuracies, items, and differences in procedure.
 
     Each is the directory of an evaluation, or a results tree; the second may be samples of
-    lm-evaluation-harness. ``models`` names one model of each; by default models of the same name
-    are compared, or the only ones. Decisions are by the first method that both have in a language.
-    ``flips`` is the largest number of items to return.
+    lm-evaluation-harness, or predictions on the first one's suite. ``models`` names one model of
+    each; by default models of the same name are compared, or the only ones. Decisions are by the
+    first method that both have in a language. ``flips`` is the largest number of items to return.
 
     Raises UserError when one is no finished evaluation, or there is nothing to compare.
     """
     a = read_side(first)
-    samples = read_samples(second, a)
-    b = samples or read_side(second)
+    borrowed = read_samples(second, a) or read_submission(second, a)
+    b = borrowed or read_side(second)
     pairs = pair_models(a, b, models)
     compared = [
         _join((a, b), benchmark, lang, pair)
@@ -239,8 +240,8 @@ def compare_evaluations(
                     alone.setdefault(benchmark, []).append(lang)
             for benchmark, langs in alone.items():
                 notes.append(f"Only in {side.folder}: {benchmark} in {', '.join(langs)}.")
-    if samples:
-        text = samples.explanation(
+    if borrowed:
+        text = borrowed.explanation(
             flipped, sum(row["both"] for row in rows if row["phenomenon"] == ALL)
         )
         reasons = [Reason("input", text)] if text else []

@@ -161,27 +161,18 @@ def _sample(line: str) -> tuple[tuple[str, str], Record]:
 
 
 @dataclass(frozen=True)
-class SamplesSide(Side):
-    """Samples of one model, matched to the other side's items by their two sentences."""
+class BorrowedSide(Side):
+    """Decisions of one model by another program, on the items of the other side."""
 
     reference: Side
     """The other side, which has the items."""
     model: str
-    samples: Mapping[tuple[str, str], Record]
-    """Samples by good and bad sentence: ``correct``, 1 or 0 by method, ``margin`` and ``before``.
-
-    ``margin`` is the log-probability of the good sentence minus that of the bad one, in nats.
-    ``before`` has the texts that the model read before a sentence.
-    """
 
     @cached_property
     def accuracies(self) -> pd.DataFrame:
-        """Accuracies on items of the other side that have samples. Raises UserError for none."""
+        """Accuracies on items of the other side. Raises UserError for none."""
         rows = []
-        pairs = {name for name, benchmark in benchmarks().items() if benchmark.judge == "judge"}
         for name, lang in sorted({(n, lang) for n, lang, _ in self.reference.judged_tables}):
-            if name not in pairs:
-                continue
             judged = self.judgements(name, lang, self.model)
             for phenomenon, group in [(ALL, judged), *judged.groupby("phenomenon")]:
                 for method, values in group.groupby("method")["correct"]:
@@ -194,24 +185,38 @@ class SamplesSide(Side):
             )
         return pd.DataFrame(rows, columns=[*ACCURACY_KEY, "accuracy"])
 
-    def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
-        """Return the decisions of the harness, with the ids of the other side's items."""
-        names = ["item_id", "paradigm", "phenomenon", "good", "bad"]
-        items = read_table(ITEMS, self.items(benchmark, lang, model), names)
-        rows = []
-        for *item, good, bad in zip(*(column.to_pylist() for column in items), strict=True):
-            if sample := self.samples.get((good, bad)):
-                for method, correct in sample["correct"].items():
-                    margin = sample["margin"] if method == "full_sentence" else None
-                    rows.append([*item, method, correct, margin])
-        return pd.DataFrame(rows, columns=JUDGEMENT_COLUMNS).astype({"margin": float})
-
     def items(self, benchmark: str, lang: str, model: str) -> Path:
         """Return the path of the other side's items."""
         models = (
             name for *table, name in self.reference.judged_tables if table == [benchmark, lang]
         )
         return self.reference.items(benchmark, lang, next(models))
+
+
+@dataclass(frozen=True)
+class SamplesSide(BorrowedSide):
+    """Samples of one model, matched to the other side's items by their two sentences."""
+
+    samples: Mapping[tuple[str, str], Record]
+    """Samples by good and bad sentence: ``correct``, 1 or 0 by method, ``margin`` and ``before``.
+
+    ``margin`` is the log-probability of the good sentence minus that of the bad one, in nats.
+    ``before`` has the texts that the model read before a sentence.
+    """
+
+    def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
+        """Return the decisions of the harness, with the ids of the other side's items."""
+        rows = []
+        declared = benchmarks().get(benchmark)
+        if declared and declared.judge == "judge":
+            names = ["item_id", "paradigm", "phenomenon", "good", "bad"]
+            items = read_table(ITEMS, self.items(benchmark, lang, model), names)
+            for *item, good, bad in zip(*(column.to_pylist() for column in items), strict=True):
+                if sample := self.samples.get((good, bad)):
+                    for method, correct in sample["correct"].items():
+                        margin = sample["margin"] if method == "full_sentence" else None
+                        rows.append([*item, method, correct, margin])
+        return pd.DataFrame(rows, columns=JUDGEMENT_COLUMNS).astype({"margin": float})
 
     def explanation(self, flipped: int, both: int) -> str:
         """Explain why decisions differ; empty if the harness read nothing but the sentences."""

@@ -14,11 +14,9 @@ from blimpworks.campaign.settings.base import parse_yaml
 from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY
-from blimpworks.strict import Label, Part, Strict
+from blimpworks.strict import Label, Part, Strict, Within
 
 FOLDER = "config/suites"
-
-
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
@@ -56,6 +54,32 @@ class Acquisition(Strict):
     """Number of characters of the shortest words that count."""
 
 
+class Predictions(Strict):
+    """A file with a model's predictions on a task, as other programs read and write it."""
+
+    folder: Within
+    """Folder in the path of the file (``Submission.file``)."""
+    section: str = ""
+    """Key of the task in a file with all tasks; empty if there is none."""
+    answer: str = Field("{sentence}", pattern=r"^ ?\{(sentence|option)\}$")
+    """What a prediction has of the preferred text: all, or its critical region (``option``)."""
+    groups: Mapping[str, str] = Field(default={})
+    """Names of the groups of predictions by paradigm, where these are not the paradigms' own."""
+
+
+class Submission(Strict):
+    """Files that together are a submission of a model to the printed table."""
+
+    file: str
+    """Path of a task's predictions, with {model}, {revision}, {backend} and {folder}."""
+    backends: Mapping[str, str]
+    """Names of the architectures that can be submitted."""
+    more: Mapping[Label, str] = Field(default={})
+    """Paths of files that are not made here, as ``file`` without {folder}."""
+    checkpoints: Mapping[Label, tuple[str, ...]] = Field(default={})
+    """Revisions that each track wants; without any, the final model is enough."""
+
+
 class Task(Strict):
     """A benchmark of a suite, and how its results make one number."""
 
@@ -76,6 +100,8 @@ class Task(Strict):
     )
     """Groups of items that count alike, the widest first: ``[phenomenon, paradigm]`` is the mean
     over phenomena of the means over their paradigms."""
+    lang: str | None = None
+    """Language, ISO 639-3, in a suite of several: the task is run where the user names it."""
     printed: Mapping[str, float] = Field(default={})
     """Printed numbers by model: accuracies and shares in percent, or correlations."""
     local: Part | None = None
@@ -83,6 +109,8 @@ class Task(Strict):
     The declaration is in ``SUITE/BENCHMARK/benchmark.yaml`` beside the suite's file."""
     source: Label = ""
     """Address of the data of a task with ``local``."""
+    predictions: Predictions | None = None
+    """File with predictions in a submission; null: they cannot be exported."""
 
     @model_validator(mode="after")
     def _has_settings(self) -> "Task":
@@ -103,6 +131,8 @@ class Suite(Strict):
     tasks: Annotated[tuple[Task, ...], Field(min_length=1)]
     missing: Mapping[str, Label] = Field(default={})
     """Tasks of the original that are not run here, with the reason."""
+    submission: Submission | None = None
+    """Files of a submission; null: the printed table takes none."""
 
     @model_validator(mode="after")
     def _once_each(self) -> "Suite":
