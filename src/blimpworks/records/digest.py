@@ -301,8 +301,8 @@ EQUAL: dict[str, str] = {
     "9840029a5efe4df3": "301aa942822323ee",  # kenlm ngram
     "61538c30adc350fb": "0e2ba6cd296f855a",  # lstm lstm
     "c218c36c09ffbcca": "e8532865d0f0cd72",  # transformers causal
-    "3c4bb21bf8274e0f": "937def9329af31bc",  # transformers encoder-decoder
-    "28e07e5ca542837f": "99c66cf510640024",  # transformers masked
+    "72e49bf90e3699d3": "937def9329af31bc",  # transformers encoder-decoder
+    "efda0196ed84ceb2": "99c66cf510640024",  # transformers masked
     "e3c42096af175c45": "cf22ff34dc257724",  # vllm causal
     "096ab1004658f291": "1657f03a30de3586",  # transformers, answers
     "0934e66a69af734f": "26cd7f834c988002",  # vllm, answers
