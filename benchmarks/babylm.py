@@ -4,7 +4,7 @@ python benchmarks/babylm.py PIPELINE DATA MODEL [--backend NAME] [--count N]
 
 PIPELINE is a checkout of babylm-org/babylm-eval, DATA a directory with ``blimp_filtered``,
 ``supplement_filtered``, ``entity_tracking`` and ``wug_adj_nominalization`` (jsonl, plain or .xz),
-MODEL a model in Hugging Face's layout, causal or masked as the pipeline's backend is (causal, mlm).
+MODEL a model in Hugging Face's layout, of the architecture that the pipeline's backend takes.
 Of each file the first N lines are taken (wug: all).
 
 The pipeline is run as it is, one call a task, as its ``eval_zero_shot.sh`` does; ours by one
@@ -34,6 +34,9 @@ TASKS = {
     "babylm_wug_adjectives": ("wug_adj", "wug_adj_nominalization"),
 }
 """Task and folder of the pipeline, by our benchmark."""
+SCORING = {"causal": [], "mlm": []}
+SCORING |= {name: ["--scoring", name] for name in ("mntp", "enc_dec_mask", "enc_dec_prefix")}
+"""Options of ours by backend of the pipeline."""
 
 
 def first_lines(path, count):
@@ -121,7 +124,7 @@ def main():
     parser.add_argument("data", type=Path)
     parser.add_argument("model", type=Path)
     parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--backend", default="causal", choices=("causal", "mlm"))
+    parser.add_argument("--backend", default="causal", choices=SCORING)
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -133,7 +136,7 @@ def main():
         our_seconds = run(
             [sys.executable, "-m", "blimpworks", "evaluate", model, "--benchmarks", named,
              "--suite", "babylm-strict", "--data", "embedded", "--cores", options.cores,
-             "--out", out]
+             "--out", out, *SCORING[options.backend]]
         )  # fmt: skip
         card = json.loads((out / "results/report_card/card.json").read_text())
         rows = {row["benchmark"]: row for row in card["suite"]["rows"]}
