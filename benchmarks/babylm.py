@@ -4,8 +4,8 @@ python benchmarks/babylm.py PIPELINE DATA MODEL [--backend NAME] [--count N]
 
 PIPELINE is a checkout of babylm-org/babylm-eval, DATA a directory with ``blimp_filtered``,
 ``supplement_filtered``, ``entity_tracking``, ``wug_adj_nominalization`` and ``reading`` (plain or
-.xz), MODEL a model in Hugging Face's layout, causal or masked as the pipeline's backend is (causal,
-mlm). Of each file the first N lines are taken (wug: all; reading: 200, or 10 N if that is more).
+.xz), MODEL a model in Hugging Face's layout, of the architecture that the pipeline's backend takes.
+Of each file the first N lines are taken (wug: all; reading: 200, or 10 N if that is more).
 
 The pipeline is run as it is, one call a task, as its ``eval_zero_shot.sh`` does; ours by one
 ``blimpworks evaluate --suite``. Both clocks include the start of Python and loading the model.
@@ -36,6 +36,9 @@ TASKS = {
 }
 """Task and folder of the pipeline, by our benchmark."""
 READING = "babylm_reading"
+SCORING = {"causal": [], "mlm": []}
+SCORING |= {name: ["--scoring", name] for name in ("mntp", "enc_dec_mask", "enc_dec_prefix")}
+"""Options of ours by backend of the pipeline."""
 
 
 def first_lines(path, count):
@@ -101,7 +104,8 @@ def compare_reading(pipeline, model, backend, folder, out, rows):
     results = folder / "theirs"
     seconds = run(
         [sys.executable, "-m", "evaluation_pipeline.reading.run", "--model_path_or_name", model,
-         "--backend", backend, "--output_dir", results,
+         "--backend", "enc_dec" if backend.startswith("enc_dec") else backend,
+         "--output_dir", results,
          "--data_path", folder / READING / "babylm/reading/reading_data.csv"],
         cwd=pipeline / "strict", env=os.environ | {"PYTHONPATH": "."},
     )  # fmt: skip
@@ -160,7 +164,7 @@ def main():
     parser.add_argument("data", type=Path)
     parser.add_argument("model", type=Path)
     parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--backend", default="causal", choices=("causal", "mlm"))
+    parser.add_argument("--backend", default="causal", choices=SCORING)
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -172,7 +176,7 @@ def main():
         our_seconds = run(
             [sys.executable, "-m", "blimpworks", "evaluate", model, "--benchmarks", named,
              "--suite", "babylm-strict", "--data", "embedded", "--cores", options.cores,
-             "--out", out]
+             "--out", out, *SCORING[options.backend]]
         )  # fmt: skip
         card = json.loads((out / "results/report_card/card.json").read_text())
         rows = {row["benchmark"]: row for row in card["suite"]["rows"]}

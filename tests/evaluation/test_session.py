@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from blimpworks.analysis.scoring_variants import parse_settings
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.errors import UserError
 from blimpworks.evaluation import session
@@ -69,6 +70,22 @@ def test_large_models_are_scored_in_small_shards_where_no_gpu_is(monkeypatch, na
     scoring = {} if shard is None else {"scoring": {"shard": shard}}
     assert scoring.items() <= evaluation.settings("here").items()
     assert ("scoring" in evaluation.settings("here")) == bool(scoring)
+
+
+@pytest.mark.parametrize("architecture", ["masked", "causal"])
+def test_settings_of_scoring_reach_the_campaign(trained, tmp_path, monkeypatch, architecture):
+    monkeypatch.chdir(REPOSITORY)
+    scoring = parse_settings(["mntp", "batch_tokens=512"], "transformers", "--scoring")
+    benchmarks = ("babylm_wug_adjectives",)
+    evaluation = Evaluation("embedded", benchmarks, suite="babylm-strict", scoring=scoring)
+    evaluation.resolve([str(tiny.unsealed(trained(architecture), tmp_path / "m"))])
+    if architecture == "causal":
+        with pytest.raises(UserError, match=r"sets masked, .* and the named ones are causal; leav"):
+            evaluation.prepare(tmp_path)
+    else:
+        options = evaluation.prepare(tmp_path).campaign.scoring
+        values = (options.masked.pll, options.batch_tokens, options.first_token)
+        assert values == ("next_token", 512, "encoded")
 
 
 @pytest.mark.parametrize(("gpus", "shard"), [((), 128), ((80.0,), 1000)])

@@ -28,10 +28,14 @@ def open_engine(checkpoint, **settings):
 
 
 TEXTS = ["the dog sees the cat.", "the nurse hears the birds", "teachers like the água!", "dog"]
+SEQ2SEQ_FORMS = ("masked", "target", "copy", "masked_after_bos", "continued")
 FORMS = [
     ("lstm", {}),
-    *(("masked", {"masked": {"pll": pll}}) for pll in ("original", "within_word_l2r")),
-    *(("encoder-decoder", {"seq2seq": {"form": form}}) for form in ("masked", "target", "copy")),
+    *(
+        ("masked", {"masked": {"pll": pll}})
+        for pll in ("original", "within_word_l2r", "next_token")
+    ),
+    *(("encoder-decoder", {"seq2seq": {"form": form}}) for form in SEQ2SEQ_FORMS),
 ]
 
 
@@ -61,7 +65,7 @@ def test_neither_threads_nor_batches_nor_their_order_change_a_score(trained, arc
         ("lstm", {"first_token": "skip"}, ["ok", "empty", "empty", "ok"]),
         ("masked", {}, ["too_long", "empty", "empty", "ok"]),
         *(("encoder-decoder", {"seq2seq": {"form": form}}, ["ok", "empty", "ok", "ok"])
-          for form in ("masked", "target", "copy")),
+          for form in SEQ2SEQ_FORMS),
     ],
 )  # fmt: skip
 def test_long_and_empty_texts(trained, architecture, options, statuses):

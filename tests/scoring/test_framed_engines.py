@@ -1,6 +1,7 @@
 """Masked models and encoder-decoders, compared with log-probabilities by hand."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from blimpworks.errors import UserError
 from blimpworks.models.encoding import BERT, save_tokenizer
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.framed_engines import word_numbers
-from blimpworks.scoring.store import Request
+from blimpworks.scoring.store import Request, encode_requests
 from support import tiny
 
 pytestmark = pytest.mark.xdist_group("framed")  # they share what is made once
@@ -40,8 +41,11 @@ def plain(checkpoint, loader=AutoModelForMaskedLM):
     return model.eval(), AutoTokenizer.from_pretrained(checkpoint.parent)
 
 
-def by_hand(checkpoint, text, hide=lambda token, word, words: False):
-    """Pseudo-log-likelihoods by an explicit loop; ``hide`` says which others to mask too."""
+def by_hand(checkpoint, text, hide=lambda token, word, words: False, ahead=0):
+    """Pseudo-log-likelihoods by an explicit loop; ``hide`` says which others to mask too.
+
+    Each is read ``ahead`` positions before the mask.
+    """
     model, tokenizer = plain(checkpoint)
     encoded = tokenizer(text)
     ids, words = encoded["input_ids"], encoded.word_ids()
@@ -53,8 +57,22 @@ def by_hand(checkpoint, text, hide=lambda token, word, words: False):
                 masked[other] = tokenizer.mask_token_id
         with torch.no_grad():
             logits = model(torch.tensor([masked])).logits
-        result.append(logits.log_softmax(-1)[0, token, ids[token]].item())
+        result.append(logits.log_softmax(-1)[0, token - ahead, ids[token]].item())
     return result
+
+
+def test_a_next_token_is_read_one_position_before_its_mask(checkpoint, tmp_path):
+    engine = open_masked(checkpoint, masked={"pll": "next_token"})
+    rows = engine.logprobs(engine.encode(TEXTS))
+    for text, row in zip(TEXTS, rows, strict=True):
+        assert row == pytest.approx(by_hand(checkpoint, text, ahead=1), abs=1e-5)
+    # Without a token before the sentence, nothing predicts its first one.
+    shutil.copytree(checkpoint.parent, tmp_path / "bare")
+    file = tmp_path / "bare" / "tokenizer.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"post_processor": None}))
+    engine = open_masked(tiny.describe(tmp_path / "bare", "masked"), masked={"pll": "next_token"})
+    [row] = engine.logprobs(engine.encode(TEXTS[:1]))
+    assert np.isnan(row).tolist() == [True] + [False] * (len(row) - 1)
 
 
 def test_later_tokens_of_a_word_are_hidden_with_it(checkpoint):
@@ -181,7 +199,7 @@ def test_a_causal_model_is_no_masked_one(tmp_path):
         open_masked(tiny.describe(directory, "masked"))
 
 
-FORMS = ("masked", "target", "copy")
+FORMS = ("masked", "target", "copy", "masked_after_bos", "continued")
 
 
 @pytest.fixture(scope="module")
@@ -224,8 +242,38 @@ def outputs(model, tokenizer, text, source=""):
     return logits.log_softmax(-1)[0].gather(1, labels.T)[:, 0].tolist()
 
 
+def decoded(model, source, decoder_ids, targets):
+    """Log-probabilities of the targets as what follows the decoder's last ids."""
+    with torch.no_grad():
+        logits = model(
+            input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([decoder_ids])
+        ).logits[0, -len(targets) :]
+    return logits.log_softmax(-1).gather(1, torch.tensor([targets]).T)[:, 0].tolist()
+
+
+def guesses_after(model, tokenizer, text, start=(), mask="<extra_id_0>"):
+    """A mask in the place of each token, and the token as the decoder's answer to the mask."""
+    encoded = tokenizer(text, return_special_tokens_mask=True)
+    ids, mask_id = encoded["input_ids"], tokenizer.convert_tokens_to_ids(mask)
+    result = []
+    for token in np.flatnonzero(np.array(encoded["special_tokens_mask"]) == 0):
+        source = [*ids[:token], mask_id, *ids[token + 1 :]]
+        result += decoded(model, source, [*start, mask_id], [ids[token]])
+    return result
+
+
+def continuation(model, tokenizer, text, start=None, mask="<extra_id_0>", before=""):
+    """The text in the decoder, after a mask; the encoder reads what stands before, and a mask."""
+    mask_id = tokenizer.convert_tokens_to_ids(mask)
+    ids, beginning = (tokenizer(t, add_special_tokens=False)["input_ids"] for t in (text, before))
+    *first, end = tokenizer("")["input_ids"]
+    source = [*first, *beginning, mask_id, end]
+    return decoded(model, source, [*(start or [mask_id]), mask_id, *ids[:-1]], ids)
+
+
 BY_HAND = {"masked": guesses, "target": outputs}
 BY_HAND["copy"] = lambda model, tokenizer, text: outputs(model, tokenizer, text, source=text)
+BY_HAND |= {"masked_after_bos": guesses_after, "continued": continuation}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -290,3 +338,36 @@ def test_a_model_without_sentinels_is_scored_as_what_the_decoder_makes(tmp_path)
             logits = model(input_ids=source, decoder_input_ids=decoder_ids).logits[0, 1:]
         expected = logits.log_softmax(-1).gather(1, torch.tensor([ids]).T)[:, 0]
         np.testing.assert_allclose(row, expected, atol=1e-5)
+
+
+def test_masks_and_starts_are_those_of_the_tokenizer(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
+    directory = tiny.make_masked(corpus, tmp_path / "a" / "checkpoint.json").parent
+    torch.manual_seed(0)
+    sizes = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "init_std": 0.3}
+    heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
+    config = transformers.BartConfig(**sizes, **heads, vocab_size=320, max_position_embeddings=64)
+    transformers.BartForConditionalGeneration(config).save_pretrained(directory)
+    tokenizer = AutoTokenizer.from_pretrained(directory, bos_token="[SEP]")
+    tokenizer.save_pretrained(directory)
+    checkpoint = tiny.describe(directory, "encoder-decoder")
+    model, _ = plain(checkpoint, AutoModelForSeq2SeqLM)
+    own = {"start": [tokenizer.bos_token_id], "mask": "[MASK]"}
+    engine = open_seq2seq(checkpoint, "masked_after_bos")
+    for text, row in zip(TEXTS, engine.logprobs(engine.encode(TEXTS)), strict=True):
+        assert row == pytest.approx(guesses_after(model, tokenizer, text, **own), abs=1e-5)
+    engine = open_seq2seq(checkpoint, "continued")
+    before, text = "the dog", "sees the cat."
+    requests = [region(f"{before} {text}", text), Request(text)]
+    inside, complete = engine.logprobs(encode_requests(engine, requests))
+    expected = continuation(model, tokenizer, text, before=before, **own)
+    assert inside[~np.isnan(inside)] == pytest.approx(expected, abs=1e-5)
+    assert np.isnan(inside[: len(inside) - len(expected)]).all()
+    assert complete == pytest.approx(continuation(model, tokenizer, text, **own), abs=1e-5)
+
+
+def test_a_form_without_a_mask_is_refused(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
+    directory = tiny.make_transformer(corpus, tmp_path / "a" / "checkpoint.json").parent
+    with pytest.raises(UserError, match="has neither a mask token nor <extra_id_0>"):
+        open_seq2seq(tiny.describe(directory, "encoder-decoder"), "continued")

@@ -4,8 +4,10 @@ Source: Chang and Bergen (2022), "Word Acquisition in Neural Language Models", s
 program of the BabyLM Challenge 2026 computes it.
 """
 
+import warnings
+
 import numpy as np
-from scipy.optimize import curve_fit
+from scipy.optimize import OptimizeWarning, curve_fit
 
 from blimpworks.scoring.tokens import Floats
 
@@ -57,7 +59,9 @@ def training_of_acquisition(training: Floats, surprisals: Floats, chance: float)
     steps = np.log10(training + 1)
     start = [np.ptp(surprisals), 1.0, steps.mean(), -surprisals.max()]
     try:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"), warnings.catch_warnings():
+            # Of a flat curve, the errors of parameters are unknown.
+            warnings.simplefilter("ignore", OptimizeWarning)
             parameters, _ = curve_fit(_sigmoid, steps, -surprisals, p0=start, maxfev=1000)
     except (RuntimeError, ValueError):
         return None

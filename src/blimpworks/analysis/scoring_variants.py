@@ -65,16 +65,36 @@ class Variant:
 
     def options(self, base: Mapping[str, Any]) -> ScoringOptions:
         """Change ``base`` settings. Raises UserError for settings that do not exist."""
-        return parse_options(ScoringOptions, json.dumps(_merged(base, self.settings)))
+        return parse_options(ScoringOptions, json.dumps(merged(base, self.settings)))
 
 
-def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(base)
+def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with changes; a changed section keeps its other settings."""
+    result = dict(base)
     for key, value in changes.items():
-        inner = merged.get(key)
+        inner = result.get(key)
         deeper = isinstance(value, Mapping) and isinstance(inner, Mapping)
-        merged[key] = _merged(dict(inner or {}), value) if deeper else value
-    return merged
+        result[key] = merged(dict(inner or {}), value) if deeper else value
+    return result
+
+
+def parse_settings(texts: Sequence[str], engine: str, location: str) -> dict[str, Any]:
+    """Parse settings of scoring: short forms, or ``NAME=VALUE``. UserError for a wrong one."""
+    short = {**SHORT, **find_engine(engine).short}
+    settings: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = short.get(text, text).partition("=")
+        if not equals:
+            raise UserError(
+                f"{location}: {text!r} is no setting; expected {', '.join(short)}, or a "
+                "setting of scoring such as batch_tokens=1024."
+            )
+        nested: Any = load_yaml(value, f"{location}: {text!r}")
+        for inner in reversed(key.split(".")):
+            nested = {inner: nested}
+        settings = merged(settings, nested)
+    parse_options(ScoringOptions, json.dumps(settings))
+    return settings
 
 
 def parse_variant(name: str) -> Variant:
@@ -83,24 +103,13 @@ def parse_variant(name: str) -> Variant:
     head, _, token = name.partition(f":first_token={TOKEN}")
     engine, *texts = head.split(":")
     try:
-        short = {**SHORT, **find_engine(engine).short}
+        find_engine(engine)
     except UserError as error:
         raise UserError(f"variant {name!r}: {error}") from None
-    settings: dict[str, Any] = {"first_token": TOKEN + token} if token else {}
-    for text in texts:
-        key, equals, value = short.get(text, text).partition("=")
-        if not equals:
-            raise UserError(
-                f"variant {name!r}: {text!r} is no setting; expected {', '.join(short)}, or a "
-                "setting of scoring such as batch_tokens=1024."
-            )
-        nested: Any = load_yaml(value, f"variant {name!r}: {text!r}")
-        for inner in reversed(key.split(".")):
-            nested = {inner: nested}
-        settings = _merged(settings, nested)
-    variant = Variant(name, engine, settings)
-    variant.options({})
-    return variant
+    settings = parse_settings(texts, engine, f"variant {name!r}")
+    if token:
+        settings["first_token"] = TOKEN + token
+    return Variant(name, engine, settings)
 
 
 def expand_starts(names: Sequence[str], checkpoint: Path) -> list[str]:

@@ -17,6 +17,7 @@ from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.entries import LabelledFiles, Ratings
 from blimpworks.benchmarks.files import Named, local_files, rows_in
 from blimpworks.benchmarks.layouts import Pair
+from blimpworks.benchmarks.predictions import WHOLE, Effect, Prediction
 from blimpworks.benchmarks.readers import Account
 from blimpworks.benchmarks.templates import Row
 from blimpworks.errors import UserError
@@ -98,7 +99,10 @@ def _after(before: str, pair: Pair) -> Pair:
 
 
 def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
-    """Yield an item's row, or a row per condition with its sentence as both good and bad."""
+    """Yield an item's row, or a row per condition with its sentence as both good and bad.
+
+    The critical region of a condition spans all regions that predictions and effects name.
+    """
     labels = {"lang": item.lang, "phenomenon": item.phenomenon, "paradigm": item.paradigm}
     origin = {"treebank": None, "file": item.file, "sent_id": item.id, "line": item.line}
     columns = {**labels, **origin, **item.more}
@@ -107,16 +111,24 @@ def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
         same = {"identical": item.good == item.bad} if unit == "pair" else {}
         yield {"item_id": key, **sides, **same, **columns}
         return
-    names, formulas = [*item.effects], [*item.effects.values()]
-    effects = {"effects": formulas, "effect_names": names} if names else {}
+    names, sums = [*item.effects], [*item.effects.values()]
+    effects = {"effects": sums, "effect_names": names} if names else {}
+    formulas = [*map(Prediction.parse, item.predictions), *map(Effect.parse, sums)]
+    named = frozenset().union(*(formula.regions for formula in formulas))
     for condition in item.conditions:
-        sentence = condition.sentence
-        starts, ends = zip(*condition.region_spans(), strict=True)
+        sentence, spans = condition.sentence, condition.region_spans()
+        complete = (0, len(sentence))
+        starts, ends = zip(*spans, strict=True)
+        # Engines whose work grows with the tokens to score leave out what no formula names.
+        regions = zip((*condition.regions, WHOLE), (*spans, complete), strict=True)
+        compared = [span for region, span in regions if (region, condition.name) in named]
+        needed = [(start, end) for start, end in compared if start < end] or [complete]
+        first, last = min(needed)[0], max(end for _, end in needed)
         yield {
             "item_id": item_id(key, condition.name),
             "good": sentence,
             "bad": sentence,
-            **Regions(0, len(sentence), 0, len(sentence))._asdict(),
+            **Regions(first, last, first, last)._asdict(),
             **columns,
             "item": key,
             "condition": condition.name,

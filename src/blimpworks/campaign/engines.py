@@ -150,7 +150,13 @@ ENGINE_ROWS = (
         module="transformers",
         packages=("torch", "transformers", "tokenizers"),
         suffixes=(".gguf",),
-        short={"within-word": "masked.pll=within_word_l2r"},
+        short={
+            "within-word": "masked.pll=within_word_l2r",
+            # Names of these ways in the pipeline of the BabyLM Challenge.
+            "mntp": "masked.pll=next_token",
+            "enc_dec_mask": "seq2seq.form=masked_after_bos",
+            "enc_dec_prefix": "seq2seq.form=continued",
+        },
     ),
     Engine(
         name="vllm",

@@ -75,6 +75,11 @@ def evaluate(
     architecture: str | None = option(
         "Architecture in place of the files': causal, masked, encoder-decoder.", default=None
     ),
+    scoring: str | None = option(
+        "Settings of scoring, separated by commas: mntp, within-word (masked models), "
+        "enc_dec_mask, enc_dec_prefix (encoder-decoders), or such as batch_tokens=1024.",
+        default=None,
+    ),
     parameters: float | None = option("Billions of parameters, if not counted.", default=None),
     tuning: str | None = option("base or chat, in place of the chat template's.", default=None),
     listed: bool = option(
@@ -89,6 +94,7 @@ def evaluate(
     Architecture, number format, first token, size and chat template are read from the model's own
     files. Writes a complete campaign that can be run again, cited and sent to a cluster.
     """
+    from blimpworks.analysis.scoring_variants import parse_settings
     from blimpworks.evaluation.request import (
         as_setting,
         parse_benchmarks,
@@ -133,6 +139,7 @@ def evaluate(
         mirror=mirror and mirror.expanduser().resolve(),
         sensitivity=sensitivity,
         engine=engine,
+        scoring=parse_settings(scoring.split(",") if scoring else [], "transformers", "--scoring"),
         overrides={name: str(value) for name, value in overrides.items() if value is not None},
         profile=profile,
         cores=cores,

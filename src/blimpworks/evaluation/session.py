@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
+from blimpworks.analysis.scoring_variants import merged
 from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import DECLARATION, check_campaign, declare, read_anew
@@ -131,6 +132,8 @@ class Evaluation:
     sensitivity: bool = False
     """Whether to score also with other tokens before the first one."""
     engine: str = "auto"
+    scoring: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of scoring that the user sets, as in a campaign."""
     overrides: Mapping[str, str] = field(default_factory=dict)
     """Columns of the models' rows that the user sets, with their values."""
     profile: str | None = None
@@ -215,6 +218,8 @@ class Evaluation:
             if first_token is not None and "first_token" not in self.overrides:
                 scoring = settings.get("scoring", template.get("scoring", {}))
                 settings["scoring"] = {**scoring, "first_token": first_token}
+        if self.scoring:
+            settings["scoring"] = merged(settings.get("scoring", {}), self.scoring)
         if card:
             settings["report_card"] = card
         return settings
@@ -317,6 +322,13 @@ class Evaluation:
                 )
         settings["catalogue"]["models"] = f"{path}/{MODELS_FILE}"
         settings["models"] = [model.row.name for model in self.models]
+        found = [*dict.fromkeys(model.row.architecture for model in self.models)]
+        for section, architecture in (("masked", "masked"), ("seq2seq", "encoder-decoder")):
+            if section in self.scoring and architecture not in found:
+                raise UserError(
+                    f"--scoring sets {section}, for models of architecture {architecture!r}, and "
+                    f"the named ones are {', '.join(found)}; leave it out, or set --architecture."
+                )
         if self.suite is not None and "first_token" in self.overrides:
             self.notes.append("The suite's printed numbers may be with another first token.")
         elif self.suite is not None and "first_token" in settings.get("scoring", {}):

@@ -301,8 +301,8 @@ EQUAL: dict[str, str] = {
     "0d569bf3c3d9e57c": "301aa942822323ee",  # kenlm ngram
     "778afa0b13f81bb1": "0e2ba6cd296f855a",  # lstm lstm
     "1efbfe40910d372b": "e8532865d0f0cd72",  # transformers causal
-    "58f6cd72e0364833": "937def9329af31bc",  # transformers encoder-decoder
-    "e02c9ba0c7325c3c": "99c66cf510640024",  # transformers masked
+    "f06cbf943d70ae2e": "937def9329af31bc",  # transformers encoder-decoder
+    "ff4d575c2529e2a6": "99c66cf510640024",  # transformers masked
     "f92d35db0a1324a0": "cf22ff34dc257724",  # vllm causal
     "096ab1004658f291": "1657f03a30de3586",  # transformers, answers
     "0934e66a69af734f": "26cd7f834c988002",  # vllm, answers

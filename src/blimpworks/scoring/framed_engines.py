@@ -61,6 +61,8 @@ class FramedEngine(HubEngine):
     """Engine whose tokenizer puts special tokens around each text."""
 
     tokenizer: FramedTokenizer
+    first: int = 0
+    """Number of the first token that the model can predict."""
 
     @property
     def _special_count(self) -> int:
@@ -113,6 +115,8 @@ class FramedEngine(HubEngine):
         same: dict[bytes, list[tuple[int, int]]] = {}
         for number in sorted(range(len(batch)), key=lambda number: sort_key(batch[number])):
             for token in positions_to_score(batch[number]):
+                if token < self.first:
+                    continue
                 ids = self._input_ids(batch[number], token)
                 key = hashlib.blake2b(np.array([token, *ids]).tobytes(), digest_size=16).digest()
                 lengths.setdefault(key, len(ids))
@@ -163,7 +167,9 @@ class MaskedEngine(FramedEngine):
 
     ``scoring.masked.pll``: ``original`` masks the token alone (Salazar et al. 2020);
     ``within_word_l2r`` also masks the later tokens of its word, which would reveal it (Kauf and
-    Ivanova 2023). The special tokens around the sentence are not scored.
+    Ivanova 2023). ``next_token`` masks the token alone, and reads the prediction at the position
+    before, like a causal model (masked next-token prediction); without a special token before the
+    sentence, the first token is not scored. The special tokens around the sentence are not scored.
     """
 
     architecture = "masked"
@@ -183,6 +189,8 @@ class MaskedEngine(FramedEngine):
         self._mask = mask_id
         # With further masks, the model does not expect the sentence to end after a word.
         tokenizer.after_target = (mask_id, mask_id)
+        self._shift = len(tokenizer.before) - (self._pll == "next_token")
+        self.first = max(0, -self._shift)
 
     def _frame(self) -> list[int]:
         return self._framed([self._mask])
@@ -214,7 +222,7 @@ class MaskedEngine(FramedEngine):
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         encoded = super().encode(texts)
-        if self._pll == "original":
+        if self._pll != "within_word_l2r":
             return encoded
         with_words: list[Encoded] = []
         for text, plain in zip(texts, encoded, strict=True):
@@ -246,7 +254,7 @@ class MaskedEngine(FramedEngine):
         base, head, _ = self._parts
         ids, real = self._filled([self._input_ids(row.encoded, row.token) for row in rows])
         hidden = base(input_ids=ids, attention_mask=real)[0]
-        at = torch.tensor([len(self.tokenizer.before) + row.token for row in rows])
+        at = torch.tensor([self._shift + row.token for row in rows])
         return self._targets(rows, hidden[torch.arange(len(rows)), at], head)
 
 
@@ -274,6 +282,12 @@ class Seq2seqEngine(FramedEngine):
 
     A tokenizer without sentinels (BART, Marian, …) gets ``target`` for ``masked``. Ids that a
     tokenizer puts before a text, such as a language code, are put before it in the decoder too.
+
+    Two forms take the tokenizer's mask, else the sentinel, and start decoding with its start symbol
+    in place of the configuration's. ``masked_after_bos``: like ``masked``; without a start symbol
+    decoding starts with the mask. ``continued``: the tokens to score, each given those before it;
+    the encoder reads the text before the first of them and a mask, which also stands before them in
+    the decoder, after the start symbol or another mask.
     """
 
     architecture = "encoder-decoder"
@@ -285,18 +299,25 @@ class Seq2seqEngine(FramedEngine):
         self._form = options.seq2seq.form
         if lacking and self._form == "masked":
             self._form = "target"
-        self.regional = self._form == "masked"
+        self.regional = self._form not in ("target", "copy")
         super().__init__(checkpoint, described, options, tokenizer, f"form {self._form}")
         self._sentinel = -1 if sentinel_id is None else sentinel_id
         self._requested = options.seq2seq.form
+        if self._form in ("masked_after_bos", "continued"):
+            mask_id = tokenizer.hub.mask_token_id
+            if mask_id is None and lacking:
+                raise UserError(
+                    f"{checkpoint.parent}: the tokenizer has neither a mask token nor {SENTINEL}, "
+                    f"which the form {self._form} needs; choose another scoring.seq2seq.form."
+                )
+            self._sentinel = self._sentinel if mask_id is None else mask_id
 
     @property
     def _special_count(self) -> int:
         return super()._special_count + 1
 
     def _frame(self) -> list[int]:
-        sentinel = [self._sentinel] if self._form == "masked" else []
-        return [*self._framed(sentinel), self._parts.start]
+        return [*self._framed([self._sentinel] if self.regional else []), *self._prompt]
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
         """Test the decoder's causality too. Raises UserError if it looks ahead."""
@@ -304,7 +325,7 @@ class Seq2seqEngine(FramedEngine):
         if self._form != self._requested:
             checks["form"] += f", because the tokenizer has no {SENTINEL} to stand for a token"
         self._rows = "alone"
-        if self._form == "target":
+        if self._form in ("target", "continued"):
             ahead = gap_behind(self.logprobs, np.unique(np.concatenate(rows)), len(rows[-1]))
             if not ahead <= self._tolerance():
                 raise UserError(
@@ -345,6 +366,17 @@ class Seq2seqEngine(FramedEngine):
     def _width(self) -> int:
         return self._parts.width
 
+    @once
+    def _prompt(self) -> list[int]:
+        """Ids in the decoder before those that it predicts."""
+        bos_id = self.tokenizer.hub.bos_token_id
+        if self._form == "masked_after_bos":
+            return [self._sentinel] if bos_id is None else [bos_id, self._sentinel]
+        if self._form == "continued":
+            return [self._sentinel if bos_id is None else bos_id, self._sentinel]
+        before = [self._sentinel] if self._form == "masked" else self.tokenizer.before
+        return [self._parts.start, *before]
+
     def _decoded(
         self, source: list[list[int]], target: torch.Tensor, read: torch.Tensor
     ) -> torch.Tensor:
@@ -373,13 +405,13 @@ class Seq2seqEngine(FramedEngine):
         return cast(torch.Tensor, hidden[read])
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        if self._form == "masked":
+        if self._form in ("masked", "masked_after_bos"):
             return self._score_texts(batch)
         order = sorted(range(len(batch)), key=lambda number: sort_key(batch[number]))
-        order = [number for number in order if len(batch[number].ids)]
+        order = [number for number in order if positions_to_score(batch[number])]
         texts = [batch[number] for number in order]
         values = self._in_passes(self._decode, texts, [len(encoded.ids) for encoded in texts])
-        results: list[LogProbs | Failure] = [nothing_scored(0)] * len(batch)
+        results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
         for number, value in zip(order, values, strict=True):
             results[number] = "out_of_memory" if value is None else value
         return results
@@ -392,25 +424,37 @@ class Seq2seqEngine(FramedEngine):
     @torch.inference_mode()
     def _score_rows(self, rows: list[Prediction]) -> list[LogProbs]:
         lists = [self._input_ids(row.encoded, row.token) for row in rows]
-        start = [[self._parts.start, self._sentinel]] * len(rows)
-        decoder_ids = torch.tensor(start, device=self._device)
+        decoder_ids = torch.tensor([self._prompt] * len(rows), device=self._device)
         read = torch.zeros_like(decoder_ids, dtype=torch.bool)
-        read[:, 1] = True
+        read[:, -1] = True
         return self._targets(rows, self._decoded(lists, decoder_ids, read), self._parts.head)
 
     @torch.inference_mode()
     def _decode(self, batch: list[Encoded]) -> list[LogProbs]:
-        """Score all tokens of texts. The decoder needs no mask, because it never looks ahead."""
-        before = self.tokenizer.before
-        copied = [encoded.ids.tolist() if self._form == "copy" else [] for encoded in batch]
-        targets, mask = self._filled([encoded.ids for encoded in batch])
+        """Score the tokens that the decoder makes, which needs no mask: it never looks ahead."""
+        spans, sources = [], []
+        for encoded in batch:
+            ids = encoded.ids.tolist()
+            span = slice(0, len(ids))
+            source = ids if self._form == "copy" else []
+            if self._form == "continued":
+                scored = positions_to_score(encoded)
+                span = slice(scored[0], scored[-1] + 1)
+                source = [*ids[: span.start], self._sentinel]
+            spans.append(span)
+            sources.append(self._framed(source))
+        pairs = [*zip(batch, spans, strict=True)]
+        targets, mask = self._filled([encoded.ids[span] for encoded, span in pairs])
         real = mask.bool()
-        first = torch.tensor([[self._parts.start, *before]] * len(batch), device=self._device)
-        unread = torch.zeros((len(batch), len(before)), dtype=torch.bool, device=self._device)
+        prompt = torch.tensor([self._prompt] * len(batch), device=self._device)
         hidden = self._decoded(
-            [self._framed(ids) for ids in copied],
-            torch.cat([first, targets[:, :-1]], 1),
-            torch.cat([unread, real], 1),
+            sources,
+            torch.cat([prompt, targets[:, :-1]], 1),
+            torch.cat([torch.zeros_like(prompt[:, 1:], dtype=torch.bool), real], 1),
         )
         flat = target_logprobs(hidden, self._parts.head, targets[real]).cpu().numpy()
-        return np.split(flat, np.cumsum([len(encoded.ids) for encoded in batch])[:-1])
+        values = np.split(flat, np.cumsum(real.sum(1).tolist())[:-1])
+        results = [nothing_scored(len(encoded.ids)) for encoded in batch]
+        for result, span, value in zip(results, spans, values, strict=True):
+            result[span] = value
+        return results

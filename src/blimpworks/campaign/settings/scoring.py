@@ -57,19 +57,27 @@ class NearTies(Strict):
 class MaskedOptions(Strict):
     """Scoring with masked models."""
 
-    pll: Literal["original", "within_word_l2r"] = "original"
+    pll: Literal["original", "within_word_l2r", "next_token"] = "original"
     """Pseudo-log-likelihood: mask one token at a time, or with it the later tokens of its word,
-    which would reveal it."""
+    which would reveal it.
+
+    next_token: mask one token, and predict it at the position before, as models do that were
+    trained by masked next-token prediction.
+    """
 
 
 class Seq2seqOptions(Strict):
     """Scoring with encoder-decoders."""
 
-    form: Literal["masked", "target", "copy"] = "masked"
+    form: Literal["masked", "target", "copy", "masked_after_bos", "continued"] = "masked"
     """masked: predict one token at a time in place of a sentinel, as in training.
 
     target, copy: predict the sentence in the decoder, with an empty text or the sentence itself in
     the encoder.
+
+    masked_after_bos, continued: with the tokenizer's mask, or else the sentinel, and with its start
+    symbol as the decoder's first id. Predict one token at a time in place of the mask; or predict
+    the region in the decoder, with the text before it and a mask in the encoder.
     """
 
 
