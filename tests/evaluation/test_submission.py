@@ -4,6 +4,7 @@ import json
 import math
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from blimpworks.benchmarks.verdicts import judge_designs
@@ -11,6 +12,7 @@ from blimpworks.errors import UserError
 from blimpworks.evaluation.compare import compare_evaluations
 from blimpworks.evaluation.request import repository_catalogue, write_models
 from blimpworks.evaluation.submission import export_submission
+from blimpworks.items import APART
 from blimpworks.judging.judge import Rules
 from support.evaluation_kit import BENCHMARK, PAIRS, Evaluation
 from support.judging_kit import Condition, write_designs, write_scores
@@ -104,6 +106,56 @@ def test_a_file_has_what_is_preferred_of_each_item_in_the_order_of_the_source(ru
     # What another program has written there is not missed.
     Path("out/small/main/tuned.json").touch()
     assert "without Elsewhere, Ages" in next(export_submission(Path("run"), Path("out")))
+
+
+def with_words(folder, surprisals):
+    """Make the items with options words, each after two contexts, with effects."""
+    evaluation = Evaluation(folder, OPTIONS)
+    items = pd.read_parquet(evaluation.items)
+    number = pd.factorize(items["item"])[0]
+    items["line"] = number + 2
+    items["word"] = pd.Series(["I", "dog", "dog"])[number].to_numpy()
+    items["good"] = [f"it {n}{APART}{w}" for n, w in zip(number, items["word"], strict=True)]
+    items.to_parquet(evaluation.items)
+    path = evaluation.table("judgements", "small")
+    judged = pd.read_parquet(path)
+    judged["effects"] = surprisals
+    judged["effect_names"] = [["now", "then"][: len(row)] for row in surprisals]
+    judged.to_parquet(path)
+
+
+def test_surprisals_of_words_are_numbers_and_nan_where_there_is_none(run):
+    form = {"folder": "reading", "numbers": {"pred": "now", "prev_pred": "then"}}
+    tasks = [{"benchmark": OPTIONS, "label": "Reading", "predictions": form}]
+    run(suite=SUITE | {"tasks": tasks})
+    with_words(Path("run"), [[1.5, 2.5], [3.5], [4.5, 5.5]])
+    *_, line = export_submission(Path("run"), Path("out"))
+    assert line.endswith("reading/predictions.json: surprisals of 3 words")
+    content = Path("out/small/main/left/reading/predictions.json").read_text()
+    (group,) = json.loads(content).values()
+    assert repr(group["predictions"]) == (
+        "[{'id': 0, 'pred': 1.5, 'prev_pred': 2.5}, {'id': 1, 'pred': 3.5, 'prev_pred': nan}, "
+        "{'id': 2, 'pred': 4.5, 'prev_pred': 5.5}]"
+    )
+    with_words(Path("run"), [[1.5, 2.5], [], [4.5, 5.5]])
+    with pytest.raises(UserError, match="1 of 3 items of Reading have no now by small, and a subm"):
+        [*export_submission(Path("run"), Path("out"))]
+
+
+def test_curves_have_each_words_surprisal_in_each_context(run):
+    curve = {"word": "word", "surprisal": "now", "ages": [16, 17, 18], "chance": 9, "shortest": 2}
+    task = {"benchmark": OPTIONS, "label": "Ages", "measure": "acquisition", "acquisition": curve}
+    form = SUITE["submission"] | {"curves": "{model}/{backend}/curves.json"}
+    run(suite=SUITE | {"tasks": [task], "submission": form})
+    with_words(Path("run"), [[1.5], [3.5], [4.5]])
+    *_, line = export_submission(Path("run"), Path("out"))
+    assert line == "out/small/left/curves.json: 2 surprisals of words at 1 checkpoints"
+    content = json.loads(Path("out/small/left/curves.json").read_text())
+    point = {"step": "main", "word_count": 0, "target_word": "dog"}
+    assert content["results"] == [
+        point | {"context_id": 0, "context": "it 1", "surprisal": 3.5},
+        point | {"context_id": 1, "context": "it 2", "surprisal": 4.5},
+    ]
 
 
 def test_where_choices_are_correlated_there_is_a_probability(run):

@@ -3,15 +3,18 @@
 A file has, by group, the text that a model prefers of each item, in the order of the items' source:
 ``{"GROUP": {"predictions": [{"id": "GROUP_0", "pred": "A text."}, …]}, …}``. Where people's choices
 are correlated, ``prob`` is the probability of the first text. The suite says which file, group and
-text (``suites.Predictions``).
+text (``suites.Predictions``). Files of surprisals have numbers in place of texts; a file of curves
+has a word's surprisal in each context at each checkpoint.
 """
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pydantic import TypeAdapter
@@ -21,12 +24,13 @@ from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
+from blimpworks.evaluation.checkpoints import training_of
 from blimpworks.evaluation.judged import JUDGEMENT_COLUMNS
 from blimpworks.evaluation.request import MODELS_FILE
 from blimpworks.evaluation.sides import BorrowedSide, Side, read_side
 from blimpworks.evaluation.suites import Predictions, Suite, Task, read_suite
 from blimpworks.files import load_json, text_of, write_text
-from blimpworks.items import SAMPLED, SIDES
+from blimpworks.items import APART, SAMPLED, SIDES
 from blimpworks.judging import judge
 from blimpworks.strict import Strict
 from blimpworks.tables import ITEMS, SCORES, read_table
@@ -132,12 +136,7 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
     groups: dict[str, Group] = {}
     for lang in (lang for name, lang in side.judged(model) if name == task.benchmark):
         table = (task.benchmark, lang, model)
-        path = side.items(*table)
-        if SAMPLED in path.relative_to(side.results).parts:
-            raise UserError(
-                f"{side.folder} has a sample of {task.label}, and a submission has all items; "
-                "evaluate without --limit."
-            )
+        path = _all_items(side, task, table)
         judged = side.judgements(*table)
         judged = judged[judged["method"] == judged["method"].iloc[0]]
         lost = int(judged["margin"].isna().sum())
@@ -156,8 +155,9 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
             for number, question in enumerate(group):
                 margin, chosen = margins[question.key], 0
                 if margin < 0:
-                    wrong = range(1, len(question.texts))
-                    chosen = max(wrong, key=lambda n, q=question: sums[q.rows[n]] if sums else 0)
+                    # A pair has one wrong text, without a sum.
+                    wrong = [sums.get(row, 0.0) for row in question.rows[1:]]
+                    chosen = 1 + int(np.argmax(wrong)) if wrong else 1
                 # The other way round, the exponential of a large margin would overflow.
                 odds = math.exp(-abs(margin))
                 share = (1.0 if margin >= 0 else odds) / (1 + odds)
@@ -170,6 +170,80 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
                 )
             groups[name] = Group(predictions=tuple(predictions))
     return groups
+
+
+def _all_items(side: Side, task: Task, table: tuple[str, str, str]) -> Path:
+    """Return the path of a task's items. Raises UserError for a sample of them."""
+    path = side.items(*table)
+    if SAMPLED in path.relative_to(side.results).parts:
+        raise UserError(
+            f"{side.folder} has a sample of {task.label}, and a submission has all items; "
+            "evaluate without --limit."
+        )
+    return path
+
+
+def _items_with_effects(side: Side, task: Task, model: str, needed: str) -> pd.DataFrame:
+    """Return a task's items in the order of their source, with a model's effects [nats].
+
+    Raises UserError for a sample of the items, and for items without the ``needed`` effect.
+    """
+    (lang,) = (lang for name, lang in side.judged(model) if name == task.benchmark)
+    table = (task.benchmark, lang, model)
+    items = pd.read_parquet(_all_items(side, task, table)).drop_duplicates("item")
+    items = items.sort_values(["file", "line"], kind="stable")
+    judged = pd.read_parquet(side.table("judgements", *table))
+    judged = judged[judged["method"] == judged["method"].iloc[0]]
+    pairs = zip(judged["effect_names"], judged["effects"], strict=True)
+    values = [{} if row is None else dict(zip(names, row, strict=True)) for names, row in pairs]
+    effects = pd.DataFrame(values, index=judged["item_id"], dtype=float)
+    lost = int(effects[needed].isna().sum())
+    if lost:
+        raise UserError(
+            f"{lost} of {len(effects)} items of {task.label} have no {needed} by {model}, and a "
+            f"submission has one of each; the report card of {side.folder} says why."
+        )
+    return items.join(effects.loc[items["item"]].set_index(items.index))
+
+
+def _surprisals(side: Side, task: Task, form: Predictions, model: str) -> dict[str, Any]:
+    """Return the content of a file of surprisals, NaN where an item has none."""
+    items = _items_with_effects(side, task, model, next(iter(form.numbers.values())))
+    return {
+        form.groups.get(str(name), str(name)): {
+            "predictions": [
+                {"id": number} | {key: row[effect] for key, effect in form.numbers.items()}
+                for number, row in enumerate(rows.to_dict("records"))
+            ]
+        }
+        for name, rows in items.groupby("paradigm", sort=False, observed=True)
+    }
+
+
+def _curves(side: Side, task: Task, revisions: Mapping[str, str]) -> dict[str, Any]:
+    """Return the content of a file of curves; ``revisions`` are the checkpoints by model."""
+    assert task.acquisition is not None
+    results = []
+    order = sorted(revisions, key=lambda model: training_of(revisions[model]) or 0.0)
+    for model in order:
+        revision = revisions[model]
+        items = _items_with_effects(side, task, model, task.acquisition.surprisal)
+        words = items[task.acquisition.word].astype(str)
+        items = items[words.str.len() >= task.acquisition.shortest]
+        numbers = items.groupby(task.acquisition.word, sort=False).cumcount()
+        for number, row in zip(numbers, items.to_dict("records"), strict=True):
+            results.append(
+                {
+                    "step": revision,
+                    "word_count": int(training_of(revision) or 0),
+                    "target_word": row[task.acquisition.word],
+                    "context_id": number,
+                    "context": row["good"].partition(APART)[0],
+                    "surprisal": row[task.acquisition.surprisal],
+                }
+            )
+    counts = dict.fromkeys(("total_steps", "completed_steps"), len(revisions))
+    return {"metadata": {"use_bos_only": False, **counts}, "results": results}
 
 
 def _suite_of(side: Side) -> Suite:
@@ -204,6 +278,12 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
     assert side.campaign is not None  # which names the suite
     rows = {row.name: row for row in read_rows(ModelRow, side.folder / MODELS_FILE)}
     files: dict[Path, tuple[Task, Predictions, str]] = {}
+    curves: dict[Path, tuple[Task, dict[str, str]]] = {}
+    # Of tasks with the same items, the first one with predictions counts.
+    tasks: dict[str, Task] = {}
+    for task in sorted(suite.tasks, key=lambda task: task.predictions is None):
+        tasks.setdefault(task.benchmark, task)
+    lacks: dict[str, list[str]] = {}
     revisions = set()
     for model in side.models:
         row = rows[model]
@@ -216,24 +296,35 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
         revisions.add(revision)
         names = {"model": name, "revision": revision, "backend": form.backends[row.architecture]}
         paths = {label: output / path.format(**names) for label, path in form.more.items()}
-        for task in suite.tasks:
+        judged = {benchmark for benchmark, _ in side.judged(model)}
+        for task in tasks.values():
+            if task.acquisition and form.curves:
+                path = paths[task.label] = output / form.curves.format(**names)
+                if task.benchmark in judged:
+                    curves.setdefault(path, (task, {}))[1][model] = revision
+                continue
             if task.predictions is None:
                 # Without a form of its predictions, a task cannot be written.
                 paths.setdefault(task.label, output / "?")
                 continue
             folder = task.predictions.folder
             path = paths[task.label] = output / form.file.format(folder=folder, **names)
-            if task.benchmark in {benchmark for benchmark, _ in side.judged(model)}:
+            if task.benchmark in judged:
                 if path in files:
                     raise UserError(
                         f"{model} and {files[path][2]} have the same name, so both would be "
                         f"{path}; evaluate each in a directory of its own."
                     )
                 files[path] = task, task.predictions, model
-        lacking = [label for label, path in paths.items() if not (path in files or path.is_file())]
-        if lacking:
+        written = files.keys() | curves.keys()
+        lacking = [
+            label for label, path in paths.items() if not (path in written or path.is_file())
+        ]
+        lacks.setdefault(", ".join(lacking), []).append(f"{name}, {revision}")
+    for labels, checkpoints in lacks.items():
+        if labels:
             yield (
-                f"{name}, {revision}: no whole submission without {', '.join(lacking)}, which are "
+                f"{'; '.join(checkpoints)}: no whole submission without {labels}, which are "
                 f"neither in {run} nor in {output}."
             )
     for track, expected in form.checkpoints.items():
@@ -245,10 +336,21 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
                 f"({', '.join(absent[:MOST_NAMED])}{more})."
             )
     for path, (task, predictions, model) in files.items():
+        if predictions.numbers:
+            content = _surprisals(side, task, predictions, model)
+            write_text(path, json.dumps(content))
+            count = sum(len(group["predictions"]) for group in content.values())
+            yield f"{path}: surprisals of {count:,} words"
+            continue
         groups = _predictions(side, task, predictions, model)
         write_text(path, FILE.dump_json(dict(groups), exclude_none=True).decode())
         count = sum(len(group.predictions) for group in groups.values())
         yield f"{path}: {count:,} predictions in {len(groups)} groups"
+    for path, (task, of_models) in curves.items():
+        content = _curves(side, task, of_models)
+        write_text(path, json.dumps(content))
+        count = len(content["results"])
+        yield f"{path}: {count:,} surprisals of words at {len(of_models)} checkpoints"
 
 
 @dataclass(frozen=True)
@@ -315,7 +417,7 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
     for task in _suite_of(reference).tasks:
         form = task.predictions
         tables = [table for table in reference.judged_tables if table[0] == task.benchmark]
-        if form is None or not tables:
+        if form is None or form.numbers or not tables:
             continue
         found = [file for file in files if file.parent.match(form.folder)]
         if len(found) > 1:

@@ -54,7 +54,7 @@ def _rank_correlation(tables: Tables, model: str) -> Record:
 
 def _items_with_effects(tables: Tables, model: str) -> pd.DataFrame:
     """Return the items of all languages, with a model's effects as columns [nats]."""
-    frames = []
+    frames: list[pd.DataFrame] = []
     for lang, items in tables.benchmark["items"].items():
         path = tables.path("judgements", lang, model)
         rows = read_parquet(path, ["item_id", "method", EFFECTS, EFFECT_NAMES]).to_pandas()

@@ -63,6 +63,8 @@ class Predictions(Strict):
     """Key of the task in a file with all tasks; empty if there is none."""
     answer: str = Field("{sentence}", pattern=r"^ ?\{(sentence|option)\}$")
     """What a prediction has of the preferred text: all, or its critical region (``option``)."""
+    numbers: Mapping[str, str] = Field(default={})
+    """Effects by key in the file, for surprisals in place of texts."""
     groups: Mapping[str, str] = Field(default={})
     """Names of the groups of predictions by paradigm, where these are not the paradigms' own."""
 
@@ -74,6 +76,8 @@ class Submission(Strict):
     """Path of a task's predictions, with {model}, {revision}, {backend} and {folder}."""
     backends: Mapping[str, str]
     """Names of the architectures that can be submitted."""
+    curves: str = ""
+    """Path of words' surprisals at all checkpoints, with {model} and {backend}; empty: none."""
     more: Mapping[Label, str] = Field(default={})
     """Paths of files that are not made here, as ``file`` without {folder}."""
     checkpoints: Mapping[Label, tuple[str, ...]] = Field(default={})
