@@ -99,7 +99,7 @@ def test_a_file_has_what_is_preferred_of_each_item_in_the_order_of_the_source(ru
         "run nor in out.",
         "Small: 1 of 2 checkpoints are not in run (chck_1M).",
         "out/small/main/left/a/plain/predictions.json: 8 predictions in 2 groups",
-        "out/small/main/left/b/boxes/predictions.json: 3 predictions in 1 groups",
+        "out/small/main/left/b/boxes/predictions.json: 3 predictions in 1 group",
     ]
     # What another program has written there is not missed.
     Path("out/small/main/tuned.json").touch()
