@@ -101,7 +101,7 @@ def test_a_file_has_what_is_preferred_of_each_item_in_the_order_of_the_source(ru
         "run nor in out.",
         "Small: 1 of 2 checkpoints are not in run (chck_1M).",
         "out/small/main/left/a/plain/predictions.json: 8 predictions in 2 groups",
-        "out/small/main/left/b/boxes/predictions.json: 3 predictions in 1 groups",
+        "out/small/main/left/b/boxes/predictions.json: 3 predictions in 1 group",
     ]
     # What another program has written there is not missed.
     Path("out/small/main/tuned.json").touch()
@@ -149,7 +149,7 @@ def test_curves_have_each_words_surprisal_in_each_context(run):
     run(suite=SUITE | {"tasks": [task], "submission": form})
     with_words(Path("run"), [[1.5], [3.5], [4.5]])
     *_, line = export_submission(Path("run"), Path("out"))
-    assert line == "out/small/left/curves.json: 2 surprisals of words at 1 checkpoints"
+    assert line == "out/small/left/curves.json: 2 surprisals of words at 1 checkpoint"
     content = json.loads(Path("out/small/left/curves.json").read_text())
     point = {"step": "main", "word_count": 0, "target_word": "dog"}
     assert content["results"] == [

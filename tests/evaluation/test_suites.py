@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 from statsmodels.formula.api import ols
 
 from blimpworks.analysis.acquisition import age_of_acquisition
@@ -27,6 +29,7 @@ from blimpworks.evaluation.session import Evaluation, bring
 from blimpworks.evaluation.show import CardText
 from blimpworks.evaluation.suite_numbers import _acquisition as acquired
 from blimpworks.evaluation.suites import FOLDER, Acquisition, Suite, read_suite
+from blimpworks.evaluation.terminal import print_card
 from blimpworks.tables import ITEMS, JUDGEMENTS, write_table
 from support.card_kit import MARGINS, SIZES, facts, write_evaluation
 from support.paths import REPOSITORY
@@ -65,6 +68,18 @@ def test_print_stands_beside_ours_and_skipped_items_are_named(tmp_path):
     assert "Agreement, Small model: 1 of 12 items skipped; 1 ties, which" in str(
         text.suite_notes(shown)
     )
+
+
+def test_long_names_of_models_leave_space_for_the_tasks(tmp_path):
+    suite = Suite(label="Try", tasks=[{**TASK, "printed": {"A peer with a long name": 71.25}}])
+    card = build_card(facts(write_evaluation(tmp_path)) | {"suite": suite.model_dump(mode="json")})
+    for model in card["models"].values():
+        model["label"] = "a-model-with-a-name-of-thirty"
+    console = Console(width=80, file=StringIO(), force_terminal=False)
+    print_card(card, console)
+    table = console.file.getvalue().partition("\nTry ─")[2]
+    assert "\nAgreement " in table
+    assert "71.2" in table
 
 
 def test_a_model_that_skipped_a_whole_paradigm_has_no_number(tmp_path):

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pydantic import TypeAdapter
@@ -29,7 +28,8 @@ from blimpworks.evaluation.judged import JUDGEMENT_COLUMNS
 from blimpworks.evaluation.request import MODELS_FILE
 from blimpworks.evaluation.sides import BorrowedSide, Side, read_side
 from blimpworks.evaluation.suites import Predictions, Suite, Task, read_suite
-from blimpworks.files import load_json, text_of, write_text
+from blimpworks.exhibits.shared import counted
+from blimpworks.files import below, load_json, text_of, write_text
 from blimpworks.items import APART, SAMPLED, SIDES
 from blimpworks.judging import judge
 from blimpworks.strict import Strict
@@ -153,11 +153,11 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
         for name, group in questions.items():
             predictions = []
             for number, question in enumerate(group):
-                margin, chosen = margins[question.key], 0
-                if margin < 0:
-                    # A pair has one wrong text, without a sum.
-                    wrong = [sums.get(row, 0.0) for row in question.rows[1:]]
-                    chosen = 1 + int(np.argmax(wrong)) if wrong else 1
+                margin = margins[question.key]
+                chosen = 0 if margin >= 0 else 1
+                if chosen and len(question.rows) > 1:
+                    values = [sums[row] for row in question.rows[1:]]
+                    chosen += values.index(max(values))
                 # The other way round, the exponential of a large margin would overflow.
                 odds = math.exp(-abs(margin))
                 share = (1.0 if margin >= 0 else odds) / (1 + odds)
@@ -259,7 +259,7 @@ def _suite_of(side: Side) -> Suite:
 def _names(row: ModelRow, *, checkpoints: bool) -> tuple[str, str]:
     """Return the names of a model and its revision. Checkpoints of this machine are folders."""
     if not is_local(row.hf_id):
-        return Path(row.hf_id).stem, row.revision
+        return Path(row.hf_id or row.name).stem, row.revision or "main"
     folder = Path(row.hf_id).expanduser().resolve()
     return (folder.parent.stem, folder.name) if checkpoints else (folder.stem, "main")
 
@@ -295,11 +295,13 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
         name, revision = _names(row, checkpoints=side.campaign.report_card.curves)
         revisions.add(revision)
         names = {"model": name, "revision": revision, "backend": form.backends[row.architecture]}
-        paths = {label: output / path.format(**names) for label, path in form.more.items()}
+        paths = {
+            label: below(output, path.format(**names), label) for label, path in form.more.items()
+        }
         judged = {benchmark for benchmark, _ in side.judged(model)}
         for task in tasks.values():
             if task.acquisition and form.curves:
-                path = paths[task.label] = output / form.curves.format(**names)
+                path = paths[task.label] = below(output, form.curves.format(**names), task.label)
                 if task.benchmark in judged:
                     curves.setdefault(path, (task, {}))[1][model] = revision
                 continue
@@ -307,8 +309,8 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
                 # Without a form of its predictions, a task cannot be written.
                 paths.setdefault(task.label, output / "?")
                 continue
-            folder = task.predictions.folder
-            path = paths[task.label] = output / form.file.format(folder=folder, **names)
+            file = form.file.format(folder=task.predictions.folder, **names)
+            path = paths[task.label] = below(output, file, task.label)
             if task.benchmark in judged:
                 if path in files:
                     raise UserError(
@@ -345,12 +347,12 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
         groups = _predictions(side, task, predictions, model)
         write_text(path, FILE.dump_json(dict(groups), exclude_none=True).decode())
         count = sum(len(group.predictions) for group in groups.values())
-        yield f"{path}: {count:,} predictions in {len(groups)} groups"
+        yield f"{path}: {count:,} predictions in {counted(len(groups), 'group')}"
     for path, (task, of_models) in curves.items():
         content = _curves(side, task, of_models)
         write_text(path, json.dumps(content))
         count = len(content["results"])
-        yield f"{path}: {count:,} surprisals of words at {len(of_models)} checkpoints"
+        yield f"{path}: {count:,} surprisals of words at {counted(len(of_models), 'checkpoint')}"
 
 
 @dataclass(frozen=True)

@@ -347,7 +347,10 @@ class _Terminal:
         self.console.print()
         self.rule(suite["label"])
         headings, lines = self.text.suite_table(suite)
-        self.console.print(table(headings, lines))
+        shown = table(headings, lines)
+        for column in shown.columns:
+            column.no_wrap = False  # Long names of models would leave no space for the tasks.
+        self.console.print(shown)
         for note in self.text.suite_notes(suite):
             self.say(note, "dim")
 
