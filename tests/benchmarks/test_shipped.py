@@ -41,6 +41,8 @@ SAME = {
     name: [f"{n}, which count as ties"]
     for name, n in {
         "babylm_blimp": 7,
+        "babylm_multilingual_blimp": 7,
+        "babylm_multilingual_blimp_nl": 10,
         "blimp_nl": 10,
         "gulordava": 31,
         "qfrblimp": 18,

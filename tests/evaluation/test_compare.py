@@ -238,6 +238,14 @@ def test_what_the_harness_logged_is_compared_and_its_space_explained(
     assert flip["texts"] == ["✓ the good 1", "✗ the bad 1"]
 
 
+def test_a_space_of_the_harness_that_the_items_have_is_no_difference(new, tmp_path):
+    spaced = [(f" {good}", f" {bad}") for good, bad in PAIRS]
+    ours = new("a").write_items(spaced).judge(BEFORE).finish()
+    comparison = compare_evaluations(ours, write_samples(tmp_path / "theirs", AFTER, " "))
+    assert comparison.reasons == []
+    assert of(comparison.rows[0], "both", "only_a", "only_b") == (8, 2, 0)
+
+
 OTHER = {"doc": {"sen": "A.", "wrong_sen": "B."}, "arguments": [["", "A."], ["", "B."]]}
 ALIKE = {"filtered_resps": [["-8.0", "False"], ["-9.0", "False"]], "acc": 1.0}
 

@@ -204,23 +204,30 @@ class SamplesSide(BorrowedSide):
     ``before`` has the texts that the model read before a sentence.
     """
 
-    def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
-        """Return the decisions of the harness, with the ids of the other side's items."""
-        rows = []
+    def matched(self, benchmark: str, lang: str) -> Iterator[tuple[list[str], Record]]:
+        """Yield id, paradigm and phenomenon of the other side's pairs, each with its sample."""
         declared = benchmarks().get(benchmark)
         if declared and declared.judge == "judge":
             names = ["item_id", "paradigm", "phenomenon", "good", "bad"]
-            items = read_table(ITEMS, self.items(benchmark, lang, model), names)
+            items = read_table(ITEMS, self.items(benchmark, lang, self.model), names)
             for *item, good, bad in zip(*(column.to_pylist() for column in items), strict=True):
                 if sample := self.samples.get((good, bad)):
-                    for method, correct in sample["correct"].items():
-                        margin = sample["margin"] if method == "full_sentence" else None
-                        rows.append([*item, method, correct, margin])
+                    yield item, sample
+
+    def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
+        """Return the decisions of the harness, with the ids of the other side's items."""
+        rows = []
+        for item, sample in self.matched(benchmark, lang):
+            for method, correct in sample["correct"].items():
+                margin = sample["margin"] if method == "full_sentence" else None
+                rows.append([*item, method, correct, margin])
         return pd.DataFrame(rows, columns=JUDGEMENT_COLUMNS).astype({"margin": float})
 
     def explanation(self, flipped: int, both: int) -> str:
         """Explain why decisions differ; empty if the harness read nothing but the sentences."""
-        before = {text for sample in self.samples.values() for text in sample["before"]}
+        tables = {(name, lang) for name, lang, _ in self.reference.judged_tables}
+        samples = (sample for table in tables for _, sample in self.matched(*table))
+        before = {text for sample in samples for text in sample["before"]}
         if before == {""}:
             return ""
         texts = ", ".join(map(repr, sorted(before)))
@@ -254,11 +261,17 @@ def read_samples(folder: Path, reference: Side) -> SamplesSide | None:
                     f"{path}:{number}: is no sample of lm-eval on a pair of sentences ({error}); "
                     "log samples (--log_samples) of a task with a good and a bad sentence."
                 ) from error
-            if samples.setdefault(pair, sample) != sample:
-                raise UserError(
-                    f"{folder} has two samples of {pair[0]!r} with other numbers, of two runs or "
-                    "filters; leave the files of one."
-                )
+            read = {pair: sample}
+            if len(sample["before"]) == 1:
+                # Items of some benchmarks have the space that the harness puts first.
+                [text] = sample["before"]
+                read[text + pair[0], text + pair[1]] = sample | {"before": {""}}
+            for texts, logged in read.items():
+                if samples.setdefault(texts, logged) != logged:
+                    raise UserError(
+                        f"{folder} has two samples of {pair[0]!r} with other numbers, of two runs "
+                        "or filters; leave the files of one."
+                    )
     name = files[0].parent.name
     return SamplesSide(folder, folder, None, reference, name, samples)
 
