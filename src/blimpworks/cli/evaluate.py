@@ -77,6 +77,12 @@ def evaluate(
     ),
     parameters: float | None = option("Billions of parameters, if not counted.", default=None),
     tuning: str | None = option("base or chat, in place of the chat template's.", default=None),
+    run_model_code: list[str] = option(
+        "Digest of code that a model brings along and that may run; 'show' lists such code and "
+        "runs none. Repeatable.",
+        default=list,
+        metavar="DIGEST|show",
+    ),
     listed: bool = option(
         "Show benchmarks, languages, pairs, and what is on disk.", "--list", default=False
     ),
@@ -125,6 +131,7 @@ def evaluate(
         suite=suite,
         local_tasks=local_tasks,
         checkpoints=checkpoints,
+        trusted=run_model_code,
         suite_data=suite_data and suite_data.expanduser().resolve(),
         languages=parse_languages(languages),
         limit=limit,
@@ -138,6 +145,8 @@ def evaluate(
     )
     if listed:
         typer.echo(evaluation.listing())
+    elif "show" in run_model_code:
+        typer.echo(evaluation.code_listing(models))
     else:
         evaluation.run(models, out)
 

@@ -25,13 +25,13 @@ from blimpworks.models.checkpoint import (
     clear,
     model_files,
     read_checkpoint,
-    refuse_named_code,
     seal,
 )
 from blimpworks.models.converted import as_folder, origin_of, packaged_model
 from blimpworks.models.facts import facts_of
 from blimpworks.models.hub import (
     HubAddress,
+    code_folder,
     commit_of,
     complete_files,
     explained_errors,
@@ -40,6 +40,7 @@ from blimpworks.models.hub import (
     tip_of,
 )
 from blimpworks.models.ngram import is_compressed, opened, read_vocabulary
+from blimpworks.models.own_code import check_code, read_code, require_consent
 from blimpworks.retrieval.sources import disk_errors, git_blob_of
 
 log = logging.getLogger(__name__)
@@ -54,6 +55,13 @@ class HubModel(HubAddress):
     architecture: str
     dtype: str
     first_token: FirstToken
+    code: str = ""
+    """Digest of the code of its own that may run; empty without consent."""
+
+    @property
+    def trusted(self) -> tuple[str, ...]:
+        """Digests of own code that may run."""
+        return (self.code,) if self.code else ()
 
 
 def retrieve_model(
@@ -66,9 +74,9 @@ def retrieve_model(
     Files are linked from a cache: from ``shared`` if it has all of them. Offline, only caches are
     read.
 
-    Raises UserError for a model that is missing, gated, damaged, without safetensors or with its
-    own code. The same for a revision that moved, a hub that cannot be reached, and a directory with
-    other files.
+    Raises UserError for a model that is missing, gated, damaged, without safetensors or with code
+    of its own, except that of the digest ``model.code``. The same for a revision that moved, a hub
+    that cannot be reached, and a directory with other files.
     """
     if not is_on_hub(model.hf_id):
         with disk_errors(checkpoint):
@@ -80,6 +88,7 @@ def retrieve_model(
         commit = commit_of(model.hf_id, model.revision, tables, model.name)
         cached = shared_snapshot(model, shared, commit) if shared else None
         snapshot = cached or snapshot_of(model, commit)
+        code_at = code_folder(model.hf_id, commit) if model.code and not cached else snapshot
     files = complete_files(snapshot, model)
     for path in files:
         # The cache names large files after the SHA-256 that the hub announces, and small ones after
@@ -95,7 +104,7 @@ def retrieve_model(
                 f"{model.hf_id}: {path.name} in the cache is damaged: its {name} is not "
                 f"{blob.name}; delete {blob} and run again."
             )
-    refuse_named_code(files, model.hf_id)
+    code = None if model.file else check_code(code_at, model.hf_id, model.trusted, files)
     lock(model.hf_id, model.revision, snapshot.name, tables, model.name)
     with disk_errors(checkpoint):
         if model.file:
@@ -103,12 +112,15 @@ def retrieve_model(
         clear(checkpoint.parent)
         for path in files:
             place_file(path, checkpoint.parent / path.name, linked=cached is not None)
+        if code:
+            code.place(checkpoint.parent)
         source = Retrieved(hf_id=model.hf_id, revision=snapshot.name)
         return seal(checkpoint, _describe(model, source))
 
 
 def _take(model: HubModel, path: Path, checkpoint: Path, origin: str = "") -> Checkpoint:
-    return take_local(path, _describe(model, Copied(directory=path.name)), checkpoint, origin)
+    described = _describe(model, Copied(directory=path.name))
+    return take_local(path, described, checkpoint, origin, model.trusted)
 
 
 def _describe(model: HubModel, source: Retrieved | Copied) -> Checkpoint:
@@ -150,19 +162,27 @@ def _take_ngram(path: Path, directory: Path) -> None:
 
 
 def take_local(
-    address: Path, described: Checkpoint, checkpoint: Path, origin: str = ""
+    address: Path,
+    described: Checkpoint,
+    checkpoint: Path,
+    origin: str = "",
+    trusted: Collection[str] = (),
 ) -> Checkpoint:
     """Put the files of a local model beside ``checkpoint``, and seal them there.
 
     ``address`` is a directory, GGUF file, adapter or n-gram file, which is not changed.
     ``described`` says how the model is run. Its source is replaced by the address's name and a
     digest of the files, or by the file that the model was converted from, under the address
-    ``origin``. A monolingual model may run on any language (``multi``), with a warning. Raises
-    UserError if ``address`` is no such model, or a model of another language.
+    ``origin``. ``trusted`` are digests of own code that may run. A monolingual model may run on any
+    language (``multi``), with a warning. Raises UserError if ``address`` is no such model, has
+    other code of its own, or is a model of another language.
     """
     path, scope = address.expanduser(), described.scope
     folder = as_folder(path)
-    facts = facts_of(folder, described.architecture)
+    facts = facts_of(folder, described.architecture, trusted=trusted)
+    code = read_code(folder) if facts.code else None
+    if code:
+        require_consent(code.digest, str(folder), trusted)
     if scope == "multi" and facts.scope != "multi":
         log.warning(
             "%s: %s was trained for %s, and is run on any language.",
@@ -184,6 +204,8 @@ def take_local(
             files = model_files((file for file in folder.iterdir() if file.is_file()), str(folder))
         for file in files:
             place_file(file, checkpoint.parent / file.name)
+        if code:
+            code.place(checkpoint.parent)
     if converted := origin_of(folder, origin or path.name):
         return seal(checkpoint, described.model_copy(update={"source": converted}))
     sealed = seal(checkpoint, described)

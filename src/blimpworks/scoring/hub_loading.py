@@ -20,6 +20,7 @@ from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.facts import start_ids
 from blimpworks.models.hub_tokenizers import load_tokenizer
+from blimpworks.models.own_code import own_class
 from blimpworks.scoring.engine import Encoded, Ids, loading
 
 CLASSES = {
@@ -37,7 +38,8 @@ PREFIXES = ("_orig_mod.", "module.", "_fsdp_wrapped_module.", "model.", "base_mo
 def read_settings(directory: Path) -> Any:
     """Read a model's configuration. Raises UserError if transformers cannot read it."""
     with loading(directory):
-        return AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+        config = own_class(directory, "AutoConfig") or AutoConfig
+        return config.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
 
 
 def positions(settings: Any) -> int | None:
@@ -47,8 +49,10 @@ def positions(settings: Any) -> int | None:
 
 
 def auto_class(settings: Any, architecture: str, directory: Path) -> Any:
-    """Find the class of transformers that loads a model. Raises UserError without one."""
+    """Find the class of transformers or of its own that loads a model; UserError without one."""
     for name in CLASSES[architecture]:
+        if model_class := own_class(directory, name):
+            return model_class
         model_class = getattr(transformers, name, None)  # not every version has all
         if model_class is not None and type(settings) in model_class._model_mapping:
             return model_class
