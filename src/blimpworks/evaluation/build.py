@@ -121,7 +121,7 @@ def _model(facts: Record) -> Model:
     )
     plain = facts["tuning"] == "chat" and facts["manifests"]
     origin = getattr(source, "described", "")
-    of_code = f"Scored by running code of its own, to which the user consented: {code}."
+    of_code = f"Runs code of its own, with the user's consent (SHA-256 {code})."
     remarks = (facts["note"], origin, of_code if code else "", UNTEMPLATED if plain else "")
     return {
         "label": facts["label"],

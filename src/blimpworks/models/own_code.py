@@ -87,7 +87,10 @@ def read_code(folder: Path) -> ModelCode:
             with reading(program, "Python code", "Name another model."):
                 files[name.as_posix()] = program.read_bytes().decode("utf-8")
     if not isinstance(classes, dict) or not classes:
-        raise UserError(f"{path}: auto_map is {classes!r}; expected classes. Name another model.")
+        raise UserError(
+            f"{path} names no code of its own (auto_map is {classes!r}), so there is none to run; "
+            "leave --run-model-code out."
+        )
     for name, address in classes.items():
         if name == "AutoTokenizer":
             raise UserError(
@@ -140,7 +143,7 @@ def check_code(
         return None
     if not trusted:
         raise UserError(
-            f"{where}: config.json names code of its own (auto_map), which is not run without "
+            f"{where}: config.json names code of its own (auto_map), which is never run without "
             f"consent; {SHOW} lists it, and says how to consent. Or name a model that transformers "
             "has itself."
         )
