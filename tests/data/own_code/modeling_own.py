@@ -16,7 +16,8 @@ class OwnModel(PreTrainedModel):
 class CausalLayer(nn.Module):
     def __init__(self, config):
         super().__init__()
-        width, inner, self.heads = config.hidden_size, config.intermediate_size, 2
+        width, inner = config.hidden_size, config.intermediate_size
+        self.heads = config.num_attention_heads
         names = ("q_proj", "k_proj", "v_proj", "o_proj")
         self.self_attn = nn.ModuleDict({n: nn.Linear(width, width, bias=False) for n in names})
         sizes = {"gate_proj": (width, inner), "up_proj": (width, inner)}
@@ -66,7 +67,8 @@ class OwnForCausalLM(OwnModel):
 class MaskedLayer(nn.Module):
     def __init__(self, config):
         super().__init__()
-        width, inner, self.heads = config.hidden_size, config.intermediate_size, 2
+        width, inner = config.hidden_size, config.intermediate_size
+        self.heads = config.num_attention_heads
         states = {name: nn.Linear(width, width) for name in ("query", "key", "value")}
 
         def closing(size):
