@@ -51,7 +51,7 @@ def test_a_model_with_code_of_its_own_has_the_results_of_a_plain_one(
     assert digest in card["models"]["own"]["note"]
     assert "consent" not in card["models"]["plain"]["note"]
     assert digest in " ".join(done.stdout.split())
-    record = json.loads((out / "results/store/own/all/manifest.json.prov.json").read_text())
+    record = json.loads((out / "results/store/own/multi/manifest.json.prov.json").read_text())
     assert record["params"]["run_model_code"] == [digest]
     ours, theirs = (
         pq.read_table(out / f"results/scores/demo_pairs/{name}/eng.parquet")
