@@ -282,7 +282,7 @@ def test_checkpoints_of_a_run_are_listed_by_their_code(own, ran, tmp_path):
     assert first.endswith(f"Digest of all: {digest}")
     assert second.splitlines()[0].startswith(f"{run}/chck_3M has")
     assert "it can do whatever you can" in advice
-    assert advice.endswith(f"\n  --run-model-code {digest} --run-model-code {other}")
+    assert advice.endswith(f"\n  --run-model-code {digest},{other}")
     evaluation = Evaluation(trusted=[digest, other])
     evaluation.resolve([f"{run}/chck_{n}M" for n in (1, 2, 3)])
     assert [model.code for model in evaluation.models] == [digest, digest, other]

@@ -77,10 +77,10 @@ def evaluate(
     ),
     parameters: float | None = option("Billions of parameters, if not counted.", default=None),
     tuning: str | None = option("base or chat, in place of the chat template's.", default=None),
-    run_model_code: list[str] = option(
-        "Digest of code that a model brings along and that may run; 'show' lists such code and "
-        "runs none. Repeatable.",
-        default=list,
+    run_model_code: str | None = option(
+        "Let code run that models bring along, by its digest; several are separated by commas. "
+        "'show' lists the code with its digest, and runs none.",
+        default=None,
         metavar="DIGEST|show",
     ),
     listed: bool = option(
@@ -131,7 +131,7 @@ def evaluate(
         suite=suite,
         local_tasks=local_tasks,
         checkpoints=checkpoints,
-        trusted=run_model_code,
+        trusted=parse_names(run_model_code or ""),
         suite_data=suite_data and suite_data.expanduser().resolve(),
         languages=parse_languages(languages),
         limit=limit,
@@ -145,7 +145,7 @@ def evaluate(
     )
     if listed:
         typer.echo(evaluation.listing())
-    elif "show" in run_model_code:
+    elif run_model_code == "show":
         typer.echo(evaluation.code_listing(models))
     else:
         evaluation.run(models, out)

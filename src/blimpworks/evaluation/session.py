@@ -249,11 +249,10 @@ class Evaluation:
             folder, code = code_of_model(argument)
             heading = f"{argument} has code of its own, in {folder}:"
             listed.setdefault(code.digest, [code.listing()]).insert(-1, heading)
-        options = " ".join(f"--run-model-code {digest}" for digest in listed)
         warning = (
             "Nothing of it has been run. Once it runs, it can do whatever you can: read, change "
             "and send your files. If you have read it and trust it, put this in place of "
-            f"`--run-model-code show`:\n  {options}"
+            f"`--run-model-code show`:\n  --run-model-code {','.join(listed)}"
         )
         return "\n\n".join(["\n".join(lines) for lines in listed.values()] + [warning])
 

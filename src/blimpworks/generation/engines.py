@@ -63,10 +63,7 @@ def read_row(tokenizer: Any, row: Sequence[int], stops: Sequence[int]) -> Respon
 
 
 class TransformersGenerator(GenerationEngine):
-    """A causal model in transformers, on the first GPU or else the CPU.
-
-    No code from the checkpoint is run.
-    """
+    """A causal model in transformers, on the first GPU or else the CPU."""
 
     def __init__(
         self, checkpoint: Path, described: Checkpoint, options: GenerationJobOptions
