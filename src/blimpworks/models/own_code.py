@@ -23,6 +23,8 @@ from blimpworks.strict import Strict, Within
 
 FILE = "model_code.json"
 """File of a checkpoint with its model's own code; its SHA-256 is the digest of the code."""
+PACKAGE = "model_code_"
+"""Beginning of the names of packages that models' own code is imported as."""
 CLASS = re.compile(r"\w[\w-]*\.\w+")
 """Module and class, as in ``modeling_mine.MyModel``."""
 SHOW = "`blimpworks evaluate MODEL --run-model-code show`"
@@ -158,7 +160,7 @@ class _Importer(MetaPathFinder, ExecutionLoader):
 
     def __init__(self, code: ModelCode) -> None:
         self.code = code
-        self.package = f"model_code_{code.digest}"
+        self.package = PACKAGE + code.digest
 
     def _file(self, fullname: str) -> str | None:
         """Return the path of a module's code; empty for a package without, None for no module."""
@@ -193,6 +195,11 @@ class _Importer(MetaPathFinder, ExecutionLoader):
 
     def get_source(self, fullname: str) -> str:
         return self.code.files.get(self._file(fullname) or "", "")
+
+
+def is_own(model_class: type) -> bool:
+    """Return whether a class is of a model's own code, which was imported here."""
+    return model_class.__module__.startswith(PACKAGE)
 
 
 _admitted: dict[Path, _Importer] = {}

@@ -12,15 +12,16 @@ import psutil
 import torch
 import transformers
 from safetensors import safe_open
+from safetensors.torch import load_file
 from transformers import AutoConfig, PreTrainedModel
 from transformers.conversion_mapping import get_model_conversion_mapping
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
 from blimpworks.errors import UserError
-from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.checkpoint import Checkpoint, weight_files
 from blimpworks.models.facts import start_ids
 from blimpworks.models.hub_tokenizers import load_tokenizer
-from blimpworks.models.own_code import own_class
+from blimpworks.models.own_code import is_own, own_class
 from blimpworks.scoring.engine import Encoded, Ids, loading
 
 CLASSES = {
@@ -76,14 +77,18 @@ def load_model(
     """
     settings = read_settings(directory)
     with loading(directory):
-        model, info = auto_class(settings, architecture, directory).from_pretrained(
-            directory,
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
-            output_loading_info=True,
-            dtype=dtype,
-        )
+        model_class = auto_class(settings, architecture, directory)
+        if is_own(model_class):
+            model, info = _filled(model_class, settings, directory, dtype)
+        else:
+            model, info = model_class.from_pretrained(
+                directory,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                output_loading_info=True,
+                dtype=dtype,
+            )
     unused = sorted(info["unexpected_keys"])
     missing = sorted(
         {*info["missing_keys"], *(mismatched[0] for mismatched in info["mismatched_keys"])}
@@ -96,6 +101,30 @@ def load_model(
         more = f" and {len(unused) - 2} more" if len(unused) > 2 else ""
         weights_note += f"; not used: {', '.join(unused[:2])}{more}"
     return model.eval(), weights_note
+
+
+def _filled(
+    model_class: Any, settings: Any, directory: Path, dtype: torch.dtype
+) -> tuple[Any, dict[str, list[Any]]]:
+    """Construct a model of own code, fill in its weights, and return it with ``loading_info``.
+
+    ``from_pretrained`` would construct it without memory. It then makes zeros of tables that
+    constructors compute and files lack, unless the code was written for transformers 5.
+    """
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        model = model_class(settings)
+    finally:
+        torch.set_default_dtype(before)
+    weights = {name: w for path in weight_files(directory) for name, w in load_file(path).items()}
+    missing, unexpected = model.load_state_dict(weights, strict=False)
+    tensors = model.state_dict(keep_vars=True)
+    # Of a tensor with several names, files have one.
+    present = {id(tensors[name]) for name in weights.keys() & tensors.keys()}
+    missing = [name for name in missing if id(tensors[name]) not in present]
+    found = {"missing_keys": missing, "unexpected_keys": unexpected}
+    return model, found | {"mismatched_keys": [], "error_msgs": []}
 
 
 def check_names(directory: Path) -> str:

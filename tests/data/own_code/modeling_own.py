@@ -1,6 +1,9 @@
-"""A causal model and a masked one, which compute what Llama and BERT do with the same weights."""
+"""A causal model and a masked one, which compute what Llama and BERT do with the same weights.
 
-from torch import nn, zeros
+They are written for transformers 4: a table that is in no file, no ``post_init``.
+"""
+
+from torch import arange, nn, zeros
 from torch.nn import functional
 from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput, CausalLMOutput, MaskedLMOutput
@@ -26,10 +29,10 @@ class CausalLayer(nn.Module):
         self.input_layernorm = nn.RMSNorm(width, config.rms_norm_eps)
         self.post_attention_layernorm = nn.RMSNorm(width, config.rms_norm_eps)
 
-    def forward(self, hidden):
+    def forward(self, hidden, rates):
         normal, part = self.input_layernorm(hidden), self.self_attn
         states = (part[name](normal) for name in ("q_proj", "k_proj", "v_proj"))
-        hidden = hidden + part["o_proj"](attend(*states, self.heads, causal=True))
+        hidden = hidden + part["o_proj"](attend(*states, self.heads, rates=rates))
         normal, part = self.post_attention_layernorm(hidden), self.mlp
         gate = functional.silu(part["gate_proj"](normal))
         return hidden + part["down_proj"](gate * part["up_proj"](normal))
@@ -42,12 +45,13 @@ class CausalStack(OwnModel):
         layers = (CausalLayer(config) for _ in range(config.num_hidden_layers))
         self.layers = nn.ModuleList(layers)
         self.norm = nn.RMSNorm(config.hidden_size, config.rms_norm_eps)
-        self.post_init()
+        size = config.hidden_size // config.num_attention_heads
+        self.register_buffer("rates", 1e4 ** (-arange(0, size, 2) / size), persistent=False)
 
     def forward(self, input_ids=None, inputs_embeds=None, **_):
         hidden = self.embed_tokens(input_ids) if inputs_embeds is None else inputs_embeds
         for layer in self.layers:
-            hidden = layer(hidden)
+            hidden = layer(hidden, self.rates)
         return BaseModelOutput(last_hidden_state=self.norm(hidden))
 
 
@@ -57,7 +61,6 @@ class OwnForCausalLM(OwnModel):
     def __init__(self, config):
         super().__init__(config)
         self.model = CausalStack(config)
-        self.post_init()
 
     def forward(self, input_ids=None, inputs_embeds=None, **_):
         hidden = self.model(input_ids, inputs_embeds).last_hidden_state
@@ -109,7 +112,6 @@ class OwnForMaskedLM(OwnModel):
         self.cls = nn.ModuleDict({"predictions": nn.Module()})
         self.cls["predictions"].transform = nn.ModuleDict(transform)
         self.cls["predictions"].bias = nn.Parameter(zeros(config.vocab_size))
-        self.post_init()
 
     def forward(self, input_ids, attention_mask=None, **_):
         parts = self.bert["embeddings"]
