@@ -11,6 +11,7 @@ from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOp
 from blimpworks.errors import UserError
 from blimpworks.evaluation import session
 from blimpworks.evaluation.session import Evaluation
+from blimpworks.generation.conversation import PromptRequest
 from blimpworks.generation.engine import load_generation_engine
 from blimpworks.models.checkpoint import FILE_NAME, Checkpoint, Copied
 from blimpworks.models.facts import facts_of
@@ -145,6 +146,14 @@ def test_each_job_needs_consent_and_a_seal_is_none(own, ran, loader, tmp_path):
     assert not ran()
     load(checkpoint, digest)
     assert ran()
+
+
+def test_a_class_that_cannot_generate_answers_no_prompts(own):
+    digest = digest_of(own)
+    engine = LOADERS["answers"](sealed(own, digest), digest)
+    ready = engine.conversation.ready([PromptRequest("the dog", None)], 4)
+    with pytest.raises(UserError, match="OwnForCausalLM, which is code of the model's own, has no"):
+        engine.generate(ready)
 
 
 def test_what_runs_is_what_was_digested_whatever_lies_elsewhere(own, ran, tmp_path, monkeypatch):

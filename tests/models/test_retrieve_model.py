@@ -230,7 +230,7 @@ def test_code_of_a_model_is_retrieved_with_consent_to_its_digest_alone(
         assert seal["files"].keys() == names
         assert seal["files"]["model_code.json"] == digest
     record = json.loads(output.with_name("checkpoint.json.prov.json").read_text())
-    assert record["params"]["run_model_code"] == digest
+    assert record["params"]["run_model_code"] == [digest]
     # What the cache has is as it was.
     copies = (path for path in (tmp_path / "store").rglob("config.json") if path.is_file())
     assert own["config.json"] in [path.read_bytes() for path in copies]

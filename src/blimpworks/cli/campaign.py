@@ -129,10 +129,10 @@ def retrieve_model(
         envvar="BLIMPWORKS_MODELS",
         use=UNRECORDED,
     ),
-    run_model_code: str = option(
-        "Digest of the model's own code that may run.",
-        default="",
-        use=Use(records=lambda name, digest: {name: digest} if digest else {}),
+    run_model_code: list[str] = option(
+        "Digest of the model's own code that may run; repeatable.",
+        default=list,
+        use=Use(records=lambda name, digests: {name: digests} if digests else {}),
     ),
 ) -> Mapping[str, Any]:
     """Download a model from the Hugging Face hub and seal it as a checkpoint."""

@@ -67,13 +67,18 @@ class ModelCode(Strict):
         write_text(folder / FILE, self.text)
 
 
+def is_sealed(folder: Path) -> bool:
+    """Return whether a folder is a checkpoint of a model with own code."""
+    return (folder / checkpoint.FILE_NAME).exists() and (folder / FILE).exists()
+
+
 def read_code(folder: Path) -> ModelCode:
     """Read the own code of the model in a folder, which may be a checkpoint.
 
     Raises UserError if the configuration names code elsewhere, or of a tokenizer.
     """
-    path = folder / FILE
-    if (folder / checkpoint.FILE_NAME).exists() and path.exists():
+    if is_sealed(folder):
+        path = folder / FILE
         with reading(path, "a model's own code", checkpoint.REMEDY):
             text = path.read_bytes().decode("utf-8")
             code = ModelCode.model_validate_json(text)
@@ -132,7 +137,7 @@ def require_consent(digest: str, where: str, trusted: Collection[str]) -> None:
 def check_code(
     folder: Path, where: str, trusted: Collection[str], configurations: Collection[Path] = ()
 ) -> ModelCode | None:
-    """Return the own code that a model's configuration names; None if it names none.
+    """Return the own code of the model in a folder; None if its configuration names none.
 
     Messages call the model ``where``. ``configurations`` are its JSON files; by default all of the
     folder. Raises UserError for code that is not among the digests ``trusted``, or cannot be run.
@@ -140,10 +145,10 @@ def check_code(
     files = configurations or sorted(folder.glob("*.json"))
     path = folder / "config.json"
     config = checkpoint.read_json(path, "a model's configuration") if path.exists() else {}
-    if not config.get("auto_map"):
+    if not (config.get("auto_map") or is_sealed(folder)):
         checkpoint.refuse_named_code(files, where)
         return None
-    if not trusted:
+    if not trusted and config.get("auto_map"):
         raise UserError(
             f"{where}: config.json names code of its own (auto_map), which is never run without "
             f"consent; {SHOW} lists it, and says how to consent. Or name a model that transformers "

@@ -40,7 +40,7 @@ from blimpworks.models.hub import (
     tip_of,
 )
 from blimpworks.models.ngram import is_compressed, opened, read_vocabulary
-from blimpworks.models.own_code import check_code, read_code, require_consent
+from blimpworks.models.own_code import check_code
 from blimpworks.retrieval.sources import disk_errors, git_blob_of
 
 log = logging.getLogger(__name__)
@@ -55,13 +55,8 @@ class HubModel(HubAddress):
     architecture: str
     dtype: str
     first_token: FirstToken
-    code: str = ""
-    """Digest of the code of its own that may run; empty without consent."""
-
-    @property
-    def trusted(self) -> tuple[str, ...]:
-        """Digests of own code that may run."""
-        return (self.code,) if self.code else ()
+    trusted: Collection[str] = ()
+    """Digests of own code that may run."""
 
 
 def retrieve_model(
@@ -75,7 +70,7 @@ def retrieve_model(
     read.
 
     Raises UserError for a model that is missing, gated, damaged, without safetensors or with code
-    of its own, except that of the digest ``model.code``. The same for a revision that moved, a hub
+    of its own that is not trusted. The same for a revision that moved, a hub
     that cannot be reached, and a directory with other files.
     """
     if not is_on_hub(model.hf_id):
@@ -88,7 +83,7 @@ def retrieve_model(
         commit = commit_of(model.hf_id, model.revision, tables, model.name)
         cached = shared_snapshot(model, shared, commit) if shared else None
         snapshot = cached or snapshot_of(model, commit)
-        code_at = code_folder(model.hf_id, commit) if model.code and not cached else snapshot
+        code_at = code_folder(model.hf_id, commit) if model.trusted and not cached else snapshot
     files = complete_files(snapshot, model)
     for path in files:
         # The cache names large files after the SHA-256 that the hub announces, and small ones after
@@ -180,9 +175,7 @@ def take_local(
     path, scope = address.expanduser(), described.scope
     folder = as_folder(path)
     facts = facts_of(folder, described.architecture, trusted=trusted)
-    code = read_code(folder) if facts.code else None
-    if code:
-        require_consent(code.digest, str(folder), trusted)
+    code = check_code(folder, str(folder), trusted)
     if scope == "multi" and facts.scope != "multi":
         log.warning(
             "%s: %s was trained for %s, and is run on any language.",

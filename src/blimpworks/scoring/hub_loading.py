@@ -108,8 +108,8 @@ def _filled(
 ) -> tuple[Any, dict[str, list[Any]]]:
     """Construct a model of own code, fill in its weights, and return it with ``loading_info``.
 
-    ``from_pretrained`` would construct it without memory. It then makes zeros of tables that
-    constructors compute and files lack, unless the code was written for transformers 5.
+    ``from_pretrained`` constructs it without memory. Tables that constructors compute and files
+    lack would then have random content, unless the code was written for transformers 5.
     """
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
