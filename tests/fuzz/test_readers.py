@@ -49,7 +49,7 @@ EXCEPTED = {
         cli.scoring
     """,
     WEIGHTS: """
-        generation.conversation models.hub models.lstm models.retrieve
+        generation.conversation models.hub models.lstm models.own_code models.retrieve
         scoring.kenlm_engine models.hub_tokenizers scoring.selftest
     """,
     "it downloads what the catalogue pins by checksum": """

@@ -12,6 +12,7 @@ from blimpworks.campaign import table_files
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.table_files import LockedModel, read_lock, record
 from blimpworks.models import retrieve
+from blimpworks.models.own_code import ModelCode
 from support import tiny
 from support.hub_kit import COMMIT, EXPIRED, GOOD, Client, call, serving
 
@@ -44,6 +45,12 @@ REPOSITORIES = {
     | {
         "tokenizer_config.json": b'{"auto_map": {"AutoTokenizer": ["modeling_evil.T", null]}}',
         "model.safetensors": safetensors(4),
+    },
+    "lab/own": MODEL
+    | {
+        "config.json": b'{"model_type": "own", "auto_map": {"AutoConfig": "modeling_evil.C"}}',
+        "parts/layers.py": b"raise SystemExit",
+        "model.safetensors": safetensors(8),
     },
     "lab/gated": MODEL | {"model.safetensors": safetensors(2)},
     # Larger than the pieces in which the library reads.
@@ -198,6 +205,37 @@ def test_a_model_that_is_refused(fetch, hub, model):
     assert REFUSED[model] in sentence
     assert not token or token not in done.stderr
     assert not output.exists()
+
+
+def test_code_of_a_model_is_retrieved_with_consent_to_its_digest_alone(
+    fetch, client, hub, tmp_path
+):
+    own = REPOSITORIES["lab/own"]
+    classes = {"AutoConfig": "modeling_evil.C"}
+    files = {name: own[name].decode() for name in sorted(own) if name.endswith(".py")}
+    digest = ModelCode(classes=classes, files=files).digest
+    assert "lab/own: config.json names code of its own" in sentence_of(fetch("lab/own")[1])
+    assert not [path for path in hub.asked if path.endswith(".py")]
+    output = tmp_path / "model" / "checkpoint.json"
+    words = tiny.retrieve_words(output, "lab/own", "main")
+    done = client([*words, f"--run-model-code={'0' * 64}"], tmp_path / "store")
+    assert f"lab/own has code of its own with digest {digest}, but" in sentence_of(done)
+    assert not output.exists()
+    for offline in ("", "1"):
+        done = client(
+            [*words, f"--run-model-code={digest}"], tmp_path / "store", HF_HUB_OFFLINE=offline
+        )
+        seal = sealed((output, done))
+        names = {"config.json", "model.safetensors", "model_code.json", "tokenizer.model"}
+        assert seal["files"].keys() == names
+        assert seal["files"]["model_code.json"] == digest
+    record = json.loads(output.with_name("checkpoint.json.prov.json").read_text())
+    assert record["params"]["run_model_code"] == [digest]
+    # What the cache has is as it was.
+    copies = (path for path in (tmp_path / "store").rglob("config.json") if path.is_file())
+    assert own["config.json"] in [path.read_bytes() for path in copies]
+    done = client(["evaluate", "lab/own", "--run-model-code=show"], tmp_path / "store")
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_token_opens_a_gated_model(fetch):

@@ -29,7 +29,7 @@ rule answer:
         python=lambda w: python_of(layout.engine_of(w.model)),
         # Snakemake removes declared outputs of a failed job; the shards must stay.
         store=subpath(output[0], strip_suffix="manifest.json", with_suffix="shards"),
-        engine=lambda w: layout.engine_of(w.model),
+        engine=lambda w: engine_words(w.model),
         # Not the packs as inputs: patterns of answers in them decide no answer.
         systems=lambda w: layout.generation_of(ANSWERING[w.model, w.part]).job_systems(
             CAMPAIGN, ANSWERING[w.model, w.part].languages

@@ -157,6 +157,17 @@ def repeated(option, paths):
     return [f"--{option}={path}" for path in paths]
 
 
+def consent(model):
+    """Option that lets a command run the model's own code; none without consent."""
+    digest = CAMPAIGN.run_model_code.get(CATALOGUE.row_of(model))
+    return repeated("run-model-code", [digest] if digest else [])
+
+
+def engine_words(model):
+    """A model's engine, and consent to its own code, as words of a command."""
+    return " ".join((layout.engine_of(model), *consent(model)))
+
+
 def scoring_code(model):
     """Digest of the code that scores with a model."""
     architecture = CATALOGUE.models[model].architecture

@@ -44,7 +44,8 @@ def retrieval(wildcards):
         elif locked and locked.row.replaces:
             values["commit"] = locked.row.commit
         command = "retrieve-model"
-    return [command, *(f"--{option}={value}" for option, value in values.items())]
+    options = [f"--{option}={value}" for option, value in values.items()]
+    return [command, *options, *(consent(row.name) if row else [])]
 
 
 def special_spelling(wildcards):

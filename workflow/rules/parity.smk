@@ -30,7 +30,8 @@ rule parity:
         variants=lambda w: repeated(
             "variant",
             [layout.engine_of(w.model), *layout.compared_with(w.model).variants],
-        ),
+        )
+        + consent(w.model),
         reference=lambda w: layout.compared_with(w.model).reference,
         pairs=CAMPAIGN.parity.pairs,
         methods=lambda w: repeated("method", layout.judged_by(w.benchmark, w.model)),

@@ -20,7 +20,10 @@ use rule parity as sensitivity with:
     benchmark:
         "<benchmarks>/sensitivity/{benchmark}/{lang}/{model}.tsv"
     params:
-        variants=lambda w: f"--variant={layout.engine_of(w.model)}:starts",
+        variants=lambda w: [
+            f"--variant={layout.engine_of(w.model)}:starts",
+            *consent(w.model),
+        ],
         reference=lambda w: layout.engine_of(w.model),
     message:
         "Score {wildcards.model} with other first tokens on {wildcards.benchmark} {wildcards.lang}"

@@ -36,7 +36,7 @@ rule score:
         # Snakemake removes declared outputs of a failed job; the shards must stay.
         store=subpath(output[0], strip_suffix="manifest.json", with_suffix="shards"),
         regions=lambda w, input: repeated("regions", input.get("regions", [])),
-        engine=lambda w: layout.engine_of(w.model),
+        engine=lambda w: engine_words(w.model),
     message:
         "Score with {wildcards.model} ({wildcards.part})"
     # The journal of attempts lies beside --log, which the shell writes.

@@ -181,11 +181,14 @@ def _compared(
     checkpoint: Path,
     settings: Mapping[str, Any],
     pythons: Mapping[str, str],
+    trusted: Sequence[str],
 ) -> Compared | str:
     """Return the scores of ``items`` (the table ``sample``) by a variant, or why it has none."""
     log.info("%s: scoring %d pairs", variant.name, len(items))
     try:
-        scored = score_variant(variant, sample, checkpoint, sample.parent, settings, pythons)
+        scored = score_variant(
+            variant, sample, checkpoint, sample.parent, settings, pythons, trusted
+        )
     except Impossible as error:
         log.info("%s: not possible: %s", variant.name, error)
         return str(error).removeprefix(f"{checkpoint}: ")
@@ -219,13 +222,15 @@ def measure_parity(
     count: int,
     settings: Mapping[str, Any],
     pythons: Mapping[str, str],
+    trusted: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Score a sample of ``items`` in several ways, and write how the scores differ.
 
     The directory ``output`` gets the sample, each variant's scores, and ``parity.parquet``,
     ``parity.csv`` and ``parity.md`` with a row per method and variant, the reference first. The row
     of a variant that is not possible has the reason. All variants share the ``settings`` of
-    scoring. Returns the sample's size and SHA-256, and the engine keys of the variants.
+    scoring. ``trusted`` are digests of the model's own code that may run. Returns the sample's size
+    and SHA-256, and the engine keys of the variants.
 
     Raises UserError for unknown variants or methods, an impossible reference, and failed scoring.
     """
@@ -237,7 +242,7 @@ def measure_parity(
     rows = read_table(ITEMS, sample)
     compared: dict[str, Compared | str] = {}
     for variant in chosen:
-        result = _compared(variant, rows, sample, checkpoint, settings, pythons)
+        result = _compared(variant, rows, sample, checkpoint, settings, pythons, trusted)
         if not compared and isinstance(result, str):
             raise UserError(
                 f"the reference {reference!r} is not possible: {result}; choose another."

@@ -150,13 +150,15 @@ def score_variant(
     output: Path,
     base: Mapping[str, Any],
     pythons: Mapping[str, str],
+    trusted: Sequence[str] = (),
 ) -> tuple[Path, str, float | None]:
     """Score ``items`` by ``variant`` below the directory ``output``, as the workflow does.
 
     The engine runs in a separate process, by its interpreter in ``pythons``; sentences scored
-    before are not scored again. Returns the table of scores, the engine's key, and the seconds of
-    loading and scoring (None for scores of several runs). Raises Impossible if the variant cannot
-    score the model, and UserError if scoring fails.
+    before are not scored again. ``trusted`` are digests of the model's own code that may run.
+    Returns the table of scores, the engine's key, and the seconds of loading and scoring (None for
+    scores of several runs). Raises Impossible if the variant cannot score the model, and UserError
+    if scoring fails.
     """
     described = read_description(checkpoint)
     if reason := variant.obstacle(described.architecture, pythons):
@@ -168,6 +170,7 @@ def score_variant(
         *(python, "-m", "blimpworks", "score", str(items), "--checkpoint", str(checkpoint)),
         *("--engine", variant.engine, "--options", variant.options(base).model_dump_json()),
         *("--store", str(folder / "shards"), "--manifest", str(folder / "manifest.json")),
+        *(f"--run-model-code={digest}" for digest in trusted),
     ]
     log, source = folder / "log.txt", str(Path(blimpworks.__file__).parents[1])
     paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]

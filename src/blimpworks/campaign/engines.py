@@ -84,6 +84,8 @@ class Engine:
     with a process that maps the weights."""
     quantised: bool = False
     """Whether it runs quantised weights."""
+    own_code: bool = False
+    """Whether it runs models with code of their own, where the user consents."""
     whole_words: bool = False
     """Whether its models have a vocabulary of whole words."""
     suffixes: tuple[str, ...] = ()
@@ -149,6 +151,7 @@ ENGINE_ROWS = (
         generator=f"{_ANSWERS}.engines:TransformersGenerator",
         module="transformers",
         packages=("torch", "transformers", "tokenizers"),
+        own_code=True,
         suffixes=(".gguf",),
         short={
             "within-word": "masked.pll=within_word_l2r",
@@ -290,6 +293,8 @@ class Choice(NamedTuple):
     """Requested settings that the engine does not have, with reasons."""
     quantised: bool
     """Whether it runs quantised weights."""
+    own_code: bool
+    """Whether it runs code of the model's own."""
 
 
 def choose_engine(name: str, architecture: str, model: object, requested: object) -> Choice:
@@ -305,7 +310,8 @@ def choose_engine(name: str, architecture: str, model: object, requested: object
         settings[setting] = scorer.settle(setting, of_model, of_request)
         if reason := obstacle(name, architecture, {setting: of_request}):
             unmet.append(f"{reason}; it stays {of_model}")
-    return Choice(scorer.address, settings, (*unmet,), find_engine(name).quantised)
+    engine = find_engine(name)
+    return Choice(scorer.address, settings, (*unmet,), engine.quantised, engine.own_code)
 
 
 def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str | None:

@@ -129,11 +129,18 @@ def retrieve_model(
         envvar="BLIMPWORKS_MODELS",
         use=UNRECORDED,
     ),
+    run_model_code: list[str] = option(
+        "Digest of the model's own code that may run; repeatable.",
+        default=list,
+        use=Use(records=lambda name, digests: {name: digests} if digests else {}),
+    ),
 ) -> Mapping[str, Any]:
     """Download a model from the Hugging Face hub and seal it as a checkpoint."""
     from blimpworks.models import retrieve as library
 
-    model = library.HubModel(hf_id, revision, name, scope, architecture, dtype, first_token)
+    model = library.HubModel(
+        hf_id, revision, name, scope, architecture, dtype, first_token, run_model_code
+    )
     catalogues = [Path(table) for table in tables.split(os.pathsep) if table]
     sealed = library.retrieve_model(model, output, Path(shared) if shared else None, catalogues)
     return {"source": sealed.source.model_dump(), "files": len(sealed.files)}

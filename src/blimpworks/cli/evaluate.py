@@ -82,6 +82,12 @@ def evaluate(
     ),
     parameters: float | None = option("Billions of parameters, if not counted.", default=None),
     tuning: str | None = option("base or chat, in place of the chat template's.", default=None),
+    run_model_code: str | None = option(
+        "Let code run that models bring along, by its digest; several are separated by commas. "
+        "'show' lists the code with its digest, and runs none.",
+        default=None,
+        metavar="DIGEST|show",
+    ),
     listed: bool = option(
         "Show benchmarks, languages, pairs, and what is on disk.", "--list", default=False
     ),
@@ -133,6 +139,7 @@ def evaluate(
         suite=suite,
         local_tasks=local_tasks,
         checkpoints=checkpoints,
+        trusted=parse_names(run_model_code or ""),
         suite_data=suite_data and suite_data.expanduser().resolve(),
         languages=codes,
         limit=limit,
@@ -147,6 +154,8 @@ def evaluate(
     )
     if listed:
         typer.echo(evaluation.listing())
+    elif run_model_code == "show":
+        typer.echo(evaluation.code_listing(models))
     else:
         evaluation.run(models, out)
 

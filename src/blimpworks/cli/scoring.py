@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 MANIFEST = option("Manifest of the model's scores.")
 STORE = option("Directory of the model's shards.")
 RESPONSES = option("Manifest of the model's responses.")
+CODE = option(
+    "Digest of the model's own code that may run; repeatable.", "--run-model-code", default=list
+)
 
 
 def watch_of(log: Path | None) -> "Watch":
@@ -59,6 +62,7 @@ def score(
     items: list[Path] = argument("Items tables.", default=list),
     regions: list[Path] = option("Items whose critical regions are enough.", default=list),
     give_up: bool = option("Whether a failure is written into the manifest.", default=False),
+    run_model_code: list[str] = CODE,
     log: Path | None = shared.LOG,
 ) -> None:
     """Score all sentences of the items with one model; resumes where it was killed.
@@ -70,11 +74,16 @@ def score(
 
     watch = watch_of(log)
     params = options.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
+    # Without the option, the record does not name it, so that earlier records stay valid.
+    params |= {"run_model_code": run_model_code} if run_model_code else {}
     inputs, outputs = [*items, *regions, checkpoint], [manifest, store]
     architecture = read_description(checkpoint).architecture
     with score.job(engine, architecture, inputs=inputs, outputs=outputs, params=params) as job:
         result = score_items(
-            items, checkpoint, store, manifest, engine, options, regions=regions, watch=watch
+            *(items, checkpoint, store, manifest, engine, options),
+            regions=regions,
+            trusted=run_model_code,
+            watch=watch,
         )
         job.note(engine=result.engine, sentences=result.sentences, statuses=result.statuses)
 
@@ -204,6 +213,7 @@ def answer(
     ),
     systems: str = SYSTEMS,
     items: list[Path] = argument("Tables of prompts.", default=list),
+    run_model_code: list[str] = CODE,
     log: Path | None = shared.LOG,
 ) -> None:
     """Generate one model's response to each prompt of the items; resumes where it was killed."""
@@ -211,10 +221,13 @@ def answer(
 
     prompts = _systems(systems)
     params = options.model_dump() | {"engine": engine, "systems": prompts}
+    params |= {"run_model_code": run_model_code} if run_model_code else {}
     inputs, outputs = [*items, checkpoint], [manifest, store]
     with answer.job(engine, inputs=inputs, outputs=outputs, params=params) as job:
         result = answer_items(
-            items, prompts, checkpoint, store, manifest, engine, options, watch=watch_of(log)
+            *(items, prompts, checkpoint, store, manifest, engine, options),
+            trusted=run_model_code,
+            watch=watch_of(log),
         )
         job.note(engine=result.engine, prompts=result.sentences, statuses=result.statuses)
 
@@ -261,6 +274,7 @@ def parity(
     pairs: int = option("Most pairs to compare on.", default=ParityOptions().pairs, min=1),
     options: str = option("Scoring options of all, as JSON.", default="{}"),
     python: list[str] = option("Interpreter of an engine: ENGINE=PATH.", default=list),
+    run_model_code: list[str] = CODE,
 ) -> None:
     """Report how far engines, number formats or first tokens are apart on one model.
 
@@ -281,6 +295,7 @@ def parity(
         "count": pairs,
         "settings": json.loads(options),
     }
+    chosen |= {"trusted": run_model_code} if run_model_code else {}
     pythons = default_pythons()
     for text in python:
         name, sign, path = text.partition("=")

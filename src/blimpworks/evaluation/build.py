@@ -45,6 +45,7 @@ from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.lm_eval import metric_name, sanitized
 from blimpworks.items import ALL
+from blimpworks.models import own_code
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import facts_of
 from blimpworks.records.reading import record_of
@@ -112,7 +113,8 @@ def _table_for_papers(card: Card, benchmark: Benchmark, level: str, rows: Sequen
 
 
 def _model(facts: Record) -> Model:
-    source = read_description(Path(facts["checkpoint"])).source
+    described = read_description(Path(facts["checkpoint"]))
+    source, code = described.source, described.files.get(own_code.FILE)
     checks = [read_manifest(Path(path)).checks for path in facts["manifests"]]
     starts, notes = (
         dict.fromkeys(filter(None, (check.get(name) for check in checks)))
@@ -120,7 +122,8 @@ def _model(facts: Record) -> Model:
     )
     plain = facts["tuning"] == "chat" and facts["manifests"]
     origin = getattr(source, "described", "")
-    remarks = (facts["note"], origin, UNTEMPLATED if plain else "")
+    of_code = f"Runs code of its own, with the user's consent (SHA-256 {code})."
+    remarks = (facts["note"], origin, of_code if code else "", UNTEMPLATED if plain else "")
     return {
         "label": facts["label"],
         "hf_id": short_address(facts["hf_id"]),

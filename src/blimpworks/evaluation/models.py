@@ -23,6 +23,7 @@ from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FILE_NAME
 from blimpworks.models.facts import BYTES, ModelFacts, facts_of, policy_of
 from blimpworks.models.ngram import read_vocabulary
+from blimpworks.models.own_code import SHOW, ModelCode, read_code, require_consent
 from blimpworks.models.text import split_words
 from blimpworks.records.job import REPOSITORY
 
@@ -65,6 +66,8 @@ class ResolvedModel:
     notes: tuple[str, ...] = ()
     start: str = ""
     """Phrase on the token before the first one; empty if its tokenizer was not loaded."""
+    code: str = ""
+    """Digest of its own code, to which the user consents; empty without any."""
 
     @property
     def weights_gb(self) -> float:
@@ -175,6 +178,7 @@ def _from_facts(
         file_gb=facts.file_gb,
         quantisation=facts.quantisation,
         start=facts.start,
+        code=facts.code,
     )
 
 
@@ -195,17 +199,21 @@ def _model_folders(path: Path) -> list[Path]:
 
 
 def _facts_of_languages(
-    directory: Path, folders: Sequence[Path], settings: tuple[str | None, str | None]
+    directory: Path,
+    folders: Sequence[Path],
+    settings: tuple[str | None, str | None, Collection[str]],
 ) -> ModelFacts:
     """Return the facts of a model with a checkpoint for each language.
 
-    Raises UserError when checkpoints differ in more than their language.
+    ``settings`` are arguments of ``facts_of``. Raises UserError when checkpoints differ in more
+    than their language.
     """
     facts = {folder.name: facts_of(folder, *settings) for folder in folders}
     first = folders[0].name
     run_as = {}
     for lang, described in facts.items():
         run_as[lang] = f"{described.architecture}, {described.dtype}, {described.first_token}"
+        run_as[lang] += f", with own code {described.code}" if described.code else ""
         if run_as[lang] != run_as[first]:
             raise UserError(
                 f"{directory}: {first} is {run_as[first]} and {lang} is {run_as[lang]}; expected "
@@ -249,7 +257,9 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
+def _of_path(
+    argument: str, overrides: Mapping[str, str], trusted: Collection[str]
+) -> ResolvedModel:
     """Resolve a model in a directory, or an n-gram file."""
     path = Path(argument.removesuffix("/").removesuffix(PER_LANGUAGE)).expanduser()
     # Links are not resolved, because the path gives the model its name.
@@ -260,7 +270,7 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
             "checkpoint of ours, a GGUF file or an n-gram file (.arpa, KenLM's binary). Correct "
             "the path."
         )
-    settings = (overrides.get("architecture"), overrides.get("first_token"))
+    settings = (overrides.get("architecture"), overrides.get("first_token"), trusted)
     components, end = path.parts[1:], ""
     notes: tuple[str, ...] = ()
     columns: dict[str, str] = {}
@@ -284,6 +294,9 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
         path = folder
     if not end and facts.scope != "multi":
         columns = {"scope": "monolingual", "languages": facts.scope}
+    # A checkpoint says which code it has, and nobody has looked at it yet.
+    if facts.code:
+        require_consent(facts.code, argument, trusted)
     # Snakemake runs in the repository, so paths in it can be relative.
     inside = path.is_relative_to(REPOSITORY)
     address = f"./{path.relative_to(REPOSITORY)}" if inside else str(path)
@@ -312,7 +325,10 @@ def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedMode
 
 
 def _of_hub(
-    argument: str, catalogue: Mapping[str, ModelRow], overrides: Mapping[str, str]
+    argument: str,
+    catalogue: Mapping[str, ModelRow],
+    overrides: Mapping[str, str],
+    trusted: Collection[str],
 ) -> ResolvedModel:
     """Resolve a model of the hub. Raises UserError, with a similar name if there is one."""
     hf_id, _, revision = argument.partition("@")
@@ -345,6 +361,7 @@ def _of_hub(
             shared=Path(shared) if shared else None,
             architecture=overrides.get("architecture"),
             start=overrides.get("first_token"),
+            trusted=trusted,
         )
     except UserError as error:
         addresses = {row.hf_id for row in catalogue.values() if row.hf_id}
@@ -364,12 +381,16 @@ def _of_hub(
 
 
 def resolve_model(
-    argument: str, catalogue: Mapping[str, ModelRow], overrides: Mapping[str, str] | None = None
+    argument: str,
+    catalogue: Mapping[str, ModelRow],
+    overrides: Mapping[str, str] | None = None,
+    trusted: Collection[str] = (),
 ) -> ResolvedModel:
     """Resolve a name of the catalogue, a path, or owner/name[@revision] to a model.
 
     A name is looked up in the catalogue, then as a directory (./NAME), then on the hub.
-    ``overrides`` are columns (``CAN_BE_SET``) that the user sets.
+    ``overrides`` are columns (``CAN_BE_SET``) that the user sets, and ``trusted`` are digests of
+    models' own code that may run.
 
     Raises UserError when it is no model, is not available, or cannot be run safely.
     """
@@ -377,7 +398,7 @@ def resolve_model(
     if "first_token" in overrides:
         overrides["first_token"] = policy_of(overrides["first_token"])
     if is_local(argument):
-        return _of_path(argument, overrides)
+        return _of_path(argument, overrides, trusted)
     name, _, revision = argument.partition("@")
     row = catalogue.get(argument)
     if row is None and revision and name in catalogue and catalogue[name].hf_id:
@@ -392,14 +413,30 @@ def resolve_model(
     # A model's directory or file may be named without "./".
     path = Path(argument.removesuffix(PER_LANGUAGE))
     if path.is_file() or _model_folders(path):
-        return _of_path(f"./{argument}", overrides)
-    return _of_hub(argument, catalogue, overrides)
+        return _of_path(f"./{argument}", overrides, trusted)
+    return _of_hub(argument, catalogue, overrides, trusted)
+
+
+def code_of_model(argument: str) -> tuple[Path, ModelCode]:
+    """Return the own code of a model in a directory or on the hub, and its folder.
+
+    Raises UserError for a model without code of its own, or with code that cannot be run.
+    """
+    folder = Path(argument).expanduser()
+    if not is_local(argument) and not folder.is_dir():
+        from blimpworks.models.hub import code_folder, explained_errors
+
+        hf_id, _, revision = argument.partition("@")
+        with explained_errors(hf_id, revision or "main"):
+            folder = code_folder(hf_id, revision or "main")
+    return folder, read_code(folder)
 
 
 def resolve_models(
     arguments: Sequence[str],
     catalogue: Mapping[str, ModelRow],
     overrides: Mapping[str, str] | None = None,
+    trusted: Collection[str] = (),
 ) -> list[ResolvedModel]:
     """Resolve models and give them unique names. Raises UserError for none, or one named twice."""
     if not arguments:
@@ -407,7 +444,13 @@ def resolve_models(
             "no model is named; expected one or more: owner/name on the hub, a directory, an "
             "n-gram file, or a name in config/models.tsv."
         )
-    models = [resolve_model(argument, catalogue, overrides) for argument in arguments]
+    models = [resolve_model(argument, catalogue, overrides, trusted) for argument in arguments]
+    unused = [digest for digest in trusted if digest not in {model.code for model in models}]
+    if unused:
+        raise UserError(
+            f"--run-model-code names {unused[0]}, and no model named here has code of its own with "
+            f"that digest; {SHOW} shows the digest of each."
+        )
     first: dict[tuple[str, str], ResolvedModel] = {}
     for model in models:
         row, address, revision = model.row, model.row.hf_id or model.row.name, ""

@@ -32,7 +32,12 @@ from blimpworks.evaluation.machine import (
     choose_format,
     this_machine,
 )
-from blimpworks.evaluation.models import ResolvedModel, in_languages, resolve_models
+from blimpworks.evaluation.models import (
+    ResolvedModel,
+    code_of_model,
+    in_languages,
+    resolve_models,
+)
 from blimpworks.evaluation.request import (
     CAMPAIGN_FILE,
     MODELS_FILE,
@@ -146,6 +151,8 @@ class Evaluation:
     """Directory with a folder of files for each of the suite's tasks with ``local``."""
     local_tasks: Collection[str] = ()
     """Benchmarks of the suite's tasks with ``local`` that the user wants."""
+    trusted: Collection[str] = ()
+    """Digests of models' own code that may run."""
     checkpoints: str | None = None
     """Pattern of names of checkpoints, to run in place of a model."""
     models: list[ResolvedModel] = field(default_factory=list)
@@ -222,6 +229,8 @@ class Evaluation:
             settings["scoring"] = merged(settings.get("scoring", {}), self.scoring)
         if card:
             settings["report_card"] = card
+        if consents := {model.row.name: model.code for model in self.models if model.code}:
+            settings["run_model_code"] = consents
         return settings
 
     def listing(self) -> str:
@@ -231,9 +240,31 @@ class Evaluation:
         campaign = check_campaign(self.settings(FOLDER), SETTINGS_NAME)
         return f"{self.notes[0]}\n\n{listing_text(list_benchmarks(campaign))}"
 
+    def code_listing(self, arguments: Sequence[str]) -> str:
+        """Return the code that models bring along, with digests, for people; none of it is run.
+
+        Raises UserError for a model without code of its own, or with code that cannot be run.
+        """
+        if self.checkpoints is not None:
+            arguments = [
+                name for model in arguments for name in checkpoints_of(model, self.checkpoints)
+            ]
+        listed: dict[str, list[str]] = {}
+        for argument in arguments:
+            folder, code = code_of_model(argument)
+            heading = f"{argument} has code of its own, in {folder}:"
+            listed.setdefault(code.digest, [code.listing()]).insert(-1, heading)
+        warning = (
+            "Nothing of it has been run. Once it runs, it can do whatever you can: read, change "
+            "and send your files. If you have read it and trust it, put this in place of "
+            f"`--run-model-code show`:\n  --run-model-code {','.join(listed)}"
+        )
+        return "\n\n".join(["\n".join(lines) for lines in listed.values()] + [warning])
+
     def resolve(self, arguments: Sequence[str]) -> None:
         """Resolve models, with engines that fit this machine, or the cluster of the profile."""
-        models = resolve_models(arguments, repository_catalogue().models, self.overrides)
+        rows = repository_catalogue().models
+        models = resolve_models(arguments, rows, self.overrides, self.trusted)
         machine: Machine = this_machine()
         if self.profile is not None:
             with chdir(REPOSITORY):  # which has the description of the cluster
@@ -241,10 +272,20 @@ class Evaluation:
             gpus = tuple(gpu.memory_gb for gpu in site.gpus) if site else ()
             machine = replace(machine, memory_gb=None, gpus_gb=gpus)
         for model in models:
-            row = choose_engine(model.row, self.engine, machine)
+            engine, notes = self.engine, model.notes
+            if model.code:
+                # The fastest engine may be one that runs no code of a model.
+                engine = model.row.engine if engine == AUTO else engine
+                notes += (f"{model.row.label} runs code of its own: {model.code}.",)
+            row = choose_engine(model.row, engine, machine)
             if not find_engine(row.engine).quantised:
                 refuse_quantised(model.quantisation, model.argument)
-            model = replace(model, row=row)  # noqa: PLW2901
+            if model.code and not find_engine(row.engine).own_code:
+                raise UserError(
+                    f"--engine is {engine!r}, which runs no code of a model's own, and "
+                    f"{model.argument} has some; leave it out."
+                )
+            model = replace(model, row=row, notes=notes)  # noqa: PLW2901
             is_fixed = self.profile is not None or "dtype" in self.overrides
             self.models.append(model if is_fixed else choose_format(model, machine))
 

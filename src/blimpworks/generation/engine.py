@@ -8,7 +8,7 @@ that continues ends with the same files, if an engine's answers do not depend on
 import json
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
@@ -83,7 +83,7 @@ def generation_key(
 
 
 def load_generation_engine(
-    checkpoint: Path, name: str, options: GenerationJobOptions
+    checkpoint: Path, name: str, options: GenerationJobOptions, trusted: Collection[str] = ()
 ) -> GenerationEngine:
     """Load the engine ``name`` with a checkpoint. Raises UserError for one that cannot answer."""
     scoring = ScoringOptions(dtype=options.dtype)
@@ -93,6 +93,7 @@ def load_generation_engine(
             name, described.architecture, described, scoring
         ),
         options,
+        trusted,
     )
     return engine
 
@@ -188,18 +189,20 @@ def answer_items(
     engine: str,
     options: GenerationJobOptions,
     *,
+    trusted: Collection[str] = (),
     watch: Watch = UNWATCHED,
 ) -> Manifest:
     """Ask a checkpoint every distinct prompt of ``items`` with ``engine``.
 
-    Answers go into shards below ``store``; prompts with answers there are not asked again.
-    ``manifest`` is written last. A killed run continues where it stopped, and so does a run that
-    ``watch`` ends by raising; ``watch`` is called before each step.
+    ``trusted`` are digests of the model's own code that may run. Answers go into shards below
+    ``store``; prompts with answers there are not asked again. ``manifest`` is written last. A
+    killed run continues where it stopped, and so does a run that ``watch`` ends by raising;
+    ``watch`` is called before each step.
 
     Raises UserError if items or checkpoint are missing or malformed, or the checkpoint cannot
     answer.
     """
-    with closing(load_generation_engine(checkpoint, engine, options)) as opened:
+    with closing(load_generation_engine(checkpoint, engine, options, trusted)) as opened:
         system = opened.conversation.chat and options.system
         requests = {path.stem: {*requests_of(path, systems, system=system)} for path in items}
 

@@ -63,10 +63,7 @@ def read_row(tokenizer: Any, row: Sequence[int], stops: Sequence[int]) -> Respon
 
 
 class TransformersGenerator(GenerationEngine):
-    """A causal model in transformers, on the first GPU or else the CPU.
-
-    No code from the checkpoint is run.
-    """
+    """A causal model in transformers, on the first GPU or else the CPU."""
 
     def __init__(
         self, checkpoint: Path, described: Checkpoint, options: GenerationJobOptions
@@ -98,6 +95,11 @@ class TransformersGenerator(GenerationEngine):
     @cached_property
     def _model(self) -> PreTrainedModel:
         model, _ = load_model(self._directory, "causal", self._dtype, self._device)
+        if not hasattr(model, "generate"):
+            raise UserError(
+                f"{self._directory}: {type(model).__name__}, which is code of the model's own, has "
+                "no method generate (transformers.GenerationMixin); name benchmarks of sentences."
+            )
         model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
         return model
 

@@ -8,7 +8,7 @@ is run.
 
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import takewhile
@@ -18,7 +18,7 @@ from typing import Any
 from blimpworks.campaign.engines import POLICIES, default_engine
 from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError
-from blimpworks.models import checkpoint
+from blimpworks.models import checkpoint, own_code
 from blimpworks.models.converted import as_folder
 from blimpworks.models.ngram import is_binary, unpacked_bytes
 
@@ -213,6 +213,8 @@ class ModelFacts:
     """File that states a quantisation, and its method; empty without one."""
     start: str = ""
     """Description of the start of texts; empty if no tokenizer was loaded."""
+    code: str = ""
+    """Digest of the model's own code; empty without any."""
 
     @property
     def engine(self) -> str:
@@ -332,6 +334,7 @@ def _facts_of_checkpoint(folder: Path, start: FirstToken | None) -> ModelFacts:
         file_gb=checkpoint.gigabytes([model] if model.exists() else files),
         quantisation=quantisation,
         start=start_note,
+        code=described.files.get(own_code.FILE, ""),
     )
 
 
@@ -342,16 +345,17 @@ def described_facts(
     default: str | None = None,
     file_gb: float = 0.0,
     start: FirstToken | None = None,
+    trusted: Collection[str] = (),
 ) -> ModelFacts:
     """Return the facts of a model from its configuration and tokenizer in Hugging Face's layout.
 
     ``counts`` are the weights' numbers of each format, and ``file_gb`` is their size [GB]; their
     files need not be in ``folder``. Messages call the model ``where``. ``default`` is the
     architecture if the configuration names none, and ``start`` a first-token policy that replaces
-    the tokenizer's. Raises UserError as ``architecture_of``, ``refuse_named_code`` and
-    ``first_token_of`` do.
+    the tokenizer's. ``trusted`` are digests of own code that may run. Raises UserError as
+    ``architecture_of``, ``check_code`` and ``first_token_of`` do.
     """
-    checkpoint.refuse_named_code(sorted(folder.glob("*.json")), where)
+    code = own_code.check_code(folder, where, trusted)
     config = checkpoint.read_json(folder / "config.json", "a model's configuration")
     architecture = architecture_of(config, f"{where}: config.json", default)
     quantisation = checkpoint.quantisation_of(folder)
@@ -365,18 +369,23 @@ def described_facts(
         file_gb=file_gb,
         quantisation=quantisation,
         start=start_note,
+        code=code.digest if code else "",
     )
 
 
 def facts_of(
-    model: Path, architecture: str | None = None, start: FirstToken | None = None
+    model: Path,
+    architecture: str | None = None,
+    start: FirstToken | None = None,
+    trusted: Collection[str] = (),
 ) -> ModelFacts:
     """Return the facts of a local model: a directory, a GGUF file, an adapter or an n-gram file.
 
     ``architecture`` is used if the configuration names none; ``start`` replaces the tokenizer's
     first-token policy. A GGUF file is converted first, and an adapter is merged into its base.
-    Raises UserError for pickled weights, an incomplete model, one that needs its own code, and
-    anything that is no language model.
+    ``trusted`` are digests of own code that may run; a checkpoint's is checked by whoever uses it.
+    Raises UserError for pickled weights, an incomplete model, one with other code, and anything
+    that is no language model.
     """
     path = as_folder(model)
     if path.is_file():
@@ -389,10 +398,11 @@ def facts_of(
         return _facts_of_checkpoint(path, start)
     # The configuration is read first, since a directory without one is no model.
     config = checkpoint.read_json(path / "config.json", "a model's configuration")
-    checkpoint.refuse_own_code(path)
+    if own_code.check_code(path, str(path), trusted) is None:
+        checkpoint.refuse_own_code(path)
     architecture_of(config, f"{path / 'config.json'}", architecture)
     files = checkpoint.weight_files(path)
     counts = checkpoint.count_numbers(files)
     return described_facts(
-        path, counts, str(path), architecture, checkpoint.gigabytes(files), start
+        path, counts, str(path), architecture, checkpoint.gigabytes(files), start, trusted
     )

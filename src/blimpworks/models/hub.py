@@ -5,7 +5,7 @@ import logging
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -219,6 +219,13 @@ def _download(
     return Path(folder)
 
 
+def code_folder(hf_id: str, revision: str) -> Path:
+    """Download a model's configuration and Python files into the cache; return their folder."""
+    patterns = ["config.json", "*.py"]
+    download = partial(snapshot_download, hf_id, revision=revision, allow_patterns=patterns)
+    return Path(with_retries(download))
+
+
 def snapshot_of(model: HubAddress, commit: str) -> Path:
     """Download a commit into the cache and return its folder, which is named after it.
 
@@ -312,20 +319,21 @@ def hub_facts(
     shared: Path | None = None,
     architecture: str | None = None,
     start: FirstToken | None = None,
+    trusted: Collection[str] = (),
 ) -> tuple[ModelFacts, str, bool]:
     """Return the facts of a hub model at a revision, its commit, and whether it is gated.
 
     Only small files and the heads of weights are downloaded. Offline the facts come from a complete
-    copy in the cache, or in the ``shared`` cache. ``architecture`` and ``start`` are as in
-    ``facts_of``.
+    copy in the cache, or in the ``shared`` cache. ``architecture``, ``start`` and ``trusted`` are
+    as in ``facts_of``.
 
     Raises UserError for a model that is missing, gated, incomplete, an adapter or no language
-    model. The same for one without safetensors or with its own code, for a hub that cannot be
-    reached, and for an incomplete copy offline.
+    model. The same for one without safetensors or with other code of its own, for a hub that cannot
+    be reached, and for an incomplete copy offline.
     """
     model = HubAddress(hf_id, revision)
     if offline_variable() is not None:
-        return _cached_facts(model, shared, architecture, start)
+        return _cached_facts(model, shared, architecture, start, trusted)
     with explained_errors(model.hf_id, model.revision):
         ask = partial(HfApi().model_info, model.repository, revision=revision, files_metadata=True)
         info = with_retries(ask)
@@ -339,6 +347,8 @@ def hub_facts(
         patterns = {"allow_patterns": small, "ignore_patterns": [*LEFT_OUT, WEIGHTS]}
         download = partial(snapshot_download, hf_id, revision=commit, **patterns)
         folder = Path(with_retries(download))
+        if trusted:
+            code_folder(hf_id, commit)
     paths = checkpoint.model_files((folder / name for name in files if "/" not in name), hf_id)
     weights = [path.name for path in paths if checkpoint.is_weights(path)]
     size = sum(files[name] for name in weights)
@@ -347,12 +357,16 @@ def hub_facts(
         or _count_by_heads(hf_id, commit, weights)
         or _estimate_counts(size, folder)
     )
-    facts = described_facts(folder, counts, hf_id, architecture, size / 1e9, start)
+    facts = described_facts(folder, counts, hf_id, architecture, size / 1e9, start, trusted)
     return facts, commit, bool(info.gated)
 
 
 def _cached_facts(
-    model: HubAddress, shared: Path | None, architecture: str | None, start: FirstToken | None
+    model: HubAddress,
+    shared: Path | None,
+    architecture: str | None,
+    start: FirstToken | None,
+    trusted: Collection[str],
 ) -> tuple[ModelFacts, str, bool]:
     with explained_errors(model.hf_id, model.revision):
         folder = shared_snapshot(model, shared, model.revision) if shared else None
@@ -363,7 +377,7 @@ def _cached_facts(
     weights = [path for path in complete_files(folder, model) if checkpoint.is_weights(path)]
     size = checkpoint.gigabytes(weights)
     facts = described_facts(
-        folder, checkpoint.count_numbers(weights), model.hf_id, architecture, size, start
+        folder, checkpoint.count_numbers(weights), model.hf_id, architecture, size, start, trusted
     )
     return facts, folder.name, False
 

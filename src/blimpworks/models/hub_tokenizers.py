@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tokenizers import Tokenizer
-from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import (
+    CONFIG_MAPPING,
+    AutoTokenizer,
+    PreTrainedConfig,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+)
 
 from blimpworks.errors import UserError
 
@@ -83,6 +89,19 @@ def _frame(tokenizer: Tokenizer) -> list[int]:
     return tokenizer.encode("a 1").ids
 
 
+def _load(folder: Path) -> Any:
+    """Load a tokenizer by its class, or that of the model's type."""
+    config, path = None, folder / "config.json"
+    if path.exists():
+        name = json.loads(path.read_text(encoding="utf-8")).get("model_type")
+        if name and name not in CONFIG_MAPPING:
+            # What transformers would read itself, with a warning that the type differs.
+            config = PreTrainedConfig.from_json_file(path)
+    return AutoTokenizer.from_pretrained(
+        folder, config=config, local_files_only=True, trust_remote_code=False
+    )
+
+
 def load_tokenizer(folder: Path) -> LoadedTokenizer:
     """Load the tokenizer beside a model.
 
@@ -93,7 +112,7 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
     """
     path = folder / FILE
     if not path.exists():
-        slow = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        slow = _load(folder)
         return LoadedTokenizer(slow, _checked_by_sentencepiece(slow, folder))
     try:
         original = Tokenizer.from_file(str(path))
@@ -103,9 +122,7 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
     original.no_padding()
     tokenizer: Any = None
     try:
-        tokenizer = AutoTokenizer.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False
-        )
+        tokenizer = _load(folder)
         lost = differing_components(tokenizer.backend_tokenizer, original)
         if not lost and _frame(tokenizer.backend_tokenizer) != _frame(original):
             # These settings are meant to override the file's post-processor, so it is not lost.

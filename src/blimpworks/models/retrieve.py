@@ -25,13 +25,13 @@ from blimpworks.models.checkpoint import (
     clear,
     model_files,
     read_checkpoint,
-    refuse_named_code,
     seal,
 )
 from blimpworks.models.converted import as_folder, origin_of, packaged_model
 from blimpworks.models.facts import facts_of
 from blimpworks.models.hub import (
     HubAddress,
+    code_folder,
     commit_of,
     complete_files,
     explained_errors,
@@ -40,6 +40,7 @@ from blimpworks.models.hub import (
     tip_of,
 )
 from blimpworks.models.ngram import is_compressed, opened, read_vocabulary
+from blimpworks.models.own_code import check_code
 from blimpworks.retrieval.sources import disk_errors, git_blob_of
 
 log = logging.getLogger(__name__)
@@ -54,6 +55,8 @@ class HubModel(HubAddress):
     architecture: str
     dtype: str
     first_token: FirstToken
+    trusted: Collection[str] = ()
+    """Digests of own code that may run."""
 
 
 def retrieve_model(
@@ -66,9 +69,9 @@ def retrieve_model(
     Files are linked from a cache: from ``shared`` if it has all of them. Offline, only caches are
     read.
 
-    Raises UserError for a model that is missing, gated, damaged, without safetensors or with its
-    own code. The same for a revision that moved, a hub that cannot be reached, and a directory with
-    other files.
+    Raises UserError for a model that is missing, gated, damaged, without safetensors or with code
+    of its own that is not trusted. The same for a revision that moved, a hub
+    that cannot be reached, and a directory with other files.
     """
     if not is_on_hub(model.hf_id):
         with disk_errors(checkpoint):
@@ -80,6 +83,7 @@ def retrieve_model(
         commit = commit_of(model.hf_id, model.revision, tables, model.name)
         cached = shared_snapshot(model, shared, commit) if shared else None
         snapshot = cached or snapshot_of(model, commit)
+        code_at = code_folder(model.hf_id, commit) if model.trusted and not cached else snapshot
     files = complete_files(snapshot, model)
     for path in files:
         # The cache names large files after the SHA-256 that the hub announces, and small ones after
@@ -95,7 +99,7 @@ def retrieve_model(
                 f"{model.hf_id}: {path.name} in the cache is damaged: its {name} is not "
                 f"{blob.name}; delete {blob} and run again."
             )
-    refuse_named_code(files, model.hf_id)
+    code = None if model.file else check_code(code_at, model.hf_id, model.trusted, files)
     lock(model.hf_id, model.revision, snapshot.name, tables, model.name)
     with disk_errors(checkpoint):
         if model.file:
@@ -103,12 +107,15 @@ def retrieve_model(
         clear(checkpoint.parent)
         for path in files:
             place_file(path, checkpoint.parent / path.name, linked=cached is not None)
+        if code:
+            code.place(checkpoint.parent)
         source = Retrieved(hf_id=model.hf_id, revision=snapshot.name)
         return seal(checkpoint, _describe(model, source))
 
 
 def _take(model: HubModel, path: Path, checkpoint: Path, origin: str = "") -> Checkpoint:
-    return take_local(path, _describe(model, Copied(directory=path.name)), checkpoint, origin)
+    described = _describe(model, Copied(directory=path.name))
+    return take_local(path, described, checkpoint, origin, model.trusted)
 
 
 def _describe(model: HubModel, source: Retrieved | Copied) -> Checkpoint:
@@ -150,19 +157,25 @@ def _take_ngram(path: Path, directory: Path) -> None:
 
 
 def take_local(
-    address: Path, described: Checkpoint, checkpoint: Path, origin: str = ""
+    address: Path,
+    described: Checkpoint,
+    checkpoint: Path,
+    origin: str = "",
+    trusted: Collection[str] = (),
 ) -> Checkpoint:
     """Put the files of a local model beside ``checkpoint``, and seal them there.
 
     ``address`` is a directory, GGUF file, adapter or n-gram file, which is not changed.
     ``described`` says how the model is run. Its source is replaced by the address's name and a
     digest of the files, or by the file that the model was converted from, under the address
-    ``origin``. A monolingual model may run on any language (``multi``), with a warning. Raises
-    UserError if ``address`` is no such model, or a model of another language.
+    ``origin``. ``trusted`` are digests of own code that may run. A monolingual model may run on any
+    language (``multi``), with a warning. Raises UserError if ``address`` is no such model, has
+    other code of its own, or is a model of another language.
     """
     path, scope = address.expanduser(), described.scope
     folder = as_folder(path)
-    facts = facts_of(folder, described.architecture)
+    facts = facts_of(folder, described.architecture, trusted=trusted)
+    code = check_code(folder, str(folder), trusted)
     if scope == "multi" and facts.scope != "multi":
         log.warning(
             "%s: %s was trained for %s, and is run on any language.",
@@ -184,6 +197,8 @@ def take_local(
             files = model_files((file for file in folder.iterdir() if file.is_file()), str(folder))
         for file in files:
             place_file(file, checkpoint.parent / file.name)
+        if code:
+            code.place(checkpoint.parent)
     if converted := origin_of(folder, origin or path.name):
         return seal(checkpoint, described.model_copy(update={"source": converted}))
     sealed = seal(checkpoint, described)

@@ -3,7 +3,7 @@
 import importlib
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from blimpworks.campaign.engines import Choice, choose_engine
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
+from blimpworks.models import own_code
 from blimpworks.models.checkpoint import (
     Checkpoint,
     quantisation_of,
@@ -128,11 +129,17 @@ def encode_words(
     )
 
 
-def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], options: Any) -> Any:
+def build_engine(
+    checkpoint: Path,
+    choose: Callable[[Checkpoint], Choice],
+    options: Any,
+    trusted: Collection[str] = (),
+) -> Any:
     """Build the engine that ``choose`` selects for a checkpoint, with ``options``.
 
-    Settings that cannot be met are logged. Raises UserError if the checkpoint is missing, altered,
-    not for this engine, an adapter, quantised, or has Python code.
+    Settings that cannot be met are logged. ``trusted`` are digests of own code that may run. Raises
+    UserError if the checkpoint is missing, altered, not for this engine, an adapter, quantised, or
+    has other code.
     """
     described = read_checkpoint(checkpoint)
     refuse_own_code(checkpoint.parent)
@@ -143,6 +150,13 @@ def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], optio
         raise UserError(f"{checkpoint}: {error}") from error
     if not choice.quantised:
         refuse_quantised(quantisation_of(checkpoint.parent), str(checkpoint.parent))
+    if own_code.FILE in described.files:
+        if not choice.own_code:
+            raise UserError(
+                f"{checkpoint.parent} has code of its own, which this engine does not run; choose "
+                "the engine transformers."
+            )
+        own_code.admit_code(checkpoint.parent, trusted)
     for reason in choice.unmet:
         log.info("%s: %s", described.name, reason)
     module, _, class_name = choice.address.partition(":")
@@ -151,10 +165,15 @@ def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], optio
         return build(checkpoint, described.model_copy(update=choice.settings), options)
 
 
-def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
-    """Load the engine ``name`` for a checkpoint.json. Raises UserError as ``build_engine``."""
+def load_engine(
+    checkpoint: Path, name: str, options: ScoringOptions, trusted: Collection[str] = ()
+) -> Engine:
+    """Load the engine ``name`` for a checkpoint.json, as ``build_engine`` does."""
     engine: Engine = build_engine(
-        checkpoint, lambda model: choose_engine(name, model.architecture, model, options), options
+        checkpoint,
+        lambda model: choose_engine(name, model.architecture, model, options),
+        options,
+        trusted,
     )
     return engine
 

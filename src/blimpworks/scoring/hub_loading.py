@@ -12,15 +12,17 @@ import psutil
 import torch
 import transformers
 from safetensors import safe_open
+from safetensors.torch import load_file
 from transformers import AutoConfig, PreTrainedModel
 from transformers.conversion_mapping import get_model_conversion_mapping
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
 from blimpworks.errors import UserError
 from blimpworks.items import APART
-from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.checkpoint import Checkpoint, weight_files
 from blimpworks.models.facts import start_ids
 from blimpworks.models.hub_tokenizers import load_tokenizer
+from blimpworks.models.own_code import is_own, own_class
 from blimpworks.scoring.engine import Encoded, Ids, loading
 
 CLASSES = {
@@ -38,7 +40,8 @@ PREFIXES = ("_orig_mod.", "module.", "_fsdp_wrapped_module.", "model.", "base_mo
 def read_settings(directory: Path) -> Any:
     """Read a model's configuration. Raises UserError if transformers cannot read it."""
     with loading(directory):
-        return AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+        config = own_class(directory, "AutoConfig") or AutoConfig
+        return config.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
 
 
 def positions(settings: Any) -> int | None:
@@ -48,8 +51,10 @@ def positions(settings: Any) -> int | None:
 
 
 def auto_class(settings: Any, architecture: str, directory: Path) -> Any:
-    """Find the class of transformers that loads a model. Raises UserError without one."""
+    """Find the class of transformers or of its own that loads a model; UserError without one."""
     for name in CLASSES[architecture]:
+        if model_class := own_class(directory, name):
+            return model_class
         model_class = getattr(transformers, name, None)  # not every version has all
         if model_class is not None and type(settings) in model_class._model_mapping:
             return model_class
@@ -73,14 +78,18 @@ def load_model(
     """
     settings = read_settings(directory)
     with loading(directory):
-        model, info = auto_class(settings, architecture, directory).from_pretrained(
-            directory,
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
-            output_loading_info=True,
-            dtype=dtype,
-        )
+        model_class = auto_class(settings, architecture, directory)
+        if is_own(model_class):
+            model, info = _filled(model_class, settings, directory, dtype)
+        else:
+            model, info = model_class.from_pretrained(
+                directory,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                output_loading_info=True,
+                dtype=dtype,
+            )
     unused = sorted(info["unexpected_keys"])
     missing = sorted(
         {*info["missing_keys"], *(mismatched[0] for mismatched in info["mismatched_keys"])}
@@ -93,6 +102,30 @@ def load_model(
         more = f" and {len(unused) - 2} more" if len(unused) > 2 else ""
         weights_note += f"; not used: {', '.join(unused[:2])}{more}"
     return model.eval(), weights_note
+
+
+def _filled(
+    model_class: Any, settings: Any, directory: Path, dtype: torch.dtype
+) -> tuple[Any, dict[str, list[Any]]]:
+    """Construct a model of own code, fill in its weights, and return it with ``loading_info``.
+
+    ``from_pretrained`` constructs it without memory. Tables that constructors compute and files
+    lack would then have random content, unless the code was written for transformers 5.
+    """
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        model = model_class(settings)
+    finally:
+        torch.set_default_dtype(before)
+    weights = {name: w for path in weight_files(directory) for name, w in load_file(path).items()}
+    missing, unexpected = model.load_state_dict(weights, strict=False)
+    tensors = model.state_dict(keep_vars=True)
+    # Of a tensor with several names, files have one.
+    present = {id(tensors[name]) for name in weights.keys() & tensors.keys()}
+    missing = [name for name in missing if id(tensors[name]) not in present]
+    found = {"missing_keys": missing, "unexpected_keys": unexpected}
+    return model, found | {"mismatched_keys": [], "error_msgs": []}
 
 
 def check_names(directory: Path) -> str:

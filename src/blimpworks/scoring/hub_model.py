@@ -90,7 +90,7 @@ class Loaded(NamedTuple):
 
 
 class HubEngine(Engine):
-    """Engine with the files, device, self-test and key of a model; runs no code beside it."""
+    """Engine with the files, device, self-test and key of a model."""
 
     architecture: ClassVar[str]
     encodes_apart = True

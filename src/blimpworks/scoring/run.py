@@ -109,18 +109,20 @@ def score_items(
     options: ScoringOptions,
     *,
     regions: Sequence[Path] = (),
+    trusted: Collection[str] = (),
     watch: Watch = UNWATCHED,
 ) -> Manifest:
     """Score every good and bad sentence of ``items`` with ``engine`` and a checkpoint.
 
     Of the tables ``regions`` only critical regions are scored, if that is less work for the engine.
+    ``trusted`` are digests of the model's own code that may run.
     Scores are written into shards below ``store``; sentences there are not scored again.
     ``manifest`` is written last. A run that was killed, or that ``watch`` ended by an exception,
     can be continued, with the same bytes in the end.
 
     Raises UserError if items or checkpoint are missing or malformed.
     """
-    with closing(load_engine(checkpoint, engine, options)) as opened:
+    with closing(load_engine(checkpoint, engine, options, trusted)) as opened:
         sentences: dict[str, set[Request]] = {}
         for path in items:
             sentences.setdefault(path.stem, set()).update(requests_of([path]))

@@ -159,6 +159,12 @@ class Campaign(Strict):
     """Models of the catalogue, all models of the papers, or none to build only the data."""
     own_models: dict[str, OwnModel] = Field(default={})
     """Models of this machine by name, which run besides ``models``."""
+    run_model_code: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = Field(default={})
+    """Digests of models' own code that may run, by model: {NAME: DIGEST}.
+
+    The code can do whatever the user can (docs/security.md); `blimpworks evaluate MODEL
+    --run-model-code show` lists it.
+    """
     omitted: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
     """Exhibits that are not made, by Snakemake's targets (docs/exhibits.md): PAPER_EXHIBIT of the
     campaign's numbers, PAPER_EXHIBIT_published of printed ones."""
