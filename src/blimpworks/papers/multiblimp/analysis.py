@@ -1,7 +1,8 @@
 """Count the web's text of each language, and fit what explains models' accuracy and margins.
 
-Source: MultiBLiMP 1.0, sections 6.3 and 7.1 (frequency), 7.2 (size) and 7.4 (margins), Figures 1
-and 7.
+Reads GlotCC's counts, accuracies, and scores of pairs. Writes tables of frequencies, of
+regressions (a row for each term), and of residuals. Source: MultiBLiMP 1.0, sections 6.3 and 7.1
+(frequency), 7.2 (size) and 7.4 (margins), Figures 1 and 7.
 """
 
 import csv
@@ -346,7 +347,8 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
         if without == len(rows):
             rows = rows.drop(columns=LOG_FREQUENCY)
     complete = rows.dropna()
-    type_counts = complete[AGREEMENT_TYPE].value_counts()
+    types = complete[AGREEMENT_TYPE]
+    type_counts = types.value_counts()
     if type_counts.empty:
         return [*remarks, _remark(FEW, statistics.INTERCEPT, 0)]
     reference = REFERENCE if REFERENCE in type_counts else str(type_counts.index[0])
@@ -354,17 +356,13 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
     numbers = statistics.varying(factors)
     n = len(complete)
     remarks += [_remark(UNVARYING, str(name), n) for name in factors if name not in numbers]
-    indicators = pd.get_dummies(
-        complete[AGREEMENT_TYPE], prefix=AGREEMENT_TYPE, prefix_sep=" ", dtype=float
-    )
+    indicators = pd.get_dummies(types, prefix=AGREEMENT_TYPE, prefix_sep=" ", dtype=float)
     compared = f"{AGREEMENT_TYPE} {reference}"
     predictors = indicators.drop(columns=compared).join(numbers.apply(statistics.standardise))
     estimates = statistics.ordinary_least_squares(complete["margin"], predictors)
     if not estimates:
-        return [
-            *remarks,
-            _remark(COLLINEAR if statistics.enough(predictors) else FEW, statistics.INTERCEPT, n),
-        ]
+        reason = COLLINEAR if statistics.enough(predictors) else FEW
+        return [*remarks, _remark(reason, statistics.INTERCEPT, n)]
     remarks.append(_remark(COMPARED, compared, int(type_counts[reference])))
     return [{"analysis": MARGIN, **row} for row in estimates] + remarks
 

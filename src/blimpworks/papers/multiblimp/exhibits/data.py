@@ -1,7 +1,9 @@
 """Make the tables of MultiBLiMP's data: Tables 1, 2 and 4, the funnel, and the regeneration.
 
-Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4.2, Tables 1, 2 and 4, and Table 5
-(column n). The paper has no funnel and no regeneration.
+Each function takes the campaign's tables, or the printed numbers for a ``published`` form, and
+returns an exhibit. The funnel counts the candidates lost in each stage of generation; the
+regeneration compares the numbers of items with the release. Neither is in the paper. Source:
+Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4.2, Tables 1, 2, 4 and 5 (column n).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -168,10 +170,10 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         for key, (feature, _) in SECTION_ROWS.items():
             if key in present:
                 of_phenomenon, where = pairs[pairs["phenomenon"] == key], {"phenomenon": key}
-                cell_key = (names[key], key)
-                cells += _sizes(of_phenomenon, cell_key, HEADINGS[feature], LANGUAGE_COUNT, where)
+                values = HEADINGS[feature]
+                cells += _sizes(of_phenomenon, names[key], key, values, LANGUAGE_COUNT, where)
         for total, formula in zip(totals, (LANGUAGE_COUNT, KINDS), strict=True):
-            cells += _sizes(pairs, (total, total), (), formula, {})
+            cells += _sizes(pairs, total, total, (), formula, {})
         caption = f"Number of the campaign's {len(labels.languages)} languages"
     sections = []
     for heading, values in HEADINGS.items():
@@ -196,17 +198,17 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 def _sizes(
     pairs: pd.DataFrame,
-    row_and_key: tuple[str, str],
+    row: str,
+    key: str,
     values: Sequence[str],
     formula: Formula,
     where: Mapping[str, object],
 ) -> Iterator[Cell]:
     """Yield a row's numbers of languages by value and order, then by order.
 
-    Each number is followed by that of languages with certain agreement. ``row_and_key``: the name
-    of the row, and the key of the printed row.
+    Each number is followed by that of languages with certain agreement. ``key`` is that of the
+    printed row.
     """
-    row, key = row_and_key
     for value, order in product((*values, "Total"), COUNTED_ORDERS):
         if order == "BOTH" and value != "Total":
             continue

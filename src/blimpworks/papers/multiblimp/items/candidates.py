@@ -1,5 +1,8 @@
 """Find the subjects and verbs of a treebank that could agree (MultiBLiMP 1.0, section 4.1).
 
+Reads a language's tokens. Writes the candidates, a row for each subject with the word that agrees
+with it, and counts of the subjects that were left out by reason.
+
 Columns are numpy arrays with a row for each word. A word's row is its sentence's first row plus its
 CoNLL-U id minus one.
 """
@@ -118,15 +121,15 @@ def _table(
     # As published, the word before the later of the two is no attractor.
     to_the_end = corrected(options, "attractor_window")
     starts, ends = np.minimum(subjects, replaced), np.maximum(subjects, replaced)
+    ends = ends if to_the_end else ends - 1
     verbal = np.isin(nodes.upos, [*VERB_CLASSES]) & check_each(nodes.feats, lambda f: f is not None)
     attracting = verbal | check_each(
         nodes.feats, lambda feats: any(name in parse_feats(feats) for name in AGREEMENT_FEATURES)
     )
-    chosen = [
-        [row for row in range(start + 1, end if to_the_end else end - 1) if attracting[row]]
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-    ]
-    word, feats = nodes.word.tolist(), nodes.feats
+    # Rows of the words between subject and verb that could attract agreement.
+    between = []
+    for start, end in zip(starts, ends, strict=True):
+        between.append(np.arange(start + 1, end)[attracting[start + 1 : end]])
     return pa.table(
         {
             "construction": [construction] * len(subjects),
@@ -148,8 +151,8 @@ def _table(
             "upos": nodes.upos[inflected],
             "feats": np.where(without_feats, nodes.feats[verbs], nodes.feats[inflected]),
             "feats_of": nodes.word[np.where(without_feats, verbs, inflected)],
-            "between": [[word[row] for row in rows] for rows in chosen],
-            "between_feats": [[feats[row] for row in rows] for rows in chosen],
+            "between": [nodes.word[rows] for rows in between],
+            "between_feats": [nodes.feats[rows] for rows in between],
         },
         schema=CANDIDATES.arrow(),
     )

@@ -1,5 +1,8 @@
 """Look words up in a lexicon, and judge which of their other forms make a minimal pair.
 
+``Inflector`` takes the lexicons of verbs and of subjects, and a word with its features. It returns
+the word's forms with another value of the agreement feature, each with the reason against it.
+
 Source: MultiBLiMP 1.0, section 4.3. The rules of matching, the checks and their order follow the
 authors' code.
 """
@@ -108,8 +111,9 @@ def load_lexicon(
     columns = {
         name: _inflecting_column(counts, readings, of) for name, of in words.COLUMNS_OF.items()
     }
-    defaults = {name: value for name, value in words.ASSUMED.items() if name in stated}
-    filled = {b: [{**defaults, **r} for r in of_bundle] for b, of_bundle in readings.items()}
+    for reading in (reading for of_bundle in readings.values() for reading in of_bundle):
+        for name in stated & words.ASSUMED.keys():
+            reading.setdefault(name, words.ASSUMED[name])
     frequency, forms = rows["frequency"], rows["form"]
     rarity = pa.array([False] * len(rows))
     if frequency.null_count < len(rows):
@@ -122,8 +126,9 @@ def load_lexicon(
     by_word: dict[str, list[LexiconRow]] = defaultdict(list)
     cells = (selected[name].to_pylist() for name in ("lemma", "form", "features", "rare"))
     for lemma, form, bundle, rare in zip(*cells, strict=True):
-        of_bundle = [LexiconRow(lemma, form, reading, bundle, rare) for reading in filled[bundle]]
-        by_word[lemma if by == "lemma" else form] += of_bundle
+        for reading in readings[bundle]:
+            row = LexiconRow(lemma, form, reading, bundle, rare)
+            by_word[getattr(row, by)].append(row)
     return Lexicon(columns, stated, by_word)
 
 
