@@ -52,6 +52,7 @@ HUMANS = {"accepted": VALIDATED, "total_mean": 1, "count": float("inf")}
 
 
 def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataFrame:
+    """Read a CSV file; rows must differ in ``keys``, and ``numbers`` have their largest value."""
     columns = (*keys, *numbers)
     with reading(path, f"BLiMP's released results ({', '.join(columns)})", "Retrieve them again."):
         frame = pd.DataFrame([row for _, row in table_rows(path, columns)])
@@ -91,6 +92,7 @@ def _row(model: str, paradigm: str, method: str, accuracy: float, n: int) -> dic
 
 
 def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
+    """Yield rows of accuracies from the JSON lines of the run of 2021, without its means."""
     seen: set[object] = set()
     with reading(path, "BLiMP's results of 2021", "Retrieve them again."):
         lines = text_of(path).splitlines() or [""]
@@ -167,6 +169,7 @@ CHOICE = ("Input.item_{}_condition", "Input.field_{}_1", "Input.field_{}_2", "An
 
 
 def _rating(row: Mapping[str, str], slot: int, where: str) -> dict[str, object]:
+    """Return the rating of one of an assignment's five choices; ``where`` is for messages."""
     condition, first, second, choice = (row[name.format(slot)] for name in CHOICE)
     uid, separator, right = condition.rpartition("ans")
     if not separator or right not in OPTIONS or uid not in {**PHENOMENON_OF, **OTHERS}:

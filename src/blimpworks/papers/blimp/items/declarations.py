@@ -9,7 +9,7 @@ than one word.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
 
 from pydantic import Field
 
@@ -35,17 +35,26 @@ NOMINAL = ("noun", "phrase")
 PRONOMINAL = (*NOMINAL, "pronoun")
 
 
+class DrawReference(NamedTuple):
+    """The name of another draw under a key, and the categories that it may have."""
+
+    key: str
+    name: str
+    categories: Sequence[str]
+
+
 class Draw(Strict):
     """Base of all draws."""
 
-    def names(self) -> Iterator[tuple[str, str, Sequence[str]]]:
-        """Yield references to other draws: key, name, and the categories that are allowed."""
+    def names(self) -> Iterator[DrawReference]:
+        """Yield the references to other draws."""
         for key, field in type(self).model_fields.items():
             if not isinstance(field.json_schema_extra, dict):
                 continue
             value = getattr(self, key)
             for name in (value,) if isinstance(value, str) else value or ():
-                yield field.alias or key, name, cast(list[str], field.json_schema_extra["names"])
+                categories = cast(list[str], field.json_schema_extra["names"])
+                yield DrawReference(field.alias or key, name, categories)
 
 
 def _names(*categories: str, default: Any = ()) -> Any:

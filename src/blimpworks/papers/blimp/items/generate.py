@@ -1,4 +1,8 @@
-"""Read declarations of paradigms, check them against a lexicon, and generate pairs from them."""
+"""Read declarations of paradigms, check them against a lexicon, and generate pairs from them.
+
+A declaration is a YAML file: named draws of words, and two sentences with ``{name}`` in their
+place. Generated pairs are written in the JSON lines in which BLiMP was released.
+"""
 
 import random
 import re
@@ -7,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -134,13 +138,20 @@ def _parts(draw: AnyDraw) -> Collection[str]:
 # Beside a lexicon
 
 
+class Reference(NamedTuple):
+    """A word of the lexicon that a key of a draw names."""
+
+    key: str
+    word: str
+    allowed: Collection[str]
+    file: str
+    """File of the lexicon with the allowed words."""
+
+
 def _references(
     draw: AnyDraw, lexicon: Lexicon, vocabulary: Mapping[str, Collection[str]]
-) -> Iterator[tuple[str, str, Collection[str], str]]:
-    """Yield each word that a key of a draw names: key, word, allowed words, and their file.
-
-    ``vocabulary`` has the allowed words by file.
-    """
+) -> Iterator[Reference]:
+    """Yield the words that a draw names. ``vocabulary`` has the allowed words by file."""
     if isinstance(draw, draws.VerbDraw | draws.AdjectiveDraw):
         # Words that a draw is limited to must have its frame.
         if isinstance(draw, draws.VerbDraw):
@@ -150,15 +161,15 @@ def _references(
             fitting = {a.adjective for a in lexicon.adjectives if a.frame == draw.frame}
             file = f"adjectives.tsv ({f'frame {draw.frame}' if draw.frame else 'no frame'})"
         for word in draw.words:
-            yield "words", word, fitting, file
+            yield Reference("words", word, fitting, file)
     for draw_class, key, file in LEXICON_KEYS:
         if isinstance(draw, draw_class):
             value = getattr(draw, key)
             if isinstance(value, str) and file == "determiners.tsv":
-                yield key, value, vocabulary[SETS], SETS
+                yield Reference(key, value, vocabulary[SETS], SETS)
             else:
                 for word in value.split() if isinstance(value, str) else value:
-                    yield key, word.removeprefix(EXCLUDED), vocabulary[file], file
+                    yield Reference(key, word.removeprefix(EXCLUDED), vocabulary[file], file)
 
 
 def _without_counterpart(draw: AnyDraw, scheme: Scheme, pools: Pools) -> list[str]:
@@ -286,6 +297,7 @@ class Generator:
         self.builders = [Builder(lexicon, scheme, self.source) for scheme in declaration.one_of]
 
     def _draw(self, number: int) -> Pair:
+        """Draw the pair with a number. Raises Redraw if the draw gives none."""
         builder, declaration = self.source.choice(self.builders), self.declaration
         scheme, drawn = builder.scheme, builder.draw()
         sounds, method = self.lexicon.sounds, declaration.method

@@ -1,4 +1,7 @@
-"""Read tables, name rows and columns, and make cells for Multi-LMentry's exhibits."""
+"""Read tables, name rows and columns, and make cells for Multi-LMentry's exhibits.
+
+Rows and columns have the paper's names where it has them, and else the names in the campaign.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -90,12 +93,12 @@ def language_tag(lang: str) -> str:
 
 def model_name(model: str, labels: Labels) -> str:
     """Return a model's name in the paper's tables, or in the campaign."""
-    return MODELS[model][0] if model in MODELS else labels.models[model]
+    return MODELS[model].name if model in MODELS else labels.models[model]
 
 
 def group_of(model: str) -> str:
     """Return the heading of a model."""
-    return MODELS[model][1] if model in MODELS else OTHER
+    return MODELS[model].heading if model in MODELS else OTHER
 
 
 def sections_of(

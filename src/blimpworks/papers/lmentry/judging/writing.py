@@ -1,5 +1,8 @@
 """Judge written answers: sentences with or without a word, or with it at an end; words by letter.
 
+A judge takes the answer patterns of a language pack; ``ask`` takes a prompt's arguments and returns
+the function that judges answers to it, by the authors' rules (published) or the task's (corrected).
+
 Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 9 to 12 and 27 to 30.
 """
 
@@ -99,6 +102,7 @@ class SentenceJudge:
         return Verdict(True, word not in answer, "made")
 
     def _corrected(self, word: str, answer: str) -> Verdict:
+        """Accept two or more words with the word, or without it, as the task asks."""
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict(False, True, "empty")
         sentence = answer
