@@ -1,4 +1,8 @@
-"""Find cells of exhibits by row and column, and the printed numbers that they are compared with."""
+"""Find cells of exhibits by row and column, and the printed numbers that they are compared with.
+
+The cells file of an exhibit is a table with a row for each number: its row and column, formula, and
+the filter that selects its rows. A comparison is a CSV file of printed numbers beside ours.
+"""
 
 import csv
 import difflib

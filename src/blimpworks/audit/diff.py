@@ -1,4 +1,8 @@
-"""Compare two results trees: differences of their jobs, and the numbers that changed."""
+"""Compare two results trees: differences of their jobs, and the numbers that changed.
+
+A results tree has a record beside each product. Each changed number is named with the possible
+causes: differences of code, parameters, inputs or software of the jobs that it comes from.
+"""
 
 import json
 import math

@@ -1,4 +1,7 @@
-"""Find the inputs of products, and the products of inputs, from the records of jobs."""
+"""Find the inputs of products, and the products of inputs, from the records of jobs.
+
+A record lies beside a product and says which job made it, from which inputs (path and SHA-256).
+"""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator

@@ -1,4 +1,7 @@
-"""Read the report's inputs: printed numbers, comparisons, names, and built exhibits."""
+"""Read the report's inputs: printed numbers, comparisons, names, and built exhibits.
+
+``read_inputs`` takes a campaign and the results trees, and returns all that the pages show.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
