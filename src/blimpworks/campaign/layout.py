@@ -11,25 +11,13 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from blimpworks.campaign import parts
+from blimpworks.campaign import parts, registry
 from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow, curves_of
 from blimpworks.campaign.engines import ParityVariants, comparison_of, find_engine, find_scorer
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ExhibitSpec, Generation
 from blimpworks.campaign.parts import Groups, Part, is_usable
-from blimpworks.campaign.registry import (
-    exhibits,
-    find_benchmark,
-    find_paper,
-    is_evaluated,
-    papers,
-    papers_of,
-    printed_folder,
-    refused,
-    table_kind,
-    tie_policy,
-)
 from blimpworks.campaign.settings.base import TiePolicy, Variant
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.campaign.table_files import read_rows
@@ -75,12 +63,12 @@ class Layout:
 
     def printed_tables(self, paper: str, pattern: str = "*.csv") -> list[str]:
         """Return the tables of a paper's printed numbers, or files in their folder by a pattern."""
-        folder = printed_folder(self.campaign.catalogue.published, paper)
+        folder = registry.printed_folder(self.campaign.catalogue.published, paper)
         return sorted(map(str, folder.glob(pattern)))
 
     def licences_of(self, paper: str) -> str:
         """Return the licences of a declared benchmark and its sources; "" for other papers."""
-        benchmark = find_paper(paper)
+        benchmark = registry.find_paper(paper)
         if not benchmark.needs_benchmark:
             return ""
         rows = benchmark.sources(self.campaign, self.catalogue)
@@ -171,11 +159,11 @@ class Layout:
     def judged_by(self, benchmark: str, model: str = "") -> list[str]:
         """Return the methods for a benchmark and model, or those of exhibits, with expressions."""
         architecture = self.catalogue.models[model].architecture if model else ""
-        return [*find_benchmark(benchmark).methods(self.campaign, architecture)]
+        return [*registry.find_benchmark(benchmark).methods(self.campaign, architecture)]
 
     def methods_of(self, benchmark: str, model: str = "") -> list[str]:
         methods = self.judged_by(benchmark, model)
-        if find_benchmark(benchmark).unit == "prompt":
+        if registry.find_benchmark(benchmark).unit == "prompt":
             return methods
         return [find_method(method).name for method in methods]
 
@@ -184,20 +172,20 @@ class Layout:
 
     def tie_of(self, benchmark: str, method: str) -> TiePolicy:
         """Return a method's policy for ties: the campaign's, or else the benchmark's."""
-        options = find_benchmark(benchmark).options(self.campaign)
-        policy: TiePolicy = options.ties or tie_policy(benchmark, options.variant, method)
+        options = registry.find_benchmark(benchmark).options(self.campaign)
+        policy: TiePolicy = options.ties or registry.tie_policy(benchmark, options.variant, method)
         return policy
 
     def unknown_of(self, benchmark: str, model: str) -> list[str]:
         """Return the treatment of pairs with unknown words, as an option of the command."""
-        options = find_benchmark(benchmark).options(self.campaign)
+        options = registry.find_benchmark(benchmark).options(self.campaign)
         policy = getattr(options, "unknown_words", "score")
         has_unknown_words = find_engine(self.engine_of(model)).whole_words
         return [f"--unknown={policy}"] if has_unknown_words and policy != "score" else []
 
     def one_more_options(self, benchmark: str) -> list[str]:
         """Return options that name the models with one item too many counted as correct."""
-        counts = find_benchmark(benchmark).counts_one_more
+        counts = registry.find_benchmark(benchmark).counts_one_more
         rows = self.catalogue.models
         return [
             f"--one-more={model}"
@@ -206,7 +194,7 @@ class Layout:
         ]
 
     def mcnemar_of(self, benchmark: str) -> Variant:
-        return find_benchmark(benchmark).mcnemar(self.campaign)
+        return registry.find_benchmark(benchmark).mcnemar(self.campaign)
 
     def compared_with(self, model: str) -> ParityVariants:
         options = self.campaign.parity
@@ -236,7 +224,7 @@ class Layout:
         Raises UserError where two of its benchmarks have different settings.
         """
         names = dict.fromkeys(name for name, _ in job.sets)
-        generations = [g for name in names if (g := find_benchmark(name).generation)]
+        generations = [g for name in names if (g := registry.find_benchmark(name).generation)]
         if len({str(g.options(self.campaign)) for g in generations}) > 1:
             raise UserError(
                 f"benchmarks {', '.join(names)} have other settings for how {job.model} "
@@ -282,12 +270,12 @@ class Layout:
     @cached_property
     def refused(self) -> dict[str, str]:
         """Reasons for exhibits that the campaign cannot build, by key."""
-        return refused(self.campaign, self.campaign.benchmarks)
+        return registry.refused(self.campaign, self.campaign.benchmarks)
 
     @cached_property
     def is_declared(self) -> bool:
         """Whether all benchmarks are declared as data, so that no paper is reproduced."""
-        active = papers_of(self.campaign)
+        active = registry.papers_of(self.campaign)
         return bool(active) and all(paper.needs_benchmark for paper in active)
 
     @property
@@ -296,12 +284,13 @@ class Layout:
 
         A campaign of declared benchmarks alone has those of its benchmarks.
         """
-        names = {paper.name for paper in papers_of(self.campaign)}
+        names = {paper.name for paper in registry.papers_of(self.campaign)}
         if not self.is_declared:
-            names |= {name for name, paper in papers().items() if not paper.needs_benchmark}
+            rows = registry.papers().items()
+            names |= {name for name, paper in rows if not paper.needs_benchmark}
         return [
             spec
-            for spec in exhibits().values()
+            for spec in registry.exhibits().values()
             if spec.published
             and spec.paper in names
             and spec.published_alias not in self.campaign.omitted
@@ -320,14 +309,14 @@ class Layout:
     def reported_papers(self) -> list[str]:
         """Papers with a page in the report, because they have exhibits, in the papers' order."""
         reported = {*self.published_papers, *(spec.paper for spec in self.exhibits)}
-        return [name for name in papers() if name in reported]
+        return [name for name in registry.papers() if name in reported]
 
     def published_of(self, paper: str) -> list[ExhibitSpec]:
         return [spec for spec in self.published if spec.paper == paper]
 
     def tables(self, paper: str, name: str, *, printed: bool = False) -> list[str]:
         """Return the tables of the kind ``name``, or those for exhibits of printed numbers."""
-        kind_of_table = table_kind(paper, name)
+        kind_of_table = registry.table_kind(paper, name)
         absent = not printed and kind_of_table.absent(self.campaign)
         return [] if absent else kind_of_table.of(self, paper, printed=printed)
 
@@ -356,7 +345,7 @@ class Layout:
 
         Raises UserError for an unknown fact.
         """
-        facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = find_paper(paper).facts
+        facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = registry.find_paper(paper).facts
         if name not in facts:
             raise UserError(
                 f"paper {paper!r}: an exhibit asks for the fact {name!r}; expected one of "
@@ -368,7 +357,7 @@ class Layout:
         """Return printed names and facts for an exhibit as JSON; models only if it has results."""
         named = self.catalogue.languages_of(spec.paper)
         labels: dict[str, Any] = {"languages": {k: row.name for k, row in named.items()}}
-        if is_evaluated(spec):
+        if registry.is_evaluated(spec):
             models = self.models_of(spec.paper)
             # Only learning curves show models trained on samples.
             sampled = {m for curve in curves_of(self.catalogue.seeds).values() for m in curve}
@@ -376,7 +365,7 @@ class Layout:
             labels["models"] = {name: self.catalogue.models[name].label for name in in_exhibit}
             labels["left_out"] = [name for name in models if name not in in_exhibit]
             labels["method"] = self.methods_of(spec.paper)[0]
-        origin = find_paper(spec.paper).caption(self.campaign, self.catalogue, spec.needs)
+        origin = registry.find_paper(spec.paper).caption(self.campaign, self.catalogue, spec.needs)
         if origin:
             labels["items"] = origin
         if spec.facts:
@@ -431,7 +420,7 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
         rows: list[Pinned] = []
         for table_name in (*(spec.published if printed else spec.needs), *spec.optional):
             if not layout.tables(spec.paper, table_name, printed=printed):
-                rows += table_kind(spec.paper, table_name).sources(campaign, catalogue)
+                rows += registry.table_kind(spec.paper, table_name).sources(campaign, catalogue)
         if not rows:
             continue
         copied = "" if all(row.url for row in rows) else " --config mirror=DIRECTORY_WITH_A_COPY"

@@ -25,7 +25,7 @@ MISSING = "·"
 
 
 class ShownCell(NamedTuple):
-    """A cell, by its index among the cells of a form, and the names under which a table shows it."""
+    """A cell, by its index in a form, and the names under which a table shows it."""
 
     cell: int
     row: str

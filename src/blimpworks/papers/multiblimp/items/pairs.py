@@ -17,16 +17,8 @@ import pyarrow.compute as pc
 
 from blimpworks.items import item_id
 from blimpworks.papers.multiblimp import tables
-from blimpworks.papers.multiblimp.items import inflection
+from blimpworks.papers.multiblimp.items import inflection, words
 from blimpworks.papers.multiblimp.items.inflection import SUBJECT_PARTS
-from blimpworks.papers.multiblimp.items.words import (
-    AGREEMENT_FEATURES,
-    PHENOMENA,
-    Phenomenon,
-    parse_feats,
-    read_tokens,
-    to_unimorph,
-)
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import LEXICON, SENTENCES, read_table, write_rows
 
@@ -94,7 +86,7 @@ UNDECIDED = "of these, possibly right in another mood"
 
 def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
     """Return a subject's features; with ``third``, nouns and most pronouns are third persons."""
-    features = parse_feats(row["subject_feats"])
+    features = words.parse_feats(row["subject_feats"])
     pronoun = features.get("PronType", "Prs")
     if third and (row["subject_upos"] == "NOUN" or pronoun not in ("Prs", "Rel")):
         person = verb.get("Person", "3")
@@ -122,7 +114,7 @@ class Candidate(NamedTuple):
 def _candidates(
     rows: Iterable[Row],
     lang: str,
-    phenomenon: Phenomenon,
+    phenomenon: words.Phenomenon,
     options: MultiblimpOptions,
     counts: Counter[str],
 ) -> Iterator[Candidate]:
@@ -135,12 +127,12 @@ def _candidates(
     third = corrected(options, "subject_person")
     completed: dict[tuple[int, int], dict[str, str]] = {}
     for row in rows:
-        verb = dict(parse_feats(row["feats"]))
+        verb = dict(words.parse_feats(row["feats"]))
         if lingers and verb:
             verb = completed.setdefault((row["sentence"], row["feats_of"]), verb)
         agrees = True
         for name, value in controller_of(row, verb, third).items():
-            if name in AGREEMENT_FEATURES:
+            if name in words.AGREEMENT_FEATURES:
                 # The verb takes over what it lacks.
                 agrees &= verb.setdefault(name, value) == value
         if not agrees:
@@ -149,18 +141,18 @@ def _candidates(
             counts[CONDITION] += 1
         else:
             features = (
-                completed.get((row["sentence"], word), parse_feats(feats))
+                completed.get((row["sentence"], word), words.parse_feats(feats))
                 for word, feats in zip(row["between"], row["between_feats"], strict=True)
             )
             values = (between.get(phenomenon.feature) for between in features)
-            attractors = [to_unimorph(value) for value in values if value is not None]
+            attractors = [words.to_unimorph(value) for value in values if value is not None]
             yield Candidate(row, verb, attractors)
 
 
 def pairs_of(
     rows: Iterable[Row],
     lang: str,
-    phenomenon: Phenomenon,
+    phenomenon: words.Phenomenon,
     inflector: inflection.Inflector,
     labels: Mapping[tuple[str, str, str], str],
     surfaces: Mapping[int, Surface],
@@ -278,7 +270,7 @@ def build_pairs(
     """Write all pairs of a language that pass the checks; return the funnel's counts."""
     edges = read_table(tables.CANDIDATES, candidates).to_pylist()
     numbers = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
-    token_rows = read_tokens(tokens, SURFACE_COLUMNS, special, options)
+    token_rows = words.read_tokens(tokens, SURFACE_COLUMNS, special, options)
     token_rows = token_rows.filter(pc.is_in(token_rows["sentence"], numbers))
     surfaces = load_surfaces(token_rows, sentences, corrected(options, "contractions"))
     entries = read_table(LEXICON, lexicon)
@@ -290,7 +282,7 @@ def build_pairs(
     for construction in ("sv", "sp"):  # subject and verb, subject and participle
         rows = [row for row in edges if row["construction"] == construction]
         resources = load_resources(rows, entries, construction, any_case)
-        for phenomenon in map(PHENOMENA.__getitem__, options.phenomena):
+        for phenomenon in map(words.PHENOMENA.__getitem__, options.phenomena):
             if phenomenon.construction != construction:
                 continue
             labels = {
