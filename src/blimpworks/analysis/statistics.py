@@ -1,4 +1,7 @@
-"""Test differences of models, fit linear regressions, and find denominators of percentages."""
+"""Test differences of models, fit linear regressions, and find denominators of percentages.
+
+``compare_models`` reads judgements and writes a table of tests; other functions compute numbers.
+"""
 
 import logging
 from collections.abc import Iterator, Sequence

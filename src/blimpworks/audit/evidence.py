@@ -1,4 +1,7 @@
-"""Find the rows and items behind a cell, with token log-probabilities and treebank sentences."""
+"""Find the rows and items behind a cell, with token log-probabilities and treebank sentences.
+
+A cell is a number of an exhibit; its ancestry (``lineage``) has the tables that it is made from.
+"""
 
 import csv
 import math

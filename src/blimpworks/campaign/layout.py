@@ -82,23 +82,26 @@ class Layout:
         return cache(partial(parts.languages_of, self.campaign, self.catalogue))
 
     @cached_property
-    def _models(self) -> Callable[[str], tuple[dict[str, tuple[str, ...]], list[str]]]:
-        """Function from a benchmark to all models' languages of it, and the models run on it."""
-
-        def covered(benchmark: str) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-            rows, languages = self.catalogue.models, self._languages(benchmark)
-            by_model = {n: parts.covered_by(self.groups, rows[n], languages) for n in rows}
-            run = (n for n in rows if benchmark in parts.benchmarks_of(self.campaign, rows[n]))
-            return by_model, [name for name in run if by_model[name]]
+    def _covered(self) -> Callable[[str, str], tuple[str, ...]]:
+        def covered(model: str, benchmark: str) -> tuple[str, ...]:
+            row, languages = self.catalogue.models[model], self._languages(benchmark)
+            return parts.covered_by(self.groups, row, languages)
 
         return cache(covered)
 
+    @cached_property
+    def _benchmarks_of(self) -> dict[str, tuple[str, ...]]:
+        rows = self.catalogue.models.items()
+        return {name: parts.benchmarks_of(self.campaign, row) for name, row in rows}
+
     def models_of(self, benchmark: str) -> list[str]:
-        return [*self._models(benchmark)[1]]
+        """Return the models that run on a benchmark, in the catalogue's order."""
+        able = [name for name, run in self._benchmarks_of.items() if benchmark in run]
+        return [name for name in able if self._covered(name, benchmark)]
 
     def covered_by(self, model: str, benchmark: str) -> list[str]:
         """Return a model's languages of a benchmark, in the catalogue's order."""
-        return [*self._models(benchmark)[0][model]]
+        return [*self._covered(model, benchmark)]
 
     def item_languages(self, benchmark: str) -> list[str]:
         return [*self._languages(benchmark)]

@@ -1,6 +1,7 @@
 """List a campaign's jobs of scoring and answering (parts), and the files that it retrieves.
 
-The workflow, plans and progress reports use these lists.
+A campaign is a run's settings; its catalogue has the rows of the languages and models that it
+names. The workflow, plans and progress reports use these lists.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

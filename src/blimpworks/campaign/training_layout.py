@@ -1,4 +1,7 @@
-"""Paths of texts, corpora and samples that a campaign's models are trained on, for the workflow."""
+"""Name the files of texts, corpora and samples that a campaign's models are trained on.
+
+The rules of the workflow ask for these paths.
+"""
 
 from __future__ import annotations
 

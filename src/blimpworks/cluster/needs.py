@@ -1,4 +1,7 @@
-"""Estimate what scoring jobs need: GPUs, cores and memory, sentences and tokens, speed and time."""
+"""Estimate what scoring jobs need: GPUs, cores and memory, sentences and tokens, speed and time.
+
+Estimates come from a model's row in the catalogue and from the site, a cluster's description.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

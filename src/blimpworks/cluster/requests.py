@@ -1,6 +1,7 @@
 """Request resources from SLURM for jobs that score or train, and estimate trainings.
 
-Requests have the names that Snakemake's executor uses.
+A request is a dictionary of resources (minutes, memory, GPUs) by the names that Snakemake's
+executor uses. It grows after attempts that ran out of something.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Find the software of a campaign's jobs: packages, programs and container images."""
+"""Find the software of a campaign's jobs, and say what is missing: packages, programs, images."""
 
 import hashlib
 import os

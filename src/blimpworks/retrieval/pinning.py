@@ -1,4 +1,7 @@
-"""Record missing checksums in catalogues, and copy pinned files of an archive into a mirror."""
+"""Record missing checksums in catalogues, and copy pinned files of an archive into a mirror.
+
+A file is pinned by a row with its address and SHA-256; a mirror is a directory with copies.
+"""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Schemas of MultiBLiMP's tables."""
+"""Name the columns and types of MultiBLiMP's tables; each is read from a file in ``schemas``."""
 
 from collections.abc import Mapping
 from pathlib import Path

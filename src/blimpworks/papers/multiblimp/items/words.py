@@ -37,14 +37,9 @@ UNDEFINED = "UNDEFINED"
 """Value of an agreement feature that a lexicon row leaves open: one form serves all values."""
 
 AGREEMENT_FEATURES = ("Number", "Person", "Gender")
-ASSUMED = {
-    "Degree": "BASE",
-    "Number": UNDEFINED,
-    "Gender": UNDEFINED,
-    "Person": UNDEFINED,
-    "Mood": "IND",
-    "Voice": "ACT",
-}
+ASSUMED = {"Degree": "BASE", "Mood": "IND", "Voice": "ACT"}
+ASSUMED |= dict.fromkeys(AGREEMENT_FEATURES, UNDEFINED)
+"""Values of features that a lexicon row does not state."""
 UD_TO_UNIMORPH = {
     "Sing": "SG",
     "Plur": "PL",

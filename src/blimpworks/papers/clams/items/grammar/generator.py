@@ -18,13 +18,6 @@ from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, read_cells, text_of
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.grammar import model
-from blimpworks.papers.clams.items.grammar.model import (
-    Grammar,
-    Location,
-    Preterminal,
-    Reference,
-    Template,
-)
 
 MinimalSet = tuple[str, ...]
 """A grammatical sentence, then its ungrammatical ones."""
@@ -35,7 +28,7 @@ MOST_LINES = 20_000_000
 """Most lines of a file of sets; released files have fewer than 100,000."""
 
 
-def generate(grammar: Grammar, variant: Variant) -> Iterator[MinimalSet]:
+def generate(grammar: model.Grammar, variant: Variant) -> Iterator[MinimalSet]:
     """Generate all minimal sets of a checked grammar, template by template (paper, section 3).
 
     With ``published`` only the last of several varied slots decides whether a sentence is
@@ -47,7 +40,7 @@ def generate(grammar: Grammar, variant: Variant) -> Iterator[MinimalSet]:
 
 
 def generate_template(
-    grammar: Grammar, template: Template, variant: Variant
+    grammar: model.Grammar, template: model.Template, variant: Variant
 ) -> Iterator[MinimalSet]:
     """Generate the minimal sets of one template."""
     segments = grammar.segments(template, variant)
@@ -66,7 +59,7 @@ def generate_template(
 
 
 def _columns(
-    grammar: Grammar, segment: str | Reference, variant: Variant, space: str
+    grammar: model.Grammar, segment: str | model.Reference, variant: Variant, space: str
 ) -> list[Column]:
     """Return the alternatives of a slot, each followed by those that replace it."""
     if isinstance(segment, str):
@@ -104,12 +97,14 @@ def _widened(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
             )
 
 
-def count_template(grammar: Grammar, template: Template, variant: Variant) -> tuple[int, int]:
+def count_template(
+    grammar: model.Grammar, template: model.Template, variant: Variant
+) -> tuple[int, int]:
     """Count a template's minimal sets, and their lines, without generating them."""
     segments = grammar.segments(template, variant)
     if not segments:
         return 0, 0
-    references = (segment for segment in segments if isinstance(segment, Reference))
+    references = (segment for segment in segments if isinstance(segment, model.Reference))
     slots = [grammar.series(reference.target, variant) for reference in references]
     counts = [len(rules) * len(rules[0][0].alternatives) for rules in slots]
     widths = [len(rules[0]) for rules in slots]
@@ -194,7 +189,7 @@ def read_vocabulary(path: Path) -> set[str]:
 
 
 def preview(
-    grammar: Grammar, variant: Variant, show: int, vocabulary: set[str] | None
+    grammar: model.Grammar, variant: Variant, show: int, vocabulary: set[str] | None
 ) -> Iterator[str]:
     """Yield lines on each template's size with its first ``show`` sets, then remarks."""
     from blimpworks.exhibits import shared  # slow, and generation needs none of it
@@ -229,11 +224,11 @@ def preview(
         yield from warnings
 
 
-def _remark(location: Location | Path, remark: str, **facts: object) -> str:
+def _remark(location: model.Location | Path, remark: str, **facts: object) -> str:
     return f"{location}: {REMARKS[remark].format_map(facts)}"
 
 
-def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
+def remarks(grammar: model.Grammar, variant: Variant) -> Iterator[str]:
     """Yield remarks on usage that is allowed but seldom meant, with its location."""
     name = grammar.file.stem
     if not clams.is_paradigm(name):
@@ -256,7 +251,7 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
             yield _remark(locations[0], "unused", rule=rule.defined)
     if variant == "published":
         # If all items have attributes, the authors' program repeats the right form.
-        repeating: set[Preterminal] = set()
+        repeating: set[model.Preterminal] = set()
         for reference in _distinct(grammar):
             items = grammar.items_for(reference.target)
             if all(item.attributes for item in items):
@@ -290,11 +285,11 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
             seen.add(text)
 
 
-def _distinct(grammar: Grammar) -> Iterable[Reference]:
+def _distinct(grammar: model.Grammar) -> Iterable[model.Reference]:
     return {r.target: r for template in grammar.templates for r in template.references}.values()
 
 
-def tokens_of(grammar: Grammar, variant: Variant) -> list[str]:
+def tokens_of(grammar: model.Grammar, variant: Variant) -> list[str]:
     """Return all words of the generated sentences, in the grammar's order."""
     tokens: dict[str, None] = {}
     for template in grammar.templates:
