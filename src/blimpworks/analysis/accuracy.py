@@ -95,9 +95,8 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     """
     rows = judgements.assign(skipped=judgements["correct"].isna())
     keys = [TABLE, *GROUP_COLUMNS] if TABLE in judgements else GROUP_COLUMNS
-    groups = pd.concat(
-        [rows, rows.assign(paradigm=ALL), rows.assign(paradigm=ALL, phenomenon=ALL)]
-    ).groupby(keys, sort=True)
+    totals = [rows.assign(paradigm=ALL), rows.assign(paradigm=ALL, phenomenon=ALL)]
+    groups = pd.concat([rows, *totals]).groupby(keys, sort=True)
     every: pd.DataFrame = groups.agg(
         correct=("correct", "sum"),
         n=("correct", "count"),
@@ -166,8 +165,7 @@ def compute_accuracies(
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")
-    frame = pd.concat([*_summaries(judgements, one_more)]).assign(
-        benchmark=benchmark, rounding=None, origin=None
-    )
+    frame = pd.concat([*_summaries(judgements, one_more)])
+    frame = frame.assign(benchmark=benchmark, rounding=None, origin=None)
     write_frame(frame, ACCURACIES, output)
     return len(frame)

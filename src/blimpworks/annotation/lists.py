@@ -272,9 +272,8 @@ def read_pairs(items: Path) -> list[ItemPair]:
         location = [row["treebank"], row["file"], row["sent_id"]]
         source = json.dumps(location) if row["sent_id"] else None
         fields = {name: row[name] for name in ITEM_COLUMNS[:5]}
-        pairs[row["item_id"], row["paradigm"]] = ItemPair(
-            **fields, source=source, acceptable=row.get("acceptable")
-        )
+        pair = ItemPair(**fields, source=source, acceptable=row.get("acceptable"))
+        pairs[row["item_id"], row["paradigm"]] = pair
     if not pairs:
         raise UserError(f"{items} has no pairs; expected some of each paradigm. Build them.")
     if same:

@@ -86,9 +86,8 @@ def write_lists(
 
 def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """Read the keys of lists, by row."""
-    return {
-        row["row"]: row for path in paths for row in read_table(VALIDATION_KEY, path).to_pylist()
-    }
+    tables = (read_table(VALIDATION_KEY, path) for path in paths)
+    return {row["row"]: row for table in tables for row in table.to_pylist()}
 
 
 def _participant(path: Path, columns: Sequence[str]) -> dict[str, str]:

@@ -87,9 +87,8 @@ def _items(
         return []
     if source == "sentences":
         chosen = evidence.spread(rows, count).to_dict("records")
-        return [
-            {"origin": evidence.sentence_origin(tables[row[evidence.TABLE]], row)} for row in chosen
-        ]
+        origins = (evidence.sentence_origin(tables[row[evidence.TABLE]], row) for row in chosen)
+        return [{"origin": origin} for origin in origins]
     if source in ANNOTATED:
         return evidence.annotation_evidence(tree, rows, count)
     if source not in evidence.TABLES_OF_ITEMS:
@@ -131,9 +130,8 @@ def explain_cell(
             )
     # Convert rows that are no items to plain values; add file and line of printed accuracies.
     first = rows[: 0 if cell["source"] in evidence.TABLES_OF_ITEMS else count]
-    text = first.drop(columns=evidence.TABLE, errors="ignore").to_json(
-        orient="records", force_ascii=False
-    )
+    without_table = first.drop(columns=evidence.TABLE, errors="ignore")
+    text = without_table.to_json(orient="records", force_ascii=False)
     selected = [{k: v for k, v in row.items() if v not in (None, "")} for row in json.loads(text)]
     if cell["source"] == "accuracies" and "printed" in tables[0].path.parts:
         locations = evidence.printed_evidence(tables, first)

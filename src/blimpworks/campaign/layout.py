@@ -413,9 +413,8 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
     # The same campaign as if it could retrieve all of the repository's sources.
     able = {"mirror": Path("mirror"), "unpinned": "error"}
     campaign = layout.campaign.model_copy(update=able)
-    catalogue = replace(
-        layout.catalogue, sources={row.name: row for row in read_rows(SourceRow, default)}
-    )
+    sources = {row.name: row for row in read_rows(SourceRow, default)}
+    catalogue = replace(layout.catalogue, sources=sources)
     missing: dict[str, dict[str, tuple[str, str]]] = {"published": {}, "measured": {}}
     published = product(["published"], layout.published)
     for form, spec in chain(published, product(["measured"], layout.exhibits)):

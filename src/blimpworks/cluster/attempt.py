@@ -150,9 +150,8 @@ def _record_lost_attempt(log_file: Path) -> None:
         return
     lost = attempts[-1].started.attempt
     if read := _read_progress_of(lost, log_file):
-        journal.append_entry(
-            journal.journal_path(log_file), journal.Lost(attempt=lost, time=read[0], scored=read[1])
-        )
+        entry = journal.Lost(attempt=lost, time=read[0], scored=read[1])
+        journal.append_entry(journal.journal_path(log_file), entry)
 
 
 def _started_late(allocation: Allocation, log_file: Path) -> bool:

@@ -317,9 +317,8 @@ class _Planner:
         return plan.model_copy(update={"sufficient": all(fits)})
 
     def downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
-        rows: Iterable[SourceRow | TreebankRow] = chain(
-            self.catalogue.sources.values(), *self.catalogue.treebanks.values()
-        )
+        treebanks = self.catalogue.treebanks.values()
+        rows: Iterable[SourceRow | TreebankRow] = chain(self.catalogue.sources.values(), *treebanks)
         pins = {row.name: row for row in rows}
         names = (path.removeprefix("sources/") for path in (dry.retrieved if dry else ()))
         return [pins[name] for name in names if name in pins]

@@ -336,10 +336,7 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
 
 
 def read_status(
-    campaign: Campaign,
-    catalogue: Catalogue,
-    groups: Groups,
-    queue: Queue | None = None,
+    campaign: Campaign, catalogue: Catalogue, groups: Groups, queue: Queue | None = None
 ) -> Status:
     """Read the progress of a campaign; ``queue`` tells waiting jobs from unsubmitted ones.
 
@@ -359,6 +356,5 @@ def read_status(
         parameters, engine = catalogue.models[part.model].parameters, f"{part.engine} {part.task}"
         models.append(ModelStatus(title, jobs, totals[title], exact, parameters, engine))
     estimated = [_with_estimate(model, models) for model in models]
-    return Status(
-        campaign.campaign, moment, _stages(campaign, catalogue, statuses, listing), estimated
-    )
+    stages = _stages(campaign, catalogue, statuses, listing)
+    return Status(campaign.campaign, moment, stages, estimated)

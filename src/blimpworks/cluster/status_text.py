@@ -171,9 +171,8 @@ def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:
                     "job": status.job.name,
                 }
             )
-    return printed(
-        [model.model, "", Columns(rows, text_columns=("language", "state", "job"))], width
-    )
+    table = Columns(rows, text_columns=("language", "state", "job"))
+    return printed([model.model, "", table], width)
 
 
 def _job_json(status: JobStatus) -> dict[str, Any]:

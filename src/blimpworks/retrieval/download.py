@@ -298,14 +298,9 @@ def stated_checksum(statement: addresses.Statement, where: str) -> sources.Check
             checksum = sources.Checksum(sources.MD5, digest.lower(), int(file["size"]), origin)
         else:  # the hub lists a folder at a commit
             [file] = [file for file in answer if file["path"] == statement.file]
-            if large := file.get("lfs"):
-                checksum = sources.Checksum(
-                    sources.SHA256, large["oid"], int(large["size"]), origin
-                )
-            else:
-                checksum = sources.Checksum(
-                    sources.GIT_BLOB, file["oid"], int(file["size"]), origin
-                )
+            large = file.get("lfs")
+            algorithm, facts = (sources.SHA256, large) if large else (sources.GIT_BLOB, file)
+            checksum = sources.Checksum(algorithm, facts["oid"], int(facts["size"]), origin)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(
             f"{where}: {addresses.shown(statement.url)} states no checksum of {statement.file!r}, "

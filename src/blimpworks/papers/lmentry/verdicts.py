@@ -197,9 +197,8 @@ def write_annotation_sheet(
     # model's answers are in memory at a time.
     for model, path in answers.items():
         table = read_table(ANSWERS, path, ["item_id", "status", "text", "opened"]).to_pandas()
-        answered = questions.merge(
-            table[table["status"] == OK].drop(columns="status"), on="item_id"
-        )
+        answered = table[table["status"] == OK].drop(columns="status")
+        answered = questions.merge(answered, on="item_id")
         keys = [spreadsheet.digest(options.seed, lang, model, i) for i in answered["item_id"]]
         drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=keys)])
         tasks = drawn.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False)

@@ -201,9 +201,8 @@ def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
         ratio = coefficient / deviation if deviation else np.nan
         p = float(2 * student.sf(abs(ratio), n - 2))
         values = (coefficient, deviation, ratio, p, coefficient - reach, coefficient + reach)
-        rows.append(
-            {"term": term, **dict(zip(statistics.ESTIMATES, values, strict=True)), "n": n, "r2": r2}
-        )
+        numbers = dict(zip(statistics.ESTIMATES, values, strict=True))
+        rows.append({"term": term, **numbers, "n": n, "r2": r2})
     return rows
 
 

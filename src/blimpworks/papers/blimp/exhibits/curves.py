@@ -135,9 +135,8 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
                 "column": [row["column"], key, "training tokens"],
             }
             cell_key, form = (NAMES[key], f"printed {name} {TOKENS}"), "{:.1f}"
-            cells.append(
-                acc.formula_cell(printed, cell_key, EXTRAPOLATED, "published", where, form)
-            )
+            cell = acc.formula_cell(printed, cell_key, EXTRAPOLATED, "published", where, form)
+            cells.append(cell)
     return cells
 
 

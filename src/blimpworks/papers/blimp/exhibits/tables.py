@@ -63,9 +63,8 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate the number of paradigms of each phenomenon, with a pair as an example."""
     if labels.source == "published":
         rows = acc.read_own(tables, labels)
-        cells = shared.printed_cells(
-            shared.read_printed(tables, exhibit="table2"), NAMES, {"N": "N"}
-        )
+        printed = shared.read_printed(tables, exhibit="table2")
+        cells = shared.printed_cells(printed, NAMES, {"N": "N"})
         for key, name in NAMES.items():
             inside = rows[rows["paradigm"].isin(PARADIGMS[key])]
             title = (name, "Rows of Table 4")
@@ -372,8 +371,7 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     def recomputed(key: shared.Place, _title: str) -> Cell | None:
         return _stated(key, shared.AGAIN, rows, tables, labels) if key in STATEMENTS else None
 
-    cells, faults = shared.printed_statements(
-        shared.read_printed(tables), RECOMPUTATION, recomputed
-    )
+    printed = shared.read_printed(tables)
+    cells, faults = shared.printed_statements(printed, RECOMPUTATION, recomputed)
     of = "Table 4" if released.empty else "the released results"
     return Exhibit(**describe("text_published", of=of, faults=faults), cells=cells)

@@ -196,10 +196,8 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
         of_table4 = numbers["exhibit"] == "table4"
         gains = numbers[of_table4 & (numbers["row"] != AVERAGE_KEY)]
         if (~of_table4).sum() == len(keys) and len(gains) == len(CONSTRUCTIONS):
-            formula = measures.PRINTED_GAIN
-            cell = shared.formula_cell(
-                numbers, (RECOMPUTED_AVERAGE, column.name), formula, "published", where, ".2f"
-            )
+            formula, cell_key = measures.PRINTED_GAIN, (RECOMPUTED_AVERAGE, column.name)
+            cell = shared.formula_cell(numbers, cell_key, formula, "published", where, ".2f")
             cells.append(signed(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
     return lstm_table(grid, describe("table4_published"), cells, CONSTRUCTIONS, last)
 
@@ -246,12 +244,10 @@ def english(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells_of_grid = {grid.title: grid.cells(accuracies, measures.accuracy) for grid in grids}
     cells = [cell for of_grid in cells_of_grid.values() for cell in of_grid]
     sections = [grid.section() for grid in grids if cells_of_grid[grid.title]]
-    description = describe(
-        "english", trained=trained(labels), scored=scored(labels), none="" if cells else NO_LSTM
-    )
-    return measures.table_of(
-        description, cells, grids, sections or [Section("", CONSTRUCTIONS, [])]
-    )
+    sections = sections or [Section("", CONSTRUCTIONS, [])]
+    texts = {"trained": trained(labels), "scored": scored(labels)}
+    description = describe("english", **texts, none="" if cells else NO_LSTM)
+    return measures.table_of(description, cells, grids, sections)
 
 
 WAYS = (

@@ -70,16 +70,14 @@ def language_name(lang: str, labels: Labels) -> str:
     """Return a language's name; for the key of all languages, "Total"."""
     if lang == EVERY:
         return TOTAL
-    return (
-        tasks.LANGUAGES[lang].name if lang in tasks.LANGUAGES else labels.languages.get(lang, lang)
-    )
+    language = tasks.LANGUAGES.get(lang)
+    return language.name if language else labels.languages.get(lang, lang)
 
 
 def language_code(lang: str, labels: Labels) -> str:
     """Return a language's code in the paper's tables, or its name in the campaign."""
-    return (
-        tasks.LANGUAGES[lang].code if lang in tasks.LANGUAGES else labels.languages.get(lang, lang)
-    )
+    language = tasks.LANGUAGES.get(lang)
+    return language.code if language else labels.languages.get(lang, lang)
 
 
 def language_tag(lang: str) -> str:

@@ -80,9 +80,7 @@ class Source:
         new_names = self.task.rename
         named = {name: members for name, members in groups.items() if name not in new_names}
         named |= {new_names[name]: groups[name] for name in groups if name in new_names}
-        return {
-            name: members for name, members in named.items() if len(members) >= self.task.fewest
-        }
+        return {name: words for name, words in named.items() if len(words) >= self.task.fewest}
 
 
 def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:

@@ -62,9 +62,8 @@ class SentenceJudge:
         # capital in lower-case answers, so only introductions in scripts without case are found.
         article = declared.article.get("sentence", "{}")
         has_case = article.upper() != article
-        self._introduction = re2.compile(
-            compiling.NEVER if has_case else compiling.introduced(article, compiling.NEVER)
-        )
+        sentence = compiling.introduced(article, compiling.NEVER)
+        self._introduction = re2.compile(compiling.NEVER if has_case else sentence)
 
     def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
         """Return the function that judges answers to a prompt."""
@@ -318,9 +317,8 @@ class SpellingJudge:
                 text = spell(self._copulas.sub("", text))
             if "word_" in expressions:
                 text = _WITH_SUFFIX.sub(r"{\1_}", text)
-            pattern = compiling.Pattern(
-                accepted.pattern, compiling.expression_of(text, expressions)
-            )
+            expression = compiling.expression_of(text, expressions)
+            pattern = compiling.Pattern(accepted.pattern, expression)
             sentences.append(pattern)
             if corrected:
                 inside.append(self._at_clause_edge(pattern))

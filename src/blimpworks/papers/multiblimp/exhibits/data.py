@@ -121,9 +121,8 @@ def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, 
                 where |= {"order": order, "subject_value": subject}
                 condition, source = select_rows(counts[lang], where), "agreement_counts"
                 if n := int(condition["count"].sum()):
-                    cell = formula_cell(
-                        condition, (row, names[lang]), share(verb), source, where, ".3f", n=n
-                    )
+                    cell_key, formula = (row, names[lang]), share(verb)
+                    cell = formula_cell(condition, cell_key, formula, source, where, ".3f", n=n)
                     cells.append(replace(cell, stands_for=(row, lang)))
     bold = set()
     for path in [path for path in tables["agreement"] if path.stem in languages]:

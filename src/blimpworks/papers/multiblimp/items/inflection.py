@@ -108,9 +108,7 @@ def load_lexicon(
             for bundle, of_bundle in readings.items()
         }
     stated = _stated(readings)
-    columns = {
-        name: _inflecting_column(counts, readings, of) for name, of in words.COLUMNS_OF.items()
-    }
+    columns = {n: _inflecting_column(counts, readings, of) for n, of in words.COLUMNS_OF.items()}
     for reading in (reading for of_bundle in readings.values() for reading in of_bundle):
         for name in stated & words.ASSUMED.keys():
             reading.setdefault(name, words.ASSUMED[name])
@@ -452,6 +450,7 @@ class Inflector:
         before = {value for lookup in telling for value in _defined(lookup.matches, lookup.column)}
         # Agreement features of the subject, by the treebank and by the word's rows.
         rows = [row for lookup in telling for row in lookup.matches]
+        contrasting_rows = [row for lookup in telling for row in lookup.contrasts]
         columns = {lookup.column for lookup in telling}
         agreeing_values = dict(query)
         for name in AGREEING:
@@ -461,7 +460,7 @@ class Inflector:
         agreeing = cell_of(agreeing_values)
         besides = {name: values for name, values in query.items() if name != self._reported}
         forms: dict[str, OtherForm] = {}
-        for contrast in sorted({row.form for lookup in telling for row in lookup.contrasts}):
+        for contrast in sorted({row.form for row in contrasting_rows}):
             # All values that the form can have in either source.
             values: set[str] = set()
             for verbs in self.verbs:
@@ -471,9 +470,7 @@ class Inflector:
             objection = self._objection(form, contrast, before, values, subject)
             verdict: Verdict = "wrong"
             if objection is None:
-                readings = [
-                    row for lookup in telling for row in lookup.contrasts if row.form == contrast
-                ]
+                readings = [row for row in contrasting_rows if row.form == contrast]
                 verdict = self._paradigms.verdict(lemma, readings, agreeing)
                 objection = RIGHT if verdict == "right" else None
             forms[contrast] = OtherForm(sorted(values), objection, verdict == "undecided")

@@ -245,9 +245,8 @@ def normalise_tokens(
             if column not in table.column_names:
                 continue
             texts = table[column].cast(pa.string())
-            spelt = {None: None} | {
-                text: treatment.convert(text) for text in texts.drop_null().unique().to_pylist()
-            }
+            distinct = texts.drop_null().unique().to_pylist()
+            spelt = {None: None} | {text: treatment.convert(text) for text in distinct}
             values = pa.chunked_array([[spelt[text] for text in texts.to_pylist()]], pa.string())
             if column in treatment.attributes:
                 # Null where a word lacks the attribute or leaves it empty.

@@ -113,9 +113,8 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
         }
         token_parts.append((row, features, False))
         if apart:
-            token_parts.append(
-                (row, {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}, True)
-            )
+            auxiliary = {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}
+            token_parts.append((row, auxiliary, True))
     for (row, features, cut), following in zip_longest(token_parts, token_parts[1:]):
         # The part of an auxiliary is an auxiliary of the same verb, not of the auxiliary.
         beside = cut and not str(row["deprel"]).startswith((AUX, "cop", "compound"))

@@ -92,9 +92,7 @@ def _split(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
 def _widened(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
     for sentences in stream():
         for column in columns:
-            yield tuple(
-                [sentence + added_words for sentence in sentences for added_words in column]
-            )
+            yield tuple([sentence + added for sentence in sentences for added in column])
 
 
 def count_template(
