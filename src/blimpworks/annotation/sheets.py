@@ -67,12 +67,11 @@ def write_lists(
         )
     rows = make_lists(read_pairs(items), options)
     for name, path in zip(options.names, sheets, strict=True):
-        lines = [
-            {spreadsheet.ID: row.row, CHOICE: "", NOTE: PRACTICE if row.part == PRACTICE else ""}
-            | _texts(row.first, row.second)
-            for row in rows
-            if row.list == name
-        ]
+        lines = []
+        for row in (row for row in rows if row.list == name):
+            note = PRACTICE if row.part == PRACTICE else ""
+            texts = _texts(row.first, row.second)
+            lines.append({spreadsheet.ID: row.row, CHOICE: "", NOTE: note} | texts)
         spreadsheet.write_sheet(path, SHEET if rows[0].second else SINGLE, lines)
     # For PennController's Template, which shows each participant the rows of one Group. Attention
     # checks are not marked.

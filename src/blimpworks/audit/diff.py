@@ -70,6 +70,12 @@ class Run:
             for entry in record["outputs"]
         }
 
+    def cells_files(self) -> dict[str, Path]:
+        """Return the files with the cells of exhibits, by key."""
+        products = self.products.items()
+        paths = {key: entry["path"] for key, (_, entry) in products if key.endswith(CELLS_SUFFIX)}
+        return {key: self.file(path) for key, path in paths.items()}
+
     @cached_property
     def names(self) -> set[str]:
         """Names of languages, models, benchmarks, … in the keys of products."""
@@ -275,14 +281,7 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
     """Compare two results trees. Raises UserError when one is none, or has broken cells."""
     runs = load_run(first), load_run(second)
     causes = Causes(*runs)
-    ours, theirs = (
-        {
-            key: run.file(entry["path"])
-            for key, (_, entry) in run.products.items()
-            if key.endswith(CELLS_SUFFIX)
-        }
-        for run in runs
-    )
+    ours, theirs = (run.cells_files() for run in runs)
     same, moves = 0, list[Move]()
     only: dict[str, Counter[str]] = {"A": Counter(), "B": Counter()}
     for key in sorted({*ours, *theirs}):

@@ -64,11 +64,9 @@ def shortened(value: Any) -> str:
 def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
     """Return the leaves that differ, with both values, by dotted path."""
     old, new = flatten(before), flatten(json.loads(json.dumps(after)))
-    return {
-        path: (old.get(path, ABSENT_VALUE), new.get(path, ABSENT_VALUE))
-        for path in [*old, *(new.keys() - old.keys())]
-        if old.get(path, ABSENT_VALUE) != new.get(path, ABSENT_VALUE)
-    }
+    paths = [*old, *(new.keys() - old.keys())]
+    both = {p: (old.get(p, ABSENT_VALUE), new.get(p, ABSENT_VALUE)) for p in paths}
+    return {path: values for path, values in both.items() if values[0] != values[1]}
 
 
 @cache

@@ -190,11 +190,9 @@ class Layout:
         """Return options that name the models with one item too many counted as correct."""
         counts = registry.find_benchmark(benchmark).counts_one_more
         rows = self.catalogue.models
-        return [
-            f"--one-more={model}"
-            for model in self.models_of(benchmark)
-            if counts(self.campaign, rows[model].architecture)
-        ]
+        models = self.models_of(benchmark)
+        counting = [name for name in models if counts(self.campaign, rows[name].architecture)]
+        return [f"--one-more={model}" for model in counting]
 
     def mcnemar_of(self, benchmark: str) -> Variant:
         return registry.find_benchmark(benchmark).mcnemar(self.campaign)
@@ -291,13 +289,9 @@ class Layout:
         if not self.is_declared:
             rows = registry.papers().items()
             names |= {name for name, paper in rows if not paper.needs_benchmark}
-        return [
-            spec
-            for spec in registry.exhibits().values()
-            if spec.published
-            and spec.paper in names
-            and spec.published_alias not in self.campaign.omitted
-        ]
+        specs = [spec for spec in registry.exhibits().values() if spec.published]
+        specs = [spec for spec in specs if spec.published_alias not in self.campaign.omitted]
+        return [spec for spec in specs if spec.paper in names]
 
     @property
     def published_papers(self) -> list[str]:

@@ -262,8 +262,5 @@ def write_schemas(directory: Path) -> None:
 
 def drifted(directory: Path) -> list[Path]:
     """Return schema files of ``directory`` that are missing or differ from the models."""
-    return [
-        path
-        for path, text in schema_files(directory).items()
-        if not path.is_file() or path.read_text(encoding="utf-8") != text
-    ]
+    texts = schema_files(directory)
+    return [p for p, text in texts.items() if not p.is_file() or p.read_text("utf-8") != text]

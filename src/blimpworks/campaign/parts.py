@@ -238,11 +238,8 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
     """
     if not campaign.benchmarks or not campaign.models or campaign.models == "all":
         return
-    runs = {
-        (catalogue.row_of(job.model), benchmark)
-        for job in every_part(campaign, catalogue, groups)
-        for benchmark, _ in job.sets
-    }
+    jobs = every_part(campaign, catalogue, groups)
+    runs = {(catalogue.row_of(job.model), name) for job in jobs for name, _ in job.sets}
     rows = {catalogue.row_of(name): row for name, row in catalogue.models.items()}
     for name in campaign.models:
         if name in rows and not any(name == model for model, _ in runs):

@@ -224,13 +224,11 @@ def needs_of(
         for number in sizes
         if number <= gpu.per_node
     ]
-    fitting = [
-        option
-        for option in every
-        if option.room_gb >= 0
-        and host_memory_mb(memory.weights, engine, option.gpus)
-        <= option.gpu_kind.host_memory_gb * 1000
-    ]
+    fitting = []
+    for option in every:
+        host_mb = host_memory_mb(memory.weights, engine, option.gpus)
+        if option.room_gb >= 0 and host_mb <= option.gpu_kind.host_memory_gb * 1000:
+            fitting.append(option)
     if not fitting:
         raise UserError(_refusal(row, memory, every, site))
     best = min(fitting, key=Option.cost)

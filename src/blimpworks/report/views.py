@@ -298,11 +298,8 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
     A dense exhibit keeps its rows and columns. Statements have a line each, with a column for
     printed, recomputed and measured numbers and for the difference.
     """
-    numbers = {
-        key: lines_of(number)
-        for key, number in evidence.items()
-        if key[0] == exhibit and (number.status or number.verdict)
-    }
+    compared = {key: n for key, n in evidence.items() if n.status or n.verdict}
+    numbers = {key: lines_of(n) for key, n in compared.items() if key[0] == exhibit}
     if not any(len(entries) > 1 for entries in numbers.values()):
         return ""
     labels = Headings([*forms.values()], names)

@@ -239,11 +239,8 @@ def refuse_unreachable(
     """Raise UserError if files or models that a campaign lacks cannot be retrieved."""
     resources = Path(campaign.pathvars.resources)
     names = [f"sources/{name}" for name in retrieved_files(campaign, catalogue, jobs)]
-    names += [
-        f"models/{job.model}/{job.scope}/checkpoint.json"
-        for job in jobs
-        if catalogue.models[job.model].hf_id
-    ]
+    on_hub = [job for job in jobs if catalogue.models[job.model].hf_id]
+    names += [f"models/{job.model}/{job.scope}/checkpoint.json" for job in on_hub]
     absent = [name for name in dict.fromkeys(names) if not (resources / name).exists()]
     if lines := campaign_obstacles(campaign, catalogue, absent, cache):
         listed = "\n".join(f"  - {line}" for line in lines)

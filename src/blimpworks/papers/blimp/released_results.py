@@ -10,6 +10,7 @@ is an assignment of four pairs and an attention check, in any order.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -218,11 +219,9 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     needed = (*RATING_FIELDS, *(name.format(slot) for slot in SLOTS for name in CHOICE))
     with reading(responses, "BLiMP's released responses", "Retrieve them again."):
         lines = [*table_rows(responses, needed)]
-    rows = [
-        {"line": line} | _rating(row, slot, f"{responses}:{line}")
-        for line, row in lines
-        for slot in SLOTS
-    ]
+    rows = []
+    for (line, assignment), slot in product(lines, SLOTS):
+        rows.append({"line": line} | _rating(assignment, slot, f"{responses}:{line}"))
     pairs: dict[object, dict[object, int]] = {}
     for row in rows:
         numbers = pairs.setdefault(row["paradigm"], {})

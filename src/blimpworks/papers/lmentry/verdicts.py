@@ -228,11 +228,8 @@ LABEL_PREFIX = f"{CORRECT}:"
 
 def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
     """Return the annotator of each column of labels. Raises UserError without such a column."""
-    annotators = {
-        name: name.removeprefix(LABEL_PREFIX).strip()
-        for name in columns
-        if name.startswith(LABEL_PREFIX)
-    }
+    prefixed = [name for name in columns if name.startswith(LABEL_PREFIX)]
+    annotators = {name: name.removeprefix(LABEL_PREFIX).strip() for name in prefixed}
     if CORRECT in columns:
         annotators[CORRECT] = spreadsheet.annotator_of(path)
     if not annotators:

@@ -177,11 +177,9 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
             remarks[row["row"]][columns[row["column"]]] = f"{row['corrected']:.0f}"
     prefixes = dict.fromkeys(blimp.ONE_PREFIX, "1") | dict.fromkeys(blimp.TWO_PREFIX, "2")
     rows = {cell.row for cell in cells}
-    stub = {
-        uid: {"Phenomenon": NAMES[phenomenon], "Prefix": prefixes.get(uid, "")}
-        for uid, phenomenon in PHENOMENON_OF.items()
-        if uid in rows
-    }
+    stub = {}
+    for uid in (uid for uid in PHENOMENON_OF if uid in rows):
+        stub[uid] = {"Phenomenon": NAMES[PHENOMENON_OF[uid]], "Prefix": prefixes.get(uid, "")}
     return Exhibit(**description, cells=cells, stub=stub, remarks=remarks, heads=heads)
 
 

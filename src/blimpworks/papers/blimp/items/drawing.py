@@ -99,11 +99,10 @@ class Pools:
 
     def determiners(self, among: str | tuple[str, ...]) -> list[Determiner]:
         """List the determiners of a set, or the named ones."""
-        return [
-            entry
-            for entry in self.lexicon.determiners
-            if (among in entry.sets if isinstance(among, str) else entry.determiner in among)
-        ]
+        determiners = self.lexicon.determiners
+        if isinstance(among, str):
+            return [entry for entry in determiners if among in entry.sets]
+        return [entry for entry in determiners if entry.determiner in among]
 
     def _realisations(
         self, draw: declared.PredicateDraw, number: Number, stative: bool

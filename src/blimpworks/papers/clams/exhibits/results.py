@@ -422,11 +422,9 @@ def _from_share(printed: pd.DataFrame, column: SeriesColumn) -> Computed:
     share = Fraction(int(used), int(size))
     of_lang: dict[str, Any] = {"exhibit": "table6", "column": column.lang}
     formula = measures.part(share.numerator, share.denominator)
-    return {
-        key: (printed, formula, "published", of_lang | {"row": key})
-        for key in (ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES)
-        if ("table6", key, column.lang) in values.index
-    }
+    keys = ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES
+    present = [key for key in keys if ("table6", key, column.lang) in values.index]
+    return {key: (printed, formula, "published", of_lang | {"row": key}) for key in present}
 
 
 def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list[str]:

@@ -145,13 +145,11 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
                 cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
                 cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
-    unscored = {
-        common.language_code(lang, labels)
-        for (lang, metric), column in columns.items()
-        if metric != "accuracy" and column not in shown_columns
-    }
+    absent = [key for key, column in columns.items() if column not in shown_columns]
+    langs = {lang for lang, metric in absent if metric != "accuracy"}
+    unscored = sorted(common.language_code(lang, labels) for lang in langs)
     if unscored:
-        judged += f" Without a score in {', '.join(sorted(unscored))}: a score needs accuracies by"
+        judged += f" Without a score in {', '.join(unscored)}: a score needs accuracies by"
         judged += " template and by the position of the answer."
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
     shown_names = [column for column in columns.values() if column in shown_columns]

@@ -215,11 +215,9 @@ def build_dialogues(
     One language's prompts are in memory at a time.
     """
     systems = {pack.lang: pack.system for pack in map(read_pack, packs)}
-    taken = {
-        prompt
-        for path in benchmark
-        for prompt in read_table(PROMPTS, path, ["prompt"])["prompt"].to_pylist()
-    }
+    taken: set[str] = set()
+    for path in benchmark:
+        taken.update(read_table(PROMPTS, path, ["prompt"])["prompt"].to_pylist())
     prompts = written = 0
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as file:
         for path in practice:

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from operator import itemgetter
 from random import Random
 from string import ascii_lowercase
@@ -65,13 +65,11 @@ class Source:
     @cached_property
     def words(self) -> list[str]:
         """Words of the task's levels and length, in the order of the resource."""
+        words = [word for word in self.annotated if len(word) >= self.task.shortest]
+        if not self.task.levels:
+            return words
         levels = {*self.task.levels}
-        return [
-            word
-            for word, facts in self.annotated.items()
-            if len(word) >= self.task.shortest
-            and (not levels or levels & {*facts.get("levels", ())})
-        ]
+        return [word for word in words if levels & {*self.annotated[word].get("levels", ())}]
 
     def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
         """Return the words of categories with enough of them; renamed categories come last."""
@@ -273,14 +271,12 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
 
 def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
     """Return each pair of homophones with each of its distractors, in both orders."""
-    return [
-        {"query": row["word"], **pair(row["homophone"], row[name], index)}
-        | {"distractor_type": name[:-1]}
-        for row in source.resources.homophones
-        for name in UNLIKE
-        if name in row
-        for index in (0, 1)
-    ]
+    drawn = []
+    for row, name, index in product(source.resources.homophones, UNLIKE, (0, 1)):
+        if name in row:
+            named = pair(row["homophone"], row[name], index)
+            drawn.append({"query": row["word"], **named, "distractor_type": name[:-1]})
+    return drawn
 
 
 def draw_order(source: Source, rng: Random) -> Draws:

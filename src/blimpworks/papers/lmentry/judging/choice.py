@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import product
 
 from num2words import num2words
 
@@ -113,16 +114,15 @@ def exchanged(named: list[Argument], rewrites: dict[str, str]) -> tuple[Changed,
 
     Return role and text of each replacement, and the arguments after it.
     """
-    replacements = [
-        (role, old, argument.text.replace(old, form))
-        for old, new in rewrites.items()
-        for form in new.strip("()").split("|")
-        for role in ("answer", "distractor")
-        for argument in named
-        if argument.role == ROLE[role] and old in argument.text
-    ]
-    changed = dict.fromkeys((role, old) for role, old, _ in replacements)
-    rewritten = [Argument(text, ROLE[f"{role}_rewritten"]) for role, _, text in replacements]
+    changed: dict[tuple[str, str], None] = {}
+    rewritten: list[Argument] = []
+    forms = ((old, form) for old, new in rewrites.items() for form in new.strip("()").split("|"))
+    for (old, form), role in product(forms, ("answer", "distractor")):
+        for argument in named:
+            if argument.role == ROLE[role] and old in argument.text:
+                changed[role, old] = None
+                text = argument.text.replace(old, form)
+                rewritten.append(Argument(text, ROLE[f"{role}_rewritten"]))
     return tuple(changed), rewritten
 
 
@@ -195,11 +195,10 @@ class ChoiceJudge:
         """Return the function that judges answers to a prompt."""
         gold, published = str(arguments["answer"]), self._variant == "published"
         if self._numbers:
-            named = [
-                Argument(form, ROLE[name])
-                for name in ("answer", "distractor")
-                for form in number_forms(int(arguments[name]), self._language)
-            ]
+            named = []
+            for name in ("answer", "distractor"):
+                number_texts = number_forms(int(arguments[name]), self._language)
+                named += [Argument(form, ROLE[name]) for form in number_texts]
         else:
             named = arguments_of(arguments, self._variant)
         if published:
@@ -220,11 +219,8 @@ class ChoiceJudge:
             # and roles that share their text with another role, with that role.
             role_of = {argument.text: argument.role for argument in reversed(ordered)}
             word_roles = [argument[:2] for argument in ordered if argument.text in self._words]
-            shared = [
-                (argument.role, role_of[argument.text])
-                for argument in named
-                if role_of.get(argument.text, argument.role) != argument.role
-            ]
+            new_roles = [(a.role, role_of.get(a.text, a.role)) for a in named]
+            shared = [(role, new_role) for role, new_role in new_roles if new_role != role]
             named, special = ordered, tuple(dict.fromkeys((*word_roles, *shared)))
         forms = [argument.text for argument in named if argument.role in self._gold_roles]
         article, difference = "", 1
@@ -408,12 +404,10 @@ class YesNoJudge:
         names = (*self._category_names.get(category, ()), category)
         if category and self._has_cases:
             names = category_forms(category, prompt)
-        named = [
-            argument._replace(bare=True)
-            for name, role in zip(names, _CATEGORY_ROLES, strict=False)
-            if name
-            for argument in answers.readings(name, role)
-        ]
+        named = []
+        for name, role in zip(names, _CATEGORY_ROLES, strict=False):
+            readings = answers.readings(name, role) if name else ()
+            named += [argument._replace(bare=True) for argument in readings]
         return partial(self._published, gold, named)
 
     def _published(self, gold: bool, category: Sequence[Argument], text: str) -> Verdict:

@@ -268,11 +268,8 @@ def _masked(declared: AnswerPatterns, task: str, arguments: Sequence[tuple[str, 
     the same text: ``arguments`` are such words and roles.
     """
     shared = {f"={text}": f"(?:{re2.escape(text)}|{role})" for text, role in arguments}
-    texts = {
-        name: shared.get(f"={text}", text)
-        for name, text in (ROLE | answers.CLASSES).items()
-        if name != "other"
-    }
+    roles = (ROLE | answers.CLASSES).items()
+    texts = {name: shared.get(f"={text}", text) for name, text in roles if name != "other"}
     conjunction = declared.conjunction
     joined = shared.get(f"={conjunction}", re.escape(conjunction))
     listed = f"[{ROLE['answer']}{ROLE['other']}]"

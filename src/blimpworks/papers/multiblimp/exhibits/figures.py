@@ -85,12 +85,9 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
         cells.append(measures.accuracy_cell(rows[rows["lang"] == lang], (name, "accuracy"), labels))
         for source, table, keys, formats in further:
             for _, row in table[table["lang"] == lang].iterrows():
-                cells += [
-                    shared.row_cell(
-                        source, row, keys, column, (name, column), f"{row[column]:{form}}"
-                    )
-                    for column, form in formats.items()
-                ]
+                for column, form in formats.items():
+                    cell_key, text = (name, column), f"{row[column]:{form}}"
+                    cells.append(shared.row_cell(source, row, keys, column, cell_key, text))
     wide = style.frame_of(cells).pivot(index="row", columns="column", values="value")
     columns = wide.reindex(columns=["accuracy", RANKED_BY, "fitted", "residual"])
     points = columns[columns[RANKED_BY].notna()]

@@ -204,8 +204,9 @@ def find_candidates(
     replaced = np.where(misplaced, heads, inflected)
     word_type = np.where(has_auxiliary, "aux", "verb").astype(object)
     kept = finite[inflected] if only_finite else np.ones(len(subjects), bool)
-    columns = (column[kept] for column in (subjects, inflected, replaced, word_type))
-    verbal = _table(nodes, "sv", *columns, options)
+    verbal = _table(
+        nodes, "sv", subjects[kept], inflected[kept], replaced[kept], word_type[kept], options
+    )
     # Subject and participle. Beside some auxiliaries the participle does not inflect.
     auxiliaries_count = corrected(options, "participle_auxiliaries")
     is_participle = (nodes.upos[heads] == "VERB") & check_each(

@@ -189,11 +189,8 @@ def matching(
 ) -> list[LexiconRow]:
     """Find the tightest rows of a lemma and form for a query; ``usual``: without rare ones."""
     query = lexicon.relevant(query)
-    rows = [
-        row
-        for row in lexicon.rows.get(lemma, ())
-        if row.form == form and _fits(row, query, column) and not (usual and row.rare)
-    ]
+    rows = [row for row in lexicon.rows.get(lemma, ()) if row.form == form]
+    rows = [row for row in rows if _fits(row, query, column) and not (usual and row.rare)]
     return _tightest(rows, query)
 
 

@@ -177,7 +177,7 @@ def pairs_of(
         lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
         trace = inflector.trace(row["form"], lemma, features, row["subject_form"])
         counts.update(trace.rejected)
-        good_values = trace.before or []
+        good_values, verb_types = trace.before or [], (row["kind"], tables.BOTH_TYPES)
         of_candidate = {
             "lang": lang,
             "phenomenon": phenomenon.name,
@@ -219,12 +219,10 @@ def pairs_of(
                 counts[inflection.SAME_FORM] += 1
                 continue
             counts[UNDECIDED] += judged.undecided
-            of_values = (
-                labels.get((row["kind"], row["order"], value))
-                or labels.get((tables.BOTH_TYPES, row["order"], value))
-                or "?"
-                for value in good_values
-            )
+            of_values = []
+            for value in good_values:
+                by_type = (labels.get((t, row["order"], value)) for t in verb_types)
+                of_values.append(next(filter(None, by_type), "?"))
             grammatical, ungrammatical = "|".join(good_values), "|".join(judged.values)
             items[identifier] = of_candidate | {
                 "paradigm": f"{grammatical}>{ungrammatical}/{row['order']}/{row['kind']}",
@@ -285,11 +283,8 @@ def build_pairs(
         for phenomenon in map(words.PHENOMENA.__getitem__, options.phenomena):
             if phenomenon.construction != construction:
                 continue
-            labels = {
-                (row["verb_type"], row["order"], row["value"]): row["label"]
-                for row in tests
-                if row["phenomenon"] == phenomenon.name
-            }
+            tested = [row for row in tests if row["phenomenon"] == phenomenon.name]
+            labels = {(t["verb_type"], t["order"], t["value"]): t["label"] for t in tested}
             inflector = inflection.Inflector(phenomenon.feature, *resources, options, lang)
             pairs, rejected = pairs_of(rows, lang, phenomenon, inflector, labels, surfaces, options)
             items += pairs

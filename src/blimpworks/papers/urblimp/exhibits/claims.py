@@ -122,11 +122,8 @@ def _table(
         cut="" if measured else " p is cut off, not rounded, as in the paper.",
         none="" if cells else NO_MODELS,
     )
-    remarks = {
-        cell.row: {VERDICT: "yes" if cell.value < ALPHA else "no"}
-        for cell in cells
-        if cell.column == HOLM
-    }
+    corrected = [cell for cell in cells if cell.column == HOLM]
+    remarks = {c.row: {VERDICT: "yes" if c.value < ALPHA else "no"} for c in corrected}
     return Exhibit(**description, cells=cells, remarks=remarks)
 
 
@@ -258,11 +255,9 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     if labels.source == "measured":
         best = chosen(TOP, complete)
         titles = {(model, AVERAGE): f"{names[model]}: average" for model in best} | TITLES
-        cells = [
-            replace(measured[key], row=title, column=shared.VALUE)
-            for key, title in titles.items()
-            if key in measured
-        ]
+        cells = []
+        for key in (key for key in titles if key in measured):
+            cells.append(replace(measured[key], row=titles[key], column=shared.VALUE))
         return Exhibit(**describe("text"), cells=[*cells, *claims])
 
     def recomputed(key: shared.Place, title: str) -> Cell | None:

@@ -312,8 +312,10 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
                     of_paper.append(replace(cell, stands_for=None))
                 if not pd.isna(number["corrected"]):
                     implied, text = (row, IMPLIED), f"{float(number['corrected']):,.0f}"
-                    keys = ("exhibit", "row", "column")
-                    cell = shared.row_cell("published", number, keys, "corrected", implied, text)
+                    cell_keys = ("exhibit", "row", "column")
+                    cell = shared.row_cell(
+                        "published", number, cell_keys, "corrected", implied, text
+                    )
                     of_paper.append(cell)
             of_language += _counts(matches, pairs, row, where, of_paper)
             # Cells of single rules are in the data files, not in the printed table.

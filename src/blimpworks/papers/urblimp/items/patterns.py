@@ -336,12 +336,8 @@ def matches(pattern: Pattern, tree: Tree, fixed: Match | None = None) -> Iterato
         if not all(feature.holds(features) for feature in pattern.nodes[node]):
             return False
         # A relation is checked as soon as both of its words are matched.
-        checked = (
-            relation
-            for relation in pattern.relations
-            if node in (relation.first, relation.second)
-            and {relation.first, relation.second} <= match.keys()
-        )
+        checked = (r for r in pattern.relations if node in (r.first, r.second))
+        checked = (r for r in checked if {r.first, r.second} <= match.keys())
         return all(r.holds(tree, match[r.first], match[r.second]) for r in checked)
 
     def candidates(match: Match, node: str) -> Sequence[int]:

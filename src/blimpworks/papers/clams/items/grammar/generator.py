@@ -237,11 +237,9 @@ def remarks(grammar: model.Grammar, variant: Variant) -> Iterator[str]:
             grammar.file, "unknown paradigm", name=name, meant=meant, phenomenon=phenomenon
         )
     # Only rules of the grammar's file, because no grammar uses all common rules.
-    used = {
-        defined
-        for reference in _distinct(grammar)
-        for defined in grammar.slot_rules(reference.target, variant)
-    }
+    used: set[model.Preterminal] = set()
+    for reference in _distinct(grammar):
+        used |= grammar.slot_rules(reference.target, variant).keys()
     for rule in grammar.rules:
         locations = [rule.location, *(alternative.location for alternative in rule.alternatives)]
         locations = [location for location in locations if location.file == grammar.file]
