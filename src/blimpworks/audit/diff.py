@@ -64,11 +64,8 @@ class Run:
     @cached_property
     def products(self) -> dict[str, tuple[str, dict[str, str]]]:
         """Key of the job, and entry in the job's record, by key of a product."""
-        return {
-            self.key(entry["path"]): (job, entry)
-            for job, record in self.jobs.items()
-            for entry in record["outputs"]
-        }
+        made = [(job, entry) for job, record in self.jobs.items() for entry in record["outputs"]]
+        return {self.key(entry["path"]): (job, entry) for job, entry in made}
 
     def cells_files(self) -> dict[str, Path]:
         """Return the files with the cells of exhibits, by key."""

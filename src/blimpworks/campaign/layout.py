@@ -128,12 +128,10 @@ class Layout:
 
         ``models``: the models, by default all that run on the benchmark.
         """
-        return [
-            f"{self.results}/{folder}/{benchmark}/{model}/{lang}.parquet"
-            for model in (self.models_of(benchmark) if models is None else models)
-            for lang in self.covered_by(model, benchmark)
-            if only in ("", lang)
-        ]
+        names = self.models_of(benchmark) if models is None else models
+        root = f"{self.results}/{folder}/{benchmark}"
+        pairs = [(model, lang) for model in names for lang in self.covered_by(model, benchmark)]
+        return [f"{root}/{model}/{lang}.parquet" for model, lang in pairs if only in ("", lang)]
 
     def outputs_with(self, tables: Iterable[str]) -> list[str]:
         """Return the outputs of jobs that are these tables, or the directories with them."""
@@ -255,12 +253,9 @@ class Layout:
     def perplexity_tables(self, benchmark: str) -> list[str]:
         """Return the tables of perplexities of a benchmark's LSTMs that the campaign trains."""
         lstms = self.training.trained_by("lstm")
-        return [
-            f"{self.results}/perplexities/{lang}/{model}.parquet"
-            for model in self.models_of(benchmark)
-            if model in lstms
-            for lang in self.covered_by(model, benchmark)
-        ]
+        models = [model for model in self.models_of(benchmark) if model in lstms]
+        pairs = [(model, lang) for model in models for lang in self.covered_by(model, benchmark)]
+        return [f"{self.results}/perplexities/{lang}/{model}.parquet" for model, lang in pairs]
 
     # Exhibits
 

@@ -85,11 +85,10 @@ class TrainingLayout:
 
     def text_items(self, lang: str) -> list[str]:
         """Return the items tables with sentences that a language's training text leaves out."""
-        return [
-            str(parts.whole_items_table(self.layout.campaign, name, lang))
-            for name in self.layout.campaign.benchmarks
-            if find_benchmark(name).in_text and lang in self.layout.item_languages(name)
-        ]
+        campaign = self.layout.campaign
+        names = [name for name in campaign.benchmarks if find_benchmark(name).in_text]
+        names = [name for name in names if lang in self.layout.item_languages(name)]
+        return [str(parts.whole_items_table(campaign, name, lang)) for name in names]
 
     def spelling_pack(self, lang: str) -> list[str]:
         """Return the pack with the spelling of pairs in a language, in a list that may be empty."""

@@ -392,13 +392,12 @@ def assemble(inputs: read.Inputs) -> dict[str, str]:
 
 def pictures(papers: Sequence[read.PaperInputs]) -> dict[str, Path]:
     """Return the picture file of each figure with numbers, by its address in the site."""
-    return {
-        picture_of(form, paper.name): form.files.with_name(f"{form.files.name}.svg")
-        for paper in papers
-        for exhibit in paper.exhibits
-        for form in exhibit.forms.values()
-        if form.figure and form.cells
-    }
+    files: dict[str, Path] = {}
+    for paper in papers:
+        for form in (form for exhibit in paper.exhibits for form in exhibit.forms.values()):
+            if form.figure and form.cells:
+                files[picture_of(form, paper.name)] = form.files.with_name(f"{form.files.name}.svg")
+    return files
 
 
 SPHINX_SETTINGS = "assets/sphinx.yaml"

@@ -399,10 +399,7 @@ def _form(form: lexicon.VerbForm) -> Callable[[lexicon.Verb], Part]:
 NOUN_PARTS: Parts = {
     "": lambda noun: (*noun.det, noun.text),
     "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER_NUMBER[noun.number]]),
-    "possessive": lambda noun: (
-        *noun.det,
-        lexicon.possessive(noun.text, plural=noun.number == "pl"),
-    ),
+    "possessive": lambda n: (*n.det, lexicon.possessive(n.text, plural=n.number == "pl")),
 }
 PARTS: Mapping[str, Parts] = {
     "verb": {form: _form(form) for form in get_args(lexicon.VerbForm)},
