@@ -50,8 +50,8 @@ class ItemPair(NamedTuple):
         return (self.good,) if self.source is None else (self.source, self.good)
 
 
-class Place(NamedTuple):
-    """A place in several lists that one pair takes."""
+class Allotment(NamedTuple):
+    """The lists that get one pair of a paradigm."""
 
     paradigm: str
     lists: Lists
@@ -74,7 +74,7 @@ class Deal:
         """Draw pairs of each paradigm and assign them to lists, small paradigms first.
 
         A paradigm with fewer pairs than ``per_paradigm`` gives all. A pair of two paradigms is
-        drawn for the smaller one. Each place takes the first pair with the fewest clashes. Then
+        drawn for the smaller one. Each allotment takes the first pair with the fewest clashes. Then
         clashing pairs are exchanged for others of their paradigm while that reduces clashes.
         """
         waiting: dict[str, list[ItemPair]] = {}
@@ -87,15 +87,16 @@ class Deal:
         order = sorted(waiting, key=lambda name: (len(waiting[name]), name))
         waiting = {paradigm: _shuffled(waiting[paradigm], random) for paradigm in order}
         paradigms = [name for name in order for _ in waiting[name][:per_paradigm]]
-        self.places: list[Place] = []
-        """Place of each pair. Each takes the next ``per_pair`` lists, the first after the last."""
+        self.allotments: list[Allotment] = []
+        """One for each pair. Each has the next ``per_pair`` lists, the first after the last."""
         for number, paradigm in enumerate(paradigms):
             slots = range(number * per_pair, (number + 1) * per_pair)
-            self.places.append(Place(paradigm, tuple(slot % participants for slot in slots)))
+            lists = tuple(slot % participants for slot in slots)
+            self.allotments.append(Allotment(paradigm, lists))
         self.pairs: list[ItemPair] = []
         # How often each list has each sentence.
         self._seen: list[Counter[str]] = [Counter() for _ in range(participants)]
-        for paradigm, lists in self.places:
+        for paradigm, lists in self.allotments:
             chosen = min(waiting[paradigm], key=partial(self._clashes, lists=lists))
             waiting[paradigm].remove(chosen)
             self.pairs.append(chosen)
@@ -116,12 +117,12 @@ class Deal:
                 self._seen[number][text] += by
 
     def _cost(self, number: int, pair: ItemPair) -> int:
-        """Count the clashes of ``pair`` if it replaced the pair at a place."""
-        lists, present = self.places[number].lists, self.pairs[number].sentences
+        """Count the clashes of ``pair`` in the lists of another, which it would replace."""
+        lists, present = self.allotments[number].lists, self.pairs[number].sentences
         return self._clashes(pair, lists) - len(lists) * len({*pair.sentences} & {*present})
 
     def _put(self, number: int, pair: ItemPair) -> ItemPair:
-        before, lists = self.pairs[number], self.places[number].lists
+        before, lists = self.pairs[number], self.allotments[number].lists
         self._count(before, lists, -1)
         self._count(pair, lists, 1)
         self.pairs[number] = pair
@@ -129,7 +130,7 @@ class Deal:
 
     def _improved(self, number: int, waiting: Mapping[str, list[ItemPair]]) -> bool:
         """Exchange a pair for another one if clashes become fewer; return whether it did."""
-        before, paradigm = self._cost(number, self.pairs[number]), self.places[number].paradigm
+        before, paradigm = self._cost(number, self.pairs[number]), self.allotments[number].paradigm
         if not before:
             return False
         for pair in waiting[paradigm]:
@@ -137,8 +138,8 @@ class Deal:
                 waiting[paradigm].remove(pair)
                 waiting[paradigm].append(self._put(number, pair))
                 return True
-        for partner, place in enumerate(self.places):
-            if place.paradigm == paradigm and partner != number:
+        for partner, allotment in enumerate(self.allotments):
+            if allotment.paradigm == paradigm and partner != number:
                 exchanged = (number, partner)
                 cost = sum(self._cost(n, self.pairs[n]) for n in exchanged)
                 self._put(partner, self._put(number, self.pairs[partner]))
@@ -383,8 +384,8 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
     practice = _practice(pairs, dealt, options)
     # The first sentence is the good one in half of each pair's, paradigm's and list's judgements.
     slots: list[tuple[ItemPair, int]] = []
-    for pair, place in zip(dealt.pairs, dealt.places, strict=True):
-        slots += [(pair, number) for number in place.lists]
+    for pair, allotment in zip(dealt.pairs, dealt.allotments, strict=True):
+        slots += [(pair, number) for number in allotment.lists]
     by_item: list[Keys] = [(pair.item_id, pair.paradigm) for pair, _ in slots]
     by_list: list[Keys] = [((number, pair.paradigm), number) for pair, number in slots]
     lists: list[list[_Entry]] = [[] for _ in range(people)]

@@ -35,8 +35,6 @@ MOST_ORIGINS = 24
 """Most printed numbers that the panel names as origins of a number."""
 NOTED = ("origin", "source", "engine")
 """Notes of jobs to show: the source of a downloaded file, or the scoring engine."""
-
-
 JOB, INPUTS = 2, 3
 """Indices of a product's job and inputs in its list."""
 

@@ -350,7 +350,7 @@ def draw_lengths(source: Source, rng: Random) -> Draws:
     else:
         usable = [word for word in usable if len({*word}) == len(word)]
     if task.difference is not None:
-        yield from _lengths_that_differ(usable, task, rng)
+        yield from _lengths_that_differ(usable, task, rng)  # endless
     best = min if task.opposite else max
     while True:
         drawn = rng.sample(usable, 2)

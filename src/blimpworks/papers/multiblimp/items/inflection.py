@@ -110,15 +110,15 @@ def load_lexicon(
     stated = _stated(readings)
     columns = {n: _inflecting_column(counts, readings, of) for n, of in words.COLUMNS_OF.items()}
     for reading in (reading for of_bundle in readings.values() for reading in of_bundle):
-        for name in stated & words.ASSUMED.keys():
+        for name in [name for name in words.ASSUMED if name in stated]:
             reading.setdefault(name, words.ASSUMED[name])
     frequency, forms = rows["frequency"], rows["form"]
     rarity = pa.array([False] * len(rows))
     if frequency.null_count < len(rows):
         of_form = _highest(forms, frequency)
-        reading = pc.binary_join_element_wise(forms, rows["features"].cast(pa.string()), "\t")
+        reading_keys = pc.binary_join_element_wise(forms, rows["features"].cast(pa.string()), "\t")
         rarer = pc.greater(of_form, pc.multiply(frequency, RARE))
-        rarity = pc.or_(rarer, pc.greater(_highest(reading, frequency), frequency))
+        rarity = pc.or_(rarer, pc.greater(_highest(reading_keys, frequency), frequency))
     rows = rows.append_column("rare", rarity)
     selected = rows.filter(pc.is_in(rows[by], pa.array([*needed], pa.string())))
     by_word: dict[str, list[LexiconRow]] = defaultdict(list)
