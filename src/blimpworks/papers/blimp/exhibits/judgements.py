@@ -40,14 +40,8 @@ DIFFERS = "Differs"
 REJECTED_UIDS = tuple(uid for uid, reason in release.OTHERS.items() if reason == release.REJECTED)
 EXACT = 1e-6
 """Largest difference of equal numbers, in points: the summary has all digits."""
-COLUMNS = (
-    PRINTED,
-    *FROM_PRINT[PRINTED],
-    PRINTED_MAJORITY,
-    *FROM_PRINT[PRINTED_MAJORITY],
-    COUNTED,
-    DIFFERS,
-)
+COLUMNS = (PRINTED, *FROM_PRINT[PRINTED], PRINTED_MAJORITY, *FROM_PRINT[PRINTED_MAJORITY])
+COLUMNS += (COUNTED, DIFFERS)
 HEADS = {name: ("Majority,", name.partition(", ")[2]) for name in COLUMNS if ", " in name}
 Row = dict[str, Cell]
 

@@ -31,7 +31,7 @@ NOTHING = Verdict(False, False, "none")
 Roles = Mapping[str, str]
 """Expressions by role. Key ``=word``: expression of a pattern's word that is also an argument;
 ``~``: expression that may follow each character."""
-_TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")
+_TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")  # a mark beside a role
 GAP = r"[^\pL\pN]"
 ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
 """Meaning of a full stop in a pattern: the release's, and the intended one."""
@@ -246,12 +246,12 @@ class Compiled:
         accept = []
         for framed in patterns.accept:
             compiled = compiled_pattern(framed.pattern, roles.sentences)
-            start, end = (
-                "|".join(compiled_pattern(text, roles.sentences).expression for text in texts)
-                for texts in (framed.before, framed.after)
-            )
+            before = [compiled_pattern(text, roles.sentences).expression for text in framed.before]
+            after = [compiled_pattern(text, roles.sentences).expression for text in framed.after]
+            start, end = "|".join(before), "|".join(after)
             expression = f"(?:{start})?(?:{compiled.expression})(?:{end})?"
             accept.append(compiled._replace(expression=expression))
+        # ``whole`` judges a full answer, ``inside`` an answer that contains a sentence.
         self.whole = matcher([*full_answers, *accept], full=True, end=END[variant])
         self.inside = matcher(accept if rules.inside else [], full=False)
 

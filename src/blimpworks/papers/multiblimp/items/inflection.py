@@ -210,17 +210,16 @@ def contrasting(
     defined = {n: frozenset({v}) for n, v in row.features.items() if v != words.UNDEFINED}
     required = {**lexicon.relevant(query), **defined}
     del required[column]
-    rows = [
-        lemma_row
-        for lemma_row in lexicon.rows.get(row.lemma, ())
-        if lemma_row.features.get(column) not in (words.UNDEFINED, value)
-        and _fits(lemma_row, required, None)
-        and not (alone and (lemma_row.rare or _apart(lemma_row) != _apart(row)))
-    ]
+    no_contrast = (words.UNDEFINED, value)
+    rows = [r for r in lexicon.rows.get(row.lemma, ()) if r.features.get(column) not in no_contrast]
+    rows = [r for r in rows if _fits(r, required, None)]
+    if alone:
+        besides = _beside_agreement(row)
+        rows = [r for r in rows if not r.rare and _beside_agreement(r) == besides]
     return _tightest(rows, {**required, column: frozenset()})
 
 
-def _apart(row: LexiconRow) -> dict[str, str]:
+def _beside_agreement(row: LexiconRow) -> dict[str, str]:
     return {name: value for name, value in row.features.items() if name not in BESIDE_AGREEMENT}
 
 
@@ -233,8 +232,13 @@ def values_of(
     return {row.features[column] for row in fitting if column in row.features}
 
 
-Slot = tuple[str | None, str | None]
-"""Mood and tense."""
+class Slot(NamedTuple):
+    """A mood and tense, in which a verb has a form for each person and number."""
+
+    mood: str | None
+    tense: str | None
+
+
 Cell = tuple[tuple[str, frozenset[str]], ...]
 """Names of agreement features, each with the values that fit."""
 Verdict = Literal["right", "undecided", "wrong"]
@@ -247,7 +251,7 @@ ENOUGH = 5
 
 
 def _slot(row: LexiconRow) -> Slot:
-    return row.features.get("Mood"), row.features.get("Tense")
+    return Slot(row.features.get("Mood"), row.features.get("Tense"))
 
 
 def cell_of(features: Query) -> Cell:
@@ -291,8 +295,8 @@ class Paradigms:
                         if self._states(row):
                             self._shown.add(slot)
         # Slots without a tense, of moods that have one elsewhere: verbs without annotation.
-        tensed = {mood for mood, tense in self._slots if tense is not None}
-        self._vague = {slot for slot in self._slots if slot[1] is None and slot[0] in tensed}
+        tensed = {slot.mood for slot in self._slots if slot.tense is not None}
+        self._vague = {slot for slot in self._slots if slot.tense is None and slot.mood in tensed}
         self._shares: dict[tuple[Any, ...], float | None] = {}
 
     def _states(self, row: LexiconRow) -> bool:
@@ -323,7 +327,7 @@ class Paradigms:
         if any(share >= EXCEPTION for share in shares.values()):
             return "undecided"
         moods = {row.features.get("Mood") for row in readings}
-        foreign = {slot for slot in self._shown - self._vague if slot[0] not in moods}
+        foreign = {slot for slot in self._shown - self._vague if slot.mood not in moods}
         evidence = foreign - {*lacking} or foreign & {slot for slot, _ in shares}
         return "undecided" if foreign and not evidence else "wrong"
 
@@ -429,6 +433,7 @@ class Inflector:
         contrast_forms: set[str] = set()
         for verbs in self.verbs:
             column = verbs.columns[self.feature]
+            # The treebanks' lexicon is consulted only if UniMorph has no single other form.
             if column is None or len(contrast_forms) == 1:
                 lookups.append(None)
                 continue
@@ -438,17 +443,17 @@ class Inflector:
                 contrasts += contrasting(verbs, row, query, column, self.alone)
             contrast_forms.update(row.form for row in contrasts)
             lookups.append(Lookup(column, rows, contrasts))
-        telling = [lookup for lookup in lookups if lookup and lookup.matches]
-        if not telling:
+        successful = [lookup for lookup in lookups if lookup and lookup.matches]
+        if not successful:
             lower = (form.lower(), lemma.lower())
             if self.any_case and lower != (form, lemma):
                 return self._trace(*lower, features, subject)
             return Trace(lookups, None, {}, {NO_ENTRY: 1})
-        before = {value for lookup in telling for value in _defined(lookup.matches, lookup.column)}
+        before = {v for lookup in successful for v in _defined(lookup.matches, lookup.column)}
         # Agreement features of the subject, by the treebank and by the word's rows.
-        rows = [row for lookup in telling for row in lookup.matches]
-        contrasting_rows = [row for lookup in telling for row in lookup.contrasts]
-        columns = {lookup.column for lookup in telling}
+        rows = [row for lookup in successful for row in lookup.matches]
+        contrasting_rows = [row for lookup in successful for row in lookup.contrasts]
+        columns = {lookup.column for lookup in successful}
         agreeing_values = dict(query)
         for name in AGREEING:
             stated = _defined(rows, name) if name not in query or name in columns else set()
